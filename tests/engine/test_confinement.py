@@ -10,9 +10,9 @@ from pathlib import Path
 import attacks_for_tests
 import pytest
 
+from easeml.confinement import check_available
 from easeml.contract.tasks import Limits
 from easeml.engine.executors import LocalExecutor
-from easeml.engine.executors.confinement import check_available
 from easeml.errors import Conflict
 
 LIMITS = Limits(seconds=30, memory=2**30, threads=1)

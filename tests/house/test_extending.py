@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from easeml.confinement import why_unavailable
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "extending"
 NAMES = ["model", "transform", "objective", "policy", "optimizer", "tool", "kind-of-task"]
@@ -75,6 +77,15 @@ def test_a_plug_in_is_found_checked_and_used_as_its_page_says(name: str, tmp_pat
         assert "highest-mean" in said
     if name == "tool":
         assert "of 400 rows contradict others" in said
+
+
+@pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
+def test_programs_are_made_and_checked_as_their_page_says(tmp_path: Path) -> None:
+    said = follow(PAGES / "programs.md", tmp_path)
+    assert "my-shell/train" in said
+    assert "my-python/train" in said
+    assert said.count("passed: ") == 9
+    assert "failed" not in said
 
 
 def test_without_its_entry_point_a_plug_in_is_not_found(tmp_path: Path) -> None:

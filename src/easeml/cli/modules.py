@@ -1,6 +1,7 @@
 """``module``: the knowledge base."""
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -71,10 +72,50 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
     )
 
 
+@modules.command("init")
+def init_module(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder that is made.")],
+    kind: Annotated[str, typer.Option(help="model.")] = "model",
+    language: Annotated[str, typer.Option(help="python or shell.")] = "python",
+) -> None:
+    """Write a working module to begin with: a folder with module.toml and its programs."""
+    from easeml.modules import skeletons
+
+    for made in skeletons.make(path, kind, language):
+        say(str(made))
+
+
+@modules.command("check")
+def check_module(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a module.")],
+    as_json: Json = False,
+) -> None:
+    """Check a folder with programs on this machine, as a service does: train, predict, compare.
+
+    Exit code 1 if it does not pass.
+    """
+    from easeml.modules import checking
+
+    ended: list[checking.Ended] = []
+    for one in checking.check(path):
+        ended.append(one)
+        if not as_json:
+            say(f"{'failed' if one.error else 'passed'}: {one.title}")
+        if one.error and not as_json:
+            say(f"  {one.error}\n  {one.remedy}".rstrip())
+    if as_json:
+        print_json([asdict(one) for one in ended])
+    if any(one.error for one in ended):
+        raise typer.Exit(1)
+
+
 @modules.command("add")
 def add_module(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The module.toml that describes it.")
+        Path,
+        typer.Argument(
+            metavar="PATH", help="The module.toml that describes it, or a folder with programs."
+        ),
     ],
     as_json: Json = False,
 ) -> None:
@@ -136,7 +177,11 @@ def _tell(found: ModuleChecks, told: set[str]) -> None:
 
 
 def _text(file: Path) -> str:
-    """Return the text of a module file. Raises InvalidInput, TooLarge."""
+    """Return the text of a module file or folder. Raises InvalidInput, TooLarge."""
+    if file.is_dir():
+        from easeml.modules import packed
+
+        return packed.pack(file)
     if not file.is_file():
         raise InvalidInput("There is no such file.", where=str(file), remedy="Check the path.")
     if file.stat().st_size > LARGEST_MODULE:

@@ -11,7 +11,7 @@ from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from socket import AF_UNIX, socket
 
-from .limits import die_with_parent
+from easeml.parents import die_with_parent
 
 _DIES_WITH_ITS_OWNER = "easeml.engine.executors.zygote"
 _FORKS_ITS_SERVER = sys.version_info < (3, 14)

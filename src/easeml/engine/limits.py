@@ -2,16 +2,15 @@
 anything of a user's.
 """
 
-import ctypes
 import os
 import resource
 import signal
 import sys
 
 from easeml.contract.tasks import Limits
+from easeml.parents import die_with_parent
 from easeml.settings import Settings
 
-_PR_SET_PDEATHSIG = 1
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -42,12 +41,6 @@ def limit_child(*, memory: int, threads: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     os.environ.update(thread_environment(threads))
     threadpool_limits(threads)
-
-
-def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends (Linux; elsewhere nothing happens)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _usable_cores() -> int:

@@ -12,9 +12,9 @@ from typing import BinaryIO, Protocol
 
 import structlog
 
+from easeml.parents import die_with_parent
 from easeml.settings import ORIGINS, Settings
 
-from .limits import die_with_parent
 from .signals import Stop
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before a restart; doubles with every quick end

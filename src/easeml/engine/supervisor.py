@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from easeml.confinement import check_available
 from easeml.errors import Conflict, NotAllowed, NotFound, TimedOut
 from easeml.service.accounts import users
 from easeml.settings import Settings
 from easeml.store import Store
 
-from .executors.confinement import check_available
 from .limits import task_limits, thread_environment
 from .managed import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
 from .signals import Stop

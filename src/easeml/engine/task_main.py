@@ -6,6 +6,7 @@ The work folder is all a body knows: ``spec.json``, ``inputs/<name>``, ``outputs
 
 import faulthandler
 import json
+import os
 import resource
 import sys
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from easeml.contract.tasks import RESULT, Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError
+from easeml.modules import packed
 from easeml.modules.leash import waited_seconds
 from easeml.service.tasks.kinds import load_kind
 
@@ -29,6 +31,22 @@ def prepare(folder: Path, spec: TaskSpec) -> None:
     (folder / INPUTS).mkdir(parents=True)
     (folder / OUTPUTS).mkdir()
     (folder / SPEC).write_text(spec.model_dump_json())
+
+
+def concerns_uploaded_programs(folder: Path) -> bool:
+    """Whether a task is about a module whose programs somebody uploaded.
+
+    Its description is in the task's words, or in the manifest of a model among the inputs.
+    """
+    mark = packed.MARK.encode()
+    spec = folder / SPEC
+    if spec.exists() and mark in spec.read_bytes():
+        return True
+    for place, _, names in os.walk(folder / INPUTS, followlinks=True):
+        manifest = Path(place) / "manifest.json"
+        if manifest.name in names and mark in manifest.read_bytes():
+            return True
+    return False
 
 
 def run(folder: Path) -> TaskResult:

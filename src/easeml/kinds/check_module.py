@@ -54,13 +54,15 @@ def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResu
 
     Writes no output.
     """
-    from easeml.modules.conformance import CHECKS
+    from easeml.modules.conformance import checks_of
 
     module = replace(parse(spec.source, "module.toml"), source=spec.source)
     registry = load_registry()
     registry = replace(registry, modules=(*registry.modules, module))
-    steps = [_Step("check_class", _CLASS, lambda: _check_class(module, spec.trusted))]
-    steps += [_of_library(check, module, registry, outputs) for check in CHECKS]
+    steps = []
+    if not module.is_programs:
+        steps.append(_Step("check_class", _CLASS, lambda: _check_class(module, spec.trusted)))
+    steps += [_of_library(check, module, registry, outputs) for check in checks_of(module)]
     checks = [Check(name=step.name, title=step.title) for step in steps]
     for check in checks:
         _tell(check)

@@ -9,6 +9,7 @@ A check raises ``AssertionError`` with what is wrong. Each makes its own small t
 seed.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -271,6 +272,23 @@ CHECKS = (
     check_fidelity,
     check_space,
 )
+
+OF_PROGRAMS = (
+    check_predictions,
+    check_notes,
+    check_saved,
+    check_strange_rows,
+    check_missing_column,
+    check_no_information,
+    check_fidelity,
+    check_space,
+)
+"""Those for a folder of programs: starting one takes long, so it is not done for each row."""
+
+
+def checks_of(module: Module) -> tuple[Callable[[Module, Registry, Path], None], ...]:
+    """Return the checks that a model has to pass."""
+    return OF_PROGRAMS if module.is_programs else CHECKS
 
 
 def _pipeline(

@@ -10,6 +10,7 @@ from typing import Any
 from easeml.errors import InvalidInput
 from easeml.search import spaces
 
+from . import packed
 from .accepts import Accepts
 from .contract import CONTRACT_VERSION
 
@@ -17,7 +18,7 @@ KINDS = ("model", "transform", "objective")
 _TYPES: dict[str, type] = {
     "name": str, "kind": str, "version": str, "contract": int, "title": str, "about": str, "reference": str,
     "transforms": list, "rank": int, "runtime": dict, "resources": dict, "cost": dict, "space": dict, "accepts": str,
-    "schema_in": object, "schema_out": object, "replaces": list,
+    "schema_in": object, "schema_out": object, "replaces": list, "files": dict,
 }  # fmt: skip
 _SAID = {str: "text", int: "a whole number", list: "a list of names", dict: "a table"}
 _FEATURES = {"nodes": {"features": {"singleton": True, "type": "tensor", "dim": ["n"]}}}
@@ -47,7 +48,8 @@ class Module:
     and columns. ``libraries``: what the class needs beside easeml, package to import -> the
     distribution that brings it: imported ahead of time, trusted, and its version kept with what was
     trained. ``reference``: where to read of it. ``source``: the file's text, where the module
-    was added to a running easeml; empty where it is installed.
+    was added to a running easeml; empty where it is installed. ``files``: of a folder of programs,
+    name -> text; ``exchange``: the format of the tables that they are given.
     """
 
     name: str
@@ -68,12 +70,24 @@ class Module:
     libraries: Mapping[str, str] = field(default_factory=dict)
     reference: str = ""
     source: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    exchange: str = "parquet"
+
+    @property
+    def is_programs(self) -> bool:
+        """Whether it is a folder of programs, which run as processes of their own."""
+        return bool(self.files)
 
     def make(self) -> Any:
-        """Import the class and return an object of it.
+        """Import the class and return an object of it; or what runs the programs of a folder.
 
         Raises ``InvalidInput`` where there is no such class.
         """
+        if self.is_programs:
+            from .process import ProcessModel
+
+            return ProcessModel(self.name, self.files, self.exchange)
+
         found = self.load_class()
         is_of_contract = self.kind != "model" or hasattr(found, "load")
         if is_of_contract:
@@ -123,7 +137,7 @@ def parse(text: str, where: str) -> Module:
         version=document["version"],
         title=document["title"],
         about=document.get("about", ""),
-        entry=document["runtime"]["entry"],
+        entry=document["runtime"].get("entry", ""),
         schema_in=_accepts(document, "schema_in"),
         schema_out=_accepts(document, "schema_out"),
         space=space,
@@ -135,6 +149,8 @@ def parse(text: str, where: str) -> Module:
         parameters=document["runtime"].get("parameters", {}),
         libraries=document["runtime"].get("libraries", {}),
         reference=document.get("reference", ""),
+        files=document.get("files", {}),
+        exchange=document["runtime"].get("data", "parquet"),
     )
 
 
@@ -166,7 +182,11 @@ def _check(document: dict[str, Any], where: str) -> None:
             where=where,
             remedy=remedy,
         )
-    _check_runtime(document.get("runtime", {}), where)
+    runtime = document.get("runtime", {})
+    if runtime.get("kind") in ("process", "container"):
+        packed.check_programs(document, where)
+    else:
+        _check_runtime(runtime, where)
     _check_numbers(document, where)
     _check_schemas(document, where)
 

@@ -9,7 +9,8 @@ from multiprocessing import parent_process
 from pathlib import Path
 
 from easeml.contract.tasks import Limits
-from easeml.engine.limits import die_with_parent, thread_environment
+from easeml.engine.limits import thread_environment
+from easeml.parents import die_with_parent
 
 _OPEN_FILES = 4096
 _REPORTING = 32 * 2**20  # bytes kept back to report in that memory ran out

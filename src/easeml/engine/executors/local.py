@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from easeml.confinement import Starting, confine
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
 from easeml.engine.fork_server import fork_server
@@ -23,7 +24,6 @@ from easeml.engine.limits import thread_environment
 from easeml.modules.leash import END_WITH_WHAT_IS_THERE
 
 from .base import Ending, Outcome
-from .confinement import confine
 from .isolation import free_reserve, isolate, redirect_output
 
 if TYPE_CHECKING:
@@ -247,7 +247,8 @@ def _child(
     told.close()
     redirect_output(folder / task_main.LOG)
     if confined:
-        confine(folder)
+        uploaded = task_main.concerns_uploaded_programs(folder)
+        confine(folder, Starting.PROGRAMS if uploaded else Starting.NOTHING)
     code = 0
     try:
         run(folder)

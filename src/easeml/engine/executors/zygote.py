@@ -4,7 +4,7 @@ with it.
 
 from multiprocessing import parent_process
 
-from easeml.engine.limits import die_with_parent
+from easeml.parents import die_with_parent
 
 if parent_process() is None:  # the fork server itself, not a child that imports this
     die_with_parent()

@@ -55,7 +55,8 @@ def add(
     """Have a model checked that will join the knowledge base if it passes (providers only).
 
     Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that describes no model of a
-    trusted, installed package, ``Conflict`` for a name that is taken. What has failed may be added
+    trusted, installed package, and no folder of programs, ``Conflict`` for a name that is taken and
+    for programs where tasks are not confined. What has failed may be added
     anew under the same name.
     """
     caller.require_provider()
@@ -64,7 +65,11 @@ def add(
     once = Once(caller, "modules", idempotency_key, wish)
     trusted = _trusted(settings)
     module = knowledge_base.read_added(wish.toml)
-    _check_trust(module, trusted)
+    _check_model(module)
+    if module.is_programs:
+        _check_isolation(settings)
+    else:
+        _check_trust(module, trusted)
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return _show(tx, tx.module_marks.get(earlier["name"]), b"")
@@ -143,17 +148,31 @@ def _trusted(settings: Settings) -> list[str]:
     return list(dict.fromkeys([*_TRUSTED, *of_modules, *of_settings]))
 
 
-def _check_trust(module: Module, trusted: list[str]) -> None:
-    """Raise ``InvalidInput`` unless the class is of an installed, trusted package.
+def _check_isolation(settings: Settings) -> None:
+    """Raise ``Conflict`` unless the provider has tasks confined: programs are anybody's code."""
+    if settings.isolation != "process":
+        raise Conflict(
+            "This service takes no programs: its isolation level is none.",
+            where="isolation",
+            remedy="Ask the provider to start it with --isolation process.",
+        )
 
-    Nothing is imported.
-    """
+
+def _check_model(module: Module) -> None:
+    """Raise ``InvalidInput`` for what is no model, or has a name that is none."""
     if module.kind != "model":
         raise InvalidInput(f"This is a {module.kind}; models can be added.", where=f"{_FILE}: kind")
     if not _NAME.fullmatch(module.name):
         raise InvalidInput(
             "The name has lower-case letters, digits and dashes.", where=f"{_FILE}: name"
         )
+
+
+def _check_trust(module: Module, trusted: list[str]) -> None:
+    """Raise ``InvalidInput`` unless the class is of an installed, trusted package.
+
+    Nothing is imported.
+    """
     package = module.entry.partition(":")[0]
     if not any(package == one or package.startswith(f"{one}.") for one in trusted):
         remedy = f"Name a class of {', '.join(trusted)}; the setting module_packages names more."

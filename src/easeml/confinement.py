@@ -11,7 +11,9 @@ import os
 import platform
 import struct
 import sys
+import tempfile
 from collections.abc import Iterable
+from enum import Enum
 from pathlib import Path
 
 from easeml.errors import Conflict
@@ -53,6 +55,26 @@ _ALLOW, _KILL_PROCESS, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16  # in struct seccomp_data
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 
+_STARTING = ("fork", "vfork", "execve", "execveat")  # calls that make processes and programs
+
+
+class Starting(Enum):
+    """What a confined process may start."""
+
+    NOTHING = "threads only"
+    PROGRAMS = "programs beside it, confined as it is or more"
+    ANOTHER = "another program in its own place, and no process beside it"
+
+    @property
+    def granted(self) -> frozenset[str]:
+        """Names of the system calls that are not refused for it."""
+        if self is Starting.PROGRAMS:
+            return frozenset(_STARTING)
+        if self is Starting.ANOTHER:
+            return frozenset({"execve"})
+        return frozenset()
+
+
 # What a body may read beside Python and its packages.
 _READABLE = (
     "/usr", "/lib", "/lib64", "/bin",
@@ -70,21 +92,33 @@ def check_available(home: Path) -> None:
 
     ``home``: the folder that they must not read; it may not lie in one that Python needs.
     """
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        raise _unavailable(f"it is {sys.platform} on {platform.machine()}, not Linux on x86-64")
-    if _landlock_version() < 1:
-        raise _unavailable("its kernel has no Landlock")
+    reason = why_unavailable()
+    if reason:
+        raise _unavailable(reason)
     for path in _readable_folders():
         if home.resolve().is_relative_to(path):
             raise _unavailable(f"the home lies in {path}, which Python reads")
 
 
-def confine(folder: Path) -> None:
+def why_unavailable() -> str:
+    """Return why processes cannot be confined on this machine; empty where they can."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return f"it is {sys.platform} on {platform.machine()}, not Linux on x86-64"
+    if _landlock_version() < 1:
+        return "its kernel has no Landlock"
+    return ""
+
+
+def confine(folder: Path, starting: Starting = Starting.NOTHING) -> None:
     """Take from this process, for ever, what a body does not need.
 
     It keeps its work ``folder`` to read and write, and Python, its packages and a few system files
-    to read. It has no network, starts no programs and no processes (threads it may), signals and
-    traces no others, and its environment is empty of secrets. Call it while there is one thread.
+    to read. It has no network, starts no programs and no processes (threads it may) beyond what
+    ``starting`` says, signals and traces no others, and its environment is empty of secrets. Files
+    of ``folder`` are executed only where it may start something. Call it while there is one thread.
+
+    With ``Starting.PROGRAMS`` it may signal what it started; before Linux 6.12 also others of its
+    user. What it starts inherits the rest, and may confine itself further.
     """
     os.chdir(folder)
     temporary = folder / "tmp"
@@ -92,8 +126,8 @@ def confine(folder: Path) -> None:
     _empty_environment(temporary)
     if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise _failed("no_new_privs")
-    _restrict_files(folder)
-    _restrict_calls()
+    _restrict_files(folder, starting)
+    _restrict_calls(starting)
 
 
 def _unavailable(reason: str) -> Conflict:
@@ -116,6 +150,7 @@ def _empty_environment(temporary: Path) -> None:
             kept[name] = value
     os.environ.clear()
     os.environ.update(kept, HOME=str(temporary), TMPDIR=str(temporary))
+    tempfile.tempdir = str(temporary)  # it may have been looked up before
 
 
 def _landlock_version() -> int:
@@ -123,7 +158,7 @@ def _landlock_version() -> int:
     return _libc.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
 
 
-def _restrict_files(folder: Path) -> None:
+def _restrict_files(folder: Path, starting: Starting) -> None:
     version = _landlock_version()
     rights = _FIRST_RIGHTS
     for since, right in _LATER_RIGHTS.items():
@@ -142,7 +177,8 @@ def _restrict_files(folder: Path) -> None:
         _allow(ruleset, Path(f"/proc/{os.getpid()}/{name}"), _READ_FILE)
     for device in _DEVICES:
         _allow(ruleset, Path(device), _READ_FILE | _WRITE_FILE)
-    _allow(ruleset, folder, rights & ~_EXECUTE)
+    of_folder = rights if starting.granted else rights & ~_EXECUTE
+    _allow(ruleset, folder, of_folder)
     if _libc.syscall(_RESTRICT_SELF, ruleset, 0):
         raise _failed("landlock_restrict_self")
     os.close(ruleset)
@@ -168,8 +204,8 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
         raise _failed(f"landlock_add_rule for {path}")
 
 
-def _restrict_calls() -> None:
-    program = b"".join(_filter(os.getpid()))
+def _restrict_calls(starting: Starting) -> None:
+    program = b"".join(_filter(os.getpid(), starting))
     buffer = ctypes.create_string_buffer(program, len(program))
     length = len(program) // 8  # bytes of an instruction
     described = struct.pack("HxxxxxxQ", length, ctypes.addressof(buffer))
@@ -177,7 +213,7 @@ def _restrict_calls() -> None:
         raise _failed("seccomp")
 
 
-def _filter(own_pid: int) -> Iterable[bytes]:
+def _filter(own_pid: int, starting: Starting) -> Iterable[bytes]:
     """Give the instructions of the filter, each of 8 bytes (struct sock_filter)."""
     yield _step(_LOAD, _ARCHITECTURE_AT)
     yield _step(_JUMP_EQUAL, _ARCHITECTURE, skip_if=1)
@@ -185,15 +221,18 @@ def _filter(own_pid: int) -> Iterable[bytes]:
     yield _step(_LOAD, _NUMBER_AT)
     yield _step(_JUMP_AT_LEAST, _OTHER_ABI, skip_if_not=1)
     yield _refuse(errno.EPERM)
-    for number in _REFUSED.values():
+    for name, number in _REFUSED.items():
+        if name in starting.granted:
+            continue
         yield _step(_JUMP_EQUAL, number, skip_if_not=1)
         yield _refuse(errno.EPERM)
     # Where clone3 is not there, the C library uses clone, whose flags can be looked at.
     yield _step(_JUMP_EQUAL, _CLONE3, skip_if_not=1)
     yield _refuse(errno.ENOSYS)
-    yield from _only_where(_CLONE, _JUMP_ANY_BIT, (_CLONE_THREAD,))
+    if starting is not Starting.PROGRAMS:
+        yield from _only_where(_CLONE, _JUMP_ANY_BIT, (_CLONE_THREAD,))
+        yield from _only_where(_KILL, _JUMP_EQUAL, (own_pid,))
     yield from _only_where(_SOCKET, _JUMP_EQUAL, (_AF_UNIX,))
-    yield from _only_where(_KILL, _JUMP_EQUAL, (own_pid,))
     yield from _only_where(_TGKILL, _JUMP_EQUAL, (own_pid,))
     yield from _only_where(_PRLIMIT, _JUMP_EQUAL, (0, own_pid))
     yield _step(_RETURN, _ALLOW)

@@ -1,0 +1,75 @@
+"""Tables of numbers that programs are given, and what they answer: Parquet or CSV."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .programs import LARGEST_OUTPUT, ProgramFailed
+
+
+def write_numbers(path: Path, values: NDArray[np.float64], names: list[str]) -> None:
+    """Write an array of shape (rows, columns) as a table with a header."""
+    import pyarrow as pa
+
+    columns = {name: values[:, place] for place, name in enumerate(names)}
+    table = pa.table(columns)
+    if path.suffix == ".csv":
+        from pyarrow import csv
+
+        csv.write_csv(table, path, csv.WriteOptions(quoting_style="none"))
+        return
+
+    from pyarrow import parquet
+
+    parquet.write_table(table, path)
+
+
+def read_numbers(path: Path, name: str, rows: int, columns: int) -> NDArray[np.float64]:
+    """Return what a program answered, of shape (rows, columns), all finite.
+
+    ``name``: of the module. Raises ``ProgramFailed`` for anything else.
+    """
+    if path.is_symlink() or not path.is_file():
+        remedy = f"Let predict write {path.name} into the folder that --output names."
+        raise ProgramFailed("predict wrote no predictions.", where=name, remedy=remedy)
+    if path.stat().st_size > LARGEST_OUTPUT:
+        raise ProgramFailed("predict wrote more than may be read.", where=name)
+    table = _read(path, name)
+    if (table.num_rows, table.num_columns) != (rows, columns):
+        raise ProgramFailed(
+            f"predict answered {table.num_rows} rows of {table.num_columns} columns; "
+            f"{rows} rows of {columns} were to be.",
+            where=name,
+            remedy="Write one row for each row of features, and a column for each class.",
+        )
+    values = np.empty((rows, columns))
+    for place in range(columns):
+        values[:, place] = _numbers(table.column(place), name)
+    if not np.isfinite(values).all():
+        raise ProgramFailed("predict answered what is no finite number.", where=name)
+    return values
+
+
+def _read(path: Path, name: str) -> Any:
+    from pyarrow import ArrowException, csv, parquet
+
+    try:
+        if path.suffix == ".csv":
+            return csv.read_csv(path)
+        file = parquet.ParquetFile(path, pre_buffer=False)
+        return file.read()
+    except (ArrowException, OSError, ValueError) as error:
+        raise ProgramFailed(
+            f"{path.name} of predict cannot be read: {error}", where=name
+        ) from error
+
+
+def _numbers(column: Any, name: str) -> NDArray[np.float64]:
+    from pyarrow import ArrowException
+
+    try:
+        return column.cast("float64").to_numpy()
+    except (ArrowException, ValueError) as error:
+        raise ProgramFailed("predict answered what is no number.", where=name) from error

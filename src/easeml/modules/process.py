@@ -1,0 +1,189 @@
+"""Programs of an uploaded folder as a model: each runs confined, in a process of its own.
+
+A program has a folder of its own to read and write and nothing else: ``module/`` its files,
+``data/`` what it is given, ``memory/`` and
+``output/`` what it makes. It has no network, starts no processes, and ends at a
+limit of time, memory and disk. What it brings is read as numbers, never imported or unpickled; no
+program runs where it cannot be confined (decision 0038).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from easeml.errors import Damaged
+
+from .contract import Context, Data
+from .exchange import read_numbers, write_numbers
+from .files import load_json, save_json
+from .packed import unpack
+from .programs import LARGEST_OUTPUT, Limits, ProgramFailed, run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_FIT_SECONDS = 3600.0  # the task that fits has a limit of its own, most often a nearer one
+_PREDICT_SECONDS = 20.0
+_PREDICT_SECONDS_A_ROW = 0.001
+_STATE = "state.json"
+_OFF = 1e-3  # what probabilities may lack to 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessModel:
+    """The programs ``train`` and ``predict`` of a folder. ``exchange``: format of their tables."""
+
+    name: str
+    files: Mapping[str, str]
+    exchange: str
+
+    def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedProcess:
+        """Run ``train``. Lines ``{"step": 1, "quality": 0.5}`` that it prints are reported.
+
+        Raises ``ProgramFailed`` for what it does wrong, ``InvalidInput`` where it ends with exit
+        code 2: it cannot learn from this data.
+        """
+        with _folder_of(self.files) as place:
+            _write_features(place, data.X, self.exchange)
+            target = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
+            names = _names("y", target.shape[1])
+            write_numbers(place / "data" / f"target.{self.exchange}", target, names)
+            about = {
+                "rows": data.X.shape[0],
+                "features": data.X.shape[1],
+                "classes": data.classes,
+                "seed": context.seed,
+                "threads": context.threads,
+                "fidelity": context.fidelity,
+            }
+            save_json(place / "data" / "about.json", about)
+            save_json(place / "config.json", dict(config))
+            arguments = ["--data", "data", "--config", "config.json", "--output", "memory"]
+            told = partial(_report, context, place)
+            run(place, "train", arguments, Limits(_FIT_SECONDS), told)
+            memory = _read_memory(place / "memory", self.name)
+        width = data.classes or target.shape[1]
+        return TrainedProcess(self, memory, data.classes, width)
+
+    def load(self, folder: Path) -> TrainedProcess:
+        """Return what was saved. Raises ``Damaged``."""
+        state = load_json(folder / _STATE)
+        try:
+            memory = {name: base64.b64decode(text) for name, text in state["memory"].items()}
+            return TrainedProcess(self, memory, int(state["classes"]), int(state["width"]))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Damaged(f"The file cannot be read: {error}", where=str(folder)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedProcess:
+    """What ``train`` wrote, as bytes that only ``predict`` looks into.
+
+    ``classes``: 0 for numbers; ``width``: columns of what ``predict`` answers.
+    """
+
+    model: ProcessModel
+    memory: Mapping[str, bytes]
+    classes: int
+    width: int
+    notes: tuple[str, ...] = ()
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Run ``predict``. Raises ``ProgramFailed`` for anything but whole, finite predictions."""
+        rows = X.shape[0]
+        if rows == 0:
+            return np.zeros((0, self.width)) if self.classes else np.zeros(0)
+        exchange = self.model.exchange
+        with _folder_of(self.model.files) as place:
+            _write_features(place, X, exchange)
+            for name, content in self.memory.items():
+                (place / "memory" / name).write_bytes(content)
+            seconds = _PREDICT_SECONDS + rows * _PREDICT_SECONDS_A_ROW
+            arguments = ["--data", "data", "--memory", "memory", "--output", "output"]
+            run(place, "predict", arguments, Limits(seconds))
+            path = place / "output" / f"predictions.{exchange}"
+            found = read_numbers(path, self.model.name, rows, self.width)
+        if not self.classes:
+            return found[:, 0] if self.width == 1 else found
+        return _probabilities(found, self.model.name)
+
+    def save(self, folder: Path) -> None:
+        """Write the bytes into one file, as text: nothing of them is a file by its own name."""
+        memory = {name: base64.b64encode(one).decode() for name, one in self.memory.items()}
+        state = {"classes": self.classes, "width": self.width, "memory": memory}
+        save_json(folder / _STATE, state)
+
+
+@contextmanager
+def _folder_of(files: Mapping[str, str]) -> Iterator[Path]:
+    """Make the folder that a program has to itself, and take it away."""
+    with tempfile.TemporaryDirectory(prefix="module-", ignore_cleanup_errors=True) as made:
+        place = Path(made).resolve() / "own"
+        for name in ("module", "data", "memory", "output"):
+            (place / name).mkdir(parents=True)
+        unpack(files, place / "module")
+        yield place
+
+
+def _write_features(place: Path, X: Any, exchange: str) -> None:
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    features = np.asarray(dense, dtype=np.float64)
+    names = _names("x", features.shape[1])
+    write_numbers(place / "data" / f"features.{exchange}", features, names)
+
+
+def _names(letter: str, count: int) -> list[str]:
+    return [f"{letter}{number}" for number in range(count)]
+
+
+def _report(context: Context, place: Path, line: bytes) -> None:
+    """Pass on a line of progress; other lines are the program's own."""
+    if context.enough():
+        (place / "enough").touch()
+    try:
+        found = json.loads(line)
+        step = int(found["step"])
+        quality = found.get("quality")
+        value = None if quality is None else float(quality)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return
+    context.report(step, value)
+
+
+def _read_memory(folder: Path, name: str) -> dict[str, bytes]:
+    """Return what ``train`` wrote, name -> bytes."""
+    if folder.is_symlink() or not folder.is_dir():
+        remedy = "Let train write into the folder that --output names."
+        raise ProgramFailed("train took its folder away.", where=name, remedy=remedy)
+    memory: dict[str, bytes] = {}
+    size = 0
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() or not path.is_file():
+            raise ProgramFailed(f"{path.name} of train is not a file.", where=name)
+        size += path.stat().st_size
+        if size > LARGEST_OUTPUT:
+            raise ProgramFailed("train wrote more than may be kept.", where=name)
+        memory[path.name] = path.read_bytes()
+    return memory
+
+
+def _probabilities(found: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+    """Return rows that add up to 1 exactly. Raises ``ProgramFailed`` for no probabilities."""
+    sums = found.sum(axis=1)
+    if (found < 0).any() or (np.abs(sums - 1) > _OFF).any():
+        raise ProgramFailed(
+            "predict answered what are no probabilities.",
+            where=name,
+            remedy="Write one column for each class; each row adds up to 1.",
+        )
+    return found / sums[:, None]

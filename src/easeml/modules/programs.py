@@ -1,0 +1,186 @@
+"""Running one program of a module: confined, watched, and ended at its limits."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from easeml.confinement import why_unavailable
+from easeml.errors import Conflict, EasemlError, InvalidInput
+
+from . import launch
+
+LARGEST_OUTPUT = 64 * 2**20  # bytes of what a program learnt or answered
+_PIECE = 2**20  # bytes of what it prints that are read at a time
+_LOOK_EVERY = 0.02  # seconds
+_LOOK_AT_DISK_EVERY = 0.25
+_CANNOT_LEARN = 2  # the exit code that says so
+_SAID = 2000  # letters of what a program printed that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a program may take: ``memory``, ``disk`` and ``printed`` in bytes, ``files`` in number."""
+
+    seconds: float
+    memory: int = 2 * 2**30
+    disk: int = 512 * 2**20
+    files: int = 10_000
+    printed: int = 16 * 2**20
+
+
+class ProgramFailed(EasemlError):
+    """A program of a module did not do what it has to."""
+
+    code = "invalid-input"
+    retry = False
+
+
+def _nobody(line: bytes) -> None:
+    """Nobody listens."""
+
+
+def run(
+    place: Path,
+    program: str,
+    arguments: list[str],
+    limits: Limits,
+    told: Callable[[bytes], None] = _nobody,
+) -> None:
+    """Run ``place/module/PROGRAM`` in ``place``, which it may read and write, and nothing else.
+
+    ``told`` is called with each line that it prints, while it runs. Raises ``ProgramFailed`` with
+    the end of what it said on its error channel, ``InvalidInput`` for exit code 2, ``Conflict``
+    where programs cannot be confined.
+    """
+    reason = why_unavailable()
+    if reason:
+        raise Conflict(
+            f"Programs of modules cannot be confined on this machine: {reason}.",
+            remedy="Run them on Linux on x86-64 with Landlock (5.13 or newer).",
+        )
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
+        command = [sys.executable, "-I", launch.__file__, str(place), str(limits.memory)]
+        command += [str(place / "module" / program), *arguments]
+        process = subprocess.Popen(
+            command,
+            cwd=place,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=errors,
+            close_fds=True,
+        )
+        try:
+            fault = _watch(process, place, limits, _Lines(printed, told))
+        finally:
+            process.kill()
+            process.wait()
+        said = _end_of(errors) or _end_of(printed)
+    _judge(program, process.returncode, fault, said)
+
+
+def _environment() -> dict[str, str]:
+    """Return the little that programs know: where programs are, and that threads are few."""
+    own = Path(sys.executable).parent
+    threads = os.environ.get("OMP_NUM_THREADS", "1")
+    return {
+        "PATH": f"{own}:/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": threads,
+        "OPENBLAS_NUM_THREADS": threads,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+class _Lines:
+    """What a program prints, line by line, as far as it is there."""
+
+    def __init__(self, file: IO[bytes], told: Callable[[bytes], None]):
+        self._file = file
+        self._told = told
+        self._read = 0
+        self._open = b""
+
+    def pass_on(self) -> None:
+        """Tell the lines that came to an end since the last time."""
+        descriptor = self._file.fileno()
+        new = os.pread(descriptor, _PIECE, self._read)
+        self._read += len(new)
+        *lines, self._open = (self._open + new).split(b"\n")
+        for line in lines:
+            self._told(line)
+
+    @property
+    def size(self) -> int:
+        """Bytes that were printed so far."""
+        return os.fstat(self._file.fileno()).st_size
+
+
+def _watch(process: subprocess.Popen[bytes], place: Path, limits: Limits, lines: _Lines) -> str:
+    """Wait for the end; return why it was not left to end by itself, or nothing."""
+    began = time.monotonic()
+    disk_next = began + _LOOK_AT_DISK_EVERY
+    while process.poll() is None:
+        time.sleep(_LOOK_EVERY)
+        now = time.monotonic()
+        if lines.size > limits.printed:
+            return _flood(limits)
+        lines.pass_on()
+        if now - began > limits.seconds:
+            return f"it ran longer than {limits.seconds:g} s"
+        if now > disk_next:
+            disk_next = now + _LOOK_AT_DISK_EVERY
+            if _is_full(place, limits):
+                return f"it wrote more than {limits.disk:,} bytes or {limits.files:,} files"
+    if lines.size > limits.printed:
+        return _flood(limits)
+    lines.pass_on()
+    return ""
+
+
+def _flood(limits: Limits) -> str:
+    return f"it printed more than {limits.printed:,} bytes"
+
+
+def _is_full(place: Path, limits: Limits) -> bool:
+    size = 0
+    count = 0
+    for folder, _, names in os.walk(place):
+        count += len(names) + 1
+        for name in names:
+            try:
+                size += (Path(folder) / name).lstat().st_size
+            except OSError:
+                continue  # it was taken away
+        if size > limits.disk or count > limits.files:
+            return True
+    return False
+
+
+def _end_of(file: IO[bytes]) -> str:
+    size = os.fstat(file.fileno()).st_size
+    tail = os.pread(file.fileno(), _SAID, max(0, size - _SAID))
+    return tail.decode(errors="replace").strip()
+
+
+def _judge(program: str, code: int, fault: str, said: str) -> None:
+    """Raise what an end means; nothing for a good one."""
+    if not fault and code == 0:
+        return
+    if not fault and code == _CANNOT_LEARN:
+        raise InvalidInput(said or "The module cannot learn from this data.", where=program)
+    if fault:
+        how = f"was ended: {fault}"
+    elif code < 0:
+        how = f"was ended by {signal.Signals(-code).name}"
+    else:
+        how = f"ended with exit code {code}"
+    text = f"{program} {how}."
+    raise ProgramFailed(f"{text}\n{said}" if said else text)

@@ -1,0 +1,60 @@
+"""A folder of programs is made, checked, and added to a running easeml; it is searched and served."""
+
+import csv
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from easeml.confinement import why_unavailable
+from easeml.modules import load_registry
+from service_process import LOOK_EVERY, EasemlProcess
+
+pytestmark = [
+    pytest.mark.service,
+    pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp"),
+]
+ROWS = 80
+
+
+def test_programs_are_added_searched_and_served(tmp_path: Path) -> None:
+    table = tmp_path / "sizes.csv"
+    with table.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["size", "weight", "kind"])
+        for row in range(ROWS):
+            kind = row % 2
+            writer.writerow([kind * 5 + row % 7 / 3, row % 5, ["small", "large"][kind]])
+    names = [one.name for one in load_registry().of_kind("model")]
+    others = ",".join(name for name in names if name != "baseline-classifier")
+    easeml = EasemlProcess(tmp_path / "home", workers=1, isolation="process")
+    easeml.start()
+    try:
+        rules = ("--target", "kind", "--exclude", others, "--name", "sizes")
+        made = easeml.command("app", "create", str(table), *rules, "--yes", "--json")
+        application = f"/api/v1/applications/{json.loads(made)['id']}"
+
+        folder = tmp_path / "nearest"
+        easeml.command("module", "init", str(folder), "--language", "shell")
+        said = easeml.command("module", "add", str(folder))
+        assert "failed" not in said
+
+        served = ""
+        while not served.startswith("nearest"):  # it is better than the baseline, so it goes live
+            time.sleep(LOOK_EVERY)
+            live = easeml.call("GET", application)["live_model"]
+            served = live["name"] if live else ""
+        rows = [{"size": 0.5, "weight": 1}, {"size": 6, "weight": 1}]
+        answer = easeml.call("POST", f"{application}/predict", {"rows": rows})
+        assert answer["predictions"] == ["small", "large"]
+        assert answer["model_name"] == served
+
+        (folder / "module.toml").write_text(
+            (folder / "module.toml").read_text().replace('"nearest"', '"hostile"')
+        )
+        (folder / "predict").write_text("#!/bin/sh\necho I was too tired >&2\nexit 1\n")
+        said = easeml.command("module", "add", str(folder), expect=1)
+        assert "I was too tired" in said
+    finally:
+        easeml.stop()
