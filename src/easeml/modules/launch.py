@@ -9,15 +9,16 @@ import resource
 import sys
 from pathlib import Path
 
-from easeml.confinement import Starting, confine
-from easeml.parents import die_with_parent
-
+ROOT = Path(__file__).resolve().parents[2]
 CANNOT_START = 126
 LARGEST_FILE = 256 * 2**20  # bytes
 
 
 def main(folder: Path, memory: int, program: list[str]) -> None:
     """Become the program, or end with a message and ``CANNOT_START``."""
+    from easeml.confinement import Starting, confine
+    from easeml.parents import die_with_parent
+
     die_with_parent()
     _limit(resource.RLIMIT_DATA, memory)
     _limit(resource.RLIMIT_FSIZE, LARGEST_FILE)
@@ -39,4 +40,5 @@ def _limit(what: int, most: int) -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))  # an exported model brings its own copy of easeml
     main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
