@@ -104,7 +104,7 @@ def check_module(
         if one.error and not as_json:
             say(f"  {one.error}\n  {one.remedy}".rstrip())
     if as_json:
-        print_json([asdict(one) for one in ended])
+        print_json({"checks": [asdict(one) for one in ended]})
     if any(one.error for one in ended):
         raise typer.Exit(1)
 
