@@ -434,8 +434,9 @@ class Operations(Calls):
         """Have a model checked that will join the knowledge base if it passes (providers only).
 
         Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that describes no model
-        of a trusted, installed package, ``Conflict`` for a name that is taken. What has failed
-        may be added anew under the same name.
+        of a trusted, installed package, and no folder of programs, ``Conflict`` for a name that
+        is taken and for programs where tasks are not confined. What has failed may be added anew
+        under the same name.
         """
         request = made_request(NewModule, toml=toml)
         return self._create(ModuleChecks, "/modules", key=idempotency_key, request=request)
