@@ -5,6 +5,7 @@ from fastapi.testclient import TestClient
 from furnish import furnish
 from test_isolation import BODIES, HEADERS, QUERIES, routes_with_ids, things
 
+from easeml.service.tasks import requests
 from easeml.store import Store
 from easeml.web import create_pages, session
 
@@ -185,3 +186,21 @@ def test_the_settings_page_renames_shares_deletes_and_restores(
     browser.post(f"{page}/delete", data=token)
     assert "Restore" in browser.get("/others").text
     assert other.get(page).status_code == 404
+
+
+@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("labeller", 403), ("owner", 200)])
+def test_the_task_that_looks_for_work_has_all_items_and_is_the_owners(
+    client: TestClient, store: Store, ann, bob, role: str, status: int
+) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, role)
+    with store.write() as tx:
+        application_id = ids["application_id"]
+        task = requests.request(
+            tx,
+            ann.caller.tenant_id,
+            "find-work",
+            ids["version_id"],
+            application_id=application_id,
+        )
+    assert client.get(f"/api/v1/tasks/{task.id}", headers=bob.headers).status_code == status

@@ -252,3 +252,17 @@ def test_a_time_beyond_the_calendar_is_shown_as_a_number():
 def test_rows_of_a_utf_16_file_and_of_long_cells_are_read():
     assert read_csv("a;b\n1;2\n".encode("utf-16"), "x.csv") == (["a", "b"], [["1", "2"]])
     assert read_csv(b"a\n" + b"x" * 200_000, "x.csv") == (["a"], [["x" * 200_000]])
+
+
+def test_what_ends_an_application_is_asked_for_first(run):
+    assert "no terminal to ask" in run("app", "delete", "app_1", expect=2).stderr
+
+
+def test_sharing_says_one_thing(run):
+    for options in ([], ["--role", "viewer", "--revoke"]):
+        refused = run("app", "share", "app_1", "bob", *options, expect=2)
+        assert "--role or --revoke" in refused.stderr
+
+
+def test_a_limit_is_named(run):
+    assert "Name a limit" in run("job", "limit", "job_1", expect=2).stderr

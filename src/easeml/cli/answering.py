@@ -5,9 +5,10 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.output import notes, print_json, print_pairs, print_table, say
 from easeml.client import Client
 from easeml.contract.work import WorkDone, WorkItem, WorkTurn
+from easeml.errors import NotAllowed, NotFound
 
 work = typer.Typer(no_args_is_help=True, help="Work of people: labels and cells to decide.")
 ItemId = Annotated[str, typer.Argument(metavar="ITEM", help="Id of the item.")]
@@ -30,12 +31,21 @@ def take_next(
     with Client() as client:
         found = client.next_work(application_id)
         if found.item is None and found.task_id:
-            client.wait_task(found.task_id, timeout=timeout)
-            found = client.next_work(application_id)
+            found = _after_looking(client, found, timeout)
     if as_json:
         print_json(found)
     else:
         _print_turn(found)
+
+
+def _after_looking(client: Client, found: WorkTurn, timeout: float | None) -> WorkTurn:
+    """Return the turn after the task that looks for items; a labeller may not follow that task."""
+    try:
+        client.wait_task(found.task_id, timeout=timeout)
+    except (NotAllowed, NotFound):
+        notes().print("Items are being looked for. Ask again in a while.")
+        return found
+    return client.next_work(found.application_id)
 
 
 @work.command("list")

@@ -6,23 +6,23 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli import steering
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, print_pairs, print_table, say
+from easeml.cli.steering import WorkId, job_of
 from easeml.client import Client
 from easeml.contract.jobs import Job
 from easeml.contract.measures import best_of, figure, named
 from easeml.contract.task_views import Task
-from easeml.errors import Conflict
 
 tasks = typer.Typer(no_args_is_help=True, help="Pieces of work.")
 jobs = typer.Typer(no_args_is_help=True, help="Model searches.")
-
-WorkId = Annotated[str, typer.Argument(metavar="ID", help="Id of the job, or of its application.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the root."""
     app.command()(status)
+    steering.add_to(tasks, jobs)
     app.add_typer(tasks, name="task")
     app.add_typer(jobs, name="job")
 
@@ -37,7 +37,7 @@ def list_tasks(
 ) -> None:
     """List tasks."""
     with Client() as client:
-        job_id = None if job is None else _job_id(client, job)
+        job_id = None if job is None else job_of(client, job)
         found = list(client.tasks(job_id=job_id, state=state))
         if as_json:
             return print_json(found)
@@ -183,7 +183,7 @@ def list_jobs(
 def show_job(work_id: WorkId, as_json: Json = False) -> None:
     """Show a model search."""
     with Client() as client:
-        job = client.job(_job_id(client, work_id))
+        job = client.job(job_of(client, work_id))
     if as_json:
         return print_json(job)
     error = job.expected_improvement_error
@@ -263,18 +263,8 @@ def _done(job: Job) -> str:
 
 def _change(work_id: str, change: Callable[[Client, str], Job], as_json: bool) -> None:
     with Client() as client:
-        job = change(client, _job_id(client, work_id))
+        job = change(client, job_of(client, work_id))
     if as_json:
         print_json(job)
     else:
         say(f"{job.id} is {job.state}.")
-
-
-def _job_id(client: Client, work_id: str) -> str:
-    """Return a job's id, also from its application's."""
-    if not work_id.startswith("app_"):
-        return work_id
-    job = client.application(work_id).job
-    if job is None:
-        raise Conflict("The application has no job yet.", where=work_id)
-    return job.id

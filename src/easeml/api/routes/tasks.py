@@ -8,7 +8,7 @@ from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.evaluation import AttemptLog
 from easeml.service.models import evaluation
-from easeml.service.tasks import logs, task_views
+from easeml.service.tasks import logs, steering, task_views
 from easeml.service.views import task_view
 
 OPERATIONS = (
@@ -18,6 +18,8 @@ OPERATIONS = (
     Operation("task_view", "GET", "/tasks/{task_id}/view", task_view.get),
     Operation("task_detail", "GET", "/tasks/{task_id}/detail", task_views.detail),
     Operation("task_report", "GET", "/tasks/{task_id}/report", evaluation.report),
+    Operation("cancel_task", "POST", "/tasks/{task_id}/cancel", steering.cancel),
+    Operation("retry_task", "POST", "/tasks/{task_id}/retry", steering.retry, repeatable=False),
     Operation("decisions", "GET", "/decisions", task_views.decisions_page),
 )
 

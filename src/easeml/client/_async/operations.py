@@ -634,6 +634,21 @@ class AsyncOperations(AsyncCalls):
         """
         return await self._get(TaskReport, f"/tasks/{task_id}/report")
 
+    async def cancel_task(self, task_id: str) -> Task:
+        """End a task that waits or runs; one that is finished stays as it is.
+
+        Raises ``NotFound``, ``Conflict`` for a task that reads data, which others wait for.
+        """
+        return await self._send(Task, f"/tasks/{task_id}/cancel")
+
+    async def retry_task(self, task_id: str) -> Task:
+        """Ask once more for what a task that failed or was cancelled was asked for: a new task.
+
+        Raises ``NotFound``, ``Conflict`` for a task that is under way or done, or was asked for
+        by easeml itself, such as what a search trains.
+        """
+        return await self._send(Task, f"/tasks/{task_id}/retry", repeatable=False)
+
     def decisions(
         self, *, newest_first: bool = False, job_id: str | None = None
     ) -> AsyncIterator[Decision]:

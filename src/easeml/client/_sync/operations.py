@@ -623,6 +623,21 @@ class Operations(Calls):
         """
         return self._get(TaskReport, f"/tasks/{task_id}/report")
 
+    def cancel_task(self, task_id: str) -> Task:
+        """End a task that waits or runs; one that is finished stays as it is.
+
+        Raises ``NotFound``, ``Conflict`` for a task that reads data, which others wait for.
+        """
+        return self._send(Task, f"/tasks/{task_id}/cancel")
+
+    def retry_task(self, task_id: str) -> Task:
+        """Ask once more for what a task that failed or was cancelled was asked for: a new task.
+
+        Raises ``NotFound``, ``Conflict`` for a task that is under way or done, or was asked for
+        by easeml itself, such as what a search trains.
+        """
+        return self._send(Task, f"/tasks/{task_id}/retry", repeatable=False)
+
     def decisions(
         self, *, newest_first: bool = False, job_id: str | None = None
     ) -> Iterator[Decision]:

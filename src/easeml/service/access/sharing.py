@@ -11,6 +11,7 @@ from easeml.contract.states import Role, ShareRole
 from easeml.errors import NotAllowed, NotFound
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables
+from easeml.store.shapes import Shape
 
 _PATH = re.compile(
     r"/(?:api/v1/(?P<kind>applications|jobs|models|tasks|work)|(?P<v2>v2/models))"
@@ -34,6 +35,8 @@ _LOOKED_AT = (
     "/versions",
     "/watch",
 )
+_FIND_WORK = "find-work"  # the kind of task that looks for items
+_LOOKING = "looking"  # what such a task is here: its result has all items, which owners alone see
 _VIEWER = {
     *(("GET", "applications", rest) for rest in _LOOKED_AT),
     ("POST", "applications", "/predict"),
@@ -52,6 +55,13 @@ _LABELLER = {("POST", "applications", "/work"), ("POST", "work", "/answer")}
 _ALLOWED = {ShareRole.VIEWER: _VIEWER, ShareRole.LABELLER: _LABELLER}
 _WHEN_DELETED = {("POST", "applications", "/restore"), ("DELETE", "applications", "")}
 _CHANGES = {("POST", "applications", "/share"), *_WHEN_DELETED}
+
+
+@dataclass(frozen=True, slots=True)
+class _AboutApplication(Shape):
+    """What the spec of a task that looks for work says of its application."""
+
+    application_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +124,8 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
 
     Raises ``NotFound`` for what is deleted, ``NotAllowed`` for what their role does not allow.
     """
-    application_id = _application_of(store, asked)
+    application_id, kind = _application_of(store, asked)
+    asked = replace(asked, kind=kind)
     share = known.shares.get((application_id, caller.user_id))
     tenant_id, role = share or (caller.tenant_id, ShareRole.OWNER)
     if known.deleted.get(application_id) == tenant_id and asked.what not in _WHEN_DELETED:
@@ -134,22 +145,24 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
     return replace(caller, tenant_id=tenant_id, role=Role.USER)
 
 
-def _application_of(store: Store, asked: Asked) -> str:
-    """Return the id of the application that a thing belongs to; empty where there is none."""
+def _application_of(store: Store, asked: Asked) -> tuple[str, str]:
+    """Return the application that a thing belongs to (empty: none), and the kind of the thing."""
     if asked.kind in ("applications", "v2"):
-        return asked.id
+        return asked.id, asked.kind
     with store.read() as tx:
         tables = tx.unscoped()
         if asked.kind == "tasks":
             return _of_task(tables, asked.id)
         rows: Any = {"jobs": tables.jobs, "models": tables.models, "work": tables.work_items}
         found = rows[asked.kind].find(id=asked.id)
-    return found.application_id if found else ""
+    return found.application_id if found else "", asked.kind
 
 
-def _of_task(tables: Tables, task_id: str) -> str:
+def _of_task(tables: Tables, task_id: str) -> tuple[str, str]:
     task = tables.tasks.find(id=task_id)
     if task is None:
-        return ""
+        return "", "tasks"
+    if task.spec_kind == _FIND_WORK:
+        return _AboutApplication.from_json(task.payload).application_id, _LOOKING
     job = tables.jobs.find(id=task.job_id) if task.job_id else None
-    return job.application_id if job else task.subject
+    return job.application_id if job else task.subject, "tasks"

@@ -1,0 +1,90 @@
+"""``task cancel``, ``task retry`` and ``job limit``."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, say
+from easeml.client import Client
+from easeml.contract.jobs import Job
+from easeml.errors import Conflict, InvalidInput
+
+TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.")]
+WorkId = Annotated[str, typer.Argument(metavar="ID", help="Id of the job, or of its application.")]
+
+
+def add_to(tasks: typer.Typer, jobs: typer.Typer) -> None:
+    """Add the commands to ``task`` and ``job``."""
+    tasks.command()(cancel)
+    tasks.command()(retry)
+    jobs.command()(limit)
+
+
+def cancel(task_id: TaskId, as_json: Json = False) -> None:
+    """End a task that waits or runs."""
+    with Client() as client:
+        task = client.cancel_task(task_id)
+    if as_json:
+        print_json(task)
+    else:
+        say(f"{task.id} is {task.state}.")
+
+
+def retry(task_id: TaskId, as_json: Json = False) -> None:
+    """Ask once more for what a task that failed or was cancelled was asked for."""
+    with Client() as client:
+        task = client.retry_task(task_id)
+    if as_json:
+        print_json(task)
+    else:
+        say(f"{task.id} takes its place, and is {task.state}.")
+
+
+def limit(
+    work_id: WorkId,
+    *,
+    max_tasks: Annotated[int | None, typer.Option(min=1, help="Most candidates to train.")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(min=0.001, help="Most device seconds to spend.")
+    ] = None,
+    deadline: Annotated[
+        datetime | None, typer.Option(help="Local time by which training must be expected to end.")
+    ] = None,
+    none: Annotated[bool, typer.Option("--none", help="Take all limits away.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Change what a search may use in all; what is not named is as before."""
+    if none == any(value is not None for value in (max_tasks, max_seconds, deadline)):
+        raise InvalidInput("Name a limit, or --none.", where="--max-seconds")
+    with Client() as client:
+        job_id = job_of(client, work_id)
+        kept = {} if none else client.job(job_id).limits
+        ends = deadline.astimezone() if deadline else None
+        if ends is None and "deadline" in kept:
+            ends = datetime.fromtimestamp(kept["deadline"]).astimezone()
+        job = client.limit_job(
+            job_id,
+            max_tasks=max_tasks or kept.get("tasks"),
+            max_seconds=max_seconds or kept.get("seconds"),
+            deadline=ends,
+        )
+    if as_json:
+        print_json(job)
+    else:
+        say(f"{job.id} is {job.state}; its limits: {_told(job)}.")
+
+
+def job_of(client: Client, work_id: str) -> str:
+    """Return a job's id, also from its application's. Raises ``Conflict`` where there is none."""
+    if not work_id.startswith("app_"):
+        return work_id
+    job = client.application(work_id).job
+    if job is None:
+        raise Conflict("The application has no job yet.", where=work_id)
+    return job.id
+
+
+def _told(job: Job) -> str:
+    return ", ".join(f"{value:g} {name}" for name, value in job.limits.items()) or "none"
