@@ -4,7 +4,11 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-_PUBLIC = {"Relation": ("easeml.lineage", "StagedRelation")}
+_PUBLIC = {
+    "AutoMLClassifier": ("easeml.estimators", "AutoMLClassifier"),
+    "AutoMLRegressor": ("easeml.estimators", "AutoMLRegressor"),
+    "Relation": ("easeml.lineage", "StagedRelation"),
+}
 """Names of the package, with the room of each and its name there."""
 
 

@@ -1,0 +1,83 @@
+"""What people hold tables in, as the frames that models learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from easeml.data import declare_columns, infer_table, read_newer
+from easeml.data.types.text_tables import text_table
+from easeml.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TARGET = "answer"
+_MARK = "_"  # put before TARGET until no column has that name
+
+
+@dataclass(frozen=True)
+class Table:
+    """Typed rows. ``frame``: inputs and the column ``target``."""
+
+    frame: pd.DataFrame
+    target: str
+    schema_in: Schema
+    schema_out: Schema
+
+
+def frame_of(rows: Any) -> pd.DataFrame:
+    """Return rows as a pandas frame with names of text.
+
+    ``rows``: a frame of pandas or Polars, an Arrow table, or an array (n, d), whose columns are
+    called x0, x1, ... Raises ``ValueError`` for anything of another shape, and ``TypeError`` for
+    sparse matrices.
+    """
+    import pandas as pd
+    from scipy.sparse import issparse
+
+    if issparse(rows):
+        raise TypeError("Sparse data is not supported; pass X.toarray().")
+    if isinstance(rows, pd.DataFrame):
+        return rows.set_axis([str(name) for name in rows.columns], axis=1)
+    if hasattr(rows, "to_pandas"):  # Polars and Arrow
+        return frame_of(rows.to_pandas())
+    values = np.asarray(rows)
+    if np.iscomplexobj(values):
+        raise ValueError("Complex data not supported.")
+    if values.ndim == 1:
+        raise ValueError("Expected 2D array, got 1D array instead. Reshape your data.")
+    if values.ndim != 2:
+        raise ValueError(f"X has {values.ndim} dimensions; a table has 2.")
+    if values.shape[1] == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={values.shape}) while a minimum of 1 is required."
+        )
+    frame = pd.DataFrame(values, columns=[f"x{place}" for place in range(values.shape[1])])
+    return frame.infer_objects()
+
+
+def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
+    """Return rows with their types.
+
+    Numbers stay numbers, and no such column is left out; the types of others are told by their
+    values. ``kind`` of the answers (n,): category or number. Raises ``DatasetError`` where nothing
+    can be learned from the columns.
+    """
+    import pandas as pd
+    import pyarrow as pa
+
+    target = TARGET
+    while target in rows.columns:
+        target = _MARK + target
+    numbers = [str(name) for name in rows.columns if pd.api.types.is_numeric_dtype(rows[name])]
+    whole = rows.reset_index(drop=True).assign(**{target: answers})
+    arrow = pa.Table.from_pandas(whole, preserve_index=False).replace_schema_metadata(None)
+    text = text_table(arrow.to_batches(), arrow.schema, "X")
+    types = {target: kind, **dict.fromkeys(numbers, "number")}
+    found = declare_columns(infer_table(text, target).columns, target, set=types, keep=numbers)
+    read = read_newer(text, found.schema_in, found.schema_out)
+    frame = read.inputs.assign(**{target: read.answers})
+    return Table(frame, target, found.schema_in, found.schema_out)

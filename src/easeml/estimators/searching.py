@@ -1,0 +1,367 @@
+"""A search for models within processor seconds, in this process.
+
+The same policy, beliefs of costs, optimizer and ensembles as a service has. Fits run one after
+another; what they may take is told by the seconds that are left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from easeml.modules import Module, Predictions, Registry, score
+from easeml.modules.ensemble import TrainedEnsemble
+from easeml.modules.pipeline import Context, TrainedPipeline, fit
+from easeml.modules.selection import choose
+from easeml.search import (
+    Arm,
+    CostBelief,
+    Observation,
+    SearchState,
+    Work,
+    add_arms,
+    add_job,
+    default_prior,
+    hinted_cost,
+    observed,
+    policy_named,
+    set_costs,
+    set_deadline,
+    set_now,
+    spaces,
+)
+from easeml.search.optimizers import Tried, optimizer_named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.estimators.frames import Table
+
+_JOB = "search"
+_CONFIGURATIONS = 4  # of each model at first, as a service's searches begin
+_STOCK, _MODELS, _EACH = 6, 3, 2  # when more are proposed, of how many models, how many of each
+_LEASH = 4.0  # times what a fit is believed to take; a fit of steps ends then with what it has
+_MEMBERS = 6  # models of an ensemble, at most
+_KEPT = 16  # models from which it may be chosen
+_REFIT = 1.4  # times the seconds of a fit on the train rows: the others are a quarter of all
+_LAST_SHARE = 0.3  # of the seconds, at most, for the last fits on all rows
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A model that was tried. ``quality``: on validation rows, None where it failed.
+
+    ``seconds``: of the processor. ``error``: why it failed.
+    """
+
+    name: str
+    pipeline: dict[str, Any]
+    seconds: float
+    quality: float | None = None
+    error: str = ""
+    trained: tuple[TrainedPipeline, ...] = field(default=(), repr=False)  # one a split
+    predictions: Predictions | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is searched: a table, how its rows are split, and how quality is measured.
+
+    ``splits``: places of rows to learn from, and of rows to choose by; one, or those of
+    cross-validation, whose rows to choose by do not meet. ``limit``: processor seconds in all;
+    ``trials``: models to try at most; ``models``: names of those that may be tried, empty: all.
+    """
+
+    table: Table
+    splits: list[tuple[np.ndarray, np.ndarray]]
+    objective: str
+    limit: float
+    trials: int
+    threads: int
+    seed: int
+    models: tuple[str, ...] = ()
+
+    @property
+    def actual(self) -> Any:
+        """The answers of the rows to choose by, split after split."""
+        places = np.concatenate([held for _, held in self.splits])
+        return self.table.frame[self.table.target].iloc[places]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found. ``unseen``: predictions of the rows to choose by before the last fit.
+
+    ``members``: the trials that it is made of, with their weights; ``refitted``: whether it has
+    learned from all rows.
+    """
+
+    model: TrainedPipeline | TrainedEnsemble
+    members: list[tuple[Trial, float]]
+    unseen: Predictions
+    quality: float
+    refitted: bool
+    trials: list[Trial]
+
+
+class Clock:
+    """Processor seconds of this process, of all its threads."""
+
+    def __init__(self) -> None:
+        self._began = time.process_time()
+
+    def used(self) -> float:
+        """Return the seconds since this was made."""
+        return time.process_time() - self._began
+
+
+class Search:
+    """The trials of a problem, chosen one after another by easeml's default policy."""
+
+    def __init__(self, registry: Registry, problem: Problem, clock: Clock):
+        self._registry = registry
+        self._problem = problem
+        self._clock = clock
+        self._actual = problem.actual
+        self._costs = CostBelief.of(())
+        self._modules: list[Module] = []
+        self._configs: list[dict[str, Any]] = []
+        self._arms: list[Arm] = []
+        self._tried: dict[int, Trial] = {}
+        self._state = SearchState()
+
+    def run(self, tell: Callable[[Trial], None]) -> list[Trial]:
+        """Try models until the time or their number is over; ``tell`` hears of each."""
+        self._begin()
+        while len(self._tried) < self._problem.trials:
+            self._propose()
+            latest = self._problem.limit - self._reserve()
+            self._state = set_deadline(self._state, _JOB, latest)
+            self._state = set_now(self._state, self._clock.used())
+            decisions = policy_named("default").decide(self._state, 1)
+            if not decisions:
+                if self._tried:
+                    break
+                decisions = [self._cheapest()]
+                arm = decisions[0]
+            else:
+                arm = decisions[0].arm
+            trial = self._try(arm, latest)
+            self._learn(arm, trial)
+            tell(trial)
+        return list(self._tried.values())
+
+    def _begin(self) -> None:
+        table = self._problem.table
+        for match in self._registry.models_for(table.schema_in, table.schema_out):
+            module = match.module
+            if match.fits and (not self._problem.models or module.name in self._problem.models):
+                self._add(module, spaces.suggest(module.space, _CONFIGURATIONS, seed=0))
+        if not self._arms:
+            raise ValueError("No model fits these columns, or those that may be tried do not.")
+        self._state = add_job(self._state, _JOB, "me", self._arms, default_prior(self._arms))
+
+    def _add(self, module: Module, configs: Sequence[dict[str, Any]]) -> list[Arm]:
+        added = []
+        for config in configs:
+            self._modules.append(module)
+            self._configs.append(config)
+            cost = float(self._costs.predict([self._work(module, config)]).seconds[0])
+            features = tuple(spaces.features(module.space, config))
+            added.append(Arm(f"{module.name} {len(self._arms)}", module.name, cost, features))
+            self._arms.append(added[-1])
+        return added
+
+    def _work(self, module: Module, config: Mapping[str, Any]) -> Work:
+        columns = self._problem.table.frame.shape[1]
+        rows = len(self._problem.splits[0][0])
+        return Work(
+            module.name,
+            rows,
+            columns - 1,
+            tuple(spaces.features(module.space, config)),
+            job=_JOB,
+            hinted=hinted_cost(module.cost, rows, columns - 1),
+        )
+
+    def _propose(self) -> None:
+        """Add configurations of the most promising models where few are untried."""
+        job = self._state.job(_JOB)
+        if job.best is None or job.untried.size >= _STOCK:
+            return
+        order = np.argsort(-job.posterior.mean, kind="stable")
+        names = list(dict.fromkeys(self._arms[arm].model for arm in order))
+        added: list[Arm] = []
+        for name in names[:_MODELS]:
+            own = [arm for arm, module in enumerate(self._modules) if module.name == name]
+            tried = [Tried(self._configs[arm], self._quality(arm)) for arm in own]
+            module = self._modules[own[0]]
+            if spaces.parse(module.space).unused():
+                configs = optimizer_named().propose(module.space, tried, _EACH, seed=0)
+                added += self._add(module, configs)
+        if added:
+            self._state = add_arms(self._state, _JOB, added, default_prior(self._arms))
+
+    def _quality(self, arm: int) -> float | None:
+        return self._tried[arm].quality if arm in self._tried else None
+
+    def _reserve(self) -> float:
+        """Return the seconds that the last fits, on all rows, should have."""
+        good = [trial for trial in self._tried.values() if trial.quality is not None]
+        good.sort(key=lambda trial: -(trial.quality or 0.0))
+        expected = sum(seconds_of_a_fit(self._problem, trial) for trial in good[:_MEMBERS])
+        return min(expected, _LAST_SHARE * self._problem.limit)
+
+    def _cheapest(self) -> int:
+        return int(np.argmin(self._state.job(_JOB).costs))
+
+    def _try(self, arm: int, latest: float) -> Trial:
+        problem, module, config = self._problem, self._modules[arm], self._configs[arm]
+        began = self._clock.used()
+        leash = min(latest - began, _LEASH * max(self._arms[arm].cost, 1.0))
+        pipeline = pipeline_of(self._registry, module, config, problem.table)
+        trained, said = [], []
+        try:
+            for number, (train, held) in enumerate(problem.splits, start=1):
+                ends = began + leash * number / len(problem.splits)
+                frame = problem.table.frame
+                trained.append(self._fit(pipeline, frame.iloc[train], ends))
+                said.append(trained[-1].predict(frame.iloc[held]))
+            together = joined(said)
+            quality = score(problem.objective, self._actual, together)
+        except Exception as error:  # whatever a module raises ends its own trial alone
+            spent = self._clock.used() - began
+            return Trial(module.name, pipeline, spent, error=str(error))
+        spent = self._clock.used() - began
+        return Trial(module.name, pipeline, spent, quality, "", tuple(trained), together)
+
+    def _fit(self, pipeline: dict[str, Any], frame: pd.DataFrame, ends: float) -> TrainedPipeline:
+        context = Context(
+            seed=self._problem.seed,
+            threads=self._problem.threads,
+            enough=lambda: self._clock.used() >= ends,
+        )
+        return fit_on(pipeline, frame, self._problem.table, context)
+
+    def _learn(self, arm: int, trial: Trial) -> None:
+        self._tried[arm] = trial
+        self._forget_the_worst()
+        result = Observation(_JOB, arm, trial.quality, trial.seconds)
+        self._state = observed(self._state, result)
+        work = self._work(self._modules[arm], self._configs[arm])
+        self._costs = self._costs.after(work, max(trial.seconds, 1e-3))
+        untried = self._state.job(_JOB).untried.tolist()
+        if not untried:
+            return
+        works = [self._work(self._modules[one], self._configs[one]) for one in untried]
+        seconds = self._costs.predict(works).seconds.tolist()
+        self._state = set_costs(self._state, _JOB, list(zip(untried, seconds, strict=True)))
+
+    def _forget_the_worst(self) -> None:
+        """Let go of fitted models that no ensemble will have: they may be large."""
+        kept = [(one.quality or 0.0, arm) for arm, one in self._tried.items() if one.trained]
+        for _, arm in sorted(kept, reverse=True)[_KEPT:]:
+            self._tried[arm] = replace(self._tried[arm], trained=(), predictions=None)
+
+
+def finish(problem: Problem, trials: list[Trial], clock: Clock) -> Found:
+    """Choose the model, or the models that together predict best, and fit them on all rows.
+
+    That is left out where it would take more than the seconds that are left. Raises ``ValueError``
+    where no model could be fitted.
+    """
+    good = sorted(
+        (trial for trial in trials if trial.predictions is not None),
+        key=lambda trial: -(trial.quality or 0.0),
+    )
+    if not good:
+        errors = [f"{trial.name}: {trial.error}" for trial in trials] or ["none fits the columns"]
+        raise ValueError(f"No model could be fitted. The first reason: {errors[0]}")
+    members, unseen = _chosen(problem, good)
+    fitted: list[TrainedPipeline] = []
+    weights: list[float] = []
+    refitted = True
+    for trial, weight in sorted(members, key=lambda member: -member[1]):
+        own = _on_all_rows(problem, trial, clock)
+        refitted = refitted and len(own) == 1
+        fitted += own
+        weights += [weight / len(own)] * len(own)
+    model = fitted[0] if len(fitted) == 1 else TrainedEnsemble(tuple(fitted), tuple(weights))
+    quality = score(problem.objective, problem.actual, unseen)
+    return Found(model, members, unseen, quality, refitted, trials)
+
+
+def _chosen(
+    problem: Problem, good: Sequence[Trial]
+) -> tuple[list[tuple[Trial, float]], Predictions]:
+    """Return the members with their weights, and what they say of rows that did not choose them."""
+    actual = problem.actual
+    predictions = [trial.predictions for trial in good if trial.predictions is not None]
+    alone = ([(good[0], 1.0)], predictions[0])
+    if len(good) == 1 or (predictions[0].classes is not None and _lacks_probabilities(predictions)):
+        return alone
+    choice = choose(
+        problem.objective,
+        actual,
+        predictions,
+        lambda places: len(places) <= _MEMBERS,
+        problem.seed,
+    )
+    gain = score(problem.objective, actual, choice.unseen)
+    gain -= score(problem.objective, actual, choice.best)
+    if gain <= 0:
+        return alone
+    places = np.flatnonzero(choice.weights).tolist()
+    return [(good[place], float(choice.weights[place])) for place in places], choice.unseen
+
+
+def _lacks_probabilities(predictions: Sequence[Predictions]) -> bool:
+    return any(one.probabilities is None for one in predictions)
+
+
+def _on_all_rows(problem: Problem, trial: Trial, clock: Clock) -> tuple[TrainedPipeline, ...]:
+    """Return a member fitted on all rows; where there is no time for that, those of the splits."""
+    if clock.used() + seconds_of_a_fit(problem, trial) > problem.limit:
+        return trial.trained
+    context = Context(
+        seed=problem.seed,
+        threads=problem.threads,
+        enough=lambda: clock.used() >= problem.limit,
+    )
+    return (fit_on(trial.pipeline, problem.table.frame, problem.table, context),)
+
+
+def seconds_of_a_fit(problem: Problem, trial: Trial) -> float:
+    """Return the seconds that a fit of a trial's pipeline on all rows should take."""
+    return _REFIT * trial.seconds / len(problem.splits)
+
+
+def joined(parts: Sequence[Predictions]) -> Predictions:
+    """Return predictions of rows, part after part, as one."""
+    if len(parts) == 1:
+        return parts[0]
+    values = np.concatenate([part.values for part in parts])
+    probabilities = None
+    if all(part.probabilities is not None for part in parts):
+        probabilities = np.concatenate([np.asarray(part.probabilities) for part in parts])
+    return Predictions(values, probabilities, parts[0].classes)
+
+
+def pipeline_of(
+    registry: Registry, module: Module, config: dict[str, Any], table: Table
+) -> dict[str, Any]:
+    """Return the pipeline of a model with the transforms that the columns need before it."""
+    chain = registry.candidates(module, table.schema_in)
+    transforms = [{"module": one.name, "config": {}} for one in chain]
+    return {"transforms": transforms, "model": {"module": module.name, "config": config}}
+
+
+def fit_on(
+    pipeline: Mapping[str, Any], frame: pd.DataFrame, table: Table, context: Context
+) -> TrainedPipeline:
+    """Fit a pipeline on rows of a table. Raises whatever its modules raise."""
+    return fit(pipeline, frame, table.schema_in.to_json(), table.schema_out.to_json(), context)

@@ -1,0 +1,174 @@
+"""The estimators as their users meet them: all kinds of tables in, answers for the same rows out."""
+
+import pickle
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import train_test_split
+from sklearn.utils.estimator_checks import check_estimator
+
+from easeml import AutoMLClassifier, AutoMLRegressor
+from easeml.estimators.searching import Trial
+
+FEW = {"time_limit": 20.0, "max_models": 8}
+
+
+@pytest.fixture(scope="module")
+def mixed() -> pd.DataFrame:
+    """Rows with numbers, categories and gaps, and an index of their own."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "weight": rng.normal(size=240),
+            "site": rng.choice(["north", "south", "east"], size=240),
+            "age": rng.integers(20, 80, size=240).astype(float),
+        },
+        index=[f"patient {number}" for number in range(240)],
+    )
+    frame.loc[frame.index[::9], "age"] = np.nan
+    ill = frame["weight"] + (frame["site"] == "north") + rng.normal(scale=0.3, size=240) > 0.5
+    return frame.assign(ill=np.where(ill, "yes", "no"))
+
+
+@pytest.fixture(scope="module")
+def classifier(mixed: pd.DataFrame) -> AutoMLClassifier:
+    heard: list[Trial] = []
+    made = AutoMLClassifier(**FEW, callback=heard.append)
+    made.fit(mixed.drop(columns="ill"), mixed["ill"])
+    assert len(heard) == len(made.trials_) == FEW["max_models"]
+    return made
+
+
+@pytest.fixture(scope="module")
+def regressor() -> AutoMLRegressor:
+    return AutoMLRegressor(**FEW).fit(*load_diabetes(return_X_y=True))
+
+
+def test_a_table_of_all_kinds_is_learned(classifier: AutoMLClassifier, mixed: pd.DataFrame) -> None:
+    rows = mixed.drop(columns="ill")
+    assert list(classifier.classes_) == ["no", "yes"]
+    assert classifier.quality_ > 0.8
+    assert np.mean(classifier.predict(rows) == mixed["ill"]) > 0.85
+    shares = classifier.predict_proba(rows)
+    assert shares.shape == (240, 2)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+
+
+def test_arrow_and_polars_like_tables_are_read_alike(
+    classifier: AutoMLClassifier, mixed: pd.DataFrame
+) -> None:
+    rows = mixed.drop(columns="ill")
+    arrow = pa.Table.from_pandas(rows, preserve_index=False)
+    np.testing.assert_array_equal(classifier.predict(arrow), classifier.predict(rows))
+
+
+def test_numbers_have_intervals_that_hold_most(regressor: AutoMLRegressor) -> None:
+    rows, answers = load_diabetes(return_X_y=True)
+    low, high = regressor.predict_interval(rows).T
+    assert np.mean((low <= answers) & (answers <= high)) > 0.85
+    assert regressor.score(rows, answers) > 0.4
+
+
+def test_it_tells_what_it_did(classifier: AutoMLClassifier) -> None:
+    board = classifier.leaderboard()
+    assert len(board) == FEW["max_models"]
+    assert board["quality"].dropna().is_monotonic_decreasing
+    assert "8 models were tried" in classifier.fit_summary()
+    assert list(classifier.get_feature_names_out()) == ["weight", "site", "age"]
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor"])
+def test_it_is_saved_without_pickle_and_loaded(
+    request: pytest.FixtureRequest, tmp_path: Path, mixed: pd.DataFrame, name: str
+) -> None:
+    made = request.getfixturevalue(name)
+    rows = mixed.drop(columns="ill") if name == "classifier" else load_diabetes().data
+    made.save(tmp_path / "model")
+    loaded = type(made).load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(rows), made.predict(rows))
+    assert loaded.fit_summary().split(";")[1] == made.fit_summary().split(";")[1]
+    with pytest.raises(FileExistsError):
+        made.save(tmp_path / "model")
+    copy = pickle.loads(pickle.dumps(made))
+    np.testing.assert_array_equal(copy.predict(rows), made.predict(rows))
+
+
+def test_the_same_seed_gives_the_same_model() -> None:
+    rows, answers = load_iris(return_X_y=True)
+    few = {
+        "time_limit": 60.0,
+        "max_models": 3,
+        "random_state": 1,
+        "models": ("logistic", "svm-classifier"),
+    }
+    first = AutoMLClassifier(**few).fit(rows, answers)
+    again = clone(first).fit(rows, answers)
+    np.testing.assert_array_equal(first.predict_proba(rows), again.predict_proba(rows))
+
+
+def test_rows_of_a_group_are_on_one_side() -> None:
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(40), 6)
+    rows = rng.normal(size=(40, 5))[patient] + rng.normal(scale=0.01, size=(240, 5))
+    answers = rng.integers(2, size=40)[patient]  # nothing to learn but the patients themselves
+    few = {"time_limit": 30.0, "max_models": 4, "models": ("knn-classifier",)}
+    apart = AutoMLClassifier(**few).fit(rows, answers, groups=patient)
+    mixed = AutoMLClassifier(**few).fit(rows, answers)
+    assert apart.quality_ < 0.75 < mixed.quality_
+
+
+def test_seconds_are_kept() -> None:
+    rows, answers = load_iris(return_X_y=True)
+    began = time.process_time()
+    made = AutoMLClassifier(time_limit=3.0).fit(rows, answers)
+    used = time.process_time() - began
+    longest = max(trial.seconds for trial in made.trials_)
+    assert used < 3.0 + 2 * longest  # no fit begins that should not end in time
+    assert len(made.trials_) > 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "answers", "error", "words"),
+    [
+        (np.zeros((30, 2)), np.zeros(30), ValueError, "only one class"),
+        (np.zeros((30, 2)), np.arange(20), ValueError, "inconsistent"),
+        (np.zeros(30), np.arange(30), ValueError, "Reshape your data"),
+    ],
+)
+def test_what_cannot_be_learned_is_said(rows, answers, error, words: str) -> None:
+    with pytest.raises(error, match=words):
+        AutoMLClassifier(**FEW).fit(rows, answers)
+
+
+def test_an_estimator_that_was_not_fitted_says_so() -> None:
+    with pytest.raises(NotFittedError):
+        AutoMLRegressor().predict(np.zeros((3, 2)))
+
+
+def test_held_out_rows_are_predicted_as_well_as_it_says() -> None:
+    rows, answers = load_diabetes(return_X_y=True)
+    known, new, told, truth = train_test_split(rows, answers, random_state=3)
+    made = AutoMLRegressor(**FEW).fit(known, told)
+    assert made.score(new, truth) > made.quality_ - 0.2
+
+
+def test_scikit_learns_own_checks_pass() -> None:
+    found = check_estimator(
+        AutoMLClassifier(time_limit=5, max_models=1, models=("logistic",)), on_fail=None
+    )
+    failed = [one["check_name"] for one in found if one["status"] == "failed"]
+    assert not failed
+
+
+def test_the_package_stays_light() -> None:
+    program = "import sys, easeml; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
