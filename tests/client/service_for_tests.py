@@ -111,6 +111,8 @@ class FakeService:
             "waiting_reason": "No worker runs.",
         }
         ended = self.looks >= self.looks_to_end
+        state = "resting" if ended else "running"
+        settled = self.looks > self.looks_to_end
         return {
             "id": "app_1",
             "name": "table",
@@ -121,7 +123,7 @@ class FakeService:
             "objective": "accuracy",
             "endpoint": "/api/v1/applications/app_1/predict",
             "live_model": live if self.looks >= self.looks_to_model else None,
-            "job": {**job, "state": "resting" if ended else "running", "best_quality": 0.9},
+            "job": {**job, "state": state, "settled": settled, "best_quality": 0.9},
             "created": 1.0,
         }
 

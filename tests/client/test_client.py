@@ -143,6 +143,8 @@ def test_waiting_for_the_first_model_and_for_the_end(client: Client, service: Fa
     found = client.wait("app_1", until="converged", timeout=30)
     assert found.job is not None
     assert found.job.state == "resting"
+    assert found.job.settled
+    assert service.looks == service.looks_to_end + 1
 
 
 def test_a_wait_ends_in_time(client: Client, service: FakeService):

@@ -52,6 +52,7 @@ def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path:
     shown = json.loads(easeml.command("app", "show", application["id"], "--json"))
     assert shown["state"] == "serving"
     assert shown["live"]["model"] == shown["live_model"]["name"]
+    assert shown["job"]["settled"]
     assert isinstance(shown["live"]["refitted"], bool)
     assert isinstance(shown["live"]["ensemble"], list)
     assert shown["live_model"]["quality"] > 0.85

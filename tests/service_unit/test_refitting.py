@@ -10,6 +10,7 @@ from easeml.service.applications import applications
 from easeml.service.events import notifications
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import lost_models, refitting
+from easeml.service.search import job_states
 from easeml.store import Store
 from easeml.store.records import Task, TrainedModel
 
@@ -50,6 +51,26 @@ def refit(store: Store, app: Application) -> None:
     bring(store, attempt, REFITTED)
 
 
+def is_settled(store: Store, app: Application) -> bool:
+    """Let it be noted, as the scheduler does after it asked for a refit."""
+    assert app.job is not None
+    with store.write() as tx:
+        job_states.note_whether_settled(tx, tx.unscoped().jobs.get(app.job.id))
+        return tx.unscoped().jobs.get(app.job.id).settled
+
+
+def end_short_tasks(store: Store) -> list[str]:
+    """Have all short tasks fail, as far as they wait; return their kinds."""
+    ended = []
+    with store.read() as tx:
+        waiting = tx.unscoped().tasks.count(lane="short", state="waiting")
+    for _ in range(waiting):
+        task, attempt = claim(store)
+        bring(store, attempt, TaskResult(ok=False, error="no such file"))
+        ended.append(task.spec_kind)
+    return ended
+
+
 def live(store: Store, app: Application) -> TrainedModel:
     with store.read() as tx:
         tables = tx.unscoped()
@@ -78,6 +99,22 @@ def test_the_test_quality_is_read_of_what_serves(store: Store, resting: Applicat
         tasks = tx.unscoped().tasks.list(subject=live(store, resting).id, limit=None)
     asked = [task.payload["refitted"] for task in tasks if task.spec_kind == "test-quality"]
     assert asked == [False, True]
+
+
+def test_a_search_has_settled_when_what_serves_was_fitted_and_measured(
+    store: Store, resting: Application
+) -> None:
+    assert "test-quality" in end_short_tasks(store)
+    assert is_settled(store, resting)
+    assert request(store, resting) is not None
+    assert not is_settled(store, resting)
+    _, attempt = claim(store, lane="search")
+    bring(store, attempt, REFITTED)
+    assert not is_settled(store, resting)  # its test quality is being read
+    assert "test-quality" in end_short_tasks(store)
+    assert is_settled(store, resting)
+    set_state(store, resting, JobState.RUNNING)
+    assert not is_settled(store, resting)
 
 
 def test_a_refit_is_no_better_model_that_people_are_told_of(

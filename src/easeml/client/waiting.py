@@ -37,8 +37,8 @@ def is_done(task: Task) -> bool:
 def has_reached(application: Application, milestone: Milestone) -> bool:
     """Tell whether an application is there. Raises Conflict where it never will be.
 
-    A search has converged when it ended and its last tasks are done: until then its best model may
-    still change.
+    A search has converged when it rests and has settled: until then what serves may still change,
+    and its test quality is not known. One that was stopped has when its last tasks are done.
     """
     job = application.job
     state = job.state if job else ""
@@ -47,7 +47,7 @@ def has_reached(application: Application, milestone: Milestone) -> bool:
         raise Conflict(f"The application failed: {reason}", where=application.id)
     ended = job is not None and state in {"resting", "stopped"} and job.tasks_under_way == 0
     if milestone is Milestone.CONVERGED:
-        return ended
+        return ended and job is not None and (job.settled or state == "stopped")
     if (
         application.live_model is None and ended and job and not job.tasks_done
     ):  # else it is about to be served

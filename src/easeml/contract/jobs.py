@@ -37,6 +37,7 @@ class Job(Answer):
     tasks_done: int = 0
     tasks_failed: int = 0
     tasks_under_way: int = 0
+    settled: bool = False  # it rests, and what it found is served and measured
     candidates: int = 0
     improvements: list[Improvement] = Field(default_factory=list)  # oldest first
     limits: dict[str, Any] = Field(default_factory=dict)

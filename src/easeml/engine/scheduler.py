@@ -324,6 +324,7 @@ class Scheduler:
             job = job_states.update_progress(tx, job_id, self._mirror.state)
             ensembling.request(tx, job)
             refitting.request(tx, self._mirror.registry, job)
+            job_states.note_whether_settled(tx, job)
         if job.state != JobState.RUNNING:
             self._mirror.hold(job_id)
 

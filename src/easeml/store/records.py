@@ -225,6 +225,7 @@ class Job:
 
     ``expected_improvement`` and its error: quality still expected from further search.
     ``gain_rate``: quality that the next task may be expected to gain a device second.
+    ``settled``: it rests, and what it found was put together, fitted again, served and measured.
     """
 
     id: str
@@ -241,6 +242,7 @@ class Job:
     error: str = ""
     created: float = 0.0
     gain_rate: float | None = None
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

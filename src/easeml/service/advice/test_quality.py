@@ -55,6 +55,7 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
         model.tenant_id,
         KIND,
         model.id,
+        job_id=model.job_id,
         objective=application.objective,
         schema_out=version.schema_out,
         refitted=bool(model.refitted),

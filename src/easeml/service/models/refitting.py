@@ -49,6 +49,7 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
         job.tenant_id,
         KIND,
         model.id,
+        job_id=job.id,
         members=_members(tables, registry, model),
         objective=application.objective,
         quality=model.quality,

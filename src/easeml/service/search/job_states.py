@@ -61,6 +61,18 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
     return job
 
 
+def note_whether_settled(tx: Transaction, job: Job) -> None:
+    """Write whether ``job`` rests and nothing that follows from it waits or runs.
+
+    To be called after everything that a rest may ask for was asked for.
+    """
+    tables = tx.scoped(job.tenant_id)
+    under_way = tables.tasks.count(job_id=job.id, state=TASKS_UNDER_WAY)
+    settled = job.state == JobState.RESTING and under_way == 0
+    if settled != job.settled:
+        tables.jobs.update(job.id, settled=settled)
+
+
 def _start(tx: Transaction, registry: Registry, job: Job, costs: CostBelief) -> Job:
     tables = tx.scoped(job.tenant_id)
     application = tables.applications.get(job.application_id)

@@ -106,9 +106,8 @@ def set_limits(store: Store, caller: Caller, job_id: str, wish: AskedLimits) -> 
             raise Conflict(
                 f"The job is {job.state}.", remedy="Declare the application again.", where=job_id
             )
-        job = tables.jobs.update(
-            job_id, limits=limits(wish.max_tasks, wish.max_seconds, wish.deadline)
-        )
+        wished = limits(wish.max_tasks, wish.max_seconds, wish.deadline)
+        job = tables.jobs.update(job_id, limits=wished, settled=False)
         data = {
             "application_id": job.application_id,
             "state": job.state,
@@ -189,6 +188,7 @@ def show_summary(job: Job, summary: Summary, waits: Waiting | None) -> JobAnswer
         tasks_failed=len(summary.in_state(TaskState.FAILED)),
         tasks_under_way=len(summary.in_state(TaskState.WAITING))
         + len(summary.in_state(TaskState.RUNNING)),
+        settled=job.settled,
         candidates=summary.candidates,
         improvements=[_improvement(result, summary.names) for result in improvements],
         limits=job.limits.to_json(),
