@@ -17,6 +17,8 @@ import argparse
 import csv
 import os
 import platform
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
@@ -29,6 +31,7 @@ DATA = Path(os.environ.get("EASEML_BENCHMARK_DATA") or ROOT.parent / "shared" / 
 """Where public data sets are looked for."""
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "easeml-benchmarks"
 """Where environments of the peers are kept."""
+_FLAML = ("flaml[automl]", "pandas<3")  # FLAML 2.x was written before the text columns of pandas 3
 
 
 def arguments(script: str, about: str | None, data: bool = False) -> argparse.ArgumentParser:
@@ -85,3 +88,13 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(rows)
+
+
+def flaml_python(folder: Path) -> Path:
+    """Make (once) an environment with FLAML below a folder; return its Python."""
+    programs = folder / "FLAML" / "bin"
+    if not (folder / "installed").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder / "FLAML")], check=True)
+        subprocess.run([str(programs / "pip"), "install", "--quiet", *_FLAML], check=True)
+        (folder / "installed").touch()
+    return programs / "python"

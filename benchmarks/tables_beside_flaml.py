@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from common import CACHE, arguments, machine_line, read_options
+from common import CACHE, arguments, flaml_python, machine_line, read_options
 from easeml.data import read_version
 from easeml.settings import Settings
 from easeml.store import Store
@@ -38,10 +38,6 @@ TARGETS = {
 }
 WORKERS = 2  # device seconds are counted for each worker; FLAML gets as many jobs
 PATIENCE = 600.0  # seconds
-PACKAGES = (
-    "flaml[automl]",
-    "pandas<3",
-)  # a precaution: FLAML 2.x was written before the text columns of pandas 3
 NO_PEER = {"version": "left out", "wall": 0.0, "quality": float("nan"), "model": "-", "tried": 0}
 PEER = """
 import json, sys, time
@@ -139,16 +135,6 @@ def export_split(easeml: EasemlProcess, application: dict[str, Any], folder: Pat
         frame.drop(columns="_row").to_csv(folder / f"{name}.csv", index=False)
 
 
-def peer_python(folder: Path) -> Path:
-    """Make (once) the environment of FLAML; return its Python."""
-    programs = folder / "FLAML" / "bin"
-    if not (folder / "installed").exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder / "FLAML")], check=True)
-        subprocess.run([str(programs / "pip"), "install", "--quiet", *PACKAGES], check=True)
-        (folder / "installed").touch()
-    return programs / "python"
-
-
 def run_peer(
     python: Path, split: Path, target: str, objective: str, seconds: float
 ) -> dict[str, Any]:
@@ -200,7 +186,7 @@ def main() -> None:
     parser.add_argument("--details", action="store_true")
     parser.add_argument("--no-peer", action="store_true", help="leave FLAML out")
     options = read_options(parser, tables="titanic", seconds=4.0, no_peer=True)
-    python = None if options.no_peer else peer_python(options.folder)
+    python = None if options.no_peer else flaml_python(options.folder)
     lines, peer_version = [], ""
     for name in options.tables.split(","):
         with tempfile.TemporaryDirectory() as folder:

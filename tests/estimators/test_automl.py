@@ -129,10 +129,10 @@ def test_rows_of_a_group_are_on_one_side() -> None:
 def test_seconds_are_kept() -> None:
     rows, answers = load_iris(return_X_y=True)
     began = time.process_time()
-    made = AutoMLClassifier(time_limit=3.0).fit(rows, answers)
+    made = AutoMLClassifier(time_limit=6.0).fit(rows, answers)
     used = time.process_time() - began
     longest = max(trial.seconds for trial in made.trials_)
-    assert used < 3.0 + 2 * longest  # no fit begins that should not end in time
+    assert used < 6.0 + 2 * longest  # no fit begins that should not end in time
     assert len(made.trials_) > 2
 
 

@@ -125,6 +125,18 @@ def test_doubt_keeps_hope_where_the_belief_has_none():
     np.testing.assert_allclose(hopes[1], 0.95 * hopes[0] + 0.05 * first)
 
 
+def test_a_run_says_something_of_the_arms_of_its_group_even_in_doubt():
+    grouped = scaled(doubt=0.05, groups=np.array([0, 0, 1, 1, 2, 2]))
+    sure = Posterior.of(replace(grouped, doubt=0.0)).observe(0, 0.1).observe(5, 0.1)
+    belief = Posterior.of(grouped).observe(0, 0.1).observe(5, 0.1)
+    first = expected_improvement(*grouped.marginals, 0.3)
+    hope = sure.improvement(0.3)
+    expected = np.where([True, True, False, False, True, True], hope, 0.95 * hope + 0.05 * first)
+    np.testing.assert_allclose(belief.improvement(0.3), expected)
+    under_way = belief.believe([2]).improvement(0.3)
+    np.testing.assert_allclose(under_way[3], sure.believe([2]).improvement(0.3)[3])
+
+
 def test_new_arms_join_at_any_time():
     whole = scaled(size=8)
     few = Prior(whole.mean[:6], whole.covariance[:6, :6], whole.noise, whole.scales)
@@ -153,7 +165,7 @@ def test_malformed_scales_are_refused(wrong):
         Scales(**wrong)
 
 
-@pytest.mark.parametrize("wrong", [{"clip": 0.0}, {"doubt": 1.0}])
+@pytest.mark.parametrize("wrong", [{"clip": 0.0}, {"doubt": 1.0}, {"groups": np.array([0])}])
 def test_malformed_habits_are_refused(wrong):
     with pytest.raises(InvalidInput):
         scaled(**wrong)

@@ -20,6 +20,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from threadpoolctl import threadpool_limits
 
 from easeml.estimators.frames import frame_of, typed
 from easeml.estimators.searching import Clock, Found, Problem, Search, Trial, finish
@@ -102,8 +103,9 @@ class _AutoML(BaseEstimator):
             threads=(os.cpu_count() or 1) if self.n_jobs == -1 else self.n_jobs,
             seed=self.random_state or 0,
         )
-        trials = Search(registry, problem, clock).run(self.callback or _be_quiet)
-        found = finish(problem, trials, clock)
+        with threadpool_limits(problem.threads):  # else OpenMP takes all cores, and waits on them
+            trials = Search(registry, problem, clock).run(self.callback or _be_quiet)
+            found = finish(problem, trials, clock)
         model = ExportedModel(found.model, table.schema_in, table.schema_out)
         self._keep(found, model, problem.actual)
         self._sample = table.frame.iloc[:_SAMPLE]

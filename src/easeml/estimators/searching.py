@@ -27,6 +27,7 @@ from easeml.search import (
     add_job,
     default_prior,
     hinted_cost,
+    models_to_extend,
     observed,
     policy_named,
     set_costs,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 _JOB = "search"
 _CONFIGURATIONS = 4  # of each model at first, as a service's searches begin
-_STOCK, _MODELS, _EACH = 6, 3, 2  # when more are proposed, of how many models, how many of each
+_EACH = 2  # configurations at once, of a model that gets more
 _LEASH = 4.0  # times what a fit is believed to take; a fit of steps ends then with what it has
 _MEMBERS = 6  # models of an ensemble, at most
 _KEPT = 16  # models from which it may be chosen
@@ -189,22 +190,20 @@ class Search:
         )
 
     def _propose(self) -> None:
-        """Add configurations of the most promising models where few are untried."""
-        job = self._state.job(_JOB)
-        if job.best is None or job.untried.size >= _STOCK:
-            return
-        order = np.argsort(-job.posterior.mean, kind="stable")
-        names = list(dict.fromkeys(self._arms[arm].model for arm in order))
+        """Add configurations of the most promising models of which few are untried."""
         added: list[Arm] = []
-        for name in names[:_MODELS]:
+        for name in models_to_extend(self._state.job(_JOB), self._can_vary):
             own = [arm for arm, module in enumerate(self._modules) if module.name == name]
             tried = [Tried(self._configs[arm], self._quality(arm)) for arm in own]
             module = self._modules[own[0]]
-            if spaces.parse(module.space).unused():
-                configs = optimizer_named().propose(module.space, tried, _EACH, seed=0)
-                added += self._add(module, configs)
+            configs = optimizer_named().propose(module.space, tried, _EACH, seed=0)
+            added += self._add(module, configs)
         if added:
             self._state = add_arms(self._state, _JOB, added, default_prior(self._arms))
+
+    def _can_vary(self, name: str) -> bool:
+        space = self._registry.get(name).space
+        return bool(spaces.parse(space).unused())
 
     def _quality(self, arm: int) -> float | None:
         return self._tried[arm].quality if arm in self._tried else None

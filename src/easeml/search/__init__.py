@@ -28,6 +28,7 @@ from easeml.search.prior import (
     learned_prior,
     worth_learning,
 )
+from easeml.search.promising import models_to_extend
 from easeml.search.state import (
     Observation,
     SearchState,
@@ -79,6 +80,7 @@ __all__ = [
     "learned",
     "learned_beside",
     "learned_prior",
+    "models_to_extend",
     "most_telling",
     "observed",
     "policy_named",

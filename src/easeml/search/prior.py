@@ -82,7 +82,8 @@ class Learned:
         """Return the prior over ``arms``; raises ``KeyError`` for a model not among ``models``."""
         mean = self._mean(arms)
         covariance = self._covariance(arms, arms)
-        return replace(self.by_model, mean=mean, covariance=covariance)
+        groups = self._places(arms)
+        return replace(self.by_model, mean=mean, covariance=covariance, groups=groups)
 
     def extended(self, prior: Prior, arms: Sequence[Arm], more: Sequence[Arm]) -> Prior:
         """Return ``over`` of ``arms`` and ``more`` from the ``prior`` over ``arms``.
@@ -93,7 +94,8 @@ class Learned:
         among = self._covariance(more, more)
         covariance = np.block([[prior.covariance, across], [across.T, among]])
         mean = np.append(prior.mean, self._mean(more))
-        return replace(prior, mean=mean, covariance=covariance)
+        groups = self._places([*arms, *more])
+        return replace(prior, mean=mean, covariance=covariance, groups=groups)
 
     def _mean(self, arms: Sequence[Arm]) -> np.ndarray:
         return self.by_model.mean[self._places(arms)] + self.past.smoothed(arms)

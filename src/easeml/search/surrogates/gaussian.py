@@ -90,6 +90,8 @@ class Prior:
     little of the others (Huber, Robust Statistics, 1981, section 1.2). ``doubt`` in [0, 1): how
     likely it is that a tenant is unlike all that was learned from, so that its runs say nothing of
     the arms it has not tried; expected improvements count that in, and so no tenant is given up.
+    ``groups`` (K,): arms of one number are alike (configurations of one model), so that a run does
+    say something of the others, whatever the tenant; None: no two are.
     Raises ``InvalidInput`` where shapes do not agree, a number is not finite or out of range, or
     the covariance is not symmetric or has a negative variance. That it is positive semi-definite is
     up to the caller.
@@ -102,6 +104,7 @@ class Prior:
     clip: float = np.inf
     doubt: float = 0.0
     link: Link = IDENTITY
+    groups: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         mean = np.array(self.mean, dtype=float)
@@ -137,6 +140,12 @@ class Prior:
                 f"The doubt {self.doubt} is not in [0, 1).",
                 where="prior",
             )
+        if self.groups is not None and np.shape(self.groups) != mean.shape:
+            raise InvalidInput(
+                f"There are {np.size(self.groups)} groups of {mean.size} arms.",
+                where="prior.groups",
+                remedy="Give each arm the number of its group.",
+            )
         object.__setattr__(self, "mean", _frozen(mean))
         object.__setattr__(self, "covariance", _frozen(covariance))
 
@@ -148,7 +157,13 @@ class Prior:
             rest == (other.noise, other.scales, other.clip, other.doubt, other.link)
             and np.array_equal(self.mean[:size], other.mean)
             and np.array_equal(self.covariance[:size, :size], other.covariance)
+            and self._groups_continue(other)
         )
+
+    def _groups_continue(self, other: "Prior") -> bool:
+        if self.groups is None or other.groups is None:
+            return self.groups is other.groups
+        return np.array_equal(self.groups[: other.groups.size], other.groups)
 
     @cached_property
     def marginals(self) -> tuple[np.ndarray, np.ndarray]:
@@ -337,8 +352,16 @@ class Posterior:
         total = self.hope(slice(None), best)
         if self.prior.doubt:
             unlike = self.prior.link.improvement(*self.prior.marginals, best)
+            unlike = np.where(self._is_known, total, unlike)
             total = (1 - self.prior.doubt) * total + self.prior.doubt * unlike
         return _frozen(total)
+
+    @property
+    def _is_known(self) -> np.ndarray:
+        """Whether an arm (K,) was tried, or is under way, or one of its group."""
+        if self.prior.groups is None:
+            return np.zeros(self.counts.size, dtype=bool)
+        return np.isin(self.prior.groups, self.prior.groups[self.pivots])
 
     def hope(self, arms: np.ndarray | slice, best: float | np.ndarray) -> np.ndarray:
         """Return the expected improvement (k,) in quality of some ``arms``, without doubt.

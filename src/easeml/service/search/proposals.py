@@ -2,7 +2,7 @@
 
 from easeml.contract.states import JobState, TaskGroup, TaskState
 from easeml.modules import Registry
-from easeml.search import CostBelief, SearchJob, SearchState, spaces
+from easeml.search import CostBelief, SearchState, models_to_extend, spaces
 from easeml.search.optimizers import Optimizer, Tried
 from easeml.service.knowledge.rules import space_of
 from easeml.service.search.candidates import make_candidate, with_costs
@@ -11,9 +11,7 @@ from easeml.store import Transaction
 from easeml.store.records import Candidate, Json, Task
 from easeml.store.shapes import Rules
 
-_STOCK = 6  # untried candidates below which a job gets more
-_MODELS = 3  # the most promising ones, that get them
-_EACH = 2
+_EACH = 2  # configurations at once, of a model that gets more
 _MOST = 1000  # candidates of a job
 _FRUITLESS = 30  # tasks in a row without a better model, after which a job gets no more candidates
 
@@ -28,21 +26,24 @@ def add_proposals(
 ) -> list[Candidate]:
     """Add proposed configurations of the most promising models of a running job.
 
-    Nothing is added to a job that has enough. ``optimizer`` proposes them.
-
-    It does when few of its candidates are untried, unless many in a row brought nothing; whether to
-    train what was added is then for the search to say, which rests when it expects too little of
-    it. Returns what was added: none where the spaces are used up or the limits of the job are.
+    ``optimizer`` proposes them, for each of these models of which few are untried, unless many
+    tasks in a row brought nothing. Whether to train what was added is then for the search to say,
+    which rests when it expects too little of it. Returns what was added: none where the spaces are
+    used up or the limits of the job are.
     """
     job, searched = tx.unscoped().jobs.get(job_id), state.job(job_id)
     if (
         job.state != JobState.RUNNING
         or searched.best is None
-        or not _needs_more(searched)
+        or len(searched.arms) >= _MOST
         or not within_limits(tx, job)
     ):
         return []
     tables = tx.scoped(job.tenant_id)
+    rules = tables.applications.get(job.application_id).rules
+    short = models_to_extend(searched, lambda model: _can_vary(_space(registry, rules, model)))
+    if not short:
+        return []
     candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
     done = tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None)
     if len(candidates) > len(searched.arms) or _fruitless(
@@ -50,12 +51,11 @@ def add_proposals(
     ):  # or: the state has not followed yet
         return []
     qualities = {task.candidate_id: task.quality for task in done}
-    rules = tables.applications.get(job.application_id).rules
     added: list[Candidate] = []
-    for model, space in _promising(registry, rules, searched):
+    for model in short:
         own = [one for one in candidates if one.model == model]
         tried = [Tried(one.pipeline.model.config, qualities.get(one.id)) for one in own]
-        configs = optimizer.propose(space, tried, _EACH, seed=0)
+        configs = optimizer.propose(_space(registry, rules, model), tried, _EACH, seed=0)
         for number, config in enumerate(configs, start=len(own) + 1):
             arm, transforms = len(candidates) + len(added), own[0].pipeline.transforms
             added.append(make_candidate(job, arm, model, number, transforms, config))
@@ -66,22 +66,12 @@ def add_proposals(
     return added
 
 
-def _needs_more(searched: SearchJob) -> bool:
-    left = searched.untried.size - len(searched.running)
-    return left < _STOCK and len(searched.arms) < _MOST
+def _space(registry: Registry, rules: Rules, model: str) -> Json:
+    return space_of(registry.get(model), rules)
 
 
-def _promising(registry: Registry, rules: Rules, searched: SearchJob) -> list[tuple[str, Json]]:
-    """Return the models that can vary, with what they may be, best first.
-
-    Best: the highest expected quality of any of their arms.
-    """
-    order = searched.posterior.mean.argsort(kind="stable")[::-1]
-    models = dict.fromkeys(searched.arms[arm].model for arm in order.tolist())
-    allowed = ((model, space_of(registry.get(model), rules)) for model in models)
-    return [(model, space) for model, space in allowed if space and spaces.parse(space).unused()][
-        :_MODELS
-    ]
+def _can_vary(space: Json) -> bool:
+    return bool(space) and bool(spaces.parse(space).unused())
 
 
 def _fruitless(done: list[Task]) -> bool:

@@ -1,0 +1,231 @@
+"""easeml's estimators beside FLAML and the defaults of LightGBM, in the same processor seconds.
+
+    python benchmarks/estimators.py [--seconds 20] [--seeds 1] [--tables adult,diamonds]
+
+A fifth of each public table is seen by nobody before the end. Each method gets the other rows, one
+thread, and a process of its own. ``easeml``: ``AutoMLClassifier`` or ``AutoMLRegressor`` with
+``time_limit``. ``FLAML``: its ``AutoML`` in an environment that the script installs below
+``--folder``; its clock is told processor seconds, so that other work on the machine takes nothing
+from it. ``LightGBM``, ``forest``: the defaults, fitted on all rows, texts as codes.
+
+Scores are accuracy or R2 on the rows that nobody saw; ``cpu``: processor seconds of the whole
+process, with its imports and reading. ``normalised``: 0 for always guessing the commonest class or
+the mean, 1 for the best of the methods. A run appends to its table of results and skips what is
+there: it can be stopped, and goes on.
+"""
+
+import argparse
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from common import CACHE, arguments, flaml_python, machine_line, read_options
+from easeml.data import read_table
+
+TABLES = {
+    "adult": ("adult/adult.csv", "class"),
+    "bank_marketing": ("bank_marketing/bank_marketing.csv", "y"),
+    "telco_churn": ("telco_churn/telco_churn.csv", "Churn"),
+    "titanic": ("titanic/titanic.csv", "Survived"),
+    "german_credit": ("german_credit/german_credit.csv", ""),
+    "phoneme": ("more_tables/phoneme.csv", ""),
+    "vehicle": ("more_tables/Vehicle.csv", "Class"),
+    "vowel": ("more_tables/Vowel.csv", "Class"),
+    "segment": ("weka/segment-challenge.arff", ""),
+    "sonar": ("sonar/sonar.csv", ""),
+    "diamonds": ("diamonds/diamonds.csv", "price"),
+    "ames_housing": ("ames_housing/ames_housing.csv", "SalePrice"),
+    "abalone": ("abalone/abalone.csv", ""),
+    "wine_quality_red": ("wine_quality_red/wine_quality_red.csv", "quality"),
+    "auto_mpg": ("auto_mpg/auto_mpg.csv", "mpg"),
+    "sacramento": ("more_tables/Sacramento.csv", "price"),
+}
+"""File below the data and target (empty: the last column) by name."""
+METHODS = ["easeml", "FLAML", "LightGBM", "forest"]
+COLUMNS = ["table", "rows", "seed", "seconds", "method", "score", "guess", "cpu", "tried"]
+HELD = 0.2
+
+PEER = """
+import sys, time
+time.time = time.perf_counter = time.process_time
+import json, pandas as pd
+folder, kind, method, seconds, seed = sys.argv[1:]
+rows, unseen, told = (pd.read_parquet(f"{folder}/{name}.parquet") for name in ("X", "unseen", "y"))
+answers = told["answer"]
+tried = 1
+if method == "FLAML":
+    import flaml
+    model = flaml.AutoML()
+    measure = "r2" if kind == "regression" else "accuracy"
+    model.fit(rows, answers, task=kind, metric=measure, n_jobs=1, seed=int(seed), verbose=0,
+              time_budget=float(seconds) - time.process_time())
+    tried = len(model.config_history)
+else:
+    for name in rows:
+        if not pd.api.types.is_numeric_dtype(rows[name]):
+            known = {value: code for code, value in enumerate(rows[name].dropna().unique())}
+            rows[name], unseen[name] = rows[name].map(known), unseen[name].map(known)
+    rows.columns = unseen.columns = [f"f{place}" for place in range(rows.shape[1])]
+    if method == "forest":
+        import sklearn.ensemble as found
+        made = found.RandomForestRegressor if kind == "regression" else found.RandomForestClassifier
+        model = made(random_state=int(seed)).fit(rows.fillna(-1e6), answers)
+        unseen = unseen.fillna(-1e6)
+    else:
+        import lightgbm
+        made = lightgbm.LGBMRegressor if kind == "regression" else lightgbm.LGBMClassifier
+        model = made(verbose=-1, n_jobs=1, random_state=int(seed)).fit(rows, answers)
+pd.DataFrame({"said": model.predict(unseen)}).to_parquet(f"{folder}/said.parquet")
+print(json.dumps({"tried": tried}))
+"""
+
+OURS = """
+import sys, json, pandas as pd
+from easeml import AutoMLClassifier, AutoMLRegressor
+folder, kind, method, seconds, seed = sys.argv[1:]
+rows, unseen, told = (pd.read_parquet(f"{folder}/{name}.parquet") for name in ("X", "unseen", "y"))
+made = AutoMLRegressor if kind == "regression" else AutoMLClassifier
+model = made(float(seconds), random_state=int(seed)).fit(rows, told["answer"])
+pd.DataFrame({"said": model.predict(unseen)}).to_parquet(f"{folder}/said.parquet")
+print(json.dumps({"tried": len(model.trials_)}))
+print(model.fit_summary(), file=sys.stderr)
+"""
+
+
+def as_numbers(column: pd.Series) -> pd.Series:
+    """Return a column of cells as numbers, where all of them are."""
+    try:
+        return pd.to_numeric(column)
+    except (ValueError, TypeError):
+        return column
+
+
+def split(data: Path, name: str, seed: int, folder: Path) -> tuple[str, pd.Series]:
+    """Write the rows that methods learn from; return the kind of task, and the unseen answers."""
+    path, target = TABLES[name]
+    frame = read_table(data / path).to_pandas().apply(as_numbers)
+    target = target or str(frame.columns[-1])
+    frame = frame[frame[target].notna()].reset_index(drop=True)
+    answers = frame.pop(target)
+    is_number = pd.api.types.is_numeric_dtype(answers) and answers.nunique() > 2
+    order = np.random.default_rng(seed).permutation(len(frame))
+    held, learned = np.split(order, [int(HELD * len(frame))])
+    frame.iloc[learned].to_parquet(folder / "X.parquet")
+    frame.iloc[held].to_parquet(folder / "unseen.parquet")
+    told = answers if is_number else answers.astype(str)
+    told.iloc[learned].to_frame("answer").to_parquet(folder / "y.parquet")
+    kind = "regression" if is_number else "classification"
+    return kind, told.iloc[held].reset_index(drop=True)
+
+
+def run(python: Path, folder: Path, kind: str, method: str, seconds: float, seed: int) -> Any:
+    """Let a method learn and predict; return its predictions, its seconds, and what it tried."""
+    program = OURS if method == "easeml" else PEER
+    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LOKY_MAX_CPU_COUNT": "1"}
+    command = [str(python), "-W", "ignore", "-c", program]
+    command += [str(folder), kind, method, str(seconds), str(seed)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, env={**os.environ, **one}
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        raise RuntimeError(f"{method} failed: {done.stderr[-2000:]}")
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    said = pd.read_parquet(folder / "said.parquet")["said"]
+    return said, spent, json.loads(done.stdout.strip().rpartition("\n")[2])["tried"]
+
+
+def judged(kind: str, actual: pd.Series, said: Any) -> float:
+    """Return accuracy or R2."""
+    if kind == "classification":
+        return float(np.mean(actual.to_numpy() == np.asarray(said)))
+    return float(1 - np.mean((actual - said) ** 2) / np.var(actual))
+
+
+def measure(
+    options: argparse.Namespace, name: str, seed: int, methods: list[str], peer: Path
+) -> list[dict[str, Any]]:
+    """Return a row of results a method."""
+    rows = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        kind, actual = split(options.data, name, seed, folder)
+        answers = pd.read_parquet(folder / "y.parquet")["answer"]
+        guess = answers.mean() if kind == "regression" else answers.mode()[0]
+        least = judged(kind, actual, np.repeat(guess, len(actual)))
+        for method in methods:
+            python = Path(sys.executable) if method == "easeml" else peer
+            said, spent, tried = run(python, folder, kind, method, options.seconds, seed)
+            row = {"table": name, "rows": len(answers), "seed": seed, "seconds": options.seconds}
+            row |= {"method": method, "score": round(judged(kind, actual, said), 5)}
+            rows.append(row | {"guess": round(least, 5), "cpu": round(spent, 2), "tried": tried})
+            print(rows[-1], flush=True)
+    return rows
+
+
+def print_summary(rows: list[dict[str, Any]]) -> None:
+    """Print the mean scores by table, then ranks and normalised scores by method."""
+    frame = pd.DataFrame(rows)
+    frame[["score", "guess", "cpu"]] = frame[["score", "guess", "cpu"]].astype(float)
+    cells = frame.groupby(["table", "seed"], sort=False)
+    best = cells["score"].transform("max")
+    spread = (best - frame["guess"]).clip(lower=1e-9)
+    frame["normalised"] = ((frame["score"] - frame["guess"]) / spread).clip(lower=0)
+    frame["rank"] = cells["score"].rank(ascending=False)
+    methods = [method for method in METHODS if method in set(frame["method"])]
+    table = frame.pivot_table("score", "table", "method", sort=False)[methods]
+    print(table.round(4).to_string())
+    means = frame.groupby("method")[["rank", "normalised", "cpu"]].mean().loc[methods]
+    print(means.round(4).to_string())
+    wide = frame.pivot_table("normalised", ["table", "seed"], "method", sort=False)
+    for other in methods[1:]:
+        gain = wide["easeml"] - wide[other]
+        error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else float("nan")
+        wins, losses = int((gain > 0).sum()), int((gain < 0).sum())
+        counted = f"better in {wins}, worse in {losses} of {len(gain)}"
+        print(f"easeml over {other}: {gain.mean():+.4f} +- {error:.4f} (normalised), {counted}")
+
+
+def main() -> None:
+    """Measure what is not there yet, and print the tables."""
+    parser = arguments(__file__, __doc__, data=True)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--folder", type=Path, default=CACHE / "flaml")
+    parser.add_argument("--no-peer", action="store_true", help="without FLAML")
+    options = read_options(parser, seconds=3.0, tables="sonar", no_peer=True)
+    print(machine_line("easeml", "scikit-learn", "lightgbm"))
+    peer = Path(sys.executable) if options.no_peer else flaml_python(options.folder)
+    path = options.out / f"estimators_{options.seconds:g}s.csv"
+    rows: list[dict[str, Any]] = []
+    if path.exists():
+        rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    done = {(one["table"], int(one["seed"]), one["method"]) for one in rows}
+    wanted = [method for method in METHODS if method != "FLAML" or not options.no_peer]
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if not rows:
+            writer.writeheader()
+        for seed in range(options.seeds):
+            for name in options.tables.split(","):
+                methods = [one for one in wanted if (name, seed, one) not in done]
+                found = measure(options, name, seed, methods, peer) if methods else []
+                writer.writerows(found)
+                file.flush()
+                rows += found
+    print_summary(rows)
+
+
+if __name__ == "__main__":
+    main()
