@@ -130,6 +130,7 @@ class Search:
         self._actual = problem.actual
         self._costs = CostBelief.of(())
         self._modules: list[Module] = []
+        self._transforms: dict[str, list[Module]] = {}  # by model
         self._configs: list[dict[str, Any]] = []
         self._arms: list[Arm] = []
         self._tried: dict[int, Trial] = {}
@@ -222,7 +223,7 @@ class Search:
         problem, module, config = self._problem, self._modules[arm], self._configs[arm]
         began = self._clock.used()
         leash = min(latest - began, _LEASH * max(self._arms[arm].cost, 1.0))
-        pipeline = pipeline_of(self._registry, module, config, problem.table)
+        pipeline = self._pipeline(module, config)
         trained, said = [], []
         try:
             for number, (train, held) in enumerate(problem.splits, start=1):
@@ -237,6 +238,14 @@ class Search:
             return Trial(module.name, pipeline, spent, error=str(error))
         spent = self._clock.used() - began
         return Trial(module.name, pipeline, spent, quality, "", tuple(trained), together)
+
+    def _pipeline(self, module: Module, config: dict[str, Any]) -> dict[str, Any]:
+        """Return the pipeline of a model with the transforms that the columns need before it."""
+        if module.name not in self._transforms:
+            chain = self._registry.candidates(module, self._problem.table.schema_in)
+            self._transforms[module.name] = chain
+        transforms = [{"module": one.name, "config": {}} for one in self._transforms[module.name]]
+        return {"transforms": transforms, "model": {"module": module.name, "config": config}}
 
     def _fit(self, pipeline: dict[str, Any], frame: pd.DataFrame, ends: float) -> TrainedPipeline:
         context = Context(
@@ -348,15 +357,6 @@ def joined(parts: Sequence[Predictions]) -> Predictions:
     if all(part.probabilities is not None for part in parts):
         probabilities = np.concatenate([np.asarray(part.probabilities) for part in parts])
     return Predictions(values, probabilities, parts[0].classes)
-
-
-def pipeline_of(
-    registry: Registry, module: Module, config: dict[str, Any], table: Table
-) -> dict[str, Any]:
-    """Return the pipeline of a model with the transforms that the columns need before it."""
-    chain = registry.candidates(module, table.schema_in)
-    transforms = [{"module": one.name, "config": {}} for one in chain]
-    return {"transforms": transforms, "model": {"module": module.name, "config": config}}
 
 
 def fit_on(

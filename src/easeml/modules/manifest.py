@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 _FILE = "manifest.json"
 _LIBRARIES = ("numpy", "scikit-learn", "skops")  # what easeml itself fits and keeps with
-_SAMPLE_ROWS = 5
+SAMPLE_ROWS = 5
 # Of the sample of pictures, tensors and graphs; the first is kept in any case.
 _SAMPLE_LETTERS = 1_000_000
 _TOLERANCE = 1e-6
@@ -97,7 +97,7 @@ def read(folder: Path) -> dict[str, Any]:
 def sample_rows(frame: "pd.DataFrame", schema_in: Mapping[str, Any]) -> "pd.DataFrame":
     """Return the first training rows, inputs only; fewer where their cells are large."""
     kinds = kinds_of(Schema.from_json(dict(schema_in)))
-    rows = frame.loc[:, list(kinds)].head(_SAMPLE_ROWS)
+    rows = frame.loc[:, list(kinds)].head(SAMPLE_ROWS)
     sizes = np.zeros(len(rows), dtype=int)
     for name, kind in kinds.items():
         if kind in CELLS:

@@ -111,7 +111,7 @@ def fit(
     learnt = Data(_features(data), target.encode(frame), target.codes)
     model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(note for part in (target, *transforms, model) for note in part.notes)
-    sample = manifest.sample_rows(frame, schema_in)
+    sample = frame.head(manifest.SAMPLE_ROWS).copy()
     return TrainedPipeline(
         description,
         dict(schema_in),
@@ -140,13 +140,14 @@ def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
     for name, part in _parts(trained.transforms, trained.model):
         (folder / name).mkdir()
         part.save(folder / name)
+    sample = manifest.sample_rows(trained.sample, trained.schema_in)
     document = manifest.describe(
         pipeline=trained.description,
         schema_in=trained.schema_in,
         schema_out=trained.schema_out,
         target=trained.target.to_json(),
         notes=list(trained.notes),
-        parity=manifest.parity(trained.sample, trained.schema_in, trained.predict),
+        parity=manifest.parity(sample, trained.schema_in, trained.predict),
         libraries=libraries_of(trained.description),
         facts=facts,
     )

@@ -4,7 +4,7 @@ An entry point's value is a package; every ``.toml`` file below it describes a m
 files are read: no module's code is imported before it is used.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +21,8 @@ from .module import Module, parse
 
 _GROUP = "easeml.modules"
 _ZOO = "easeml.zoo"
+
+Refuses = Callable[[Module, Schema], str]  # why a module does not take a schema; empty: it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +78,22 @@ class Registry:
         """Return every model, those that fit first, each with the reason where it does not fit."""
         source = _schema(schema_in)
         target = _schema(schema_out)
-        matches = [self.match(module, source, target) for module in self.of_kind("model")]
+        refuses = _remembering()
+        matches = []
+        for module in self.of_kind("model"):
+            reason = self._why_not(module, source, target, refuses)
+            matches.append(ModelMatch(module, not reason, reason))
         return sorted(matches, key=lambda match: not match.fits)
 
     def match(
         self, model: Module, schema_in: Schema | dict[str, Any], schema_out: Schema | dict[str, Any]
     ) -> ModelMatch:
         """Return a model against a pair of schemas."""
-        reason = self._why_not(model, _schema(schema_in), _schema(schema_out))
+        source, target = _schema(schema_in), _schema(schema_out)
+        reason = self._why_not(model, source, target, _refuses)
         return ModelMatch(model, not reason, reason)
 
-    def _why_not(self, model: Module, source: Schema, target: Schema) -> str:
+    def _why_not(self, model: Module, source: Schema, target: Schema, refuses: Refuses) -> str:
         """Return why a model does not fit; empty where it does."""
         if model.name in self.archived:
             return "It is archived."
@@ -96,7 +103,7 @@ class Registry:
         if output:
             return f"Output: {output}"
 
-        _, reason = self._chain(model, source)
+        _, reason = self._chain(model, source, refuses)
         return reason
 
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
@@ -109,7 +116,7 @@ class Registry:
 
         Raises ``InvalidInput`` if it cannot fit.
         """
-        chain, reason = self._chain(model, _schema(schema_in))
+        chain, reason = self._chain(model, _schema(schema_in), _refuses)
         if reason:
             raise InvalidInput(
                 reason,
@@ -118,7 +125,7 @@ class Registry:
             )
         return chain
 
-    def _chain(self, model: Module, source: Schema) -> tuple[list[Module], str]:
+    def _chain(self, model: Module, source: Schema, refuses: Refuses) -> tuple[list[Module], str]:
         """Return the transforms before a model, and why they do not fit.
 
         Each is the one that the model names, or else the first by rank of those that replace it
@@ -132,7 +139,7 @@ class Registry:
             except NotFound as error:
                 return chain, str(error)
 
-            reasons = [_refuses(module, given) for module in choices]
+            reasons = [refuses(module, given) for module in choices]
             if "" not in reasons:
                 return chain, f"Input of {choices[0].name}: {reasons[0]}"
 
@@ -141,7 +148,7 @@ class Registry:
             chain.append(chosen)
             given = chosen.schema_out.first
 
-        reason = _refuses(model, given)
+        reason = refuses(model, given)
         return chain, f"Input of {model.name}: {reason}" if reason else ""
 
     def _choices(self, name: str) -> list[Module]:
@@ -153,6 +160,19 @@ class Registry:
 def _refuses(module: Module, given: Schema) -> str:
     assert module.schema_in is not None  # parse() has checked it
     return module.schema_in.why_not(given)
+
+
+def _remembering() -> Refuses:
+    """Return ``_refuses`` for schemas that stay: most models have the same transform before them."""
+    known: dict[tuple[str, int], str] = {}
+
+    def refuses(module: Module, given: Schema) -> str:
+        key = (module.name, id(given))
+        if key not in known:
+            known[key] = _refuses(module, given)
+        return known[key]
+
+    return refuses
 
 
 def load_registry() -> Registry:

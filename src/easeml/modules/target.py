@@ -161,9 +161,9 @@ def encode_labels(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     import pandas as pd
 
     known = pd.Index(classes.astype(str))
-    series = pd.Series(labels)
-    text = series.where(series.isna(), series.astype(str)).astype(object)
-    return np.where(series.isna().to_numpy(), -1, known.get_indexer(pd.Index(text)))
+    places, values = pd.factorize(pd.Series(labels))  # -1 where one is missing
+    codes = known.get_indexer(pd.Index(values).astype(str))
+    return np.append(codes, -1)[places]
 
 
 def _check_values(values: NDArray[Any], column: str, good: Any) -> None:
