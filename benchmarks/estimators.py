@@ -101,7 +101,7 @@ print(model.fit_summary(), file=sys.stderr)
 """
 
 
-def as_numbers(column: pd.Series) -> pd.Series:
+def as_numbers(column: pd.Series) -> Any:
     """Return a column of cells as numbers, where all of them are."""
     try:
         return pd.to_numeric(column)
@@ -185,9 +185,9 @@ def print_summary(rows: list[dict[str, Any]]) -> None:
     methods = [method for method in METHODS if method in set(frame["method"])]
     table = frame.pivot_table("score", "table", "method", sort=False)[methods]
     print(table.round(4).to_string())
-    means = frame.groupby("method")[["rank", "normalised", "cpu"]].mean().loc[methods]
-    print(means.round(4).to_string())
-    wide = frame.pivot_table("normalised", ["table", "seed"], "method", sort=False)
+    means: Any = frame.groupby("method")[["rank", "normalised", "cpu"]].mean()
+    print(means.loc[methods].round(4).to_string())
+    wide: Any = frame.pivot_table("normalised", ["table", "seed"], "method", sort=False)
     for other in methods[1:]:
         gain = wide["easeml"] - wide[other]
         error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else float("nan")

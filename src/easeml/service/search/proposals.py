@@ -41,7 +41,11 @@ def add_proposals(
         return []
     tables = tx.scoped(job.tenant_id)
     rules = tables.applications.get(job.application_id).rules
-    short = models_to_extend(searched, lambda model: _can_vary(_space(registry, rules, model)))
+
+    def space(model: str) -> Json | None:
+        return space_of(registry.get(model), rules)
+
+    short = models_to_extend(searched, lambda model: _can_vary(space(model)))
     if not short:
         return []
     candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
@@ -55,7 +59,7 @@ def add_proposals(
     for model in short:
         own = [one for one in candidates if one.model == model]
         tried = [Tried(one.pipeline.model.config, qualities.get(one.id)) for one in own]
-        configs = optimizer.propose(_space(registry, rules, model), tried, _EACH, seed=0)
+        configs = optimizer.propose(space(model) or {}, tried, _EACH, seed=0)
         for number, config in enumerate(configs, start=len(own) + 1):
             arm, transforms = len(candidates) + len(added), own[0].pipeline.transforms
             added.append(make_candidate(job, arm, model, number, transforms, config))
@@ -66,11 +70,7 @@ def add_proposals(
     return added
 
 
-def _space(registry: Registry, rules: Rules, model: str) -> Json:
-    return space_of(registry.get(model), rules)
-
-
-def _can_vary(space: Json) -> bool:
+def _can_vary(space: Json | None) -> bool:
     return bool(space) and bool(spaces.parse(space).unused())
 
 
