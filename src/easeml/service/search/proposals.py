@@ -9,7 +9,6 @@ from easeml.service.search.candidates import make_candidate, with_costs
 from easeml.service.search.training_tasks import within_limits
 from easeml.store import Transaction
 from easeml.store.records import Candidate, Json, Task
-from easeml.store.shapes import Rules
 
 _EACH = 2  # configurations at once, of a model that gets more
 _MOST = 1000  # candidates of a job
