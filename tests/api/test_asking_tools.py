@@ -224,3 +224,35 @@ def test_a_form_asks_any_tool_and_says_what_is_wrong(
     answered = browser.get(page).text
     assert "Quality on the newer rows" in answered
     assert "Being asked" not in answered
+
+
+def test_any_two_models_are_compared(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    another_model(client, store, ann, tmp_path, application)
+    place = f"{APPLICATIONS}/{application}"
+    live = client.get(place, headers=ann.headers).json()["live_model"]["id"]
+    models = client.get(f"{place}/models", headers=ann.headers).json()["items"]
+    (other,) = [one["id"] for one in models if one["id"] != live]
+
+    ask(client, ann, application, "difference").raise_for_status()
+    found = newest(client, store, ann, tmp_path, application)
+    assert (found["against_id"], found["model_id"]) == (live, other)
+    qualities = {one["id"]: one["quality"] for one in models}
+    assert named(found)["old"] == pytest.approx(qualities[live])
+    assert named(found)["new"] == pytest.approx(qualities[other])
+
+    ask(client, ann, application, "difference", model_id=live, against_id=other).raise_for_status()
+    turned = newest(client, store, ann, tmp_path, application)
+    assert (turned["against_id"], turned["model_id"]) == (other, live)
+    assert named(turned)["gain"] == pytest.approx(-named(found)["gain"])
+    assert named(turned)["changed"] == named(found)["changed"]
+
+    same = ask(client, ann, application, "difference", model_id=other, against_id=other)
+    assert same.status_code == 422
+    assert "is the same" in same.text
+    ledger = ask(client, ann, application, "ci", model_id=live, against_id=other)
+    assert ledger.status_code == 422
+    assert "does not compare a model with any other" in ledger.text
+    unknown = ask(client, ann, application, "difference", against_id="model_nobody")
+    assert unknown.status_code == 404

@@ -109,6 +109,10 @@ def test_tools_of_models_on_files(table: Path, tmp_path: Path) -> None:
     assert json.loads(judged.stdout)["tables"][0]["title"] == "Confusion of classes"
     read = run(tool_named("meter"), str(table), "--model", good, "--test", str(table), "--json")
     assert json.loads(read.stdout)["verdict"] == "fresh"
+    compared = run(
+        tool_named("difference"), str(table), "--model", bad, "--candidate", good, "--json"
+    )
+    assert (compared.exit_code, json.loads(compared.stdout)["verdict"]) == (0, "better")
 
     unlabelled = run(tool_named("ci"), str(newer), "--model", bad, "--candidate", good)
     assert isinstance(unlabelled.exception, InvalidInput)

@@ -43,6 +43,24 @@ def check_exported(
     assert list(predicted["probability_malignant"]) == pytest.approx(shares, abs=1e-9)
 
 
+def check_difference(easeml: EasemlProcess, application_id: str) -> None:
+    """The worst model beside the live one, by its id and by its name."""
+    models = easeml.call("GET", f"/api/v1/applications/{application_id}/models?limit=200")["items"]
+    first, last = models[0], models[-1]
+    command = ("app", "diff", application_id, last["id"], first["id"], "--json")
+    told = json.loads(easeml.command(*command))
+    assert (told["old"]["id"], told["new"]["id"]) == (last["id"], first["id"])
+    assert told["old"]["quality"]["value"] == pytest.approx(last["quality"])
+    assert told["gain"]["low"] <= told["gain"]["value"] <= told["gain"]["high"]
+    assert len(told["changed_rows"]) <= 20
+    assert told["new"]["size"] > 0
+    assert any(column["old"] == "yes" for column in told["columns"])
+    by_name = easeml.command("app", "diff", application_id, last["name"], first["id"])
+    assert "Predictions that change" in by_name
+    refused = easeml.command("app", "diff", application_id, "nobody", expect=2)
+    assert last["id"] in refused
+
+
 def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path: Path):
     path = write_table(tmp_path, "cancer")
     application = create(easeml, path, "--max-tasks", "6")
@@ -76,6 +94,7 @@ def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path:
     told = ["malignant" if share > 0.5 else "benign" for share in shares]
     assert told == predicted
 
+    check_difference(easeml, application["id"])
     decisions = easeml.call("GET", f"/api/v1/decisions?job_id={shown['job']['id']}&limit=200")[
         "items"
     ]

@@ -63,6 +63,8 @@ def _sources_of_models(tool: Tool) -> list[Parameter]:
         found = [_required("model", Model)]
     if tool.models == "pair":
         found.append(_required("candidate", Candidate))
+    if "quality" in tool.needs:
+        found.append(_optional("objective", Objective))
     for name, kind in (("newer", Newer), ("test", Test)):
         if name in tool.needs and tool.needs[0] != name:
             found.append(_required(name, kind))
@@ -98,7 +100,6 @@ def _of_table(file: Path, target: str) -> tuple[dict[Fact, Any], list[str]]:
 def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fact, Any], list[str]]:
     """Read rows as the model's schemas say, so that they mean to it what they meant in training."""
     from easeml.data import parse_rows
-    from easeml.modules import score
     from easeml.modules.ensemble import load_model
     from easeml.schema import Schema
 
@@ -109,16 +110,23 @@ def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fac
     if rows.labels is None:
         remedy = "The tool compares predictions with answers: give rows that have both."
         raise InvalidInput("Not every row has an answer.", where=str(file), remedy=remedy)
-    name = objective or trained.manifest.get("objective")
-    if not name:
-        raise InvalidInput("The model does not say what is good.", remedy="Name an --objective.")
     facts: dict[Fact, Any] = {
         "inputs": rows.frame,
         "answers": rows.labels,
         "predict": trained.predict,
-        "quality": partial(score, name),
+        "quality": _quality(objective, trained),
     }
     return facts, rows.notes
+
+
+def _quality(objective: str | None, trained: Any) -> Callable[[Any, Any], float]:
+    """Return what measures predictions: by ``objective``, or by what the model was chosen by."""
+    from easeml.modules import score
+
+    name = objective or trained.manifest.get("objective")
+    if not name:
+        raise InvalidInput("The model does not say what is good.", remedy="Name an --objective.")
+    return partial(score, name)
 
 
 def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list[str]]:
@@ -132,7 +140,12 @@ def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list
         rows = _predicted(given["file"], models, notes)
         _refuse_unlabelled(rows, given["file"])
         facts["inputs"], facts["answers"] = rows.inputs, rows.answers
-        facts["predictions"] = rows.by["model"]
+        if "predictions" in tool.needs:
+            facts["predictions"] = rows.by["model"]
+    if "rivals" in tool.needs:
+        facts["rivals"] = {name: model.predict for name, model in models.items()}
+    if "quality" in tool.needs:
+        facts["quality"] = _quality(given["objective"], next(iter(models.values())))
     for name in ("newer", "test"):
         if name not in tool.needs:
             continue

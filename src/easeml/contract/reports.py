@@ -20,11 +20,13 @@ class NewReport(Question):
 
     ``newer_id``: the upload (a version) with rows that came later, for tools that look at such.
     ``model_id``: the trained model in question; by default the one that serves, or, for a tool
-    that compares another with it, the best other one on validation rows.
+    that compares another with it, the best other one on validation rows. ``against_id``: what such
+    a tool compares it with, where that is not the one that serves.
     """
 
     newer_id: str = Field(default="", max_length=100)
     model_id: str = Field(default="", max_length=100)
+    against_id: str = Field(default="", max_length=100)
 
 
 class NewVersionReport(Question):
@@ -90,7 +92,8 @@ class Report(Answer):
     """What a tool answered about the data of an application, or of an upload before Start.
 
     ``application_id``: empty while no application was made of the upload. ``model_id``: the model
-    that was asked about, where it was one. ``figures``: descriptions of pictures, each as
+    that was asked about, where it was one; ``against_id``: the one that it was compared with.
+    ``figures``: descriptions of pictures, each as
     ``easeml.figures.Figure``. ``assumes``: what has to hold for the answer. ``unfinished``: with
     more time the tool would have said it more exactly.
     """
@@ -102,6 +105,7 @@ class Report(Answer):
     application_id: str = ""
     version_id: str
     model_id: str = ""
+    against_id: str = ""
     parameters: dict[str, Any]
     advice: str
     verdict: str = ""

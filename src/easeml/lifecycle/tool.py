@@ -34,6 +34,7 @@ Fact = Literal[
     "answers",
     "predict",
     "predictions",
+    "rivals",
     "quality",
     "newer",
     "test",
@@ -47,8 +48,9 @@ Fact = Literal[
 ``inputs``: a frame of typed columns, a row a sample, whose index names the rows. ``answers``: the
 column to predict, of categories or numbers, in the same order. ``predict``: the model in question,
 a function of a frame like ``inputs``. ``predictions``: what that model, which has not learned from
-them, says of ``inputs``, an ``easeml.lifecycle.held_out.Unseen``. ``quality``: a function of
-answers and of what ``predict`` returned for them; 1 is best. ``newer``: rows that came later, with
+them, says of ``inputs``, an ``easeml.lifecycle.held_out.Unseen``. ``rivals``: what ``predict`` is
+of each of the ``models`` of the tool, by name. ``quality``: a function of answers and of what
+``predict`` returned for them; 1 is best. ``newer``: rows that came later, with
 the answers that are known so far, and ``test``: the test rows; each an
 ``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``elsewhere``: what other
 tools have told of the test rows, in nats. ``unseen``: what models that have not seen a row say of

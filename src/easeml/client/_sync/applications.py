@@ -23,20 +23,23 @@ class Applications(Calls):
         *,
         newer_id: str = "",
         model_id: str = "",
+        against_id: str = "",
         **parameters: object,
     ) -> Task:
         """Ask a lifecycle tool, such as feasibility, about the data; a task answers with a report.
 
         ``newer_id``: the version of an upload, for tools that look at rows that came later.
         ``model_id``: the trained model in question; by default the one that serves, or its best
-        rival for a tool that compares the two. Raises InvalidInput for a tool or parameter that
-        there is not, Conflict while the data is not ready or nothing serves.
+        rival for a tool that compares the two. ``against_id``: what it is compared with, where
+        that is not the one that serves. Raises InvalidInput for a tool or parameter that there
+        is not, Conflict while the data is not ready or nothing serves.
         """
         wish = {
             "tool": tool,
             "parameters": parameters,
             "newer_id": newer_id,
             "model_id": model_id,
+            "against_id": against_id,
         }
         return self._send(Task, f"/applications/{application_id}/reports", wish)
 

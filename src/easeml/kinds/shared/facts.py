@@ -98,6 +98,12 @@ def _predictions(sources: Sources, rows: Any) -> Unseen:
     return _said(load_model(sources.model).predict(_inputs(sources, rows)))
 
 
+def _rivals(sources: Sources, rows: Any) -> dict[str, Callable[[Any], Any]]:
+    from easeml.modules.ensemble import load_model
+
+    return {name: load_model(folder).predict for name, folder in sources.models.items()}
+
+
 def _test(sources: Sources, rows: Any) -> Predicted:
     """Return the test rows, for tools that keep a ledger of what they tell of them."""
     from easeml.lifecycle.held_out import Predicted
@@ -183,6 +189,7 @@ MAKERS: dict[Fact, Callable[[Sources, Any], Any]] = {
     "answers": _answers,
     "predict": _predict,
     "predictions": _predictions,
+    "rivals": _rivals,
     "test": _test,
     "elsewhere": _elsewhere,
     "quality": _quality,

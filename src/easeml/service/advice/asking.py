@@ -122,13 +122,14 @@ def _question(tables: Tables, application: Application, tool: Tool, wish: NewRep
     if wish.model_id and not (tool.asks_about_a_model and tool.models != "all"):
         raise InvalidInput(f"{tool.name} is not asked about one model.", where="model_id")
     newer = _newer(tables, tool, wish.newer_id)
-    model = _model(tables, application, tool, wish.model_id)
+    against = _against(tables, application, tool, wish.against_id)
+    model = _model(tables, application, tool, wish.model_id, against)
     before = _before(tables, application, tool, model)
     return Question(
         tool.name,
         wish.parameters,
         model,
-        models=_compared(tables, application, tool, model),
+        models=_compared(tables, application, tool, model, against),
         newer=newer,
         before=before.id if before else "",
         elsewhere=_told_elsewhere(tables, application, tool),
@@ -148,19 +149,36 @@ def _newer(tables: Tables, tool: Tool, version_id: str) -> DatasetVersion | None
     return version
 
 
+def _against(tables: Tables, application: Application, tool: Tool, model_id: str) -> str:
+    """Return the id of the model that another is compared with: the one that serves by default.
+
+    A tool that tells of test rows is asked about what serves alone: its ledger is of that series.
+    """
+    if not model_id:
+        return application.live_model_id
+    if tool.models != "pair" or "test" in tool.needs:
+        raise InvalidInput(
+            f"{tool.name} does not compare a model with any other.",
+            where="against_id",
+            remedy="Leave it out; the tool difference compares any two.",
+        )
+    return _trained(tables, application, model_id).id
+
+
 def _model(
-    tables: Tables, application: Application, tool: Tool, model_id: str
+    tables: Tables, application: Application, tool: Tool, model_id: str, against: str
 ) -> TrainedModel | None:
     """Return the model in question: the one asked for, the one that serves, or its best rival."""
     if not tool.uses_a_model or tool.models == "all":
         return None
     if tool.models != "pair":
         return _trained(tables, application, model_id or application.live_model_id)
-    if model_id == application.live_model_id:
-        raise InvalidInput("This model serves already.", where="model_id", remedy="Name another.")
+    if model_id == against:
+        what = "serves already" if against == application.live_model_id else "is the same"
+        raise InvalidInput(f"This model {what}.", where="model_id", remedy="Name another.")
     if model_id:
         return _trained(tables, application, model_id)
-    others = [m for m in _models(tables, application) if m.id != application.live_model_id]
+    others = [one for one in _models(tables, application) if one.id != against]
     return others[0]
 
 
@@ -180,7 +198,7 @@ def _models(tables: Tables, application: Application) -> list[TrainedModel]:
 
 
 def _compared(
-    tables: Tables, application: Application, tool: Tool, model: TrainedModel | None
+    tables: Tables, application: Application, tool: Tool, model: TrainedModel | None, against: str
 ) -> dict[str, str]:
     """Return the models whose predictions are compared, by the names that the tool knows."""
     if tool.models == "all":
@@ -189,7 +207,7 @@ def _compared(
     if model is None or not tool.models:
         return {}
     if tool.models == "pair":
-        return {"old": application.live_model_id, "new": model.id}
+        return {"old": against, "new": model.id}
     return {"model": model.id}
 
 

@@ -54,6 +54,7 @@ class Told(Shape):
     model_id: str = ""
     plan: Json = field(default_factory=dict)
     newer_id: str = ""
+    models: Json = field(default_factory=dict)  # ids by the name that the tool knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class Answered(Shape):
 
     ``artefact``, ``rows``: digests of the answer and of what was said of single rows.
     ``state``: the digest of what the tool goes on from. ``told``: of test rows, in nats.
-    ``newer_id``: the upload with rows that came later.
+    ``newer_id``: the upload with rows that came later. ``against_id``: the model that the one asked
+    about was compared with.
     """
 
     task_id: str = ""
@@ -74,6 +76,7 @@ class Answered(Shape):
     state: str = ""
     told: float = 0.0
     newer_id: str = ""
+    against_id: str = ""
 
 
 def request(
@@ -161,6 +164,7 @@ def keep(
         digests.get("state", ""),
         of_test_rows,
         told.newer_id,
+        str(told.models.get("old", "")),
     )
     return reports.keep(tx, task, subject, version_id, answered.to_json(), kind=told.tool)
 
@@ -257,6 +261,7 @@ def show(store: Store, report: records.Report) -> Report:
         application_id="" if is_of_upload else report.subject,
         version_id=report.version_id,
         model_id=answered.model_id,
+        against_id=answered.against_id,
         parameters=answered.parameters,
         created=report.created,
         **_answer(store, report),

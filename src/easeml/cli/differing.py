@@ -1,0 +1,119 @@
+"""``app diff``: how a trained model of a live application differs from another."""
+
+from typing import Annotated, Any
+
+import typer
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import print_json, print_table
+from easeml.cli.showing import print_answer
+from easeml.client import Client
+from easeml.contract.models import TrainedModel
+from easeml.contract.reports import Report, ReportTable
+from easeml.errors import Conflict, InvalidInput, NotFound
+
+_LIVE = "live"
+_NAMED = 10  # models that a refusal names
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(diff)
+
+
+def diff(
+    application_id: ApplicationId,
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL [MODEL]",
+            help="Id or name of the old and of the new model; one alone is compared with the live one.",
+        ),
+    ],
+    *,
+    timeout: Annotated[
+        float | None, typer.Option(min=0, help="Seconds to wait at most (exit code 3).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how two models differ on validation rows: quality, predictions, groups, columns used.
+
+    A name stands for the best model of that name, and live for the one that serves.
+    """
+    if len(models) > 2:
+        raise InvalidInput("Two models are compared, not more.", where="MODEL")
+    with Client() as client:
+        trained = list(client.models(application_id))
+        live = client.application(application_id).live_model
+        live_id = live.id if live else ""
+        new = _named(trained, models[-1], live_id)
+        old = _named(trained, models[0] if len(models) == 2 else _LIVE, live_id)
+        task = client.ask_tool(application_id, "difference", model_id=new.id, against_id=old.id)
+        client.wait_task(task.id, timeout=timeout)
+        found = next(one for one in client.reports(application_id) if one.task_id == task.id)
+    if as_json:
+        print_json(_told(found, old, new))
+        return
+    print_answer(found)
+    lines = [(which, *_of_model(one)) for which, one in (("old", old), ("new", new))]
+    print_table(["", "id", "model", "seconds a row", "bytes"], lines)
+
+
+def _named(trained: list[TrainedModel], name: str, live_id: str) -> TrainedModel:
+    """Return the model of that id, or the best of that name.
+
+    Raises ``NotFound`` naming what there is, ``Conflict`` where none serves that could be meant.
+    """
+    wanted = name
+    if name == _LIVE:
+        if not live_id:
+            raise Conflict("No model is live yet.", remedy="Name two models.")
+        wanted = live_id
+    for one in trained:
+        if wanted in (one.id, one.name):
+            return one
+    there_are = [f"{one.name} ({one.id})" for one in trained[:_NAMED]]
+    raise NotFound(
+        "The application has no such model.",
+        where=name,
+        remedy=f"There are: {', '.join(there_are) or 'none yet'}.",
+    )
+
+
+def _of_model(one: TrainedModel) -> tuple[Any, ...]:
+    return one.id, one.name, one.latency, one.size
+
+
+def _told(found: Report, old: TrainedModel, new: TrainedModel) -> dict[str, Any]:
+    """Return the answer by the names that scripts read."""
+    numbers = {}
+    for one in found.numbers:
+        numbers[one.name] = {"value": one.value, "low": one.low, "high": one.high}
+    rows, groups, columns = found.tables
+    return {
+        "application_id": found.application_id,
+        "report_id": found.id,
+        "verdict": found.verdict,
+        "advice": found.advice,
+        "old": _model_told(old, numbers["old"]),
+        "new": _model_told(new, numbers["new"]),
+        "gain": numbers["gain"],
+        "changed": numbers["changed"],
+        "rows": int(numbers["rows"]["value"]),
+        "changed_rows": _lines(rows),
+        "groups": _lines(groups),
+        "columns": _lines(columns),
+        "assumes": found.assumes,
+        "notes": found.notes,
+    }
+
+
+def _model_told(model: TrainedModel, quality: dict[str, Any]) -> dict[str, Any]:
+    told = {"id": model.id, "name": model.name, "latency": model.latency, "size": model.size}
+    return {**told, "quality": quality}
+
+
+def _lines(table: ReportTable) -> list[dict[str, Any]]:
+    """Return the rows of a table, each by the names of the columns."""
+    names = [name.lower() for name in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in table.rows]

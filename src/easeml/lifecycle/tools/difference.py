@@ -1,0 +1,255 @@
+"""How does one model differ from another? By what both say of rows that neither learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LISTED = 20  # rows, and groups
+_CLOSE = 1e-9  # predictions that differ by less are the same: the order of a sum may differ
+_TOLERANCE = "Of numbers: a change is more than this share of the old predictions' deviation."
+_ASSUMES = (
+    "The validation rows are like those that will come. They also chose among the models, so the \
+gain of one that was chosen by them is flattered.",
+    "The interval is of the difference on the same rows, by the bootstrap.",
+)
+
+
+@dataclass(frozen=True)
+class DifferenceConfig:
+    """What counts as a change, and how exactly it is measured."""
+
+    tolerance: Annotated[float, Field(ge=0, le=10, description=_TOLERANCE)] = 0.1
+    resamples: Annotated[
+        int, Field(ge=100, le=10_000, description="Of the bootstrap of the intervals.")
+    ] = 200
+    rows: Annotated[
+        int, Field(ge=2, description="Rows at most on which the use of columns is looked at.")
+    ] = 200
+    columns: Annotated[int, Field(ge=1, description="Columns at most whose use is looked at.")] = 50
+    seed: Annotated[int, Field(ge=0, description="Of all that is drawn by chance.")] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Qualities of both models and the share that changed; each with its 95 % interval."""
+
+    old: tuple[float, float, float]
+    new: tuple[float, float, float]
+    gain: tuple[float, float, float]
+    share: tuple[float, float, float]
+
+
+def _open(config: DifferenceConfig) -> DifferenceConfig:
+    return config
+
+
+def _ask(state: DifferenceConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, DifferenceConfig]:
+    """Compare the models ``old`` and ``new``; every question stands alone."""
+    inputs, answers = facts["inputs"], facts["answers"]
+    if not len(inputs):
+        raise InvalidInput("There are no validation rows to compare models on.", where="inputs")
+    old, new = facts["rivals"]["old"], facts["rivals"]["new"]
+    said_before, said_now = old(inputs), new(inputs)
+    changed = changed_rows(said_before, said_now, state.tolerance)
+    measured = _measure(facts["quality"], answers, said_before, said_now, changed, state)
+    looked_at = inputs.columns[: state.columns]
+    used_before = used_columns(old, inputs, looked_at, state)
+    used_now = used_columns(new, inputs, looked_at, state)
+    answer = ToolAnswer(
+        advice=_advice(measured, int(changed.sum()), len(inputs)),
+        numbers=(
+            Number("old", "Quality of the old model", *measured.old),
+            Number("new", "Quality of the new model", *measured.new),
+            Number("gain", "Quality gained", *measured.gain),
+            Number("changed", "Share of predictions that change", *measured.share),
+            Number("rows", "Validation rows", len(inputs)),
+        ),
+        assumes=_ASSUMES,
+        verdict=_verdict(measured),
+        tables=(
+            _rows_table(answers, said_before, said_now, changed),
+            _groups_table(inputs, changed),
+            _columns_table(looked_at, used_before, used_now),
+        ),
+        notes=_notes(len(inputs.columns), state.columns),
+    )
+    return answer, state
+
+
+def changed_rows(before: Any, now: Any, tolerance: float) -> np.ndarray:
+    """Tell for each row (n,) whether its prediction changes.
+
+    Another class, or a number that is further away than ``tolerance`` standard deviations of the
+    numbers predicted before. Of a tensor, the cell that moved most counts.
+    """
+    if before.classes is not None:
+        return np.asarray(before.values).astype(str) != np.asarray(now.values).astype(str)
+    old = np.asarray(before.values, dtype=float)
+    new = np.asarray(now.values, dtype=float)
+    moved = np.abs(new - old).reshape(len(old), -1).max(axis=1)
+    return moved > max(tolerance * float(np.std(old)), _CLOSE)
+
+
+def used_columns(
+    predict: Callable[[Any], Any],
+    inputs: pd.DataFrame,
+    columns: pd.Index,
+    config: DifferenceConfig,
+) -> set[str]:
+    """Return the columns that a model looks at: shuffled, they change what it says of some row."""
+    random = np.random.default_rng(config.seed)
+    count = min(config.rows, len(inputs))
+    chosen = inputs.iloc[np.sort(random.permutation(len(inputs))[:count])]
+    plain = _outputs(predict(chosen))
+    order = random.permutation(count)
+    used = set()
+    for column in columns:
+        shuffled = chosen.copy(deep=False)
+        shuffled[column] = chosen[column].iloc[order].set_axis(chosen.index)
+        moved = np.abs(_outputs(predict(shuffled)) - plain)
+        if moved.max() > _CLOSE:
+            used.add(str(column))
+    return used
+
+
+def _outputs(said: Any) -> np.ndarray:
+    """Return what a model says as numbers: chances where there are, else the codes of classes."""
+    if said.probabilities is not None:
+        return np.asarray(said.probabilities, dtype=float)
+    if said.classes is None:
+        return np.asarray(said.values, dtype=float)
+    names = list(map(str, said.classes))
+    return np.asarray([names.index(str(value)) for value in said.values], dtype=float)
+
+
+def _measure(
+    quality: Callable[[Any, Any], float],
+    answers: pd.Series,
+    before: Any,
+    now: Any,
+    changed: np.ndarray,
+    config: DifferenceConfig,
+) -> _Measured:
+    """Measure both models on the same rows.
+
+    The intervals are of the percentile bootstrap over rows, each drawn with what both models say of
+    it (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3).
+    """
+    random = np.random.default_rng(config.seed)
+    draws = []
+    for _ in range(config.resamples):
+        rows = random.integers(len(answers), size=len(answers))
+        known = answers.iloc[rows]
+        of_old = quality(known, before.of_rows(rows))
+        of_new = quality(known, now.of_rows(rows))
+        draws.append((of_old, of_new, of_new - of_old, float(changed[rows].mean())))
+    low, high = np.quantile(np.asarray(draws), [0.025, 0.975], axis=0)
+    of_old, of_new = quality(answers, before), quality(answers, now)
+    found = (of_old, of_new, of_new - of_old, float(changed.mean()))
+    triples = []
+    for place, value in enumerate(found):
+        triples.append((value, min(value, float(low[place])), max(value, float(high[place]))))
+    return _Measured(*triples)
+
+
+def _verdict(measured: _Measured) -> str:
+    _, low, high = measured.gain
+    if low > 0:
+        return "better"
+    return "worse" if high < 0 else "no clear difference"
+
+
+def _advice(measured: _Measured, changed: int, rows: int) -> str:
+    gain, low, high = measured.gain
+    changes = f"{changed} of {rows} predictions change."
+    interval = f"{gain:+.4f} ({low:+.4f} to {high:+.4f})"
+    verdict = _verdict(measured)
+    if verdict == "better":
+        return f"The new model is better by {interval} of quality; {changes}"
+    if verdict == "worse":
+        return f"The new model is worse: {interval} of quality; {changes} Keep the old one."
+    return (
+        f"Neither model is clearly better: {interval} of quality; {changes} "
+        "Look at the rows that change before you decide."
+    )
+
+
+def _rows_table(answers: pd.Series, before: Any, now: Any, changed: np.ndarray) -> Table:
+    places = np.flatnonzero(changed)
+    rows = []
+    for place in places[:_LISTED]:
+        row = (
+            str(answers.index[place]),
+            _cell(answers.iloc[place]),
+            _cell(before.values[place]),
+            _cell(now.values[place]),
+        )
+        rows.append(row)
+    note = f"{len(rows)} of {len(places)}." if len(places) > len(rows) else ""
+    return Table("Predictions that change", ("Row", "True", "Old", "New"), tuple(rows), note)
+
+
+def _groups_table(inputs: pd.DataFrame, changed: np.ndarray) -> Table:
+    """List the values of categories whose rows change most often, the most changes first."""
+    found = []
+    for column in inputs.columns:
+        if str(inputs[column].dtype) != "category":
+            continue
+        values = inputs[column].astype(str).to_numpy()
+        for value in np.unique(values[changed]):
+            of_group = values == value
+            changes = int((of_group & changed).sum())
+            size = int(of_group.sum())
+            found.append((str(column), str(value), size, changes, changes / size))
+    found.sort(key=lambda row: (-row[3], -row[4], row[0], row[1]))
+    columns = ("Column", "Value", "Rows", "Changes", "Share")
+    return Table("Groups with the most changes", columns, tuple(found[:_LISTED]))
+
+
+def _columns_table(columns: pd.Index, before: set[str], now: set[str]) -> Table:
+    rows = []
+    for column in map(str, columns):
+        row = (column, "yes" if column in before else "no", "yes" if column in now else "no")
+        rows.append(row)
+    note = "A column is used if shuffling it changes what the model says of some row."
+    return Table("Columns used", ("Column", "Old", "New"), tuple(rows), note)
+
+
+def _notes(columns: int, most: int) -> tuple[str, ...]:
+    if columns <= most:
+        return ()
+    return (f"The use of {most} of {columns} columns was looked at.",)
+
+
+def _cell(value: Any) -> str | float:
+    """Return a value as a table shows it; a tensor by its first characters."""
+    if isinstance(value, int | float | np.integer | np.floating):
+        return float(value)
+    return str(value)[:100]
+
+
+TOOLS = (
+    Tool(
+        name="difference",
+        title="How do two models differ?",
+        about="Compares two models: quality, predictions that change, where, and columns used.",
+        needs=("inputs", "answers", "rivals", "quality"),
+        config=DifferenceConfig,
+        open=_open,
+        ask=_ask,
+        rows="validation",
+        yes="better",
+        models="pair",
+    ),
+)
