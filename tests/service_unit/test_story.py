@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from easeml.contract.applications import Application, Declaration
+from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotFound, NotReady
 from easeml.kinds.train import TrainSpec
@@ -21,7 +22,7 @@ from easeml.search import (
 from easeml.search import Decision as Choice
 from easeml.service.access.caller import Caller
 from easeml.service.administration import status
-from easeml.service.advice import tools
+from easeml.service.advice import importance, tools
 from easeml.service.applications import applications
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
@@ -240,6 +241,48 @@ def test_a_decision_becomes_one_task_that_can_be_explained(store: Store, ann: Ca
     assert task_views.get(store, ann, task.id).name == "lightgbm-classifier-2"
 
 
+def weigh_columns(store: Store, ann: Caller) -> str:
+    """Bring what the next task is asked: which columns a model looks at; return the model's id."""
+    task, attempt = claim(store)
+    with store.read() as tx:
+        spec = results.task_spec(tx, task)
+    assert (spec.body["kind"], spec.body["tool"]) == ("advise", "importance")
+    assert set(spec.inputs) == {"version", "model"}
+    answer = {"advice": "It looks at size most.", "verdict": ""}
+    brought = TaskResult(ok=True, value=answer, outputs=["answer"], cost=1.0)
+    bring(store, attempt, brought, answer=json.dumps(answer).encode())
+    with store.read() as tx:
+        model = tx.scoped(ann.tenant_id).models.get(spec.body["model_id"])
+    (found,) = tools.list_task_page(store, ann, model.task_id).items
+    assert (found.model_id, found.advice) == (model.id, answer["advice"])
+    assert tools.list_task_page(store, ann, task.id).items == [found]
+    return model.id
+
+
+def test_columns_of_models_that_are_soon_replaced_are_weighed_at_the_end_only(
+    store: Store, ann: Caller
+) -> None:
+    app = searching(store, ann)
+    for arm, quality in enumerate([0.6, 0.7]):
+        train(store, app, arm, quality)
+    for asked in ("first", "none", "at the end"):
+        with store.write() as tx:
+            for task in tx.unscoped().tasks.list(lane="short", state="waiting", limit=None):
+                if task.spec_kind == "test-quality":
+                    tx.queue.cancel(task.id)
+            assert app.job is not None
+            if asked == "at the end":
+                tx.unscoped().jobs.update(app.job.id, state=JobState.RESTING)
+            importance.request_at_the_end(tx, tx.unscoped().jobs.get(app.job.id))
+            waiting = tx.unscoped().tasks.count(lane="short", state="waiting")
+        assert waiting == (0 if asked == "none" else 1)
+        if waiting:
+            model_id = weigh_columns(store, ann)
+    live = applications.get(store, ann, app.id).live_model
+    assert live is not None
+    assert live.id == model_id
+
+
 def test_the_best_model_is_served_and_read_once_through_the_ledger(
     store: Store, ann: Caller
 ) -> None:
@@ -269,19 +312,8 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
         assert set(spec.inputs) == {"version", "predictions"}
         value = {"value": 0.7 + number / 100, "low": 0.5, "high": 0.9, "rows": 12}
         bring(store, attempt, TaskResult(ok=True, value=value))
-        task, attempt = claim(store)
-        with store.read() as tx:
-            spec = results.task_spec(tx, task)
-        assert (spec.body["kind"], spec.body["tool"]) == ("advise", "importance")
-        assert set(spec.inputs) == {"version", "model"}
-        answer = {"advice": "It looks at size most.", "verdict": ""}
-        brought = TaskResult(ok=True, value=answer, outputs=["answer"])
-        bring(store, attempt, brought, answer=json.dumps(answer).encode())
-        with store.read() as tx:
-            model = tx.scoped(ann.tenant_id).models.get(spec.body["model_id"])
-        (found,) = tools.list_task_page(store, ann, model.task_id).items
-        assert (found.model_id, found.advice) == (model.id, answer["advice"])
-        assert tools.list_task_page(store, ann, task.id).items == [found]
+        if number == 0:
+            weigh_columns(store, ann)
     read = applications.get(store, ann, app.id).test_quality
     assert read is not None
     assert (read.value, read.low, read.high, read.rows, read.model_id, read.readings) == (

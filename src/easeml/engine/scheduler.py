@@ -14,6 +14,7 @@ from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.search.preemption import LeastDelay, rule_named
 from easeml.service.administration import kept_settings
 from easeml.service.administration.readiness import SCHEDULER_LEASE
+from easeml.service.advice import importance
 from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import ensembling, promotion, refitting
@@ -305,7 +306,9 @@ class Scheduler:
     def _promote(self, job_id: str) -> None:
         with self._store.write() as tx:
             self._check(tx)
-            promotion.consider(tx, tx.unscoped().jobs.get(job_id).application_id)
+            job = tx.unscoped().jobs.get(job_id)
+            promotion.consider(tx, job.application_id)
+            importance.request_at_the_end(tx, job)
 
     def _note_progress(self, job_id: str) -> None:
         if not self._mirror.knows(job_id):
