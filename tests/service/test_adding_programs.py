@@ -31,14 +31,22 @@ def test_programs_are_added_searched_and_served(tmp_path: Path) -> None:
     easeml = EasemlProcess(tmp_path / "home", workers=1, isolation="process")
     easeml.start()
     try:
+        person = {"name": "ann", "password": "correct horse battery"}
+        easeml.call("POST", "/api/v1/users", person)
+        of_provider = easeml.key
+        easeml.key = easeml.call("POST", "/api/v1/login", person)["secret"]  # ann, from here on
         rules = ("--target", "kind", "--exclude", others, "--name", "sizes")
         made = easeml.command("app", "create", str(table), *rules, "--yes", "--json")
         application = f"/api/v1/applications/{json.loads(made)['id']}"
 
         folder = tmp_path / "nearest"
         easeml.command("module", "init", str(folder), "--language", "shell")
-        said = easeml.command("module", "add", str(folder))
+        refused = easeml.command("module", "add", str(folder), expect=4)
+        assert "--private" in refused
+        said = easeml.command("module", "add", str(folder), "--private")
         assert "failed" not in said
+        listed = json.loads(easeml.command("module", "list", "--kind", "model", "--json"))
+        assert [one["name"] for one in listed if one["private"]] == ["nearest"]
 
         easeml.wait(json.loads(made)["id"], "first-model", 60)
         rows = [{"size": 0.5, "weight": 1}, {"size": 6, "weight": 1}]
@@ -52,6 +60,7 @@ def test_programs_are_added_searched_and_served(tmp_path: Path) -> None:
             (folder / "module.toml").read_text().replace('"nearest"', '"hostile"')
         )
         (folder / "predict").write_text("#!/bin/sh\necho I was too tired >&2\nexit 1\n")
+        easeml.key = of_provider
         said = easeml.command("module", "add", str(folder), expect=1)
         assert "I was too tired" in said
     finally:

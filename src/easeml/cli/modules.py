@@ -40,6 +40,8 @@ def list_modules(
     rows = []
     for one in found:
         state = "added" if one.added else ""
+        if one.private:
+            state = "private"
         if one.archived:
             state = "archived"
         tasks = one.record.tasks if one.record else 0
@@ -117,14 +119,17 @@ def add_module(
             metavar="PATH", help="The module.toml that describes it, or a folder with programs."
         ),
     ],
+    private: Annotated[
+        bool, typer.Option("--private", help="For your tenant alone; a folder with programs.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Add a model to the knowledge base (providers only), and wait for its checks.
+    """Add a model to the knowledge base, and wait for its checks.
 
-    Exit code 1 if it does not pass.
+    Providers add for everybody, everybody for their own tenant. Exit code 1 if it does not pass.
     """
     with Client() as client:
-        made = client.add_module(_text(file))
+        made = client.add_module(_text(file), private=private)
         told: set[str] = set()
         while True:
             found = client.module_checks(made.name)
@@ -145,14 +150,25 @@ def add_module(
 
 @modules.command("archive")
 def archive_module(name: ModuleName, as_json: Json = False) -> None:
-    """Let no new search try a model (providers only); what it has trained stays."""
+    """Let no new search try a model (of your own, or as a provider); what it has trained stays."""
     _change(name, True, as_json)
 
 
 @modules.command("restore")
 def restore_module(name: ModuleName, as_json: Json = False) -> None:
-    """Let new searches try an archived model again (providers only)."""
+    """Let new searches try an archived model again (of your own, or as a provider)."""
     _change(name, False, as_json)
+
+
+@modules.command("share")
+def share_module(name: ModuleName, as_json: Json = False) -> None:
+    """Make a private module everybody's (providers only)."""
+    with Client() as client:
+        base = client.share_module(name)
+    if as_json:
+        print_json([one for one in base.modules if one.name == name])
+    else:
+        say(f"{name} is everybody's.")
 
 
 def _change(name: str, archived: bool, as_json: bool) -> None:

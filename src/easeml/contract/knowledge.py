@@ -51,7 +51,8 @@ class Module(Answer):
     reference: str = ""  # where to read of it
     archived: bool = False  # no new search tries it
     fault: str = ""  # how a task found it worse than no model; providers only
-    added: bool = False  # to this easeml, by its provider; else it is installed
+    added: bool = False  # to this easeml while it ran; else it is installed
+    private: bool = False  # only the tenant that added it sees and uses it
 
 
 class Titles(Answer):
@@ -74,9 +75,14 @@ class Titles(Answer):
 
 
 class NewModule(Request):
-    """The text of a ``module.toml``."""
+    """The text of a ``module.toml``.
+
+    ``private``: for the applications of the tenant who adds it alone, whoever they are; it has to
+    be a folder of programs.
+    """
 
     toml: str = Field(max_length=LARGEST_MODULE)
+    private: bool = False
 
 
 class Check(Answer):
@@ -93,10 +99,11 @@ class ModuleChecks(Answer):
     """A module on its way into the knowledge base. ``state``: checking, then ready (it is there) or
     failed.
 
-    ``joined``: how many searches go on with it.
+    ``joined``: how many searches go on with it. ``private``: only those of the tenant that added it.
     """
 
     name: str
+    private: bool = False
     state: str
     checks: list[Check] = Field(default_factory=list)
     error: str = ""
@@ -109,7 +116,7 @@ class ModuleChecks(Answer):
 class KnowledgeBase(Answer):
     """All modules, by kind and rank; ``problems`` tells of files that are no modules.
 
-    ``arriving``: for providers, those that are being checked, or failed.
+    ``arriving``: those that are being checked, or failed: for providers all, for others their own.
     """
 
     modules: list[Module]

@@ -6,7 +6,7 @@ files are read: no module's code is imported before it is used.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -38,12 +38,14 @@ class ModelMatch:
 class Registry:
     """The knowledge base. ``problems`` tells of files that are no modules; they harm no other.
 
-    ``archived``: names of models that fit nothing any more.
+    ``archived``: names of models that fit nothing any more. ``private``: the only tenant, by id,
+    of each module that is not everybody's, by its name.
     """
 
     modules: tuple[Module, ...]
     problems: tuple[str, ...] = ()
     archived: frozenset[str] = frozenset()
+    private: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def _by_name(self) -> dict[str, Module]:
@@ -58,6 +60,15 @@ class Registry:
                 f"There is no module {name!r}.",
                 remedy="Install the package that brings it.",
             ) from None
+
+    def seen_by(self, tenant_id: str) -> "Registry":
+        """Return the knowledge base without the private modules of other tenants."""
+        seen = []
+        for module in self.modules:
+            owner = self.private.get(module.name, tenant_id)
+            if owner == tenant_id:
+                seen.append(module)
+        return replace(self, modules=tuple(seen))
 
     @property
     def libraries(self) -> tuple[str, ...]:

@@ -567,10 +567,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class ModuleMark:
-    """What providers decided on a module of the knowledge base. ``id``: its name.
+    """What was decided on a module of the knowledge base. ``id``: its name.
 
-    One that they added has the text of its file as ``source``. ``task_id`` is the task that checks
-    it; ``error`` says what failed.
+    One that was added has the text of its file as ``source``. ``task_id`` is the task that checks
+    it; ``error`` says what failed. ``tenant_id``: whose it is alone; empty: it is everybody's.
     """
 
     id: str
@@ -580,6 +580,7 @@ class ModuleMark:
     state: ModuleState = ModuleState.INSTALLED
     task_id: str = ""
     error: str = ""
+    tenant_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ OPERATIONS = (
     Operation("knowledge_base", "GET", "/modules", catalogue.get),
     Operation("module_titles", "GET", "/modules/titles", catalogue.titles),
     Operation("add_module", "POST", "/modules", adding.add, status=201),
+    Operation("share_module", "POST", "/modules/{name}/share", catalogue.share),
     Operation("module_checks", "GET", "/modules/{name}/checks", adding.checks),
 )
 
@@ -24,5 +25,8 @@ add_routes(router, OPERATIONS)
 def change_module(
     here: Here, asker: Asker, name: str, action: Literal["archive", "restore"]
 ) -> KnowledgeBase:
-    """Let no new search try a model, or let them again (providers only); its trained models stay."""
+    """Let no new search try a model, or let them again.
+
+    Its trained models stay. Of their own private modules, everybody may archive and restore.
+    """
     return catalogue.set_archived(here.store, asker, name, action == "archive")

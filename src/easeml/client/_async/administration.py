@@ -10,14 +10,18 @@ class AsyncAdministration(AsyncCalls):
     """What can be plugged in, and how the service is doing."""
 
     async def archive_module(self, name: str) -> KnowledgeBase:
-        """Let no new search try a model (providers only); its trained models stay.
+        """Let no new search try a model; its trained models stay.
+
+        Providers may, and whose private module it is.
 
         Raises NotAllowed, NotFound.
         """
         return await self._send(KnowledgeBase, f"/modules/{name}/archive")
 
     async def restore_module(self, name: str) -> KnowledgeBase:
-        """Let new searches try an archived model again (providers only).
+        """Let new searches try an archived model again.
+
+        Providers may, and whose private module it is.
 
         Raises NotAllowed, NotFound.
         """

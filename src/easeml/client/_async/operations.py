@@ -434,26 +434,42 @@ class AsyncOperations(AsyncCalls):
         return await self._get(Shares, "/shared")
 
     async def knowledge_base(self) -> KnowledgeBase:
-        """Return all modules; what other tenants did with them shows in numbers only."""
+        """Return all modules; what other tenants did with them shows in numbers only.
+
+        Of private ones, only a provider sees those of other tenants.
+        """
         return await self._get(KnowledgeBase, "/modules")
 
     async def module_titles(self) -> Titles:
-        """Return the titles of all modules, installed and added, archived ones as well."""
+        """Return the titles of the modules that the caller sees, archived ones as well."""
         return await self._get(Titles, "/modules/titles")
 
-    async def add_module(self, toml: str, *, idempotency_key: str | None = None) -> ModuleChecks:
+    async def add_module(
+        self, toml: str, *, private: bool = False, idempotency_key: str | None = None
+    ) -> ModuleChecks:
         """Have a model checked that will join the knowledge base if it passes (providers only).
 
-        Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that describes no model
-        of a trusted, installed package, and no folder of programs, ``Conflict`` for a name that
-        is taken and for programs where tasks are not confined. What has failed may be added anew
-        under the same name.
+        One that is private to the caller's tenant may be added by everybody, if it is a folder
+        of programs. Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that
+        describes no model of a trusted, installed package, and no folder of programs,
+        ``Conflict`` for a name that is taken and for programs where tasks are not confined,
+        ``OverQuota`` for more private modules than a tenant may have. What has failed may be
+        added anew under the same name.
         """
-        request = made_request(NewModule, toml=toml)
+        request = made_request(NewModule, toml=toml, private=private)
         return await self._create(ModuleChecks, "/modules", key=idempotency_key, request=request)
 
+    async def share_module(self, name: str) -> KnowledgeBase:
+        """Make a private module everybody's (providers only); all searches that it fits go on with
+        it.
+
+        One that is everybody's stays so. Raises ``NotAllowed``, ``NotFound``, ``Conflict`` for
+        one that has not passed its checks.
+        """
+        return await self._send(KnowledgeBase, f"/modules/{name}/share")
+
     async def module_checks(self, name: str) -> ModuleChecks:
-        """Return how far the checks of an added model are (providers only).
+        """Return how far the checks of an added model are (providers, and whose it is alone).
 
         Raises ``NotAllowed``, ``NotFound``.
         """

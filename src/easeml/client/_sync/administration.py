@@ -11,14 +11,18 @@ class Administration(Calls):
     """What can be plugged in, and how the service is doing."""
 
     def archive_module(self, name: str) -> KnowledgeBase:
-        """Let no new search try a model (providers only); its trained models stay.
+        """Let no new search try a model; its trained models stay.
+
+        Providers may, and whose private module it is.
 
         Raises NotAllowed, NotFound.
         """
         return self._send(KnowledgeBase, f"/modules/{name}/archive")
 
     def restore_module(self, name: str) -> KnowledgeBase:
-        """Let new searches try an archived model again (providers only).
+        """Let new searches try an archived model again.
+
+        Providers may, and whose private module it is.
 
         Raises NotAllowed, NotFound.
         """

@@ -39,7 +39,7 @@ def propose(store: Store, caller: Caller, declaration: Declaration) -> Proposal:
     _check_numbers(declaration)
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        registry = knowledge_base.current(tx)
+        registry = knowledge_base.of_tenant(tx, caller.tenant_id)
         return declaration_plan.show(
             declaration_plan.plan(tables, declaration, registry), registry, finished_trials(tx)
         )
@@ -65,7 +65,8 @@ def declare(
         if earlier := once.earlier(tx):
             return application_views.show(tx, tables.applications.get(earlier["id"]))
         quotas.check_applications(tx, caller.tenant_id)
-        plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
+        registry = knowledge_base.of_tenant(tx, caller.tenant_id)
+        plan = declaration_plan.plan(tables, declaration, registry)
         application = declaration_plan.write(tx, caller, plan)
         questions.take_over(tx, application)
         once.remember(tx, {"id": application.id})
@@ -105,7 +106,7 @@ def include(store: Store, caller: Caller, application_id: str, model: ModelName)
             raise Conflict(
                 "The search of this application has ended.", remedy="Declare the application again."
             )
-        registry = knowledge_base.current(tx)
+        registry = knowledge_base.of_tenant(tx, caller.tenant_id)
         allowing = rules.with_model(tables, application, model, registry)
         if allowing != application.rules:
             application = tables.applications.update(application.id, rules=allowing)

@@ -46,7 +46,8 @@ def ask(
         tool.configured(wish.parameters)
         if tool.asks_about_a_model:
             raise Conflict(f"{tool.name} is asked about a model, and there is none before Start.")
-        plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
+        registry = knowledge_base.of_tenant(tx, caller.tenant_id)
+        plan = declaration_plan.plan(tables, declaration, registry)
         told = {
             "plan": declaration_plan.told(plan),
             "tool": tool.name,

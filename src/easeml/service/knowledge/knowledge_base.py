@@ -22,12 +22,26 @@ def registry() -> Registry:
 def current(tx: Transaction, installed: Registry | None = None) -> Registry:
     """Return the whole knowledge base: what is installed and what was added.
 
-    Archived models fit nothing.
+    It holds the private modules of all tenants: ``of_tenant`` is for what a tenant asks. Archived
+    models fit nothing.
     """
-    installed = installed or registry()
-    names, problems = {module.name for module in installed.modules}, list(installed.problems)
+    return _with_added(tx, installed or registry(), {})
+
+
+def of_tenant(tx: Transaction, tenant_id: str) -> Registry:
+    """Return the knowledge base of a tenant: what is everybody's and what is private to them."""
+    return _with_added(tx, registry(), {"tenant_id": ["", tenant_id]})
+
+
+def _with_added(tx: Transaction, installed: Registry, wanted: dict[str, list[str]]) -> Registry:
+    """Return ``installed`` with the added modules of the ``wanted`` tenants."""
+    # Who asks may have handed over a whole knowledge base; what was added is read anew.
+    own = [module for module in installed.modules if not module.source]
+    names, problems = {module.name for module in own}, list(installed.problems)
     added: list[Module] = []
-    for name, source in tx.module_marks.pick("id", "source", state=ModuleState.READY):
+    private: dict[str, str] = {}
+    found = tx.module_marks.pick("id", "source", "tenant_id", state=ModuleState.READY, **wanted)
+    for name, source, tenant_id in found:
         try:
             module = read_added(source)
         except EasemlError as error:  # it was added to an older release
@@ -35,11 +49,17 @@ def current(tx: Transaction, installed: Registry | None = None) -> Registry:
             continue
         if name in names:
             problems.append(f"The added model {name!r} gives way to an installed one of that name.")
-        else:
-            added.append(module)
+            continue
+        added.append(module)
+        if tenant_id:
+            private[name] = tenant_id
     archived = frozenset(name for (name,) in tx.module_marks.pick("id", archived=True))
     return replace(
-        installed, modules=(*installed.modules, *added), problems=tuple(problems), archived=archived
+        installed,
+        modules=(*own, *added),
+        problems=tuple(problems),
+        archived=archived,
+        private=private,
     )
 
 

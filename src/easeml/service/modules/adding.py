@@ -10,7 +10,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
@@ -18,7 +18,7 @@ from easeml.contract.knowledge import LARGEST_MODULE, Check, ModuleChecks, NewMo
 from easeml.contract.parameters import OnceKey
 from easeml.contract.states import SEARCHED_JOBS, CheckState, ModuleState
 from easeml.contract.tasks import TaskResult
-from easeml.errors import Conflict, InvalidInput, NotFound, TooLarge
+from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, OverQuota, TooLarge
 from easeml.modules import Module
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
@@ -33,6 +33,7 @@ from easeml.store.records import ModuleMark, Task
 from easeml.store.shapes import Shape
 
 KIND = "check-module"
+MOST_PRIVATE = 20  # modules of a tenant; each is read with the knowledge base
 _TRUSTED = ("easeml.zoo", "sklearn", "xgboost", "catboost")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _FILE = "module.toml"
@@ -54,12 +55,18 @@ def add(
 ) -> ModuleChecks:
     """Have a model checked that will join the knowledge base if it passes (providers only).
 
-    Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that describes no model of a
-    trusted, installed package, and no folder of programs, ``Conflict`` for a name that is taken and
-    for programs where tasks are not confined. What has failed may be added
-    anew under the same name.
+    One that is private to the caller's tenant may be added by everybody, if it is a folder of
+    programs. Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that describes no
+    model of a trusted, installed package, and no folder of programs, ``Conflict`` for a name that
+    is taken and for programs where tasks are not confined, ``OverQuota`` for more private modules
+    than a tenant may have. What has failed may be added anew under the same name.
     """
-    caller.require_provider()
+    if not (wish.private or caller.is_provider):
+        raise NotAllowed(
+            "Only a provider of this easeml adds modules for everybody.",
+            remedy="Add a folder of programs with --private, for your tenant alone.",
+        )
+    owner = caller.tenant_id if wish.private else ""
     if len(wish.toml.encode()) > LARGEST_MODULE:
         raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=_FILE)
     once = Once(caller, "modules", idempotency_key, wish)
@@ -68,12 +75,18 @@ def add(
     _check_model(module)
     if module.is_programs:
         _check_isolation(settings)
+    elif wish.private:
+        raise InvalidInput(
+            "Only a folder of programs can be private: programs run confined.",
+            where=f"{_FILE}: runtime",
+            remedy="Begin with `easeml module init`, or ask a provider to add the class.",
+        )
     else:
         _check_trust(module, trusted)
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return _show(tx, tx.module_marks.get(earlier["name"]), b"")
-        _check_new(tx, module)
+        _check_new(tx, module, owner)
         task = requests.request(
             tx, caller.tenant_id, KIND, module.name, source=wish.toml, trusted=trusted
         )
@@ -85,6 +98,7 @@ def add(
             task_id=task.id,
             error="",
             archived=False,
+            tenant_id=owner,
         )
         tx.events.append("module.checking", module.name, {"by": caller.user_id}, caller.tenant_id)
         once.remember(tx, {"name": module.name})
@@ -92,13 +106,14 @@ def add(
 
 
 def checks(store: Store, settings: Settings, caller: Caller, name: str) -> ModuleChecks:
-    """Return how far the checks of an added model are (providers only).
+    """Return how far the checks of an added model are (providers, and whose it is alone).
 
     Raises ``NotAllowed``, ``NotFound``.
     """
-    caller.require_provider()
     with store.read() as tx:
         mark = tx.module_marks.find(id=name)
+        if not owns(caller, mark):
+            caller.require_provider()
         if mark is None or not mark.state:
             raise NotFound(f"No module {name!r} was added here.", where=name)
         attempt = tx.unscoped().attempts.list(task_id=mark.task_id, newest_first=True, limit=1)
@@ -106,10 +121,19 @@ def checks(store: Store, settings: Settings, caller: Caller, name: str) -> Modul
         return _show(tx, mark, text)
 
 
-def arriving(tx: Transaction) -> list[ModuleChecks]:
-    """Return what is being checked and what failed, the newest first, without single checks."""
+def owns(caller: Caller, mark: ModuleMark | None) -> bool:
+    """Is this module private to the caller's tenant?"""
+    return mark is not None and mark.tenant_id == caller.tenant_id
+
+
+def arriving(tx: Transaction, caller: Caller) -> list[ModuleChecks]:
+    """Return what is being checked and what failed, the newest first, without single checks.
+
+    A provider sees all, everybody else what is private to their tenant.
+    """
+    seen: dict[str, Any] = {} if caller.is_provider else {"tenant_id": caller.tenant_id}
     found = tx.module_marks.list(
-        state=[ModuleState.CHECKING, ModuleState.FAILED], archived=False, limit=None
+        state=[ModuleState.CHECKING, ModuleState.FAILED], archived=False, limit=None, **seen
     )
     return [_show(tx, mark, b"") for mark in sorted(found, key=lambda mark: -mark.created)]
 
@@ -127,6 +151,19 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
     tx.module_marks.update(task.subject, state=ModuleState.READY)
     tx.events.append("module.ready", task.subject, {}, task.tenant_id)
     _join_searches(tx, task.subject)
+
+
+def share(tx: Transaction, caller: Caller, mark: ModuleMark) -> None:
+    """Make a private module everybody's. Raises ``Conflict`` unless it has passed its checks."""
+    if mark.state != ModuleState.READY:
+        raise Conflict(
+            f"The module {mark.id} is {mark.state}; only what passed its checks can be shared.",
+            where=mark.id,
+        )
+    tx.module_marks.update(mark.id, tenant_id="")
+    tx.events.append("module.shared", mark.id, {"by": caller.user_id}, mark.tenant_id)
+    tx.events.append("module.ready", mark.id, {}, caller.tenant_id)  # searches hear of it by this
+    _join_searches(tx, mark.id)
 
 
 def record_failure(tx: Transaction, task: Task) -> None:
@@ -187,23 +224,26 @@ def _check_trust(module: Module, trusted: list[str]) -> None:
         )
 
 
-def _check_new(tx: Transaction, module: Module) -> None:
-    """Raise ``Conflict`` for a name that is taken.
+def _check_new(tx: Transaction, module: Module, owner: str) -> None:
+    """Raise ``Conflict`` for a name that is taken, ``OverQuota`` for one private module too many.
 
-    Raises ``InvalidInput`` for transforms that do not exist.
+    ``owner``: the tenant it will be private to; empty: it will be everybody's. Raises
+    ``InvalidInput`` for transforms that do not exist.
     """
     registry = knowledge_base.current(tx)
     mark = tx.module_marks.find(id=module.name)
+    if mark is not None and mark.tenant_id != owner:
+        _refuse_name(module, "")  # no more is said of it: whoever asks may not see it
     same = next((one for one in registry.modules if one.name == module.name), None)
-    if same is not None or (
-        mark is not None and mark.state in (ModuleState.CHECKING, ModuleState.READY)
-    ):
-        version = f" {same.version}" if same else ", which is being checked"
-        remedy = "Give the new one another name, such as NAME-2; the old one can be archived."
-        raise Conflict(
-            f"There is a module {module.name}{version} already.",
+    if same is not None:
+        _refuse_name(module, f" {same.version}")
+    if mark is not None and mark.state in (ModuleState.CHECKING, ModuleState.READY):
+        _refuse_name(module, ", which is being checked")
+    if mark is None and owner and tx.module_marks.count(tenant_id=owner) >= MOST_PRIVATE:
+        raise OverQuota(
+            f"A tenant may have {MOST_PRIVATE} private modules, archived and failed ones as well.",
             where=f"{_FILE}: name",
-            remedy=remedy,
+            remedy="Mend one that failed, or ask a provider to add this one for everybody.",
         )
     known = {one.name for one in registry.of_kind("transform")}
     for name in module.transforms:
@@ -212,6 +252,14 @@ def _check_new(tx: Transaction, module: Module) -> None:
             raise InvalidInput(
                 f"There is no transform {name!r}.", where=f"{_FILE}: transforms", remedy=remedy
             )
+
+
+def _refuse_name(module: Module, which: str) -> NoReturn:
+    raise Conflict(
+        f"There is a module {module.name}{which} already.",
+        where=f"{_FILE}: name",
+        remedy="Give the new one another name, such as NAME-2; the old one can be archived.",
+    )
 
 
 def _mark(tx: Transaction, name: str, **changes: Any) -> ModuleMark:
@@ -229,7 +277,9 @@ def _join_searches(tx: Transaction, name: str) -> None:
     registry = knowledge_base.current(tx)
     costs = cost_belief(registry, finished_trials(tx))
     model = registry.get(name)
-    for job in tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None):
+    owner = registry.private.get(name)
+    seen: dict[str, Any] = {} if owner is None else {"tenant_id": owner}
+    for job in tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None, **seen):
         tables = tx.scoped(job.tenant_id)
         application = tables.applications.get(job.application_id)
         version, newest = tables.versions.get(job.version_id), jobs.current(tables, application.id)
@@ -266,6 +316,7 @@ def _show(tx: Transaction, mark: ModuleMark, printed: bytes) -> ModuleChecks:
     tables = tx.unscoped()
     return ModuleChecks(
         name=mark.id,
+        private=mark.tenant_id != "",
         state=mark.state,
         checks=_checks(tables.tasks.get(mark.task_id), printed),
         error=mark.error,

@@ -22,20 +22,24 @@ _KINDS = ("model", "transform", "objective")
 
 
 def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
-    """Return all modules; what other tenants did with them shows in numbers only."""
+    """Return all modules; what other tenants did with them shows in numbers only.
+
+    Of private ones, only a provider sees those of other tenants.
+    """
     with store.read() as tx:
-        registry = knowledge_base.current(tx)
+        registry = _seen(tx, caller)
         records = _records(tx)
-        fits = _fits(tx.scoped(caller.tenant_id), registry)
+        own = registry.seen_by(caller.tenant_id)
+        fits = _fits(tx.scoped(caller.tenant_id), own)
         faulty = faults.known(tx, caller)
-        arriving = adding.arriving(tx) if caller.is_provider else []
+        arriving = adding.arriving(tx, caller)
     modules = [module for kind in _KINDS for module in registry.of_kind(kind)]
     shown = [
         _show(
             module,
             records.get(module.name),
             fits[module.name],
-            module.name in registry.archived,
+            registry,
             faulty.get(module.name, ""),
         )
         for module in modules
@@ -51,22 +55,24 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
 
 
 def titles(store: Store, caller: Caller) -> contract.Titles:
-    """Return the titles of all modules, installed and added, archived ones as well."""
+    """Return the titles of the modules that the caller sees, archived ones as well."""
     with store.read() as tx:
-        registry = knowledge_base.current(tx)
+        registry = _seen(tx, caller)
     found = {module.name: module.title for module in registry.modules}
     return contract.Titles(titles=found)
 
 
 def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
-    """Let no new search try a model, or let them again (providers only); its trained models stay.
+    """Let no new search try a model, or let them again; its trained models stay.
 
-    One that was added and failed its checks is no longer shown. Raises ``NotAllowed``,
-    ``NotFound``, ``InvalidInput`` for a module that is no model.
+    Providers may, and whose private module it is. One that was added and failed its checks is no
+    longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module that is no
+    model.
     """
-    caller.require_provider()
     with store.write() as tx:
         mark = tx.module_marks.find(id=name)
+        if not adding.owns(caller, mark):
+            caller.require_provider()
         if (
             not (mark and mark.state == ModuleState.FAILED)
             and knowledge_base.current(tx).get(name).kind != "model"
@@ -78,6 +84,29 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
         kind = "module.archived" if archived else "module.restored"
         tx.events.append(kind, name, {"by": caller.user_id}, caller.tenant_id)
     return get(store, caller)
+
+
+def share(store: Store, caller: Caller, name: str) -> contract.KnowledgeBase:
+    """Make a private module everybody's (providers only); all searches that it fits go on with it.
+
+    One that is everybody's stays so. Raises ``NotAllowed``, ``NotFound``, ``Conflict`` for one that
+    has not passed its checks.
+    """
+    caller.require_provider()
+    with store.write() as tx:
+        mark = tx.module_marks.find(id=name)
+        if mark is not None and mark.tenant_id:
+            adding.share(tx, caller, mark)
+        else:
+            knowledge_base.current(tx).get(name)
+    return get(store, caller)
+
+
+def _seen(tx: Transaction, caller: Caller) -> Registry:
+    """Return the knowledge base as the caller may see it: providers see private modules as well."""
+    if caller.is_provider:
+        return knowledge_base.current(tx)
+    return knowledge_base.of_tenant(tx, caller.tenant_id)
 
 
 def _optimizers() -> list[contract.Module]:
@@ -107,7 +136,7 @@ def _show(
     module: Module,
     record: contract.Record | None,
     fits: list[contract.FittingApplication],
-    archived: bool,
+    registry: Registry,
     fault: str,
 ) -> contract.Module:
     return contract.Module(
@@ -122,10 +151,11 @@ def _show(
         space=dict(module.space),
         record=record,
         fits=fits,
-        archived=archived,
+        archived=module.name in registry.archived,
         fault=fault,
         reference=module.reference,
         added=bool(module.source),
+        private=module.name in registry.private,
     )
 
 

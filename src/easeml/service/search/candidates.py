@@ -30,8 +30,10 @@ def make_candidates(
 ) -> list[Candidate]:
     """Return the arms of ``job`` in a fixed order, with what they are believed to cost.
 
-    ``before``: what did best on the version before; it is tried again.
+    ``before``: what did best on the version before; it is tried again. Modules that are private to
+    other tenants are none of them.
     """
+    registry = registry.seen_by(job.tenant_id)
     matches = registry.models_for(version.schema_in, version.schema_out)
     rules = application.rules
     found: list[Candidate] = []
@@ -83,8 +85,10 @@ def add_model(
 
     A job that prepares its data makes them when it starts.
 
-    ``costs``: what is believed of costs, if it is at hand.
+    ``costs``: what is believed of costs, if it is at hand. Raises ``NotFound`` for a model that is
+    private to another tenant.
     """
+    registry = registry.seen_by(job.tenant_id)
     tables = tx.scoped(job.tenant_id)
     if job.state == JobState.PREPARING or tables.candidates.find(job_id=job.id, model=model):
         return

@@ -36,7 +36,7 @@ def try_model(store: Store, caller: Caller, application_id: str, model: ModelNam
     """
     with store.write() as tx:
         application = tx.scoped(caller.tenant_id).applications.get(application_id)
-        return begin(tx, knowledge_base.current(tx), application, model)
+        return begin(tx, knowledge_base.of_tenant(tx, caller.tenant_id), application, model)
 
 
 def begin(tx: Transaction, registry: Registry, application: Application, model: str) -> Tryout:

@@ -1,6 +1,6 @@
 """Adding a model to the knowledge base: its description, and the checks as they run.
 
-For providers.
+For providers; private ones are added by command.
 """
 
 from urllib.parse import quote
@@ -59,8 +59,7 @@ async def add(context: PageContext) -> Response:
 
 @signed_in
 async def show(context: PageContext) -> Response:
-    """Show the checks of a model that was added."""
-    _require_provider(context)
+    """Show the checks of a model that was added: to providers, and to those whose it is alone."""
     found = await context.client.module_checks(quote(context.path("name"), safe=""))
     return context.render(
         "module_checks.html",
