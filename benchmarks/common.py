@@ -31,7 +31,11 @@ DATA = Path(os.environ.get("EASEML_BENCHMARK_DATA") or ROOT.parent / "shared" / 
 """Where public data sets are looked for."""
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "easeml-benchmarks"
 """Where environments of the peers are kept."""
-_FLAML = ("flaml[automl]", "pandas<3", "pyarrow")  # FLAML 2.x was written before the text columns of pandas 3
+_FLAML = (
+    "flaml[automl]",
+    "pandas<3",
+    "pyarrow",
+)  # FLAML 2.x was written before the text columns of pandas 3
 
 
 def arguments(script: str, about: str | None, data: bool = False) -> argparse.ArgumentParser:
