@@ -1,5 +1,6 @@
 """ONNX graphs predict what the models predict, or are refused with the reason."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,18 @@ def test_an_ensemble_is_one_graph(tmp_path: Path) -> None:
     write_export(tmp_path / "m", FACTS, "onnx", tmp_path / "out", rows)
     found = predicted(tmp_path / "out", rows)
     assert found["probabilities"] == pytest.approx(made.predict(rows).probabilities, abs=1e-5)
+
+
+def test_labels_are_chosen_for_the_objective_as_the_model_does(tmp_path: Path) -> None:
+    made, rows = trained("logistic", ONE_HOT, tmp_path / "first")
+    weights = np.array([1.0, 5.0, 0.2])[: len(made.target.classes)]
+    made = replace(made, target=replace(made.target, class_weights=weights))
+    save(made, tmp_path / "m", quality=0.9)
+    write_export(tmp_path / "m", FACTS, "onnx", tmp_path / "out", rows)
+    expected, found = made.predict(rows), predicted(tmp_path / "out", rows)
+    assert found["prediction"].tolist() == expected.values.tolist()
+    plain = expected.classes[expected.probabilities.argmax(axis=1)]
+    assert expected.values.tolist() != plain.tolist()
 
 
 def test_a_graph_that_predicts_otherwise_is_refused_with_the_row(tmp_path: Path) -> None:

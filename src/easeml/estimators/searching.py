@@ -252,6 +252,7 @@ class Search:
             seed=self._problem.seed,
             threads=self._problem.threads,
             enough=lambda: self._clock.used() >= ends,
+            objective=self._problem.objective,
         )
         return fit_on(pipeline, frame, self._problem.table, context)
 
@@ -339,6 +340,7 @@ def _on_all_rows(problem: Problem, trial: Trial, clock: Clock) -> tuple[TrainedP
         seed=problem.seed,
         threads=problem.threads,
         enough=lambda: clock.used() >= problem.limit,
+        objective=problem.objective,
     )
     return (fit_on(trial.pipeline, problem.table.frame, problem.table, context),)
 
@@ -356,7 +358,8 @@ def joined(parts: Sequence[Predictions]) -> Predictions:
     probabilities = None
     if all(part.probabilities is not None for part in parts):
         probabilities = np.concatenate([np.asarray(part.probabilities) for part in parts])
-    return Predictions(values, probabilities, parts[0].classes)
+    first = parts[0]
+    return Predictions(values, probabilities, first.classes, first.class_weights)
 
 
 def fit_on(

@@ -63,7 +63,7 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     fitted = []
     for member in spec.members:
         enough = Leash(math.inf if member.leash is None else member.leash).is_over
-        context = Context(seed=spec.seed, threads=threads, enough=enough)
+        context = Context(seed=spec.seed, threads=threads, enough=enough, objective=spec.objective)
         pipeline = member.pipeline.model_dump()
         fitted.append(fit(pipeline, rows, spec.schema_in, spec.schema_out, context))
     seconds = time.perf_counter() - started

@@ -108,6 +108,7 @@ def _train(
         fidelity=fidelity,
         report=partial(_report, curve),
         enough=enough,
+        objective=spec.objective,
     )
     started = time.perf_counter()
     trained = fit(

@@ -33,7 +33,8 @@ class Context:
     the share of the training rows in (0, 1]. A model calls ``report`` as it goes with its step and
     its quality so far (None where it measures none); ``report`` may raise to end the fit, and the
     model lets that pass. A model that learns in steps asks ``enough`` between them: where it is true,
-    the fit ends and keeps what it has, with a note.
+    the fit ends and keeps what it has, with a note. ``objective``: by whose measure labels are
+    chosen, see ``decision``; empty: the most probable ones.
     """
 
     seed: int = 0
@@ -41,6 +42,7 @@ class Context:
     fidelity: float = 1.0
     report: Callable[[int, float | None], None] = field(default=_no_report)
     enough: Callable[[], bool] = field(default=_never)
+    objective: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +68,42 @@ class Predictions:
 
     Category target: ``values`` labels (object), ``probabilities`` of shape (rows, classes) in the
     order of ``classes``, all labels of the output schema. ``probabilities`` may be None where only
-    labels are known.
+    labels are known. ``class_weights`` (classes,): by what probabilities count when a label is
+    chosen, see ``decision``; None: all alike.
     """
 
     values: "NDArray[Any]"
     probabilities: "NDArray[np.float64] | None"
     classes: "NDArray[Any] | None"
+    class_weights: "NDArray[np.float64] | None" = None
+
+    @classmethod
+    def of_probabilities(
+        cls,
+        probabilities: "NDArray[np.float64]",
+        classes: "NDArray[Any]",
+        class_weights: "NDArray[np.float64] | None" = None,
+    ) -> "Predictions":
+        """Return probabilities with the label of each row: that of the highest ``class_scores``."""
+        scores = _weighted(probabilities, class_weights)
+        return cls(classes[scores.argmax(axis=1)], probabilities, classes, class_weights)
+
+    @property
+    def class_scores(self) -> "NDArray[np.float64]":
+        """Probabilities (rows, classes) times the classes' weights, where there are any."""
+        assert self.probabilities is not None
+        return _weighted(self.probabilities, self.class_weights)
 
     def of_rows(self, rows: "NDArray[np.bool_] | NDArray[np.intp]") -> "Predictions":
         """Return the entries of the rows for which ``rows`` is true, or that it counts off."""
         shares = None if self.probabilities is None else self.probabilities[rows]
-        return Predictions(self.values[rows], shares, self.classes)
+        return Predictions(self.values[rows], shares, self.classes, self.class_weights)
+
+
+def _weighted(
+    probabilities: "NDArray[np.float64]", class_weights: "NDArray[np.float64] | None"
+) -> "NDArray[np.float64]":
+    return probabilities if class_weights is None else probabilities * class_weights
 
 
 @runtime_checkable

@@ -65,14 +65,14 @@ class TrainedEnsemble:
 def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Predictions:
     """Return the weighted mean of predictions of the same rows: of probabilities, or of numbers.
 
-    Labels are those of the highest mean probability. Raises ``ValueError`` where only labels are
-    known.
+    Labels are chosen from the means as the first of them was. Raises ``ValueError`` where only
+    labels are known.
     """
     classes = predictions[0].classes
     if classes is None:
         return Predictions(_mean([one.values for one in predictions], weights), None, None)
     probabilities = _mean([one.probabilities for one in predictions], weights)
-    return Predictions(classes[probabilities.argmax(axis=1)], probabilities, classes)
+    return Predictions.of_probabilities(probabilities, classes, predictions[0].class_weights)
 
 
 def _mean(parts: Sequence[Any], weights: Sequence[float]) -> Any:

@@ -98,7 +98,7 @@ def fit(
     """
     context = context or Context()
     description = _complete(pipeline)
-    target = Target.learn(frame, schema_out)
+    target = Target.learn(frame, schema_out).deciding_for(context.objective)
     rows = target.sample(context)
     frame = frame if rows is None else frame.iloc[rows]
     data: Any = frame

@@ -45,21 +45,28 @@ def score(objective: str, actual: Any, predictions: Predictions) -> float:
 
 
 def scorer(
-    objective: str, actual: Any, classes: NDArray[Any] | None
+    objective: str,
+    actual: Any,
+    classes: NDArray[Any] | None,
+    class_weights: NDArray[np.float64] | None = None,
 ) -> Callable[[NDArray[np.float64]], float]:
     """Return what gives the quality of probabilities, or of numbers, for the same rows each time.
 
-    ``classes``: of the probabilities, in their order; None for numbers. Rows without an actual value
-    are left out. It is ``score``, for many predictions of the same rows.
+    ``classes``: of the probabilities, in their order; None for numbers. ``class_weights``: as of
+    ``Predictions``. Rows without an actual value are left out. It is ``score``, for many predictions
+    of the same rows.
     """
     measure = _objective(objective)
+    counted = None if measure.needs_probabilities else class_weights
     if classes is None:
         known = as_numbers(actual)
         good = np.isfinite(known).reshape(len(known), -1).all(axis=1)
     else:
         known = encode_labels(actual, classes)
         good = known >= 0
-    return lambda outputs: measure.quality(known[good], outputs[good])
+    if counted is None:
+        return lambda outputs: measure.quality(known[good], outputs[good])
+    return lambda outputs: measure.quality(known[good], outputs[good] * counted)
 
 
 def value(objective: str, actual: Any, predictions: Predictions) -> float:
@@ -208,9 +215,13 @@ def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -
 
 
 def _probabilities(name: str, predictions: Predictions) -> NDArray[np.float64]:
-    if predictions.probabilities is not None:
+    """Return probabilities, weighted as the labels were chosen where these are what counts."""
+    needed = _objective(name).needs_probabilities
+    if predictions.probabilities is not None and needed:
         return np.asarray(predictions.probabilities, dtype=np.float64)
-    if _objective(name).needs_probabilities:
+    if predictions.probabilities is not None:
+        return np.asarray(predictions.class_scores, dtype=np.float64)
+    if needed:
         raise InvalidInput(
             f"{name} needs class probabilities.",
             where="predictions",

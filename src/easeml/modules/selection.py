@@ -60,13 +60,13 @@ def choose(
         )
         place = _best(objective, actual[~held], others)
         best[held] = _outputs(predictions[place].of_rows(held))
-    classes = predictions[0].classes
-    return Choice(weights, _as_predictions(unseen, classes), _as_predictions(best, classes))
+    like = predictions[0]
+    return Choice(weights, _as_predictions(unseen, like), _as_predictions(best, like))
 
 
 def _best(objective: str, actual: NDArray[Any], predictions: Sequence[Predictions]) -> int:
     """Return the place of the model that is best alone."""
-    value_of = _value(objective, actual, predictions[0].classes)
+    value_of = _value(objective, actual, predictions[0])
     return int(np.argmax([value_of(_outputs(one)) for one in predictions]))
 
 
@@ -78,7 +78,7 @@ def _weights(
 ) -> NDArray[np.float64]:
     """Return the weights that greedy selection finds on these rows."""
     outputs = np.stack([_outputs(one) for one in predictions])
-    value_of = _value(objective, actual, predictions[0].classes)
+    value_of = _value(objective, actual, predictions[0])
     counts = np.zeros(len(predictions), dtype=int)
     total = np.zeros_like(outputs[0])
     best, best_counts = -np.inf, counts
@@ -98,16 +98,16 @@ def _weights(
 
 
 def _value(
-    objective: str, actual: NDArray[Any], classes: NDArray[Any] | None
+    objective: str, actual: NDArray[Any], like: Predictions
 ) -> Callable[[NDArray[np.float64]], float]:
-    """Return what is made as large as possible.
+    """Return what is made as large as possible. ``like``: predictions of one of the models.
 
     Many mixtures of classifiers have the same accuracy: the more probable answers decide then.
     """
-    quality = scorer(objective, actual, classes)
-    if classes is None:
+    quality = scorer(objective, actual, like.classes, like.class_weights)
+    if like.classes is None:
         return quality
-    likelihood = scorer("log-loss", actual, classes)
+    likelihood = scorer("log-loss", actual, like.classes)
     return lambda outputs: quality(outputs) + _TIE * likelihood(outputs)
 
 
@@ -117,7 +117,7 @@ def _outputs(predictions: Predictions) -> NDArray[np.float64]:
     return np.asarray(predictions.probabilities, dtype=np.float64)
 
 
-def _as_predictions(outputs: NDArray[np.float64], classes: NDArray[Any] | None) -> Predictions:
-    if classes is None:
+def _as_predictions(outputs: NDArray[np.float64], like: Predictions) -> Predictions:
+    if like.classes is None:
         return Predictions(outputs, None, None)
-    return Predictions(classes[outputs.argmax(axis=1)], outputs, classes)
+    return Predictions.of_probabilities(outputs, like.classes, like.class_weights)

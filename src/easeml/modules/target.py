@@ -1,7 +1,7 @@
 """The target of a pipeline: between the user's labels or numbers and what models learn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from easeml.errors import InvalidInput
 
 from .contract import Context, Predictions
+from .decision import class_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +23,7 @@ class Target:
     """The target column.
 
     ``classes``: all labels of the schema, None for numbers; ``seen``: those in training. ``shape``:
-    of a tensor in a row; empty for a number.
+    of a tensor in a row; empty for a number. ``class_weights``: as of ``Predictions``.
     """
 
     column: str
@@ -31,6 +32,7 @@ class Target:
     notes: tuple[str, ...] = ()
     numbers: NDArray[Any] | None = None  # of the training rows: codes into ``classes``, or values
     shape: tuple[int, ...] = ()
+    class_weights: NDArray[np.float64] | None = None
 
     @classmethod
     def learn(cls, frame: "pd.DataFrame", schema_out: Mapping[str, Any]) -> "Target":
@@ -68,6 +70,24 @@ class Target:
             notes=tuple(_rare_classes(codes, classes)),
             numbers=codes,
         )
+
+    def deciding_for(self, objective: str) -> "Target":
+        """Return the target whose labels are chosen for an objective; to be called in training.
+
+        Raises ``NotFound`` for an unknown one.
+        """
+        if self.classes is None:
+            return self
+        assert self.numbers is not None
+        rows = np.bincount(self.numbers, minlength=len(self.classes))
+        weights = class_weights(objective, rows)
+        if weights is None:
+            return self
+        note = (
+            f"Labels are chosen for {objective}: a class that is rare in the training rows is "
+            "named from a lower probability on. Probabilities stay as they are."
+        )
+        return replace(self, class_weights=weights, notes=(*self.notes, note))
 
     @property
     def codes(self) -> int:
@@ -111,7 +131,7 @@ class Target:
         else:
             probabilities = np.zeros((len(predicted), len(self.classes)))
             probabilities[:, self.seen] = predicted
-        return Predictions(self.classes[probabilities.argmax(axis=1)], probabilities, self.classes)
+        return Predictions.of_probabilities(probabilities, self.classes, self.class_weights)
 
     def nothing(self) -> Predictions:
         """Return the predictions of no rows."""
@@ -123,17 +143,22 @@ class Target:
         """Return what predicting needs."""
         if self.classes is None or self.seen is None:
             return {"column": self.column, "classes": None, "seen": None, "shape": list(self.shape)}
-        return {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
+        told = {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
+        if self.class_weights is not None:
+            told["class_weights"] = self.class_weights.tolist()
+        return told
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Target":
         """Read what ``to_json`` gave."""
         if document["classes"] is None:
             return cls(document["column"], None, None, shape=tuple(document.get("shape", ())))
+        weights = document.get("class_weights")
         return cls(
             document["column"],
             np.asarray(document["classes"], dtype=object),
             np.asarray(document["seen"], dtype=np.intp),
+            class_weights=None if weights is None else np.asarray(weights),
         )
 
 

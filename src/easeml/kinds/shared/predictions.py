@@ -2,7 +2,8 @@
 
 Columns: ``row`` (int64), ``role`` (validation or test), ``prediction`` (nested lists of a tensor),
 ``probabilities`` (list of double, in the order of the classes; null for regression). The classes
-are in the schema's metadata, key ``classes``, as JSON.
+are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a label,
+key ``class_weights`` (``easeml.modules.decision``).
 """
 
 import json
@@ -19,11 +20,13 @@ def write_predictions(path: Path, rows: dict[str, Any], predictions: dict[str, A
     import pyarrow as pa
     from pyarrow import ipc
 
-    classes = next(iter(predictions.values())).classes
+    one = next(iter(predictions.values()))
     tables = [_table(role, rows[role], predictions[role]) for role in predictions]
     table = pa.concat_tables(tables, promote_options="permissive")
-    known = None if classes is None else [str(name) for name in classes]
-    table = table.replace_schema_metadata({"classes": json.dumps(known)})
+    classes = None if one.classes is None else [str(name) for name in one.classes]
+    weights = None if one.class_weights is None else one.class_weights.tolist()
+    facts = {"classes": json.dumps(classes), "class_weights": json.dumps(weights)}
+    table = table.replace_schema_metadata(facts)
     with ipc.new_file(path, table.schema) as file:
         file.write_table(table)
 
@@ -36,7 +39,9 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
 
     with ipc.open_file(path) as file:
         table = file.read_all()
-    classes = json.loads((table.schema.metadata or {}).get(b"classes", b"null"))
+    facts = table.schema.metadata or {}
+    classes = json.loads(facts.get(b"classes", b"null"))
+    weights = json.loads(facts.get(b"class_weights", b"null"))
     chosen = table.filter(np.asarray(table["role"].to_pylist()) == role)
     values = np.asarray(
         chosen["prediction"].to_pylist(), dtype=object if classes is not None else float
@@ -47,7 +52,10 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
     probabilities = known if known is not None and known.ndim == 2 else None
     names = None if classes is None else np.asarray(classes, dtype=object)
     return chosen["row"].to_numpy(), Predictions(
-        values=values, probabilities=probabilities, classes=names
+        values=values,
+        probabilities=probabilities,
+        classes=names,
+        class_weights=None if weights is None else np.asarray(weights),
     )
 
 

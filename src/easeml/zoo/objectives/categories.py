@@ -43,6 +43,13 @@ class BalancedAccuracy(_Share):
         rows = np.bincount(actual, minlength=predicted.shape[1])
         return float(np.mean(right[rows > 0] / rows[rows > 0]))
 
+    def class_weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return one over the share of each class in the training rows, 0 for one without a row."""
+        weights = np.zeros(len(rows))
+        seen = rows > 0
+        weights[seen] = rows.sum() / (seen.sum() * rows[seen])
+        return weights
+
 
 class MacroF1(_Share):
     """Mean of the classes' F1, over the classes that occur or are predicted."""

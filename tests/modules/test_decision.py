@@ -1,0 +1,101 @@
+"""Labels are chosen for the objective: balanced accuracy names rare classes from lower probabilities."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.errors import NotFound
+from easeml.kinds.shared.predictions import read_predictions, write_predictions
+from easeml.modules import Context, Predictions, score
+from easeml.modules.decision import class_weights
+from easeml.modules.ensemble import combined
+from easeml.modules.pipeline import fit, load_trained, save
+from easeml.modules.selection import choose
+
+CLASSES = np.array(["common", "rare"], dtype=object)
+SCHEMA_IN = {
+    "nodes": {"x": {"singleton": True, "type": "tensor", "dim": [1]}},
+    "classes": {},
+}
+SCHEMA_OUT = {
+    "nodes": {"y": {"singleton": True, "type": "category", "class": "label"}},
+    "classes": {"label": {"dim": 2, "labels": ["common", "rare"]}},
+}
+PIPELINE = {
+    "transforms": [{"module": "table-onehot", "config": {}}],
+    "model": {"module": "logistic", "config": {}},
+}
+
+
+def table(seed: int, rows: int = 1500) -> pd.DataFrame:
+    """Return rows of which one in twelve is rare; both classes overlap."""
+    random = np.random.default_rng(seed)
+    rare = random.random(rows) < 1 / 12
+    return pd.DataFrame({"x": random.normal(1.5 * rare), "y": np.where(rare, "rare", "common")})
+
+
+def test_weights_are_one_over_the_share_and_only_where_the_objective_has_them() -> None:
+    rows = np.array([90, 10, 0])
+    found = class_weights("balanced-accuracy", rows)
+    assert found is not None
+    assert found[1] / found[0] == pytest.approx(9)
+    assert found[2] == 0
+    assert class_weights("accuracy", rows) is None
+    assert class_weights("", rows) is None
+    with pytest.raises(NotFound):
+        class_weights("no-such-objective", rows)
+
+
+def test_no_other_threshold_is_much_better_where_probabilities_are_right() -> None:
+    """Brute force over all thresholds, on rows with known probabilities."""
+    random = np.random.default_rng(0)
+    chance = random.beta(0.4, 3.0, 20_000)
+    actual = np.where(random.random(20_000) < chance, "rare", "common")
+    shares = np.column_stack([1 - chance, chance])
+    weights = class_weights("balanced-accuracy", np.bincount(actual == "rare", minlength=2))
+    ours = score(
+        "balanced-accuracy", actual, Predictions.of_probabilities(shares, CLASSES, weights)
+    )
+    others = []
+    for threshold in np.linspace(0.01, 0.99, 99):
+        said = CLASSES[(chance > threshold).astype(int)]
+        others.append(score("balanced-accuracy", actual, Predictions(said, None, CLASSES)))
+    assert ours > max(others) - 0.005
+    assert ours > score("balanced-accuracy", actual, Predictions.of_probabilities(shares, CLASSES))
+
+
+def test_a_model_names_the_rare_class_and_keeps_its_probabilities(tmp_path: Path) -> None:
+    plain = fit(PIPELINE, table(0), SCHEMA_IN, SCHEMA_OUT, Context(objective="accuracy"))
+    fair = fit(PIPELINE, table(0), SCHEMA_IN, SCHEMA_OUT, Context(objective="balanced-accuracy"))
+    assert any("balanced-accuracy" in note for note in fair.notes)
+    unseen = table(1)
+    one, other = plain.predict(unseen), fair.predict(unseen)
+    np.testing.assert_array_equal(one.probabilities, other.probabilities)
+    gained = score("balanced-accuracy", unseen["y"], other)
+    gained -= score("balanced-accuracy", unseen["y"], one)
+    assert gained > 0.1
+    assert score("accuracy", unseen["y"], other) < score("accuracy", unseen["y"], one)
+    assert score("log-loss", unseen["y"], other) == score("log-loss", unseen["y"], one)
+
+    save(fair, tmp_path / "model")
+    loaded = load_trained(tmp_path / "model")
+    loaded.check_parity()
+    assert loaded.predict(unseen).values.tolist() == other.values.tolist()
+
+
+def test_kept_predictions_and_ensembles_choose_labels_alike(tmp_path: Path) -> None:
+    rows = table(2, 400)
+    context = Context(objective="balanced-accuracy")
+    found = fit(PIPELINE, table(0), SCHEMA_IN, SCHEMA_OUT, context).predict(rows)
+    ids = {"validation": np.arange(400)}
+    write_predictions(tmp_path / "predictions", ids, {"validation": found})
+    _, kept = read_predictions(tmp_path / "predictions", "validation")
+    assert score("balanced-accuracy", rows["y"], kept) == score(
+        "balanced-accuracy", rows["y"], found
+    )
+    mixed = combined([kept, found], [0.5, 0.5])
+    assert mixed.values.tolist() == found.values.tolist()
+    choice = choose("balanced-accuracy", rows["y"], [kept, kept])
+    assert choice.best.values.tolist() == found.values.tolist()
