@@ -49,6 +49,9 @@ class Settings(BaseSettings):
         description="what tasks are confined to: none (limits only), or process (no network, no "
         "other files, no other processes; Linux on x86-64)",
     )
+    executor: str = Field(
+        "local", description="what runs the tasks of this machine: local, or a plug-in by its name"
+    )
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
     module_packages: str = Field(
         "", description="more packages whose classes added models may name, with commas"

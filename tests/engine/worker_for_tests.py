@@ -18,7 +18,7 @@ def _executor(limits: Limits, *, confined: bool) -> LocalExecutor:
 
 
 if __name__ == "__main__":
-    worker.LocalExecutor = _executor
+    worker.executor_named = lambda name: _executor
     worker.run_worker(
         Settings(home=Path(sys.argv[1]), workers=1, lease_seconds=2.0, task_memory=2**28)
     )

@@ -37,8 +37,8 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
 
     ``on_ready(url, first_password)`` is called once, in a thread of its own, when the service
     answers; the password is given on the first start of a home only. Raises ``Conflict`` if the
-    home is in use, the port is taken or tasks cannot be isolated as demanded, and ``TimedOut`` if
-    the controller does not answer.
+    home is in use, the port is taken or tasks cannot be isolated as demanded, ``InvalidInput`` if
+    there is no such executor, and ``TimedOut`` if the controller does not answer.
     """
     settings = settings.model_copy(update={"home": settings.home.resolve()})
     settings.home.mkdir(
@@ -48,6 +48,8 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
     )
     if settings.isolation == "process":
         check_available(settings.home)
+    if settings.executor != "local":
+        _check_executor(settings.executor)
     with _only_one(settings.home):
         stop = Stop.on_signals()
         _make_secret(settings.home / SECRET_FILE)
@@ -58,6 +60,14 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
                 _run(settings, store, processes, on_ready, stop)
             finally:
                 stop_all(processes, _GRACE)
+
+
+def _check_executor(name: str) -> None:
+    """Raise ``InvalidInput`` for an executor that workers could not open."""
+    # Executors import what tasks need, for which a supervisor does not wait otherwise.
+    from .executors import executor_named
+
+    executor_named(name)
 
 
 def _processes(settings: Settings) -> list[ManagedProcess]:

@@ -10,7 +10,7 @@ from easeml.contract.states import AttemptState, Lane, ProcessKind, ProcessState
 from easeml.settings import Settings
 from easeml.store import Store
 
-from .executors import LocalExecutor
+from .executors import executor_named
 from .limits import task_limits
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
@@ -26,9 +26,9 @@ def run_worker(settings: Settings) -> None:
     configure_logging("worker")
     stop = Stop.on_signals()
     limits = task_limits(settings)
-    executor = LocalExecutor(
-        limits, confined=settings.isolation == "process"
-    )  # before the record: a worker that is known is warm
+    # Before the record: a worker that is known is warm.
+    open_executor = executor_named(settings.executor)
+    executor = open_executor(limits, confined=settings.isolation == "process")
     store = Store.of(settings)
     process = register(store, ProcessKind.WORKER)
     try:

@@ -2,5 +2,13 @@
 
 from .base import Execution, Executor, Outcome
 from .local import LocalExecutor
+from .named import OpenExecutor, executor_named
 
-__all__ = ["Execution", "Executor", "LocalExecutor", "Outcome"]
+__all__ = [
+    "Execution",
+    "Executor",
+    "LocalExecutor",
+    "OpenExecutor",
+    "Outcome",
+    "executor_named",
+]

@@ -1,0 +1,60 @@
+"""Executors by name: easeml's own, and those that other packages bring by an entry point.
+
+An entry point of the group ``easeml.executors`` has the executor's name; its value is what opens
+it: a class or function that takes ``(limits, *, confined)``. It is imported only if it is chosen.
+"""
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Protocol
+
+from easeml.contract.tasks import Limits
+from easeml.errors import InvalidInput
+
+from .base import Executor
+from .local import LocalExecutor
+
+GROUP = "easeml.executors"
+LOCAL = "local"
+
+
+class OpenExecutor(Protocol):
+    """What opens an executor, in the main thread of a worker."""
+
+    def __call__(self, limits: Limits, *, confined: bool) -> Executor:
+        """Return an executor that is warm for tasks with ``limits``.
+
+        ``confined``: the provider demands that bodies reach neither network nor other files nor
+        other processes. Raises ``Conflict`` where the executor cannot see to that.
+        """
+        ...
+
+
+def executor_named(name: str) -> OpenExecutor:
+    """Return what opens the executor called ``name``; ``local`` is easeml's own.
+
+    Raises ``InvalidInput``, which names all that there are, for a name that none has and for one
+    whose package cannot be imported.
+    """
+    if name == LOCAL:
+        return LocalExecutor
+    installed = _installed()
+    if name not in installed:
+        raise InvalidInput(
+            f"There is no executor {name!r}.",
+            where="executor",
+            remedy=f"There are: {', '.join([LOCAL, *installed])}. A package may bring another.",
+        )
+    try:
+        return installed[name].load()
+    except Exception as error:  # whatever the code of others raises
+        raise InvalidInput(
+            f"The executor {name!r} cannot be used: {error}.",
+            where="executor",
+            remedy=f"Install what {installed[name].module} needs, or use {LOCAL}.",
+        ) from error
+
+
+def _installed() -> dict[str, EntryPoint]:
+    """Return the entry points by name; easeml's own name cannot be taken."""
+    points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
+    return {point.name: point for point in points if point.name != LOCAL}
