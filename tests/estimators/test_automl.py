@@ -126,6 +126,16 @@ def test_rows_of_a_group_are_on_one_side() -> None:
     assert apart.quality_ < 0.75 < mixed.quality_
 
 
+def test_cells_may_be_missing_that_never_were_in_training() -> None:
+    rows, answers = load_iris(return_X_y=True, as_frame=True)
+    rows["site"] = np.where(rows.iloc[:, 0] > 5.8, "north", "south")
+    made = AutoMLClassifier(**FEW).fit(rows, answers)
+    gaps = rows.head(3).copy()
+    gaps.iloc[0, 0] = np.nan
+    gaps.loc[gaps.index[1], "site"] = None
+    assert set(made.predict(gaps)) <= set(answers)
+
+
 def test_seconds_are_kept() -> None:
     rows, answers = load_iris(return_X_y=True)
     began = time.process_time()

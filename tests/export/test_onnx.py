@@ -93,7 +93,7 @@ def test_an_ensemble_is_one_graph(tmp_path: Path) -> None:
 
 def test_labels_are_chosen_for_the_objective_as_the_model_does(tmp_path: Path) -> None:
     made, rows = trained("logistic", ONE_HOT, tmp_path / "first")
-    weights = np.array([1.0, 5.0, 0.2])[: len(made.target.classes)]
+    weights = np.resize([1.0, 5.0, 0.2], len(made.target.classes))
     made = replace(made, target=replace(made.target, class_weights=weights))
     save(made, tmp_path / "m", quality=0.9)
     write_export(tmp_path / "m", FACTS, "onnx", tmp_path / "out", rows)

@@ -78,6 +78,18 @@ def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     text = text_table(arrow.to_batches(), arrow.schema, "X")
     types = {target: kind, **dict.fromkeys(numbers, "number")}
     found = declare_columns(infer_table(text, target).columns, target, set=types, keep=numbers)
-    read = read_newer(text, found.schema_in, found.schema_out)
+    schema_in = _with_gaps(found.schema_in)
+    read = read_newer(text, schema_in, found.schema_out)
     frame = read.inputs.assign(**{target: read.answers})
-    return Table(frame, target, found.schema_in, found.schema_out)
+    return Table(frame, target, schema_in, found.schema_out)
+
+
+def _with_gaps(schema: Schema) -> Schema:
+    """Return a schema whose cells may all be missing.
+
+    Whether a column had a gap among the rows of ``fit`` is chance: a split may leave it in the others.
+    """
+    document = schema.to_json()
+    for node in document["nodes"].values():
+        node["optional"] = True
+    return Schema.from_json(document)
