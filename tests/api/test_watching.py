@@ -77,3 +77,25 @@ def test_production_is_watched_without_labels_and_with_those_that_come(
     assert found["drift"]["size"]["alarm"] is False
     low, high = found["interval"]
     assert low <= found["estimate"] <= high
+
+
+def test_rows_are_looked_at_once_though_the_data_changes(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    place = f"{APPLICATIONS}/{application}"
+    seen(store, ann, application, 200, first=1000)
+    client.post(f"{place}/watch", headers=ann.headers).raise_for_status()
+    work_off(store, tmp_path)
+    asked = {"filename": "more.csv", "role": "train"}
+    more = toys(40, first=5000)
+    fed = client.post(f"{place}/feed", params=asked, content=more, headers=ann.headers)
+    fed.raise_for_status()
+    work_off(store, tmp_path)
+    assert watch(client, ann, application)["waiting"] == 0
+    assert client.post(f"{place}/watch", headers=ann.headers).status_code == 409
+    seen(store, ann, application, 100, first=2000)
+    assert watch(client, ann, application)["waiting"] == 100

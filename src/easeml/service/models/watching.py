@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from easeml.contract import reports as answers
+from easeml.contract.states import TaskGroup
 from easeml.contract.task_views import Task
 from easeml.contract.watching import Drift, Labelled, WatchReport
 from easeml.errors import Conflict
@@ -150,8 +151,13 @@ def _newest(tables: Tables, application: Application, *, with_state: bool = Fals
 
 
 def _rows_since(tables: Tables, application: Application) -> list[ProductionRow]:
-    """Return rows that the model that serves answered, since a look was last asked for."""
-    looks = tables.tasks.list(subject=application.version_id, newest_first=True, limit=None)
+    """Return rows that the model that serves answered, since a look was last asked for.
+
+    The look may have been at an earlier version of the data: no row is tested twice.
+    """
+    versions = tables.versions.pick("id", dataset_id=application.dataset_id)
+    ids = [version_id for (version_id,) in versions]
+    looks = tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None)
     last = 0.0
     for task in looks:
         told = Looked.from_json(task.payload) if task.spec_kind == tools.KIND else Looked()
