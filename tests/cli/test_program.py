@@ -101,7 +101,7 @@ def test_the_demo_stops_on_sigterm(tmp_path: Path):
         sys.executable,
         "-m",
         "easeml.cli",
-        "demo",
+        "demo-tenants",
         "--url",
         "http://127.0.0.1:9",
         "--home",

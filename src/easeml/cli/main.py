@@ -25,7 +25,8 @@ from easeml.errors import (
 _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the order of ``--help``
     "up": "services",
     "process": "services",
-    "demo": "services",
+    "demo": "demo_year",
+    "demo-tenants": "services",
     "login": "accounts",
     "predict": "predicting",
     "status": "work",

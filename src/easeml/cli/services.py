@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
     app.command()(up)
     app.command()(down)
     app.command(hidden=True)(process)
-    app.command("demo", hidden=True)(demo)
+    app.command("demo-tenants", hidden=True)(demo_tenants)
 
 
 def up(
@@ -102,7 +102,7 @@ def process(
         }[kind](settings)
 
 
-def demo(
+def demo_tenants(
     url: Annotated[str, typer.Option(help="Address of the service.")],
     home: Annotated[Path, typer.Option(help="Folder of the demo's files.")],
     since: Annotated[
@@ -110,7 +110,7 @@ def demo(
     ] = None,
 ) -> None:
     """Play three tenants against a running service."""
-    from easeml.cli.demo import run_demo
+    from easeml.cli.demo_tenants import run_demo
 
     run_demo(url, home, since=time.time() if since is None else since)
 
@@ -173,7 +173,7 @@ def _start_demo(url: str, home: Path, password: str | None) -> subprocess.Popen[
             "-P",  # nothing is imported from the folder in which easeml was started
             "-m",
             "easeml.cli",
-            "demo",
+            "demo-tenants",
             "--url",
             url,
             "--home",

@@ -1,0 +1,141 @@
+"""``demo year``: an application lives for a simulated year, on an easeml of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, say, text
+from easeml.cli.year_story import LEFT_OUT, QUICK, WHOLE, Step, Year
+from easeml.client import Client
+
+app = typer.Typer(no_args_is_help=True, help="What easeml does, shown on made data.")
+
+
+def register(root: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    root.add_typer(app, name="demo")
+
+
+@app.callback()
+def group() -> None:
+    """Keep ``demo`` a group although it has one command."""
+
+
+@app.command()
+def year(
+    home: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the easeml of the demo, which stays; else a temporary one."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="The first months, with fewer rows.")] = (
+        False
+    ),
+    as_json: Json = False,
+) -> None:
+    """Let an application live for a year in minutes: gates, production, drift, an old model again.
+
+    It starts an easeml of its own, on this machine alone. Data is made for it; every number that it
+    prints was measured there.
+    """
+    folder = home or Path(tempfile.mkdtemp(prefix="easeml-year-"))
+    steps = QUICK if quick else WHOLE
+    rows = 400 if quick else 1200
+    began = time.monotonic()
+
+    def live(client: Client, url: str, password: str) -> Year:
+        if not as_json:
+            say(f"A year of an application; its pages: {url} (admin, password {password}).")
+        files = folder / "year"
+        files.mkdir()
+        lived = Year(client, files, rows, _keep_quiet if as_json else _tell)
+        for step in steps:
+            step(lived)
+        return lived
+
+    try:
+        lived = _on_own_easeml(folder / "home", live)
+    finally:
+        if home is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    seconds = round(time.monotonic() - began, 1)
+    if as_json:
+        told = [asdict(step) for step in lived.steps]
+        print_json({"steps": told, "left_out": list(LEFT_OUT), "seconds": seconds})
+        return
+    for reason in LEFT_OUT:
+        say(f"Not shown: {reason}")
+    say(f"A year in {seconds:.0f} s.")
+
+
+def _on_own_easeml(home: Path, live: Callable[[Client, str, str], Year]) -> Year:
+    """Start an easeml, let ``live`` use it, and stop it; raises what ``live`` raised."""
+    from easeml.cli.local_home import settings_of
+    from easeml.cli.services import PROVIDER
+    from easeml.engine import run_supervisor
+
+    _forget_settings()
+    settings = settings_of(home=home, port=_free_port(), workers=2, host="127.0.0.1")
+    lived: list[Year] = []
+    faults: list[Exception] = []
+
+    def on_ready(url: str, password: str | None) -> None:
+        try:
+            with Client(url) as visitor:
+                session = visitor.login(PROVIDER, password or "")
+            with Client(url, session.secret) as client:
+                lived.append(live(client, url, password or ""))
+        except Exception as fault:
+            faults.append(fault)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    run_supervisor(settings, on_ready)
+    if faults:
+        raise faults[0]
+    if not lived:
+        raise typer.Exit(1)  # stopped by Ctrl-C
+    return lived[0]
+
+
+def _forget_settings() -> None:
+    """Take the settings of any other easeml, such as its database, from this process."""
+    for name in list(os.environ):
+        if name.startswith("EASEML_"):
+            del os.environ[name]
+
+
+def _free_port() -> int:
+    """Return a port of this machine that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _tell(step: Step) -> None:
+    say(f"\n{step.month}: {step.name} ({step.seconds:.0f} s)")
+    say(f"  $ {step.command}")
+    say(f"  {step.told}")
+    say(f"  {_numbers(step.numbers)}")
+
+
+def _numbers(numbers: dict[str, Any]) -> str:
+    pairs = []
+    for name, value in numbers.items():
+        shown = ", ".join(map(text, value)) if isinstance(value, list | tuple) else text(value)
+        pairs.append(f"{name.replace('_', ' ')} {shown}")
+    return "; ".join(pairs)
+
+
+def _keep_quiet(step: Step) -> None:
+    """Print nothing: the timeline is printed as JSON at the end."""
