@@ -87,6 +87,11 @@ def version_of(data: Path, name: str, seed: int) -> Any:
     """Return the declared version of a table."""
     path, target = TABLES[name]
     file = data / path if path else next((data / name).glob("*.csv"))
+    return version_of_file(file, target, seed)
+
+
+def version_of_file(file: Path, target: str, seed: int) -> Any:
+    """Return the declared version of a file; the target is its last column where it is empty."""
     table = read_table(file)
     target = target or table.column_names[-1]
     declared = declare(table, infer_table(table, target).columns, target, seed=seed)
@@ -256,7 +261,7 @@ def main() -> None:
     done = {(one["table"], int(one["seed"])) for one in rows}
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names, lineterminator="\n")
-        if not rows:
+        if file.tell() == 0:
             writer.writeheader()
         for seed in range(options.seeds):
             for name in options.tables.split(","):

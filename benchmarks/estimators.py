@@ -215,7 +215,7 @@ def main() -> None:
     wanted = [method for method in METHODS if method != "FLAML" or not options.no_peer]
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if not rows:
+        if file.tell() == 0:
             writer.writeheader()
         for seed in range(options.seeds):
             for name in options.tables.split(","):
