@@ -49,6 +49,7 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "app": "applications",
     "model": "model",
     "mcp": "mcp",
+    "gang": "gang",
     "work": "answering",
     "schema": "schema",
     "data": "data",

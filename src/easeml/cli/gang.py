@@ -1,0 +1,101 @@
+"""``gang``: jobs of several processes on this machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, say
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from easeml.gang import Report
+
+gang = typer.Typer(
+    no_args_is_help=True, help="Jobs of several processes that start and end together."
+)
+_EXIT_CODES = {"done": 0, "failed": 1, "interrupted": 130}  # 130: as shells tell of Ctrl-C
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.add_typer(gang, name="gang")
+
+
+@gang.command("run")
+def run_gang(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The job, as TOML.")],
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where logs and checkpoint are kept; else FILE's name with .gang."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a job of several roles on this machine, all started together or none.
+
+    When one dies, all are ended and started again from their checkpoint. Ctrl-C ends all. Exit
+    code 0: done; 1: one died, and no restart was left; 130: interrupted.
+    """
+    from easeml.gang import read_job, run_job
+
+    job = read_job(_text(file), file.name)
+    place = folder or file.with_suffix(".gang")
+    report = run_job(job, file.parent.resolve(), place.resolve(), lambda said: _tell(said, as_json))
+    if as_json:
+        print_json(_shown(report, place))
+    else:
+        _say(report, place)
+    raise typer.Exit(_EXIT_CODES[report.ending])
+
+
+def _tell(said: str, as_json: bool) -> None:
+    if not as_json:
+        say(said)
+
+
+def _say(report: "Report", place: Path) -> None:
+    """Tell how a job ended; where it failed, with the end of the log of who died first."""
+    from easeml.gang.running import reason
+
+    started = "once" if report.attempts == 1 else f"{report.attempts} times"
+    say(f"The job is {report.ending}; it was started {started}. Logs: {place / 'logs'}")
+    if report.ending == "failed":
+        say(f"{reason(report.deaths[-1])}. The end of {report.log}:")
+        for line in report.tail:
+            say(f"  {line}")
+
+
+def _shown(report: "Report", place: Path) -> dict[str, object]:
+    """Return a report as JSON."""
+    from easeml.gang.running import reason
+
+    deaths = []
+    for one in report.deaths:
+        deaths.append(
+            {
+                "role": one.member.role,
+                "index": one.member.index,
+                "attempt": one.attempt,
+                "exit_code": one.code,
+                "reason": reason(one),
+            }
+        )
+    return {
+        "ending": report.ending,
+        "attempts": report.attempts,
+        "deaths": deaths,
+        "log": str(report.log) if report.log else None,
+        "tail": list(report.tail),
+        "folder": str(place.resolve()),
+    }
+
+
+def _text(file: Path) -> str:
+    """Return the text of a file. Raises ``InvalidInput``."""
+    try:
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            "This file cannot be read as text.", where=str(file), remedy="Check the path."
+        ) from error

@@ -1,0 +1,134 @@
+"""When the processes of a job start, end and start again (pure): events in, one command out."""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from .plan import Job, Member
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    """A process ended. ``code``: its exit code; below 0, the number of the signal that ended it."""
+
+    member: Member
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The person wants the job to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """The processes of an attempt were asked to end, and their time for it is over."""
+
+    attempt: int
+
+
+Event = Exited | Interrupted | Overdue
+
+
+class Command(StrEnum):
+    """What is to be done after an event. ``ask``: to end; ``finish``: nothing runs any more."""
+
+    WAIT = "wait"
+    START = "start"
+    ASK = "ask"
+    KILL = "kill"
+    FINISH = "finish"
+
+
+class Ending(StrEnum):
+    """How a job ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """The process that ended an attempt, since it died first."""
+
+    member: Member
+    code: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a job stands.
+
+    ``running``: processes that have not ended. ``is_ending``: all of them were asked to end.
+    ``deaths``: who died first in each attempt in which one did.
+    """
+
+    job: Job
+    attempt: int = 1
+    running: frozenset[Member] = field(default_factory=frozenset)
+    is_ending: bool = False
+    is_interrupted: bool = False
+    deaths: tuple[Death, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Did a process die in this attempt?"""
+        return bool(self.deaths) and self.deaths[-1].attempt == self.attempt
+
+    @property
+    def ending(self) -> Ending:
+        """How the job ended, once nothing runs."""
+        if self.is_interrupted:
+            return Ending.INTERRUPTED
+        return Ending.FAILED if self.has_failed else Ending.DONE
+
+
+def begin(job: Job) -> State:
+    """Return the state of a job whose processes are about to be started."""
+    return State(job, running=frozenset(job.members))
+
+
+def follow(state: State, event: Event) -> tuple[State, Command]:
+    """Return the state after an event, and what is to be done.
+
+    After ``START`` all processes of the new state's ``attempt`` are to be started; after ``ASK``
+    and ``KILL`` all that run are meant.
+    """
+    if isinstance(event, Exited):
+        return _follow_exit(state, event)
+    if isinstance(event, Interrupted):
+        # Who asks a second time does not want to wait for the end of the grace.
+        command = Command.KILL if state.is_ending else Command.ASK
+        return replace(state, is_ending=True, is_interrupted=True), command
+    is_late = state.is_ending and event.attempt == state.attempt
+    return state, Command.KILL if is_late else Command.WAIT
+
+
+def _follow_exit(state: State, event: Exited) -> tuple[State, Command]:
+    state = replace(state, running=state.running - {event.member})
+    # What ends because it was asked to has not died.
+    if event.code != 0 and not state.is_ending:
+        death = Death(event.member, event.code, state.attempt)
+        state = replace(state, deaths=(*state.deaths, death))
+    if not state.running:
+        return _after_attempt(state)
+    if state.is_ending:
+        return state, Command.WAIT
+    only_background = all(state.job.is_background(member) for member in state.running)
+    if state.has_failed or only_background:
+        return replace(state, is_ending=True), Command.ASK
+    return state, Command.WAIT
+
+
+def _after_attempt(state: State) -> tuple[State, Command]:
+    may_restart = state.attempt <= state.job.restarts and not state.is_interrupted
+    if not state.has_failed or not may_restart:
+        return state, Command.FINISH
+    again = State(
+        state.job,
+        attempt=state.attempt + 1,
+        running=frozenset(state.job.members),
+        deaths=state.deaths,
+    )
+    return again, Command.START

@@ -1,0 +1,149 @@
+"""Jobs of small Python programs, run to their end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+from typer.testing import CliRunner
+
+from easeml.cli.main import app
+from easeml.errors import InvalidInput
+from easeml.gang import Ending, read_job, run_job
+from easeml.gang.states import Interrupted
+
+SERVER = """
+import os, socket
+listener = socket.create_server(("127.0.0.1", int(os.environ["EASEML_PORT_SERVER_0_DATA"])))
+while True:
+    asking, _ = listener.accept()
+    asking.sendall(b"5")
+    asking.close()
+"""
+# Asks until the server listens; the first attempt dies after what it has learnt is kept.
+WORKER = """
+import os, signal, socket, sys
+from pathlib import Path
+port = int(os.environ["EASEML_PORT_SERVER_0_DATA"])
+answer = b""
+while not answer:
+    try:
+        with socket.create_connection(("127.0.0.1", port)) as asked:
+            answer = asked.recv(1)
+    except ConnectionRefusedError:
+        pass
+kept = Path(os.environ["EASEML_CHECKPOINT"]) / os.environ["EASEML_INDEX"]
+found = int(kept.read_text()) if kept.exists() else 0
+kept.write_text(str(found + int(answer)))
+print("worker", os.environ["EASEML_INDEX"], "has", found)
+if os.environ["EASEML_INDEX"] == "1" and os.environ["EASEML_ATTEMPT"] == "1":
+    print("out of luck")
+    sys.exit(7)
+if os.environ["EASEML_ATTEMPT"] == "1":
+    signal.pause()
+"""
+
+
+def job(tmp_path: Path, restarts: int, **programs: tuple[str, str]) -> Path:
+    """Write a job: role -> program, and more of its description."""
+    text = f"restarts = {restarts}\ngrace = 60\n"
+    for role, (program, more) in programs.items():
+        (tmp_path / f"{role}.py").write_text(program)
+        command = json.dumps([sys.executable, f"{role}.py"])
+        text += f"[roles.{role}]\ncommand = {command}\n{more}\n"
+    file = tmp_path / "job.toml"
+    file.write_text(text)
+    return file
+
+
+def run(file: Path, expect: int) -> dict:
+    """Run a job by command; return its report."""
+    done = CliRunner().invoke(app, ["gang", "run", str(file), "--json"])
+    assert done.exit_code == expect, done.output
+    return json.loads(done.stdout)
+
+
+def test_all_start_together_and_again_from_the_checkpoint_when_one_dies(tmp_path: Path) -> None:
+    file = job(
+        tmp_path,
+        1,
+        server=(SERVER, 'ports = ["data"]\nbackground = true'),
+        worker=(WORKER, "count = 2"),
+    )
+    report = run(file, 0)
+    assert report["ending"] == "done"
+    assert report["attempts"] == 2
+    (death,) = report["deaths"]
+    assert (death["role"], death["index"], death["exit_code"]) == ("worker", 1, 7)
+    assert report["tail"] == ["worker 1 has 0", "out of luck"]
+    logs = Path(report["folder"]) / "logs"
+    assert (logs / "worker-1-attempt-2.log").read_text() == "worker 1 has 5\n"
+    assert len(list(logs.iterdir())) == 6
+
+
+def test_no_restart_is_left(tmp_path: Path) -> None:
+    dies = "import os\nprint('attempt', os.environ['EASEML_ATTEMPT'], flush=True)\nos.abort()\n"
+    report = run(job(tmp_path, 1, only=(dies, "")), 1)
+    assert report["ending"] == "failed"
+    assert [one["reason"] for one in report["deaths"]] == ["only 0 was ended by SIGABRT"] * 2
+    assert report["tail"] == ["attempt 2"]
+
+
+def test_all_start_or_none(tmp_path: Path) -> None:
+    file = job(tmp_path, 0, here=("open('started', 'w')\n", ""))
+    file.write_text(file.read_text() + '[roles.there]\ncommand = ["./no-such-program"]\n')
+    refused = CliRunner().invoke(app, ["gang", "run", str(file)])
+    assert refused.exit_code == 2
+    assert "no-such-program" in refused.stderr
+    assert not (tmp_path / "started").exists()
+
+    # A file that may be executed, and cannot be: it is found out when the others have started.
+    broken = tmp_path / "no-such-program"
+    broken.write_bytes(b"\x7fELF nothing")
+    broken.chmod(0o755)
+    with pytest.raises(InvalidInput, match="there 0 cannot be started"):
+        run_job(read_job(file.read_text(), "job"), tmp_path, tmp_path / "kept", print)
+
+
+def test_an_interrupt_ends_all_and_what_they_have_started(tmp_path: Path) -> None:
+    # The parent waits for its child, which holds the other end of a named pipe open.
+    parent = "import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'])\n"
+    (tmp_path / "child.py").write_text(
+        "import signal\nholds = open('pipe', 'w')\nprint('here', file=holds, flush=True)\n"
+        "signal.pause()\n"
+    )
+    os.mkfifo(tmp_path / "pipe")
+    file = job(tmp_path, 5, parent=(parent, ""))
+    events: SimpleQueue = SimpleQueue()
+
+    def interrupt() -> None:
+        with (tmp_path / "pipe").open() as pipe:
+            assert pipe.readline() == "here\n"
+            events.put(Interrupted())
+            pipe.read()  # until nobody holds the other end
+
+    reader = threading.Thread(target=interrupt, daemon=True)
+    reader.start()
+    report = run_job(read_job(file.read_text(), "job"), tmp_path, tmp_path / "kept", print, events)
+    assert report.ending == Ending.INTERRUPTED
+    assert report.attempts == 1
+    reader.join(30)
+    assert not reader.is_alive()
+
+
+def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
+    waits = "import signal\nprint('up', file=open('pipe', 'w'), flush=True)\nsignal.pause()\n"
+    os.mkfifo(tmp_path / "pipe")
+    file = job(tmp_path, 5, only=(waits, ""))
+    command = [sys.executable, "-m", "easeml.cli", "gang", "run", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert (tmp_path / "pipe").read_text() == "up\n"
+        running.send_signal(signal.SIGINT)
+        said, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "interrupted" in said
