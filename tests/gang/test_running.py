@@ -136,14 +136,15 @@ def test_an_interrupt_ends_all_and_what_they_have_started(tmp_path: Path) -> Non
     assert not reader.is_alive()
 
 
-def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["ctrl-c", "closed"])
+def test_the_terminal_ends_the_command(tmp_path: Path, number: int) -> None:
     waits = "import signal\nprint('up', file=open('pipe', 'w'), flush=True)\nsignal.pause()\n"
     os.mkfifo(tmp_path / "pipe")
     file = job(tmp_path, 5, only=(waits, ""))
     command = [sys.executable, "-m", "easeml.cli", "gang", "run", str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert (tmp_path / "pipe").read_text() == "up\n"
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         said, _ = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "interrupted" in said

@@ -31,6 +31,7 @@ from .states import (
 TAIL_LINES = 20
 _TAIL_BYTES = 20_000  # of a log that are looked at for its last lines
 _LOOPBACK = "127.0.0.1"
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last: its terminal was closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +145,17 @@ def run_job(
     """Run a job to its end, in the main thread.
 
     ``place``: where its commands run. ``folder``: gets ``logs`` and ``checkpoint``; a checkpoint
-    that is there is kept. ``tell`` is called with a sentence on what happens. SIGINT and SIGTERM
-    end the job, as ``Interrupted`` among ``events`` does. Raises ``InvalidInput`` for a program
+    that is there is kept. ``tell`` is called with a sentence on what happens. SIGINT, SIGTERM
+    and SIGHUP end the job, as ``Interrupted`` among ``events`` does. Raises ``InvalidInput`` for a program
     that is not there; then nothing was started.
     """
     _check_programs(job, place)
     _prepare(folder)
     running = _Running(job, place, folder, events or SimpleQueue())
     with ExitStack() as stack:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in _ENDING:
+            if signal.getsignal(number) == signal.SIG_IGN:  # as nohup wants it
+                continue
             before = signal.signal(number, lambda *_: running.events.put(Interrupted()))
             stack.callback(signal.signal, number, before)
         stack.callback(running.signal, signal.SIGKILL)  # whatever goes wrong, nothing is left
