@@ -112,6 +112,10 @@ def test_a_model_that_passes_goes_live_and_one_that_is_not_proven_does_not(
     assert "Not proven" in last["reason"]
     assert "does not say that the model is worse" in last["reason"]
     assert gates(client, ann, application)["gates"][0]["steps_spent"] == 1
+    newer = upload(client, store, ann, tmp_path, toys(60, first=1000))["version"]["id"]
+    alone = ask(client, ann, application, "pick", newer_id=newer)
+    assert alone.status_code == 409
+    assert "models that passed the gate" in alone.text
     consider(store, job)
     assert work_off(store, tmp_path) == []  # what was refused is not tested again
 
@@ -121,6 +125,8 @@ def test_a_model_that_passes_goes_live_and_one_that_is_not_proven_does_not(
     last = promotions(client, ann, application)[-1]
     assert (last["model_id"], last["state"]) == (refused, "live")
     assert "is proven on 80 test rows" in last["reason"]
+    picking = ask(client, ann, application, "pick", newer_id=newer)
+    assert picking.status_code == 201, picking.text  # both have served by now
 
 
 def test_a_worker_that_dies_costs_no_second_step(

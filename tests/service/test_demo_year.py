@@ -30,16 +30,16 @@ def test_the_first_months_of_a_year(tmp_path: Path):
     steps = {step["name"]: step["numbers"] for step in told["steps"]}
     assert list(steps) == ["first model", "gate", "better model", "production"]
     assert 0.5 < steps["first model"]["quality"] < 0.8  # no plane separates the shops
-    assert steps["gate"]["steps_left"] == 3
-    assert steps["better model"]["decision"] == "live"
-    assert steps["better model"]["steps_spent"] == 1
+    assert steps["gate"]["steps_left"] == 6
+    assert steps["better model"]["passed"] == 1
+    assert steps["better model"]["steps_spent"] >= 1
     watched = steps["production"]
     assert watched["status"] == "ok"
     assert watched["moved"] == []
     assert watched["labelled_rows"] == 400
     low, high = watched["labelled_interval"]
     assert low < watched["labelled"] < high
-    assert watched["labelled"] > 0.88
+    assert watched["right"] == watched["labelled"] > 0.88
     assert (tmp_path / "home").is_dir()
 
 

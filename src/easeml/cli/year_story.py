@@ -10,24 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.cli.year_data import TARGET, month_of_rows, with_wrong_labels
 from easeml.client import Client, made_request
-from easeml.contract.applications import Declaration, Prediction
+from easeml.contract.applications import Declaration, Prediction, Promotion
 from easeml.contract.gates import NewGate
 from easeml.contract.production import Feedback, NewRequestLog
+from easeml.contract.states import PromotionState
 from easeml.errors import TimedOut
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from easeml.contract.reports import Report
     from easeml.contract.watching import WatchReport
 
 _CONDITION = "n - o > 0.02 +/- 0.02"
 _RELIABILITY = 0.95
-_STEPS = 3  # models that the first test rows can test
+_STEPS = 6  # models that the first test rows can test
 _FIRST_MODEL = "logistic"
 _BETTER_MODEL = "hist-gradient-boosting-classifier"
 _TASKS = 3  # candidates of each search
 _PATIENCE = 240.0  # seconds for one search, or one task
-_LEAST_LABELS = 10  # that are asked for at a time
+_PICKING: dict[str, Any] = {"tolerance": 0.05, "confidence": 0.9}
+_MOST_FEEDS = 4
+_LOOK_EVERY = 0.2  # seconds
 _MOST_LABELS = 200
 _ROWS_OF_A_REQUEST = 100
 
@@ -56,6 +60,7 @@ class Year:
     application_id: str = ""
     december_model: str = ""
     steps: list[Step] = field(default_factory=list)
+    _decisions: int = 0  # that were looked at
     _began: float = field(default_factory=time.monotonic)
 
     def note(self, month: str, name: str, told: str, command: str, **numbers: Any) -> None:
@@ -81,9 +86,21 @@ class Year:
         live = self.client.application(self.application_id).live_model
         return live.id if live else ""
 
-    def newest_promotion(self) -> Any:
-        """Return the newest change of what serves, or refusal of one."""
-        return list(self.client.promotions(self.application_id))[-1]
+    def new_decisions(self) -> list[Promotion]:
+        """Return what was let serve or refused since this was asked last."""
+        all_of_them = list(self.client.promotions(self.application_id))
+        new = all_of_them[self._decisions :]
+        self._decisions = len(all_of_them)
+        return new
+
+    def wait_until_served(self, model_id: str) -> None:
+        """Wait until the endpoint answers by a model: it is loaded beside the one before."""
+        ends = time.monotonic() + _PATIENCE
+        row = month_of_rows(1, 1, self.seed)
+        while self.predicted(row).model_id != model_id:
+            if time.monotonic() > ends:
+                raise TimedOut("The model does not answer.", where=model_id)
+            time.sleep(_LOOK_EVERY)
 
     def predicted(self, rows: pd.DataFrame) -> Prediction:
         """Ask the endpoint about rows without their answers."""
@@ -111,11 +128,13 @@ def first_model(year: Year) -> None:
     application = client.application(year.application_id)
     live, test = application.live_model, application.test_quality
     assert live is not None
+    year.new_decisions()
     year.note(
         "December",
         "first model",
         f"A first model serves: {live.name}, {live.quality:.3f} on validation rows.",
         f"easeml app create december.csv --target {TARGET} --models {_FIRST_MODEL} --max-tasks 1",
+        live=live.id,
         quality=live.quality,
         test_quality=test.value if test else None,
         rows=2 * year.rows,
@@ -155,8 +174,7 @@ def better_model(year: Year) -> None:
 def calm_production(year: Year) -> None:
     """Requests are kept, their truth comes later, and the inputs are as before."""
     year.client.set_request_log(year.application_id, NewRequestLog(share=1.0, days=30.0))
-    found = _live_through(year, 2)
-    _note_watching(year, "February", "production", found)
+    _live_through(year, 2, "February", "production")
 
 
 def wrong_labels(year: Year) -> None:
@@ -172,24 +190,25 @@ def wrong_labels(year: Year) -> None:
 
 def drift(year: Year) -> None:
     """Summer: advertising doubles, and the truth that comes says that the model is wrong."""
-    found = _live_through(year, 6)
-    _note_watching(year, "June", "drift", found)
+    _live_through(year, 6, "June", "drift")
 
 
-def _live_through(year: Year, month: int) -> WatchReport:
+def _live_through(year: Year, month: int, title: str, name: str) -> None:
     """Send a month's rows to the endpoint, tell what was true of them, and look at them."""
     rows = month_of_rows(month, year.rows, year.seed + 1)
-    told = []
+    told, right = [], 0
     for start in range(0, len(rows), _ROWS_OF_A_REQUEST):
         asked = rows.iloc[start : start + _ROWS_OF_A_REQUEST]
         answer = year.predicted(asked)
         for number, value in enumerate(asked[TARGET]):
             told.append({"request_id": answer.request_id, "row": number, "value": value})
+            right += str(answer.predictions[number]) == value
     _wait_until_kept(year, len(rows))
     year.client.give_feedback(year.application_id, Feedback.model_validate(told))
     task = year.client.look_at_production(year.application_id)
     year.client.wait_task(task.id, timeout=_PATIENCE)
-    return year.client.watch_report(year.application_id)
+    found = year.client.watch_report(year.application_id)
+    _note_watching(year, title, name, found, right / len(rows))
 
 
 def _wait_until_kept(year: Year, rows: int) -> None:
@@ -198,10 +217,10 @@ def _wait_until_kept(year: Year, rows: int) -> None:
     while year.client.watch_report(year.application_id).waiting < rows:
         if time.monotonic() > ends:
             raise TimedOut("The requests were not kept.", where=year.application_id)
-        time.sleep(0.2)
+        time.sleep(_LOOK_EVERY)
 
 
-def _note_watching(year: Year, month: str, name: str, found: WatchReport) -> None:
+def _note_watching(year: Year, month: str, name: str, found: WatchReport, right: float) -> None:
     moved = [column for column, test in found.drift.items() if test.alarm]
     true = found.labelled
     assert true is not None
@@ -215,6 +234,7 @@ def _note_watching(year: Year, month: str, name: str, found: WatchReport) -> Non
         estimate=found.estimate,
         interval=found.interval,
         reference=found.reference,
+        right=right,
         labelled=true.quality,
         labelled_interval=(true.low, true.high),
         labelled_rows=true.rows,
@@ -222,16 +242,23 @@ def _note_watching(year: Year, month: str, name: str, found: WatchReport) -> Non
 
 
 def _note_decision(year: Year, month: str, name: str, command: str, **more: Any) -> None:
-    """Keep what the gate decided last, and what is left of its test rows."""
-    decided = year.newest_promotion()
+    """Keep what the gate decided, and what is left of its test rows.
+
+    More than one model may have been tested: the best one, and what was put together of the best.
+    """
+    decided = year.new_decisions()
+    passed = [one for one in decided if one.state == PromotionState.LIVE]
+    refused = [one for one in decided if one.state == PromotionState.REFUSED]
+    told = [f"{one.state}: {one.reason}" for one in (*passed, *refused)]
     (gate,) = year.client.gates(year.application_id).gates
     year.note(
         month,
         name,
-        f"{decided.state}: {decided.reason}",
+        " ".join(told) or "No model was better on validation rows: none was tested.",
         command,
-        decision=decided.state,
-        model_id=decided.model_id,
+        passed=len(passed),
+        refused=len(refused),
+        live=year.live_id(),
         steps_spent=gate.steps_spent,
         steps_left=gate.steps_left,
         worn_out=gate.worn_out,
@@ -239,12 +266,116 @@ def _note_decision(year: Year, month: str, name: str, command: str, **more: Any)
     )
 
 
-QUICK = (first_model, set_gate, better_model, calm_production)
-WHOLE = (*QUICK, wrong_labels, drift)
+def wrong_rows_off(year: Year) -> None:
+    """The rows of the till are found wrong, and those that models learn from are switched off."""
+    client = year.client
+    version_id = client.application(year.application_id).version_id
+    first = min(one.first for one in client.compare(version_id).ranges)
+    rows = client.train_rows(year.application_id)
+    wrong = [one.row for one in rows if one.row >= first]
+    version = client.refine(year.application_id, off=wrong)
+    client.wait_version_ready(version.id)
+    year.settle()
+    _note_decision(year, "April", "repair", "easeml data refine ID --off ROWS", off=len(wrong))
 
+
+def worn_out(year: Year) -> None:
+    """The summer's rows are fed until the test rows, which are of the winter, are worn out."""
+    command = "easeml app feed ID july.csv"
+    feeds, is_worn_out = 0, False
+    while feeds < _MOST_FEEDS and not is_worn_out:
+        rows = month_of_rows(7, 2 * year.rows, year.seed + feeds)
+        version = year.client.feed(year.application_id, year.write(rows, "july"))
+        year.client.wait_version_ready(version.id)
+        year.settle()
+        (gate,) = year.client.gates(year.application_id).gates
+        is_worn_out = gate.worn_out
+        feeds += 1
+    _note_decision(year, "July", "test rows wear out", command, feeds=feeds)
+
+
+def renewal(year: Year) -> None:
+    """New labelled test rows come, the gate is set on them, and the summer's model is proven."""
+    rows = month_of_rows(8, year.rows, year.seed)
+    path = year.write(rows, "august")
+    version = year.client.feed(year.application_id, path, role="test")
+    year.client.wait_version_ready(version.id)
+    set_gate(year, "August")
+    year.settle()
+    _note_decision(year, "August", "renewed test rows", "easeml app feed ID august.csv --role test")
+
+
+def december_again(year: Year) -> None:
+    """December returns: few labels choose among the models that served, and the best serves."""
+    client = year.client
+    fresh = month_of_rows(12, year.rows, year.seed + 1)
+    before_id, before = year.live_id(), _share_right(year, fresh)
+    found = _picked(year, month_of_rows(12, year.rows // 2, year.seed))
+    standings = next(table for table in found.tables if table.title == "Models")
+    chosen = str(standings.rows[0][0]).rpartition("(")[2].rstrip(")")
+    numbers = {one.name: one for one in found.numbers}
+    if found.verdict == "chosen" and chosen != before_id:
+        client.roll_back(year.application_id, chosen)
+        year.wait_until_served(chosen)
+    accuracy = numbers["accuracy"]
+    year.note(
+        "December",
+        "picked again",
+        f"{found.verdict}: {found.advice}",
+        "easeml app report ID pick --newer december.csv; easeml app rollback ID MODEL",
+        labels=int(numbers["labels"].value),
+        rows=int(numbers["rows"].value),
+        candidates=len(standings.rows),
+        chosen=chosen,
+        is_last_december=chosen == year.december_model,
+        accuracy=accuracy.value,
+        accuracy_interval=(accuracy.low, accuracy.high),
+        right_before=before,
+        right_after=_share_right(year, fresh),
+        rows_measured=len(fresh),
+    )
+
+
+def _picked(year: Year, rows: pd.DataFrame) -> Report:
+    """Ask the tool pick, and label the rows that it asks for, until it has chosen."""
+    client, labelled = year.client, rows.copy()
+    labelled[TARGET] = ""
+    told: set[int] = set()
+    while True:
+        upload = client.upload(year.write(labelled, "december-again"))
+        client.wait_version_ready(upload.version.id)
+        task = client.ask_tool(year.application_id, "pick", newer_id=upload.version.id, **_PICKING)
+        client.wait_task(task.id, timeout=_PATIENCE)
+        reports = client.reports(year.application_id)
+        found = next(one for one in reports if one.task_id == task.id)
+        if found.verdict != "label more" or len(told) >= _MOST_LABELS:
+            return found
+        wanted = [int(float(str(number))) - 1 for (number,) in found.tables[0].rows]  # from 1
+        told.update(wanted)
+        labelled.iloc[wanted] = rows.iloc[wanted]
+
+
+def _share_right(year: Year, rows: pd.DataFrame) -> float:
+    """Return how often what serves is right about rows of which the truth is known here."""
+    said = year.predicted(rows).predictions
+    right = 0
+    for value, truth in zip(said, rows[TARGET], strict=True):
+        right += str(value) == truth
+    return right / len(rows)
+
+
+QUICK = (first_model, set_gate, better_model, calm_production)
+WHOLE = (
+    *QUICK,
+    wrong_labels,
+    wrong_rows_off,
+    drift,
+    worn_out,
+    renewal,
+    december_again,
+)
 LEFT_OUT = (
-    "a worn-out test set that is renewed: it takes new test rows and the gate set again by hand.",
-    "last December's model picked again: the tool pick does it, and this story does not yet.",
     "a slice of mistakes that leads to cleaned cells: no command finds slices of mistakes yet.",
+    "new test rows with few labels: whole rows with labels are fed; the queue asks for none yet.",
 )
 """What the year of the plan has, and easeml cannot do yet."""

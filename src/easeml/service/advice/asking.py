@@ -111,8 +111,16 @@ def _why_not(tables: Tables, application: Application, version: DatasetVersion, 
         return f"{tool.name} needs test rows, and these belong to the gate of the application."
     if tool.uses_a_model and not application.live_model_id:
         return f"{tool.name} is asked about the model that serves, and none does yet."
-    if tool.models in ("pair", "all") and len(_models(tables, application)) < 2:
+    if tool.models in ("pair", "all"):
+        return _why_no_comparison(tables, application, tool)
+    return ""
+
+
+def _why_no_comparison(tables: Tables, application: Application, tool: Tool) -> str:
+    if len(_models(tables, application)) < 2:
         return f"{tool.name} compares trained models, and there is one only."
+    if tool.models == "all" and len(_eligible(tables, application)) < 2:
+        return f"{tool.name} chooses among models that passed the gate, and there is one only."
     return ""
 
 
@@ -197,12 +205,25 @@ def _models(tables: Tables, application: Application) -> list[TrainedModel]:
     return sorted(found, key=lambda model: (-model.quality, model.id))[:MOST_MODELS]
 
 
+def _eligible(tables: Tables, application: Application) -> list[TrainedModel]:
+    """Return the models that could be chosen to serve, the best on validation rows first.
+
+    Where the application has a gate, those are the ones that served before: what was not proven
+    may not serve.
+    """
+    if kept.active(tables, application.id) is None:
+        return _models(tables, application)
+    found = tables.models.list(application_id=application.id, error="", limit=None)
+    served = [one for one in found if kept.was_live(tables, application, one.id)]
+    return sorted(served, key=lambda model: (-model.quality, model.id))[:MOST_MODELS]
+
+
 def _compared(
     tables: Tables, application: Application, tool: Tool, model: TrainedModel | None, against: str
 ) -> dict[str, str]:
     """Return the models whose predictions are compared, by the names that the tool knows."""
     if tool.models == "all":
-        models = _models(tables, application)
+        models = _eligible(tables, application)
         return {f"{one.name} ({one.id})": one.id for one in models}
     if model is None or not tool.models:
         return {}
