@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from common import arguments, machine_line, read_options
 from easeml.data import declare, infer_table, read_table, read_version, write_version
@@ -267,7 +268,8 @@ def main() -> None:
             for name in options.tables.split(","):
                 if (name, seed) in done:
                     continue
-                found = measure(version_of(options.data, name, seed), options.seconds, seed)
+                with threadpool_limits(1):  # OpenMP's threads would count twice
+                    found = measure(version_of(options.data, name, seed), options.seconds, seed)
                 row = {"table": name, "seed": seed, "seconds": options.seconds, **found}
                 for idea in IDEAS:
                     row[idea] = round(row[idea], 5)
