@@ -4,10 +4,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import read_answer
+from easeml.client.frames import ARROW, in_part, is_frame, like, parts_of, to_arrow
 from easeml.contract.applications import Declaration, Prediction
 from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
@@ -69,6 +70,7 @@ class Applications(Calls):
         wanted = "?test_rows=true" if test_rows else ""
         self._transport.save(f"{API}/models/{model_id}/files{wanted}", destination)
 
+    @overload
     def predict(
         self,
         application_id: str,
@@ -78,15 +80,41 @@ class Applications(Calls):
         file: bytes | None = None,
         timeout: float | None = None,
         fill_absent: bool = False,
-    ) -> Prediction:
-        """Predict rows, the body of a CSV file with a header, or a ``file``: a picture, a zip file
+    ) -> Prediction: ...
+
+    @overload
+    def predict(
+        self,
+        application_id: str,
+        rows: Any,
+        *,
+        timeout: float | None = None,
+        fill_absent: bool = False,
+    ) -> Any: ...
+
+    def predict(
+        self,
+        application_id: str,
+        rows: Any = None,
+        *,
+        csv: str | bytes | None = None,
+        file: bytes | None = None,
+        timeout: float | None = None,
+        fill_absent: bool = False,
+    ) -> Any:
+        """Predict rows, a table in memory, the body of a CSV file with a header, or a ``file``: a picture, a zip file
         of pictures or texts or an ease.ml data set, NumPy arrays, ``.ts`` series.
 
-        Rows that have the target, too, get the quality of their predictions with them.
+        A table in memory (a frame of pandas or Polars, an Arrow table, an array) is answered with
+        one: ``prediction``, a ``probability_CLASS`` each, ``lower`` and ``upper``; for pandas and
+        arrays a frame of pandas, with the same index, else an Arrow table. All else is answered
+        with a ``Prediction``. Rows that have the target, too, get the quality of their predictions.
         ``fill_absent``: columns that may be empty may be absent as well.
         ``timeout``: seconds to wait instead of the client's. Raises InvalidInput (naming row and
         column), NotReady while there is no model yet, TimedOut.
         """
+        if is_frame(rows):
+            return self._predict_frame(application_id, rows, timeout, fill_absent)
         if csv is not None:
             content = csv.encode() if isinstance(csv, str) else csv
             content_type = "text/csv"
@@ -95,6 +123,29 @@ class Applications(Calls):
         else:
             content = json.dumps({"rows": [dict(row) for row in rows or ()]}).encode()
             content_type = "application/json"
+        return self._predict_body(application_id, content, content_type, timeout, fill_absent)
+
+    def _predict_frame(
+        self, application_id: str, data: Any, timeout: float | None, fill_absent: bool
+    ) -> Any:
+        """Predict a table in memory, in parts where it is long."""
+        answers = []
+        for start, part in parts_of(to_arrow(data)):
+            try:
+                answer = self._predict_body(application_id, part, ARROW, timeout, fill_absent)
+            except InvalidInput as error:
+                raise in_part(error, start) from error
+            answers.append(answer)
+        return like(data, answers)
+
+    def _predict_body(
+        self,
+        application_id: str,
+        content: bytes,
+        content_type: str,
+        timeout: float | None,
+        fill_absent: bool,
+    ) -> Prediction:
         response = self._transport.request(
             "POST",
             f"{API}/applications/{application_id}/predict",
