@@ -178,6 +178,7 @@ def measure(
 def print_summary(rows: list[dict[str, Any]]) -> None:
     """Print the mean scores by table, then ranks and normalised scores by method."""
     frame = pd.DataFrame(rows)
+    frame["seed"] = frame["seed"].astype(int)  # those read from a file are texts
     frame[["score", "guess", "cpu"]] = frame[["score", "guess", "cpu"]].astype(float)
     cells = frame.groupby(["table", "seed"], sort=False)
     best = cells["score"].transform("max")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from easeml.data import FILL_ABSENT, DatasetError, parse_rows
+from easeml.data.types import values
 from easeml.schema import Schema
 
 from .tables import body, declared, number_schema, people
@@ -112,6 +113,30 @@ def test_numbers_beyond_those_of_models_are_refused(value: str) -> None:
     ):
         with pytest.raises(DatasetError, match="models can compute with"):
             parse_rows(content, kind, *number_schema())
+
+
+@pytest.mark.parametrize("learnt", [("false", "true"), ("False", "True"), ("FALSE", "TRUE")])
+@pytest.mark.parametrize("said", ["true", "True", "TRUE"])
+def test_truth_is_one_class_however_it_is_spelled(learnt: tuple[str, str], said: str) -> None:
+    """Parquet says ``true``, pandas writes ``True`` into CSV files."""
+    nodes = {"member": {"singleton": True, "type": "category", "class": "truth"}}
+    classes = {"truth": {"dim": 2, "labels": list(learnt)}}
+    schema_in = Schema.from_json({"nodes": nodes, "classes": classes})
+    _, schema_out = number_schema()
+    for content, kind in (
+        (f"member\n{said}\n".encode(), "text/csv"),
+        (body({"member": said}), ""),
+        (body({"member": True}), ""),
+    ):
+        parsed = parse_rows(content, kind, schema_in, schema_out)
+        assert parsed.notes == []
+        assert parsed.frame["member"].tolist() == [learnt[1]]
+
+
+def test_words_beside_truth_are_classes_of_their_own() -> None:
+    find = values.label_finder(("True", "true", "maybe"))
+    assert [find("True"), find("true"), find("TRUE")] == [0, 1, None]
+    assert values.label_finder(("false", "true", "unknown"))("True") is None
 
 
 def test_an_unseen_category_is_missing_with_a_note(tmp_path: Path) -> None:

@@ -34,12 +34,14 @@ def routes(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]
 
 
 def methods(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Give the public methods of the classes of the client."""
+    """Give the public methods of the classes of the client, without declarations of overloads."""
     for owner in ast.walk(tree):
         if not isinstance(owner, ast.ClassDef) or owner.name in ("AsyncCalls", "AsyncTransport"):
             continue
         for node in owner.body:
             is_method = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            if is_method and any(ast.unparse(one) == "overload" for one in node.decorator_list):
+                continue
             if is_method and owner.name.startswith("Async") and not node.name.startswith("_"):
                 yield node
 

@@ -132,8 +132,7 @@ class TextColumn:
         self.node = node
         self.kind = kind_of(node)
         self.labels = schema.labels(node.name) if node.type == "category" else ()
-        self.codes = {label: code for code, label in enumerate(self.labels)}
-        self.numeric = v.numeric_labels(self.labels)
+        self.code_of = v.label_finder(self.labels)
         counts = self.kind in ("number", "timestamp")
         self.codes_of_missing = v.MISSING_NUMBER if counts else v.MISSING
         self.declared_missing = v.codes_of(node.missing)
@@ -250,18 +249,13 @@ class TextColumn:
             raise _BadCell
 
         text = value.strip() if isinstance(value, str) else v.plain_number(str(value))
-        code = self.codes.get(text)
-        if code is None and self.numeric:
-            code = self.codes.get(v.plain_number(text))
-        return code
+        return self.code_of(text)
 
     def _code_of_truth(self, value: bool) -> int | None:
         """The index of the label that stands for true or false."""
         spellings = ("true", "True", "TRUE", "1") if value else ("false", "False", "FALSE", "0")
-        for text in spellings:
-            if text in self.codes:
-                return self.codes[text]
-        return None
+        codes = [self.code_of(text) for text in spellings]
+        return next((code for code in codes if code is not None), None)
 
     def _text(self, value: Any) -> str:
         if not isinstance(value, str | int | float):

@@ -7,7 +7,7 @@ of stripped values without nulls.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -166,13 +166,11 @@ def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
 
     missing = missing_mask(array, "category")
     encoded = array.dictionary_encode()
-    code_of = {label: code for code, label in enumerate(labels)}
-    numeric = numeric_labels(labels)
+    code_of = label_finder(labels)
     found = []
     for text in encoded.dictionary.to_pylist():
-        is_other_spelling = numeric and text not in code_of
-        label = plain_number(text) if is_other_spelling else text
-        found.append(code_of.get(label, -1))
+        code = code_of(text)
+        found.append(-1 if code is None else code)
 
     codes = np.array(found, dtype=np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
     codes = np.where(missing, -1, codes)
@@ -283,6 +281,28 @@ def plain_number(text: str) -> str:
         return text
     is_exact = number.is_integer() and abs(number) < 1e15
     return str(int(number)) if is_exact else repr(number)
+
+
+def label_finder(labels: tuple[str, ...]) -> Callable[[str], int | None]:
+    """Return what finds the code of a label, None where a text is none of them.
+
+    Numbers and truth values may be spelled otherwise: ``1.0`` means the label ``1``, ``True`` the
+    label ``true``. A table is read from Parquet and asked about in CSV, or the other way round.
+    """
+    code_of = {label: code for code, label in enumerate(labels)}
+    numeric = numeric_labels(labels)
+    lowered = {label.lower(): code for code, label in enumerate(labels)}
+    truths = lowered if lowered.keys() <= {"true", "false"} and len(lowered) == len(labels) else {}
+
+    def find(text: str) -> int | None:
+        code = code_of.get(text)
+        if code is None and numeric:
+            code = code_of.get(plain_number(text))
+        if code is None and truths:
+            code = truths.get(text.lower())
+        return code
+
+    return find
 
 
 def numeric_labels(labels: tuple[str, ...]) -> bool:
