@@ -43,7 +43,7 @@ def report(
     with Client() as client:
         newer_id = client.upload(newer).version.id if newer else ""
         task = client.ask_tool(
-            application_id, tool, newer_id=newer_id, model_id=model, **parameters
+            application_id, tool, newer_id=newer_id, model_id=model, against_id="", **parameters
         )
         client.wait_task(task.id, timeout=timeout)
         found = next(one for one in client.reports(application_id) if one.task_id == task.id)

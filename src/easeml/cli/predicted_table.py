@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,32 @@ class PredictedTable:
             except (pa.ArrowInvalid, pa.ArrowTypeError):  # JSON rows may mix numbers and text
                 columns[name] = pa.array([_text(cell) for cell in cells])
         parquet.write_table(pa.table(columns), path)
+
+
+def write_as(source: Path, path: Path) -> int:
+    """Write a Parquet file as the end of a name tells; return how many rows it has.
+
+    A part is held at a time. Raises ``InvalidInput`` where it cannot be written.
+    """
+    from pyarrow import csv as arrow_csv
+    from pyarrow import parquet
+
+    suffix = path.suffix.lower()
+    read = parquet.ParquetFile(source)
+    try:
+        if suffix in _PARQUET:
+            shutil.copyfile(source, path)
+        elif suffix in _JSON_LINES:
+            with path.open("w", encoding="utf-8") as file:
+                for part in read.iter_batches():
+                    file.writelines(f"{json.dumps(row)}\n" for row in part.to_pylist())
+        else:
+            with arrow_csv.CSVWriter(path, read.schema_arrow) as writer:
+                for part in read.iter_batches():
+                    writer.write_batch(part)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return read.metadata.num_rows
 
 
 def of_rows(

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import notes, print_json
+from easeml.cli.output import notes, print_json, say
 from easeml.cli.predicted_table import PredictedTable, of_rows, of_samples
 from easeml.cli.progress import progress
 from easeml.cli.uploading import as_file
@@ -69,12 +69,22 @@ def predict(
         bool,
         typer.Option("--fill-absent", help="Columns that may be empty may be absent as well."),
     ] = False,
+    detach: Annotated[
+        bool,
+        typer.Option(
+            "--detach",
+            help="Let a task predict a long table, and end; `easeml task fetch` has the result.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a file; a long one is sent in parts.
 
     Columns prediction, probability_CLASS for categories, lower and upper for numbers are added.
     """
+    if detach:
+        _detach(application_id, file, out, as_json=as_json)
+        return
     with Client(timeout=timeout) as client:
         prediction, table = _predicted(client, application_id, file, fill_absent=fill_absent)
         model = client.module_titles().of(prediction.model_name)
@@ -85,6 +95,21 @@ def predict(
     elif out is None:
         print(table.as_csv(), end="")
     _say(prediction, model, out)
+
+
+def _detach(application_id: str, file: Path, out: Path | None, *, as_json: bool) -> None:
+    """Send a file to be predicted by a task, and say how the result is fetched."""
+    with Client() as client, progress("Uploading") as move:
+        task = client.predict_file(
+            application_id, file, progress=lambda sent, size: move(sent / max(1, size))
+        )
+    if as_json:
+        print_json(task)
+        return
+    name = out or file.with_name(f"{file.stem}.predicted.csv")
+    say(
+        f"{task.id} predicts {file.name}. When it is done: easeml task fetch {task.id} --out {name}"
+    )
 
 
 def _predicted(

@@ -1,12 +1,15 @@
-"""``task cancel``, ``task retry`` and ``job limit``."""
+"""``task cancel``, ``task retry``, ``task fetch`` and ``job limit``."""
 
+import tempfile
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from easeml.cli.options import Json
 from easeml.cli.output import print_json, say
+from easeml.cli.predicted_table import write_as
 from easeml.client import Client
 from easeml.contract.jobs import Job
 from easeml.errors import Conflict, InvalidInput
@@ -19,6 +22,7 @@ def add_to(tasks: typer.Typer, jobs: typer.Typer) -> None:
     """Add the commands to ``task`` and ``job``."""
     tasks.command()(cancel)
     tasks.command()(retry)
+    tasks.command()(fetch)
     jobs.command()(limit)
 
 
@@ -40,6 +44,22 @@ def retry(task_id: TaskId, as_json: Json = False) -> None:
         print_json(task)
     else:
         say(f"{task.id} takes its place, and is {task.state}.")
+
+
+def fetch(
+    task_id: TaskId,
+    out: Annotated[Path, typer.Option(help="The file: CSV, .jsonl or .parquet.")],
+    timeout: Annotated[
+        float | None, typer.Option(min=1, help="Seconds to wait for the task at most.")
+    ] = None,
+) -> None:
+    """Wait for a task of `easeml predict --detach`, and write what it predicted."""
+    with Client() as client, tempfile.TemporaryDirectory(prefix="easeml-") as folder:
+        client.wait_task(task_id, timeout=timeout)
+        path = Path(folder) / "rows.parquet"
+        client.save_predictions(task_id, path)
+        rows = write_as(path, out)
+    say(f"{rows:,} rows with their predictions are in {out}.")
 
 
 def limit(

@@ -5,11 +5,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from easeml.client._sync.calls import API
 from easeml.client._sync.uploads import Progress, Uploads, check_file
 from easeml.client.frames import is_frame, write_parquet
 from easeml.contract.datasets import Dataset
+from easeml.contract.task_views import Task
+from easeml.errors import InvalidInput
 
 _FRAME = "table"  # what a table in memory is called
+_SAMPLES = {".zip", ".npy", ".npz", ".ts", ".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff"}
 
 
 class Datasets(Uploads):
@@ -47,3 +51,44 @@ class Datasets(Uploads):
         return self._create_from(
             Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress
         )
+
+    def predict_file(
+        self,
+        application_id: str,
+        path: str | Path,
+        *,
+        progress: Progress | None = None,
+        idempotency_key: str | None = None,
+    ) -> Task:
+        """Ask for the predictions of a file's rows by a task, with the model that is live now.
+
+        ``save_predictions`` fetches them when it is done. ``progress`` is called with bytes sent
+        and bytes in all. Raises InvalidInput where the file cannot be read or is no table,
+        NotFound, NotReady while there is no model, TooLarge.
+        """
+        path = check_file(path)
+        if path.suffix.lower() in _SAMPLES:
+            raise InvalidInput(
+                "A task predicts the rows of tables only.",
+                where=str(path),
+                remedy="Predict pictures, series and arrays at once, without a task.",
+            )
+        return self._create_from(
+            Task,
+            f"/applications/{application_id}/predictions",
+            path,
+            key=idempotency_key,
+            params={"filename": path.name},
+            progress=progress,
+        )
+
+    def save_predictions(self, task_id: str, path: str | Path) -> None:
+        """Write what a task predicted of a file into the Parquet file ``path``, beside its rows.
+
+        Raises NotFound, Conflict where the task brought nothing, or not yet, and InvalidInput where
+        there is no folder to write into.
+        """
+        destination = Path(path)
+        if not destination.parent.is_dir():
+            raise InvalidInput("There is no such folder.", where=str(destination.parent))
+        self._transport.save(f"{API}/tasks/{task_id}/predictions", destination)

@@ -41,7 +41,7 @@ async def ask(context: PageContext) -> Response:
         newer_id = await _uploaded(context, form) if tool.takes_newer else ""
         model_id = str(form.get(_MODEL, ""))
         await context.client.ask_tool(
-            application_id, name, newer_id=newer_id, model_id=model_id, **parameters
+            application_id, name, newer_id=newer_id, model_id=model_id, against_id="", **parameters
         )
     except EasemlError as error:
         return await _show(context, name, error)

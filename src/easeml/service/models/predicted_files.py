@@ -1,0 +1,96 @@
+"""Long files that a task predicts, while nobody waits for the answer."""
+
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from easeml.contract.task_views import Task as TaskAnswer
+from easeml.contract.tasks import TaskResult
+from easeml.errors import Conflict, InvalidInput, NotReady
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.advice import reports
+from easeml.service.storage import artefact_references, uploads
+from easeml.service.tasks import requests, task_views
+from easeml.store import Store, Transaction
+from easeml.store.records import Report, Task
+from easeml.store.shapes import Shape
+
+KIND = "predict-file"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted(Shape):
+    """What a report says: which task predicted how many rows, and where they are: a Parquet file."""
+
+    task_id: str
+    artefact: str
+    rows: int
+
+
+def request(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    filename: str,
+    source: uploads.Source,
+    idempotency_key: str | None,
+    limit: int,
+) -> TaskAnswer:
+    """Keep the bytes of ``source``, and ask for the predictions of their rows by what is live now.
+
+    At most ``limit`` bytes are taken. Raises ``NotFound``, ``NotReady`` while there is no model,
+    ``InvalidInput`` for an empty file, and what ``uploads.keep`` raises.
+    """
+    filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
+    with store.read() as tx:  # before a large file is taken
+        application = tx.scoped(caller.tenant_id).applications.get(application_id)
+    if not application.live_model_id:
+        raise NotReady("There is no model yet.", remedy="Wait for the first one: easeml app wait.")
+    digest, size = uploads.keep(store, caller, source, limit)
+    if size == 0:
+        raise InvalidInput(
+            "The file is empty.", where=filename, remedy="Send a table with a header and rows."
+        )
+    asked = {"application": application_id, "filename": filename, "file": digest}
+    once = Once(caller, KIND, idempotency_key, asked)
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        if earlier := once.earlier(tx):
+            return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
+        model = tables.models.get(tables.applications.get(application_id).live_model_id)
+        artefact_references.keep(tx, caller.tenant_id, digest, size)
+        task = requests.request(
+            tx, caller.tenant_id, KIND, model.id, filename=filename, source=digest
+        )
+        once.remember(tx, {"id": task.id})
+        return task_views.show_all(tables, [task])[0]
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, artefact: str) -> Report:
+    """Keep where the predictions are that ``task`` brought, and say so."""
+    tables = tx.scoped(task.tenant_id)
+    model = tables.models.get(task.subject)
+    version_id = tables.jobs.get(model.job_id).version_id
+    found = Predicted(task.id, artefact, int(result.value["rows"]))
+    return reports.keep(tx, task, model.application_id, version_id, found.to_json())
+
+
+def fetch(store: Store, caller: Caller, task_id: str, folder: Path) -> Path:
+    """Write the predictions of a task below ``folder``; return the path, a Parquet file.
+
+    Raises ``NotFound``, and ``Conflict`` where the task brought none, or not yet.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        task = tables.tasks.get(task_id)
+        if task.spec_kind != KIND:
+            raise Conflict("The task predicts no file.", where=task_id)
+        model = tables.models.get(task.subject)
+        found = tables.reports.list(kind=KIND, subject=model.application_id, limit=None)
+    for report in found:
+        predicted = Predicted.from_json(report.value)
+        if predicted.task_id == task_id:
+            return store.artefacts.fetch(caller.tenant_id, predicted.artefact, folder / "rows")
+    raise Conflict(
+        task.error or f"The task is {task.state}.", where=task_id, remedy="Wait until it is done."
+    )
