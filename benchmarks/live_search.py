@@ -3,30 +3,43 @@ were believed to cost.
 
     python benchmarks/live_search.py [--tables adult,diamonds] [--seconds 320] [--report FILE ...]
 
-Each table is an application of a user of its own, in one easeml with two workers. Processor seconds
-are those of the whole tree of its processes since the first declaration. What an application serves
-is judged on the test rows of its version, which no search sees, by the predictions that its models
-have kept. One run writes a JSON file. ``--report`` runs nothing: it compares files. The loss is
-measured against the best test quality of any model in any of these files, so compare runs in one
-report.
+Each table is an application of a user of its own, in one easeml with two workers; all arrive at
+once. Processor seconds are those of the whole tree of its processes since the first upload. What an
+application serves is judged on the test rows of its version, which no search sees, by the
+predictions that its models have kept.
+
+``--peer`` gives the same train and validation rows to FLAML, in an environment that the script
+installs below ``--folder``: one search a table, each on one thread with an equal share of the
+processor seconds. FLAML is started anew for each share (two are run at a time), and the quality
+between two shares is drawn as a line over the logarithm of the seconds. Importing it and reading
+the rows cost it nothing, as the start of easeml costs easeml nothing.
+
+A run writes a JSON file. ``--report`` runs nothing: it compares files. The loss is measured against
+the best test quality of any model in any of these files, so compare runs in one report.
 """
 
+import itertools
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from common import arguments, machine_line, read_options
+from common import CACHE, arguments, flaml_python, machine_line, read_options
+from easeml.client import Client
+from easeml.contract.applications import Declaration
 from easeml.contract.states import TaskGroup, TaskState
 from easeml.data import read_version
 from easeml.kinds.shared.predictions import read_predictions
@@ -50,6 +63,24 @@ LEAKS = {"bike": ("casual", "registered"), "wage": ("logwage",)}
 WORKERS = 2
 PASSWORD = "a long password of the benchmark"
 MOMENTS = (20, 40, 80, 160, 320, 1000)
+PEER_SHARES = (2.5, 5, 10, 20, 40, 80, 160, 320, 1000)  # processor seconds of all tables together
+PEER_METRICS = {"accuracy": "accuracy", "r2": "r2"}
+PEER = """
+import sys, time
+time.time = time.perf_counter = time.process_time
+import json, flaml, pandas as pd
+folder, target, kind, metric, seconds = sys.argv[1:]
+train = pd.read_parquet(f"{folder}/train.parquet")
+test = pd.read_parquet(f"{folder}/test.parquet")
+began = time.process_time()
+model = flaml.AutoML()
+model.fit(train.drop(columns=target), train[target], task=kind, metric=metric, n_jobs=1, seed=0,
+          verbose=0, time_budget=float(seconds))
+spent = time.process_time() - began
+said = model.predict(test.drop(columns=target))
+told = [str(one) for one in said] if kind == "classification" else [float(one) for one in said]
+print(json.dumps({"spent": spent, "said": told, "model": str(model.best_estimator)}))
+"""
 BASELINES = ("baseline", "decision-tree", "naive-bayes")
 
 
@@ -146,36 +177,44 @@ def seconds_by_kind(easeml: EasemlProcess) -> dict[str, float]:
     return used
 
 
-def declare(easeml: EasemlProcess, folder: Path, table: str) -> str:
-    """Start the search of a table as a user of its own; return the application."""
-    provider = easeml.key
-    easeml.call("POST", "/api/v1/users", {"name": table, "password": PASSWORD})
-    signed = easeml.call("POST", "/api/v1/login", {"name": table, "password": PASSWORD})
-    easeml.key = signed["secret"]
+def new_user(easeml: EasemlProcess, name: str) -> str:
+    """Make a user; return a key of theirs."""
+    easeml.call("POST", "/api/v1/users", {"name": name, "password": PASSWORD})
+    return easeml.call("POST", "/api/v1/login", {"name": name, "password": PASSWORD})["secret"]
+
+
+def declare(url: str, key: str, folder: Path, table: str) -> str:
+    """Start the search of a table as the user with this key; return the application."""
     file, target = TABLES[table]
-    wish = ["--yes", "--json", "--name", table]
-    if target:
-        wish += ["--target", target]
-    for column in LEAKS.get(table, ()):
-        wish += ["--drop", column]
-    made = easeml.command("app", "create", str(folder / file), *wish)
-    easeml.key = provider
-    return json.loads(made)["id"]
+    with Client(url, key) as client:
+        dataset = client.upload(folder / file)
+        client.wait_version_ready(dataset.version.id)
+        dropped = list(LEAKS.get(table, ()))
+        wish = Declaration(dataset_id=dataset.id, name=table, target=target, drop=dropped)
+        return client.create_application(wish).id
 
 
-def run(folder: Path, tables: Sequence[str], seconds: float, label: str) -> Run:
-    """Search until the processes have used so many processor seconds."""
+def run(folder: Path, tables: Sequence[str], seconds: float, label: str, splits: Path) -> Run:
+    """Search until the processes have used so many processor seconds.
+
+    The rows that each search had, and those that nobody saw, are written to ``splits``.
+    """
     with tempfile.TemporaryDirectory() as home:
         easeml = EasemlProcess(Path(home) / "home", workers=WORKERS)
         easeml.start()
         try:
+            keys = [new_user(easeml, table) for table in tables]
             before = seconds_by_kind(easeml)
             clock = ProcessorClock(easeml.process.pid)
             clock.start()
             began = time.time()
-            declared = {}
-            for table in tables:
-                declared[declare(easeml, folder, table)] = (table, clock.now())
+
+            def declared_at(key: str, table: str) -> tuple[str, tuple[str, float]]:
+                application = declare(easeml.url, key, folder, table)
+                return application, (table, clock.now())
+
+            with ThreadPoolExecutor(len(tables)) as pool:
+                declared = dict(pool.map(declared_at, keys, tables))
             while clock.now() < seconds:
                 time.sleep(0.5)
             result = Run(label, seconds, time.time() - began)
@@ -186,7 +225,7 @@ def run(folder: Path, tables: Sequence[str], seconds: float, label: str) -> Run:
             easeml.stop()
         for kind, total in after.items():
             result.shares[kind] = (total - before.get(kind, 0.0)) / used
-        read_run(easeml, declared, clock, result, Path(home))
+        read_run(easeml, declared, clock, result, Path(home), splits)
     return result
 
 
@@ -196,8 +235,9 @@ def read_run(
     clock: ProcessorClock,
     result: Run,
     folder: Path,
+    splits: Path,
 ) -> None:
-    """Add to a run what the store kept of it."""
+    """Add to a run what the store kept of it, and write the splits."""
     settings = Settings(home=easeml.home)
     store = Store.of(settings)
     with store.read() as tx:
@@ -205,6 +245,7 @@ def read_run(
         for application, (table, moment) in declared.items():
             found = tables.applications.get(application)
             tenant = judged(store, tables, found, table, moment, clock, folder / table)
+            write_split(store, tables, found, folder / table / "version", splits / table)
             result.tenants.append(tenant)
         decisions = tables.decisions.list(limit=None)
         tasks = {task.id: task for task in tables.tasks.list(kind=TaskGroup.TRAIN, limit=None)}
@@ -268,6 +309,79 @@ def judged(
     trees = [quality for quality, name in qualities.values() if name.startswith("decision-tree")]
     best = max((quality for quality, _ in qualities.values()), default=float("nan"))
     return Tenant(table, declared, best, max(trees, default=float("nan")), serves)
+
+
+def write_split(store: Store, tables: Any, application: Any, version: Path, split: Path) -> None:
+    """Write the rows that an application's search had, and its test rows."""
+    kept = tables.versions.get(application.version_id)
+    rows = read_version(version)
+    split.mkdir(parents=True)
+    train = pd.concat([rows.train, rows.validation])
+    train.drop(columns="_row").to_parquet(split / "train.parquet")
+    rows.test.drop(columns="_row").to_parquet(split / "test.parquet")
+    target = next(one["name"] for one in kept.columns if one["role"] == "target")
+    told = {"target": target, "objective": application.objective}
+    (split / "told.json").write_text(json.dumps(told))
+
+
+def peer_quality(python: Path, split: Path, seconds: float) -> tuple[float, float, str]:
+    """Return what FLAML used, in processor seconds, its test quality, and its model."""
+    told = json.loads((split / "told.json").read_text())
+    target, objective = told["target"], told["objective"]
+    kind = "regression" if objective == "r2" else "classification"
+    command = [str(python), "-W", "ignore", "-c", PEER, str(split), target, kind]
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LOKY_MAX_CPU_COUNT": "1"}
+    done = subprocess.run(
+        [*command, PEER_METRICS[objective], str(seconds)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **one_thread},
+    )
+    if done.returncode:
+        raise RuntimeError(f"FLAML failed on {split.name}: {done.stderr[-2000:]}")
+    found = json.loads(done.stdout.strip().rpartition("\n")[2])
+    actual = pd.read_parquet(split / "test.parquet")[target]
+    if kind == "classification":
+        quality = float(np.mean(actual.astype(str).to_numpy() == np.array(found["said"])))
+    else:
+        errors = actual.to_numpy() - np.array(found["said"])
+        quality = float(1 - np.mean(errors**2) / np.var(actual.to_numpy()))
+    return found["spent"], quality, found["model"]
+
+
+def run_peer(python: Path, splits: Path, tables: Sequence[str], seconds: float) -> Run:
+    """Let FLAML search each table with an equal share of the seconds, for each of several shares."""
+    began = time.time()
+    totals = [total for total in PEER_SHARES if total <= seconds]
+    asked = [(table, total) for table in tables for total in totals]
+
+    def found_in(question: tuple[str, float]) -> tuple[float, float, str]:
+        table, total = question
+        return peer_quality(python, splits / table, total / len(tables))
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        found = dict(zip(asked, pool.map(found_in, asked), strict=True))
+    result = Run("FLAML", seconds, time.time() - began)
+    for table in tables:
+        points = []
+        for total in totals:
+            spent, quality, model = found[table, total]
+            points.append((spent * len(tables), quality, model))
+        best = max(quality for _, quality, _ in points)
+        result.tenants.append(Tenant(table, 0.0, best, float("nan"), between(points)))
+    return result
+
+
+def between(points: Sequence[tuple[float, float, str]]) -> list[tuple[float, float, str]]:
+    """Return measured points with a line between each two, over the logarithm of the seconds."""
+    drawn = [points[0]]
+    for before, after in itertools.pairwise(points):
+        for part in np.linspace(0, 1, 9)[1:]:
+            moment = before[0] * (after[0] / before[0]) ** part
+            quality = before[1] + part * (after[1] - before[1])
+            drawn.append((float(moment), float(quality), after[2]))
+    return sorted(drawn)
 
 
 def quality_at(tenant: Tenant, moment: float) -> float:
@@ -355,15 +469,23 @@ def main() -> None:
     parser.add_argument("--label", default="easeml")
     parser.add_argument("--report", type=Path, nargs="*")
     parser.add_argument("--record", type=Path, help="file for what runs cost, for tests")
+    parser.add_argument("--peer", action="store_true", help="beside FLAML")
+    parser.add_argument("--folder", type=Path, default=CACHE / "flaml")
     options = read_options(parser, tables="german", seconds=15.0)
     if options.report:
         print_report([read_file(path) for path in options.report])
         return
-    found = run(options.data, options.tables.split(","), options.seconds, options.label)
-    (options.out / f"{options.label}.json").write_text(json.dumps(asdict(found)))
+    tables = options.tables.split(",")
+    with tempfile.TemporaryDirectory() as temporary:
+        splits = Path(temporary)
+        runs = [run(options.data, tables, options.seconds, options.label, splits)]
+        if options.peer:
+            runs.append(run_peer(flaml_python(options.folder), splits, tables, options.seconds))
+    for one in runs:
+        (options.out / f"{one.label}.json").write_text(json.dumps(asdict(one)))
     if options.record:
-        options.record.write_text(json.dumps(found.works, indent=0))
-    print_report([found])
+        options.record.write_text(json.dumps(runs[0].works, indent=0))
+    print_report(runs)
     print(machine_line("scikit-learn", "lightgbm"))
 
 
