@@ -5,8 +5,8 @@ processes.
 from pathlib import Path
 
 from easeml.engine import task_main
+from easeml.modules import load_registry
 from easeml.search import Decision as Choice
-from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
 from easeml.service.search import job_states, training_tasks
 from easeml.service.tasks import results
@@ -49,10 +49,10 @@ def work_off(store: Store, folder: Path, lane: str = "short") -> list[Task]:
 def train(store: Store, folder: Path, job_id: str, arm: int = 0) -> Task:
     """Choose, train and consider a promotion, as scheduler and worker do."""
     with store.write() as tx:
-        job_states.start_ready_jobs(tx, knowledge_base.registry())
+        job_states.start_ready_jobs(tx, load_registry())
     with store.write() as tx:
         assert training_tasks.write_decision(
-            tx, knowledge_base.registry(), Choice(job_id, arm, "test", dict), "test", 1
+            tx, load_registry(), Choice(job_id, arm, "test", dict), "test", 1
         )
     (task,) = work_off(store, folder, "search")
     consider(store, job_id)

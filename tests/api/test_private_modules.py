@@ -10,7 +10,7 @@ from inline_worker import work_off
 from described_model import DISCRIMINANT
 from easeml.api.context import Context
 from easeml.confinement import why_unavailable
-from easeml.modules import packed, skeletons
+from easeml.modules import load_registry, packed, skeletons
 from easeml.service.knowledge import knowledge_base
 from easeml.service.modules import adding
 from easeml.service.search import candidates
@@ -117,7 +117,7 @@ def test_a_private_module_is_seen_and_searched_by_its_tenant_alone(
     with store.read() as tx:
         whole = knowledge_base.current(tx, knowledge_base.current(tx))
         assert whole.private == {NAME: ann.caller.tenant_id}
-        assert whole.problems == knowledge_base.registry().problems
+        assert whole.problems == load_registry().problems
         for tenant, made, is_tried in ((ann, ann_has, True), (bob, bob_has, False)):
             tables = tx.scoped(tenant.caller.tenant_id)
             job = tables.jobs.get(made.job_id)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from easeml.engine.scheduler import Scheduler
 from easeml.errors import Conflict, InvalidInput
+from easeml.modules import load_registry
 from easeml.search import policy_named
-from easeml.service.knowledge import knowledge_base
 from easeml.store import ArtefactStore, LocalFiles, Store, UploadStore
 
 TUS = {"Tus-Resumable": "1.0.0"}
@@ -137,7 +137,7 @@ def test_what_nobody_goes_on_with_expires(
     os.utime(upload.path, (day_ago, day_ago))
     assert send(ann, address, 0, b"x").status_code == 404
     assert store.uploads.open_ones(ann.caller.tenant_id) == []
-    scheduler = Scheduler(store, knowledge_base.registry(), policy_named(), 10.0)
+    scheduler = Scheduler(store, load_registry(), policy_named(), 10.0)
     scheduler.step()
     scheduler.keep_house()
     assert not upload.path.exists()

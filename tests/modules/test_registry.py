@@ -160,7 +160,7 @@ def test_plug_ins_and_broken_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         EntryPoint("b", "gone", "easeml.modules"),
     ]
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
-    found: Registry = load_registry()
+    found: Registry = load_registry.__wrapped__()
     assert found.get("extra").title == "Extra"
     assert found.get("r2").entry.startswith("easeml.zoo")
     assert len(found.problems) == 3

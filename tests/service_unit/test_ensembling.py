@@ -5,9 +5,9 @@ import pytest
 from easeml.contract.applications import Application
 from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
+from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
-from easeml.service.knowledge import knowledge_base
 from easeml.service.models import ensembling, lost_models, promotion
 from easeml.store import Store
 from easeml.store.records import Task, TrainedModel
@@ -118,7 +118,7 @@ def test_an_ensemble_that_is_lost_gives_way_to_the_best_single_model(
     with store.write() as tx:
         application = tx.unscoped().applications.get(resting.id)
         lost = live_in(tx.unscoped().models.list(limit=None), application.live_model_id)
-        lost_models.give_up(tx, application, lost, "a byte is wrong", knowledge_base.registry())
+        lost_models.give_up(tx, application, lost, "a byte is wrong", load_registry())
     now = live(store, resting)
     assert now.candidate_id
     assert now.quality == 0.9

@@ -9,10 +9,10 @@ import pytest
 from easeml.contract.applications import Application
 from easeml.contract.states import JobState
 from easeml.errors import Conflict
+from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
 from easeml.service.events import notifications
-from easeml.service.knowledge import knowledge_base
 from easeml.service.models import lost_models, promotion
 from easeml.store import Store
 
@@ -32,7 +32,7 @@ def give_up(store: Store, app: Application) -> None:
     with store.write() as tx:
         live = tx.unscoped().applications.get(app.id)
         model = tx.unscoped().models.get(live.live_model_id)
-        lost_models.give_up(tx, live, model, "One byte is wrong.", knowledge_base.registry())
+        lost_models.give_up(tx, live, model, "One byte is wrong.", load_registry())
 
 
 def test_the_best_that_is_left_serves_and_all_are_told(

@@ -10,6 +10,7 @@ import pytest
 from easeml.contract.scheduling import LossCurve
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotReady
+from easeml.modules import load_registry
 from easeml.search import (
     Arm,
     Observation,
@@ -23,7 +24,6 @@ from easeml.search import (
 from easeml.search.policies.default import LONGEST_WAIT
 from easeml.service.access.caller import Caller
 from easeml.service.administration import kept_settings, provider_view
-from easeml.service.knowledge import knowledge_base
 from easeml.service.modules import catalogue
 from easeml.service.scheduling import decisions, overview, replay
 from easeml.service.scheduling.losses import Result, loss_curve
@@ -55,7 +55,7 @@ def searched(store: Store, caller: Caller) -> str:
         (choice,) = policy.decide(state, 1)
         with store.write() as tx:
             assert (
-                training_tasks.write_decision(tx, knowledge_base.registry(), choice, policy.name, 1)
+                training_tasks.write_decision(tx, load_registry(), choice, policy.name, 1)
                 is not None
             )
         state = started(state, choice.job, choice.arm)

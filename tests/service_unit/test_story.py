@@ -10,6 +10,7 @@ from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotFound, NotReady
 from easeml.kinds.train import TrainSpec
+from easeml.modules import load_registry
 from easeml.search import (
     Arm,
     Observation,
@@ -22,9 +23,8 @@ from easeml.search import (
 from easeml.search import Decision as Choice
 from easeml.service.access.caller import Caller
 from easeml.service.administration import status
-from easeml.service.advice import importance, tools
+from easeml.service.advice import tools
 from easeml.service.applications import applications
-from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
 from easeml.service.modules import catalogue
 from easeml.service.search import job_states, jobs, training_tasks
@@ -45,7 +45,7 @@ def searching(store: Store, caller: Caller, **changes: object) -> Application:
     app = declare(store, caller, **changes)
     prepare(store, caller, app.version_id)
     with store.write() as tx:
-        assert len(job_states.start_ready_jobs(tx, knowledge_base.registry())) == 1
+        assert len(job_states.start_ready_jobs(tx, load_registry())) == 1
     return applications.get(store, caller, app.id)
 
 
@@ -53,7 +53,7 @@ def decide(store: Store, app: Application, arm: int) -> Task | None:
     assert app.job is not None
     with store.write() as tx:
         choice = Choice(app.job.id, arm, "test", lambda: {"why": arm})
-        return training_tasks.write_decision(tx, knowledge_base.registry(), choice, "test", 1)
+        return training_tasks.write_decision(tx, load_registry(), choice, "test", 1)
 
 
 def train(store: Store, app: Application, arm: int, quality: float) -> None:
@@ -203,10 +203,10 @@ def test_data_that_cannot_be_prepared_fails_application_and_job(store: Store, an
 def test_a_job_starts_with_candidates_once_its_data_is_ready(store: Store, ann: Caller) -> None:
     app = declare(store, ann, exclude=["logistic"])
     with store.write() as tx:
-        assert job_states.start_ready_jobs(tx, knowledge_base.registry()) == []
+        assert job_states.start_ready_jobs(tx, load_registry()) == []
     prepare(store, ann, app.version_id)
     with store.write() as tx:
-        (job,) = job_states.start_ready_jobs(tx, knowledge_base.registry())
+        (job,) = job_states.start_ready_jobs(tx, load_registry())
         candidates = tx.unscoped().candidates.list(job_id=job.id, limit=None)
     app = applications.get(store, ann, app.id)
     assert (app.state, job.state) == ("searching", "running")
@@ -259,28 +259,51 @@ def weigh_columns(store: Store, ann: Caller) -> str:
     return model.id
 
 
-def test_columns_of_models_that_are_soon_replaced_are_weighed_at_the_end_only(
-    store: Store, ann: Caller
-) -> None:
+def end_search(store: Store, app: Application) -> None:
+    """Let the search rest, and what serves be looked at, as the scheduler does."""
+    assert app.job is not None
+    with store.write() as tx:
+        job = tx.unscoped().jobs.update(app.job.id, state=JobState.RESTING)
+        promotion.look_at_the_end(tx, job)
+
+
+def looks(store: Store) -> list[str]:
+    """Return the kinds of the tasks that wait to look at a model."""
+    with store.read() as tx:
+        waiting = tx.unscoped().tasks.list(lane="short", state="waiting", limit=None)
+    return sorted(task.spec_kind for task in waiting)
+
+
+def test_models_that_are_soon_replaced_are_looked_at_little(store: Store, ann: Caller) -> None:
+    app = searching(store, ann)
+    assert app.job is not None
+    train(store, app, 0, 0.6)
+    assert looks(store) == ["test-quality"]
+    train(store, app, 1, 0.7)
+    assert looks(store) == ["test-quality"]  # of the first model
+    with store.write() as tx:
+        tx.unscoped().jobs.update(app.job.id, cost=100.0)
+    train(store, app, 2, 0.8)
+    assert looks(store) == ["advise", "test-quality"]  # a second takes little of 100
+    train(store, app, 3, 0.9)
+    assert looks(store) == ["advise", "test-quality"]
+
+
+def test_what_serves_in_the_end_is_looked_at(store: Store, ann: Caller) -> None:
     app = searching(store, ann)
     for arm, quality in enumerate([0.6, 0.7]):
         train(store, app, arm, quality)
-    for asked in ("first", "none", "at the end"):
-        with store.write() as tx:
-            for task in tx.unscoped().tasks.list(lane="short", state="waiting", limit=None):
-                if task.spec_kind == "test-quality":
-                    tx.queue.cancel(task.id)
-            assert app.job is not None
-            if asked == "at the end":
-                tx.unscoped().jobs.update(app.job.id, state=JobState.RESTING)
-            importance.request_at_the_end(tx, tx.unscoped().jobs.get(app.job.id))
-            waiting = tx.unscoped().tasks.count(lane="short", state="waiting")
-        assert waiting == (0 if asked == "none" else 1)
-        if waiting:
-            model_id = weigh_columns(store, ann)
+    assert looks(store) == ["test-quality"]
+    end_search(store, app)
+    assert looks(store) == ["advise", "test-quality", "test-quality"]
+    for _ in range(2):
+        task, attempt = claim(store)
+        assert task.spec_kind == "test-quality"
+        value = {"value": 0.7, "low": 0.5, "high": 0.9, "rows": 12}
+        bring(store, attempt, TaskResult(ok=True, value=value))
     live = applications.get(store, ann, app.id).live_model
     assert live is not None
-    assert live.id == model_id
+    assert live.id == weigh_columns(store, ann)
 
 
 def test_the_best_model_is_served_and_read_once_through_the_ledger(
@@ -305,6 +328,8 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
     told = [kind for kind, subject in events(store, ann) if subject == app.id]
     assert (told.count("application.first-model"), told.count("promotion.live")) == (1, 2)
     for number in range(2):
+        if number == 1:
+            end_search(store, app)
         task, attempt = claim(store)
         with store.read() as tx:
             spec = results.task_spec(tx, task)
@@ -312,17 +337,14 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
         assert set(spec.inputs) == {"version", "predictions"}
         value = {"value": 0.7 + number / 100, "low": 0.5, "high": 0.9, "rows": 12}
         bring(store, attempt, TaskResult(ok=True, value=value))
-        if number == 0:
-            weigh_columns(store, ann)
+    weigh_columns(store, ann)
     read = applications.get(store, ann, app.id).test_quality
     assert read is not None
     assert (read.value, read.low, read.high, read.rows, read.model_id, read.readings) == (
         pytest.approx(0.71), 0.5, 0.9, 12, board[0].id, 2,
     )  # fmt: skip
     applications.roll_back(store, ann, app.id)
-    assert (
-        task_views.list_page(store, ann, state="waiting").items == []
-    )  # its reading is there already
+    assert looks(store) == ["advise"]  # which columns it needs; its reading is there already
 
 
 def test_a_rollback_holds_until_it_is_unpinned(store: Store, ann: Caller) -> None:

@@ -14,7 +14,6 @@ from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.search.preemption import LeastDelay, rule_named
 from easeml.service.administration import kept_settings
 from easeml.service.administration.readiness import SCHEDULER_LEASE
-from easeml.service.advice import importance
 from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import ensembling, promotion, refitting
@@ -29,7 +28,7 @@ from easeml.service.search import (
 )
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
-from easeml.store.records import Lease
+from easeml.store.records import Event, Lease
 from easeml.store.shapes import JobLimits
 
 from .blocked import BlockedSearches
@@ -294,10 +293,20 @@ class Scheduler:
         if events:
             self._seq = events[-1].seq
         again, self._again = self._again, set()
-        changed = [job_id for event in events if (job_id := event.job_id)]
+        changed = [event.job_id for event in events if self._is_news(event)]
         ended = [event for event in events if event.kind in _MAY_PROMOTE]
         finished = [job_id for event in ended if (job_id := event.job_id)]
         return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *finished]))
+
+    def _is_news(self, event: Event) -> bool:
+        """May the search of the event's job have to be looked at?
+
+        That a task starts is no news, nor that one waits which this scheduler has written.
+        """
+        if not event.job_id or event.kind == "task.running":
+            return False
+        is_own = self._mirror.knows_task(event.job_id, event.subject)
+        return not (event.kind == "task.waiting" and is_own)
 
     def _sync(self, job_id: str) -> None:
         with self._store.read() as tx:
@@ -308,7 +317,7 @@ class Scheduler:
             self._check(tx)
             job = tx.unscoped().jobs.get(job_id)
             promotion.consider(tx, job.application_id)
-            importance.request_at_the_end(tx, job)
+            promotion.look_at_the_end(tx, job)
 
     def _note_progress(self, job_id: str) -> None:
         if not self._mirror.knows(job_id):

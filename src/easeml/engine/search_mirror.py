@@ -115,6 +115,10 @@ class SearchMirror:
         self.note("decided", free=1, choices=told, urgent=urgent)
         return choices[0] if choices else None
 
+    def knows_task(self, job_id: str, task_id: str) -> bool:
+        """Has the search seen this task of a job?"""
+        return job_id in self._jobs and task_id in self._jobs[job_id].tasks
+
     def knows(self, job_id: str) -> bool:
         """Is the job part of the search?"""
         return job_id in self._jobs
@@ -131,11 +135,7 @@ class SearchMirror:
         self._follow_limits(job, known_job)
         if tables.candidates.count(job_id=job.id) > len(known_job.arms):
             self._extend(tx, tables, job, known_job)
-        for task in tables.tasks.list(
-            job_id=job.id,
-            kind=TaskGroup.TRAIN,
-            limit=None,
-        ):
+        for task in _changed_tasks(tables, job, known_job):
             self._follow(job.id, known_job, task)
             if task.state in FINISHED_TASKS:
                 costs.learn(task, known_job.works[known_job.arms[task.candidate_id]])
@@ -279,7 +279,7 @@ class SearchMirror:
 
     def _follow(self, job_id: str, known_job: _JobMirror, task: Task) -> None:
         known = known_job.tasks.get(task.id)
-        now = TaskState.WAITING if task.state == TaskState.RUNNING else task.state
+        now = _state_seen(task.state)
         if known == now:
             return
         known_job.tasks[task.id] = now
@@ -290,6 +290,23 @@ class SearchMirror:
             self.note("observed", job=job_id, arm=arm, quality=task.quality, cost=task.cost)
         elif now == TaskState.CANCELLED and known is not None:
             self.note("released", job=job_id, arm=arm, seconds=task.cost)
+
+
+def _state_seen(state: TaskState) -> TaskState:
+    """Return what the search sees of a task's state: whether it runs or waits is all one to it."""
+    return TaskState.WAITING if state == TaskState.RUNNING else state
+
+
+def _changed_tasks(tables: Tables, job: Job, known_job: _JobMirror) -> list[Task]:
+    """Return the training tasks of a job that are not as the mirror knows them, oldest first.
+
+    Whole rows are read of these alone: a search has hundreds that have not changed.
+    """
+    changed = []
+    for id, state in tables.tasks.pick("id", "state", job_id=job.id, kind=TaskGroup.TRAIN):
+        if known_job.tasks.get(id) != _state_seen(state):
+            changed.append(id)
+    return tables.tasks.list(id=changed, limit=None) if changed else []
 
 
 def _budget(job: Job) -> Budget:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _CURVE_POINTS = 200
 _MANY_ROWS = 5000  # from which a model of some rows is kept first
 _FIRST_ROWS = 1000
-_LONG_LEASH = 12.0  # seconds from which that takes little of a run
+_LONG_LEASH = 40.0  # seconds from which that takes little of a run
 _LONGEST, _SLACK = 10.0, 60.0  # wall seconds for one of the leash, and beside it
 
 

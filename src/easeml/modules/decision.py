@@ -6,17 +6,10 @@ al., On the statistical consistency of algorithms for binary classification unde
 ICML 2013, section 3). The probabilities stay what they are.
 """
 
-from functools import cache
-
 import numpy as np
 from numpy.typing import NDArray
 
-from .registry import Registry, load_registry
-
-
-@cache
-def _registry() -> Registry:
-    return load_registry()
+from .registry import load_registry
 
 
 def class_weights(objective: str, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
@@ -28,5 +21,5 @@ def class_weights(objective: str, rows: NDArray[np.intp]) -> NDArray[np.float64]
     """
     if not objective:
         return None
-    chosen = getattr(_registry().get(objective).make(), "class_weights", None)
+    chosen = getattr(load_registry().get(objective).make(), "class_weights", None)
     return None if chosen is None else chosen(rows)

@@ -6,7 +6,6 @@ one.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from easeml.search import spaces
 from . import manifest
 from .contract import Context, Data, FittedTransform, Predictions, Trained
 from .module import Module, parse
-from .registry import Registry, load_registry
+from .registry import load_registry
 from .target import Target
 
 if TYPE_CHECKING:
@@ -29,18 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["Context", "Predictions", "TrainedPipeline", "fit", "load_trained", "save"]
 
 
-@cache
-def _registry() -> Registry:
-    return load_registry()
-
-
 def _module_of(choice: Mapping[str, Any]) -> Module:
     """Return the module of a part of a pipeline: what was added to a running easeml comes with its
     description.
     """
     if choice.get("source"):
         return parse(choice["source"], choice["module"])
-    return _registry().get(choice["module"])
+    return load_registry().get(choice["module"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from easeml.errors import InvalidInput
 
 from .baseline import always_the_same, name_of_guess
 from .contract import Objective, Predictions
-from .registry import Registry, load_registry
+from .registry import load_registry
 from .target import as_numbers, encode_labels
 
 _SEED = 20180801
@@ -25,13 +25,8 @@ _MOST_RESAMPLES, _LEAST_RESAMPLES, _DRAWS = 1000, 100, 4_000_000
 
 
 @cache
-def _registry() -> Registry:
-    return load_registry()
-
-
-@cache
 def _objective(name: str) -> Objective:
-    return _registry().get(name).make()
+    return load_registry().get(name).make()
 
 
 def score(objective: str, actual: Any, predictions: Predictions) -> float:

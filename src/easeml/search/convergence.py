@@ -1,5 +1,6 @@
 """Convergence: how much improvement a job may still hope for."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -61,12 +62,16 @@ def settled(state: SearchState, job: str, tolerance: float) -> SearchState:
     return set_resting(state, job, rests)
 
 
+@lru_cache(maxsize=_ARMS)
 def _normal_draws(dimensions: int) -> np.ndarray:
+    """Return the same points each time, read-only: scrambling them costs more than their use."""
     from scipy.special import ndtri
     from scipy.stats import qmc
 
     points = qmc.Sobol(dimensions, scramble=True, rng=_SEED).random(_DRAWS)
-    return ndtri(np.clip(points, 1e-12, 1 - 1e-12))
+    draws = ndtri(np.clip(points, 1e-12, 1 - 1e-12))
+    draws.flags.writeable = False
+    return draws
 
 
 def _root(covariance: np.ndarray) -> np.ndarray:

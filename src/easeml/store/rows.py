@@ -2,7 +2,7 @@
 
 import builtins
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Generic, TypeVar
 
@@ -105,6 +105,21 @@ class Rows(Generic[R]):
         if not rows:
             raise _changed_meanwhile(self.get(id), where or {})
         return self._record(*rows[0])
+
+    def set_each(self, name: str, values: Mapping[str, Any]) -> None:
+        """Give the field ``name`` of each row its own value, by id, in one statement.
+
+        Rows that are gone are left out.
+        """
+        if not values:
+            return
+        key = sa.bindparam("of_row")
+        conditions = [*self._conditions({}), self._table.c.id == key]
+        statement = (
+            sa.update(self._table).where(*conditions).values({name: sa.bindparam("new_value")})
+        )
+        given = [{"of_row": id, "new_value": value} for id, value in values.items()]
+        self._session.change(statement, given)
 
     def forget(self, before: float, **equals: Any) -> int:
         """Delete the rows with these values that were created before a time; return how many."""

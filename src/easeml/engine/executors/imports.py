@@ -17,12 +17,18 @@ for _name in (
     "scipy.stats",
     "pyarrow.csv",
     "pyarrow.ipc",
+    "pyarrow.pandas_compat",
     "sklearn.compose",
     "sklearn.metrics",
     "sklearn.pipeline",
     "threadpoolctl",
     "easeml.data",
+    "easeml.lifecycle.evaluation",
+    "easeml.modules.conformal",
+    "easeml.modules.guard",
+    "easeml.modules.known_rows",
     "easeml.modules.pipeline",
+    "easeml.modules.suspicion",
 ):
     importlib.import_module(_name)
 warm_up()

@@ -7,8 +7,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from easeml.contract.applications import TestQuality
+from easeml.contract.states import TaskGroup
 from easeml.contract.tasks import TaskResult
 from easeml.service.advice import reports
+from easeml.service.advice.beside_search import has_time
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Report, Task, TrainedModel
@@ -38,6 +40,20 @@ class Reading(Shape):
     model_id: str = ""
     refitted: bool = False  # whether the model had been fitted on all other rows
     measure: Json | None = None
+
+
+def request_soon(tx: Transaction, model: TrainedModel) -> Task | None:
+    """Write the task that reads the test quality of what ``model`` serves, unless it is soon replaced.
+
+    The first model of a search is read, and later ones while that takes little beside it.
+    """
+    tables = tx.scoped(model.tenant_id)
+    job = tables.jobs.get(model.job_id)
+    asked = []
+    for task in tables.tasks.list(job_id=job.id, kind=TaskGroup.ADVISE, limit=None):
+        if task.spec_kind == KIND:
+            asked.append(task)
+    return request_test_quality(tx, model) if has_time(job, asked) else None
 
 
 def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:

@@ -10,6 +10,7 @@ from easeml.contract.states import VersionState
 from easeml.errors import InvalidInput
 from easeml.ids import new_id
 from easeml.lifecycle import journey
+from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.knowledge import knowledge_base
@@ -135,7 +136,7 @@ def _record(
 
 
 def _check_objective(name: str, version: DatasetVersion) -> None:
-    fitting = knowledge_base.registry().objectives_for(version.schema_out)
+    fitting = load_registry().objectives_for(version.schema_out)
     names = [module.name for module in fitting]
     if name not in names:
         remedy = knowledge_base.likely(name, names)

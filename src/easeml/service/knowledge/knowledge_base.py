@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from easeml.contract.states import ModuleState
 from easeml.contract.tasks import Pipeline
@@ -13,24 +13,18 @@ from easeml.store import Transaction
 from easeml.store.records import Candidate
 
 
-@cache
-def registry() -> Registry:
-    """Return the modules that are installed; they are looked for once in a process."""
-    return load_registry()
-
-
 def current(tx: Transaction, installed: Registry | None = None) -> Registry:
     """Return the whole knowledge base: what is installed and what was added.
 
     It holds the private modules of all tenants: ``of_tenant`` is for what a tenant asks. Archived
     models fit nothing.
     """
-    return _with_added(tx, installed or registry(), {})
+    return _with_added(tx, installed or load_registry(), {})
 
 
 def of_tenant(tx: Transaction, tenant_id: str) -> Registry:
     """Return the knowledge base of a tenant: what is everybody's and what is private to them."""
-    return _with_added(tx, registry(), {"tenant_id": ["", tenant_id]})
+    return _with_added(tx, load_registry(), {"tenant_id": ["", tenant_id]})
 
 
 def _with_added(tx: Transaction, installed: Registry, wanted: dict[str, list[str]]) -> Registry:
@@ -71,7 +65,7 @@ def read_added(source: str) -> Module:
 
 def objective(name: str) -> tuple[str, str]:
     """Return title and sentence of an objective; its name and nothing if it is no longer installed."""
-    found = next((one for one in registry().modules if one.name == name), None)
+    found = next((one for one in load_registry().modules if one.name == name), None)
     return (found.title, found.about) if found else (name, "")
 
 

@@ -1,8 +1,8 @@
 """How a trained model does on validation rows."""
 
 from easeml.contract.evaluation import Evaluation, TaskReport
+from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
-from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks.logs import read_plain
 from easeml.store import Store
 from easeml.store.records import TrainedModel
@@ -30,5 +30,5 @@ def of_model(store: Store, model: TrainedModel | None) -> TaskReport:
             store.artefacts.path(model.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION
         )
         found = Evaluation.model_validate_json(content)
-    titles = {one.name: one.title for one in knowledge_base.registry().of_kind("objective")}
+    titles = {one.name: one.title for one in load_registry().of_kind("objective")}
     return TaskReport(evaluation=found, objectives=titles)

@@ -4,14 +4,14 @@ Every change is a compare-and-set with a record.
 """
 
 from easeml.contract.measures import of_event
-from easeml.contract.states import ApplicationState, PromotionKind, PromotionState
+from easeml.contract.states import ApplicationState, JobState, PromotionKind, PromotionState
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.service.advice import importance, rescoring, test_quality
 from easeml.service.gates import kept
 from easeml.service.models import gating
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, Json, Promotion, TrainedModel
+from easeml.store.records import Application, Job, Json, Promotion, TrainedModel
 
 
 def consider(tx: Transaction, application_id: str) -> Promotion | None:
@@ -92,9 +92,27 @@ def make_live(
     event = "promotion.refitted" if kind == PromotionKind.REFIT else "promotion.live"
     tx.events.append(event, application.id, data, application.tenant_id)
     if kept.active(tables, application.id) is None:
-        test_quality.request_test_quality(tx, model)
+        is_chosen = kind != PromotionKind.BETTER
+        read = test_quality.request_test_quality if is_chosen else test_quality.request_soon
+        read(tx, model)
     importance.request(tx, model)
     return promotion
+
+
+def look_at_the_end(tx: Transaction, job: Job) -> None:
+    """Read the test quality of what serves, and weigh its columns, if its search has ended."""
+    if job.state == JobState.RUNNING:
+        return
+    tables = tx.scoped(job.tenant_id)
+    application = tables.applications.get(job.application_id)
+    if not application.live_model_id:
+        return
+    model = tables.models.get(application.live_model_id)
+    if model.job_id != job.id:
+        return
+    if kept.active(tables, application.id) is None:
+        test_quality.request_test_quality(tx, model)
+    importance.request(tx, model)
 
 
 def refuse(tx: Transaction, application: Application, model: TrainedModel, reason: str) -> None:

@@ -19,7 +19,7 @@ from easeml.contract.parameters import OnceKey
 from easeml.contract.states import SEARCHED_JOBS, CheckState, ModuleState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, OverQuota, TooLarge
-from easeml.modules import Module
+from easeml.modules import Module, load_registry
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.knowledge import knowledge_base
@@ -180,7 +180,7 @@ def _trusted(settings: Settings) -> list[str]:
     They are those of every easeml, those that the installed modules need, as who installed these
     has trusted them, and those of the settings.
     """
-    of_modules = [name.partition(".")[0] for name in knowledge_base.registry().libraries]
+    of_modules = [name.partition(".")[0] for name in load_registry().libraries]
     of_settings = [name.strip() for name in settings.module_packages.split(",") if name.strip()]
     return list(dict.fromkeys([*_TRUSTED, *of_modules, *of_settings]))
 

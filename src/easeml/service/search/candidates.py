@@ -147,7 +147,4 @@ def with_costs(
 
 def write_costs(tx: Transaction, costs: Mapping[str, float]) -> None:
     """Write what candidates, by id, are believed to cost by now; those that are gone stay so."""
-    tables = tx.unscoped()
-    known = {id for (id,) in tables.candidates.pick("id", id=list(costs))}
-    for id in known:
-        tables.candidates.update(id, predicted_cost=costs[id])
+    tx.unscoped().candidates.set_each("predicted_cost", costs)

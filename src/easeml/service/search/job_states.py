@@ -91,8 +91,10 @@ def _start(tx: Transaction, registry: Registry, job: Job, costs: CostBelief) -> 
 
 
 def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
-    tasks = tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS, limit=None)
-    qualities = [task.quality for task in tasks if task.quality is not None]
+    finished = tables.tasks.pick(
+        "quality", job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS
+    )
+    qualities = [quality for (quality,) in finished if quality is not None]
     left = remaining(state, job.id)
     return {
         "best_quality": max(qualities, default=None),

@@ -7,8 +7,8 @@ from easeml.store.records import Job, Task
 
 def spent_seconds(tables: Tables, job_id: str) -> float:
     """Return the device seconds of the training tasks of a job that have ended, in whatever way."""
-    ended = tables.tasks.list(job_id=job_id, kind=TaskGroup.TRAIN, state=ENDED_TASKS, limit=None)
-    return sum(task.cost for task in ended)
+    ended = tables.tasks.pick("cost", job_id=job_id, kind=TaskGroup.TRAIN, state=ENDED_TASKS)
+    return sum(cost for (cost,) in ended)
 
 
 def stop_what_reached_its_limit(tx: Transaction) -> list[Task]:
