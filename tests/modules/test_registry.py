@@ -134,7 +134,7 @@ def test_tensors_are_predicted_by_models_of_several_outputs() -> None:
 
 
 def test_objectives_with_the_default_first() -> None:
-    assert [module.name for module in REGISTRY.objectives_for(OUT_NUMBER)] == [
+    assert [module.name for module in REGISTRY.objectives_for(OUT_NUMBER)][:3] == [
         "r2",
         "mean-absolute-error",
         "rmse",

@@ -11,6 +11,7 @@ from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Predictions, interval, load_registry, measured, score, value
 
 CLASSES = np.array(["a", "b", "c"], dtype=object)
+OF_NUMBERS = ("r2", "mean-absolute-error", "rmse", "mape", "pinball-10", "pinball-90")
 
 
 def labelled(rows: int = 200, seed: int = 0) -> tuple[np.ndarray, Predictions]:
@@ -75,7 +76,7 @@ def test_number_measures() -> None:
 
 @pytest.mark.parametrize("name", [module.name for module in load_registry().of_kind("objective")])
 def test_intervals_hold_the_quality_and_repeat(name: str) -> None:
-    of_numbers = name in ("r2", "mean-absolute-error", "rmse")
+    of_numbers = name in OF_NUMBERS
     actual, predicted = numbers() if of_numbers else labelled()
     quality, low, high = interval(name, actual, predicted)
     assert low <= quality <= high

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from easeml.lifecycle.journey.facts import Estimate, Facts
 
-_SHARES = ("accuracy", "balanced-accuracy", "f1-macro", "roc-auc")
+_SHARES = (
+    "accuracy",
+    "balanced-accuracy",
+    "f1-macro",
+    "f1-weighted",
+    "roc-auc",
+    "average-precision",
+)
 
 
 def told(value: float, unit: str) -> str:

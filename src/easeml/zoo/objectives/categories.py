@@ -63,6 +63,95 @@ class MacroF1(_Share):
         return float(np.mean(2 * right[total > 0] / total[total > 0]))
 
 
+class WeightedF1(_Share):
+    """Mean of the classes' F1, each weighted by the rows that it has."""
+
+    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return the weighted mean F1."""
+        table = _confusion(actual, predicted)
+        rows = table.sum(axis=1)
+        total = rows + table.sum(axis=0)
+        seen = rows > 0
+        f1 = 2 * np.diag(table)[seen] / total[seen]
+        return float(np.average(f1, weights=rows[seen]))
+
+
+class Matthews(_Share):
+    """Matthews' correlation of what is said with what is true, from -1 to 1, for any number of
+    classes; 0 where one class alone occurs or is predicted.
+    """
+
+    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return R_K (J. Gorodkin, Computational Biology and Chemistry 28, 2004, equation 8)."""
+        table = _confusion(actual, predicted)
+        true, said, rows = table.sum(axis=1), table.sum(axis=0), table.sum()
+        spread_true = rows**2 - np.sum(true**2)
+        spread_said = rows**2 - np.sum(said**2)
+        if spread_true == 0 or spread_said == 0:
+            return 0.0
+        together = rows * np.trace(table) - np.sum(true * said)
+        return float(together / np.sqrt(spread_true * spread_said))
+
+
+class QuadraticKappa(_Share):
+    """Cohen's kappa, where a prediction that is two classes off costs four times what one is.
+
+    The classes count in the order of the labels of the schema.
+    """
+
+    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return the kappa (J.
+
+        Cohen, Psychological Bulletin 70, 1968); at least -1. Where all rows are of one class and
+        predicted so, 1.
+        """
+        table = _confusion(actual, predicted)
+        places = np.arange(len(table))
+        cost = np.subtract.outer(places, places) ** 2.0
+        by_chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+        reference = np.sum(cost * by_chance)
+        if reference == 0:
+            return 1.0
+        return float(1 - np.sum(cost * table) / reference)
+
+
+class AveragePrecision(_Share):
+    """Area under the curve of precision over recall, the mean over the classes that occur of each
+    class against the rest.
+    """
+
+    needs_probabilities = True
+
+    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return the mean, over a class's rows by falling probability, of the precision there."""
+        areas = []
+        for code in np.unique(actual):
+            areas.append(_precision(predicted[:, code], actual == code))
+        return float(np.mean(areas))
+
+
+class Brier:
+    """Mean squared error of the probabilities: of the second class where there are two, else summed
+    over the classes (G.
+
+    Brier, Monthly Weather Review 78, 1950). From 0 to 1, or to 2 with more classes.
+    """
+
+    needs_probabilities = True
+    lower_is_better = True
+
+    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return the error."""
+        errors = (predicted - np.eye(predicted.shape[1])[actual]) ** 2
+        summed = float(np.mean(errors.sum(axis=1)))
+        return summed / 2 if predicted.shape[1] == 2 else summed
+
+    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return 1 - error / the largest there is."""
+        largest = 1 if predicted.shape[1] == 2 else 2
+        return 1 - self.value(actual, predicted) / largest
+
+
 class RocAuc(_Share):
     """Area under the ROC curve, the mean over classes of each class against the rest; 0.5 where one
     class occurs.
@@ -104,3 +193,23 @@ def _area(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     n, m = int(positive.sum()), int((~positive).sum())
     return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def _precision(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
+    """Return the average precision of ranking by scores; rows of equal score count as one step."""
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    found = np.cumsum(positive[order])
+    is_last_of_score = np.append(falling[1:] != falling[:-1], True)
+    places = np.flatnonzero(is_last_of_score)
+    precision = found[places] / (places + 1)
+    gained = np.diff(found[places], prepend=0)
+    return float(np.sum(precision * gained) / positive.sum())
+
+
+def _confusion(actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rows by true class (first axis) and class that is said (second)."""
+    size = predicted.shape[1]
+    pairs = actual * size + predicted.argmax(axis=1)
+    counts = np.bincount(pairs, minlength=size * size)
+    return counts.reshape(size, size).astype(np.float64)

@@ -73,6 +73,70 @@ class RootMeanSquaredError:
         )
 
 
+class MeanAbsolutePercentageError:
+    """Mean absolute error as a share of the true value: 0.1 is ten percent off.
+
+    A true value of zero counts as the smallest step of a float, so one such row rules the mean: it
+    is for targets that are never zero.
+    """
+
+    needs_probabilities = False
+    lower_is_better = True
+
+    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return the error."""
+        return float(np.mean(np.abs(actual - predicted) / _size(actual)))
+
+    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return 1 - error / error of the best constant, at least -1.
+
+        That is the median with weights one over the true values.
+        """
+        constant = _weighted_median(actual, 1 / _size(actual))
+        reference = np.mean(np.abs(actual - constant) / _size(actual))
+        return max(_WORST, _skill(self.value(actual, predicted), reference))
+
+
+class PinballLoss:
+    """Mean loss of predictions of a quantile, in the unit of the target (R.
+
+    Koenker and G. Bassett, Econometrica 46, 1978). ``share`` in (0, 1): of the true values that are
+    to lie below the prediction.
+    """
+
+    needs_probabilities = False
+    lower_is_better = True
+    in_unit_of_target = True
+
+    def __init__(self, share: float):
+        """Above 0.5 it costs more to say too little than to say too much."""
+        self._share = share
+
+    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return the loss."""
+        lacking = actual - predicted
+        return float(np.mean(np.maximum(self._share * lacking, (self._share - 1) * lacking)))
+
+    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+        """Return 1 - loss / loss of the rows' own quantile, at least -1."""
+        constant = np.quantile(actual, self._share, axis=0, method="inverted_cdf")
+        reference = self.value(actual, np.broadcast_to(constant, actual.shape))
+        return max(_WORST, _skill(self.value(actual, predicted), reference))
+
+
+def _size(actual: NDArray[Any]) -> NDArray[np.float64]:
+    return np.maximum(np.abs(actual), np.finfo(np.float64).eps)
+
+
+def _weighted_median(values: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return, for each element of the rows, the value at which half of the weight is reached."""
+    order = np.argsort(values, axis=0)
+    reached = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
+    place = np.argmax(reached >= reached[-1] / 2, axis=0)
+    ranked = np.take_along_axis(values, order, axis=0)
+    return np.take_along_axis(ranked, place[np.newaxis], axis=0)[0]
+
+
 def _skill(error: Any, reference: Any) -> float:
     if reference == 0:  # the rows have one value: right or not
         return 1.0 if error == 0 else _WORST
