@@ -78,7 +78,7 @@ model.fit(train.drop(columns=target), train[target], task=kind, metric=metric, n
           verbose=0, time_budget=float(seconds))
 spent = time.process_time() - began
 said = model.predict(test.drop(columns=target))
-told = [str(one) for one in said] if kind == "classification" else [float(one) for one in said]
+told = said if said is None else said.astype(str if kind == "classification" else float).tolist()
 print(json.dumps({"spent": spent, "said": told, "model": str(model.best_estimator)}))
 """
 BASELINES = ("baseline", "decision-tree", "naive-bayes")
@@ -324,8 +324,11 @@ def write_split(store: Store, tables: Any, application: Any, version: Path, spli
     (split / "told.json").write_text(json.dumps(told))
 
 
-def peer_quality(python: Path, split: Path, seconds: float) -> tuple[float, float, str]:
-    """Return what FLAML used, in processor seconds, its test quality, and its model."""
+def peer_quality(python: Path, split: Path, seconds: float) -> tuple[float, float, str] | None:
+    """Return what FLAML used, in processor seconds, its test quality, and its model.
+
+    None where it found no model in this time.
+    """
     told = json.loads((split / "told.json").read_text())
     target, objective = told["target"], told["objective"]
     kind = "regression" if objective == "r2" else "classification"
@@ -341,6 +344,8 @@ def peer_quality(python: Path, split: Path, seconds: float) -> tuple[float, floa
     if done.returncode:
         raise RuntimeError(f"FLAML failed on {split.name}: {done.stderr[-2000:]}")
     found = json.loads(done.stdout.strip().rpartition("\n")[2])
+    if found["said"] is None:
+        return None
     actual = pd.read_parquet(split / "test.parquet")[target]
     if kind == "classification":
         quality = float(np.mean(actual.astype(str).to_numpy() == np.array(found["said"])))
@@ -356,7 +361,7 @@ def run_peer(python: Path, splits: Path, tables: Sequence[str], seconds: float) 
     totals = [total for total in PEER_SHARES if total <= seconds]
     asked = [(table, total) for table in tables for total in totals]
 
-    def found_in(question: tuple[str, float]) -> tuple[float, float, str]:
+    def found_in(question: tuple[str, float]) -> tuple[float, float, str] | None:
         table, total = question
         return peer_quality(python, splits / table, total / len(tables))
 
@@ -366,8 +371,9 @@ def run_peer(python: Path, splits: Path, tables: Sequence[str], seconds: float) 
     for table in tables:
         points = []
         for total in totals:
-            spent, quality, model = found[table, total]
-            points.append((spent * len(tables), quality, model))
+            if point := found[table, total]:
+                spent, quality, model = point
+                points.append((spent * len(tables), quality, model))
         best = max(quality for _, quality, _ in points)
         result.tenants.append(Tenant(table, 0.0, best, float("nan"), between(points)))
     return result
@@ -454,6 +460,11 @@ def print_report(runs: Sequence[Run]) -> None:
             )
 
 
+def keep(one: Run, folder: Path) -> None:
+    """Write a run."""
+    (folder / f"{one.label}.json").write_text(json.dumps(asdict(one)))
+
+
 def read_file(path: Path) -> Run:
     """Return a run that was written."""
     known = json.loads(path.read_text())
@@ -479,10 +490,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         splits = Path(temporary)
         runs = [run(options.data, tables, options.seconds, options.label, splits)]
+        keep(runs[0], options.out)
         if options.peer:
             runs.append(run_peer(flaml_python(options.folder), splits, tables, options.seconds))
-    for one in runs:
-        (options.out / f"{one.label}.json").write_text(json.dumps(asdict(one)))
+            keep(runs[1], options.out)
     if options.record:
         options.record.write_text(json.dumps(runs[0].works, indent=0))
     print_report(runs)

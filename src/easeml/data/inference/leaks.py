@@ -49,6 +49,21 @@ class _Looked:
         return self.is_number and not self.report.classes
 
 
+@dataclass(frozen=True)
+class _Answer:
+    """A target, in the rows that have one.
+
+    ``known``: which rows of the table these are. ``codes``: of the values, in their order.
+    ``counts``: rows of each code. ``is_measured``: it is a number and not one of few classes.
+    """
+
+    known: np.ndarray
+    values: np.ndarray
+    codes: np.ndarray
+    counts: np.ndarray
+    is_measured: bool
+
+
 class LeakFinder:
     """The columns of a table, made ready to be looked at with one target after the other."""
 
@@ -70,23 +85,31 @@ class LeakFinder:
             inputs.append(column)
             if names.PREDICTIONS.intersection(names.words(name)):
                 found[name] = "its name is that of a prediction"
-        answer = self._columns[target]
-        known = ~np.isnan(answer.values)
-        if known.sum() < _FEWEST or len(np.unique(answer.values[known])) < 2:
+        answer = _answer_of(self._columns[target])
+        if len(answer.values) < _FEWEST or len(answer.counts) < 2:
             return found
         # Numbers near the largest there are give infinite sums, which show nothing.
         with np.errstate(over="ignore", invalid="ignore"):
-            for name, why in _shown(inputs, answer, known).items():
+            for name, why in _shown(inputs, answer).items():
                 found.setdefault(name, why)
         return found
 
 
-def _shown(inputs: Sequence[_Looked], answer: _Looked, known: np.ndarray) -> Leaks:
+def _answer_of(column: _Looked) -> _Answer:
+    import numpy as np
+
+    known = ~np.isnan(column.values)
+    values = column.values[known]
+    _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return _Answer(known, values, codes, counts, column.is_measured)
+
+
+def _shown(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     """Suspects by what they hold, alone or together."""
-    found = {column.report.name: _alone(column, answer, known) for column in inputs}
+    found = {column.report.name: _alone(column, answer) for column in inputs}
     found = {name: why for name, why in found.items() if why}
     if answer.is_measured:
-        found = {**_together(inputs, answer.values, known), **found}
+        found = {**_together(inputs, answer), **found}
     return found
 
 
@@ -120,39 +143,42 @@ def _binned(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), 0, np.searchsorted(edges, values, side="right") + 1)
 
 
-def _alone(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
+def _alone(column: _Looked, answer: _Answer) -> str:
     """What shows that a column alone gives the answer; empty where nothing does."""
     if column.report.nature == "time":
         return ""  # what changes with time is no leak
     why = ""
+    bins = column.bins[answer.known]
     if answer.is_measured:
-        why = _explains(column, answer, known)
-    elif not _too_many(column.bins[known]):
-        why = _tells(column.bins[known], answer.values[known])
-    return why or _gaps_tell(column, answer, known) or _one_value_tells(column, answer, known)
+        why = _explains(column, answer)
+    elif not _too_many(bins):
+        why = _tells(bins, answer)
+    return why or _gaps_tell(bins, answer) or _one_value_tells(column, answer)
 
 
-def _tells(bins: np.ndarray, actual: np.ndarray) -> str:
+def _tells(bins: np.ndarray, answer: _Answer) -> str:
     """Whether a column, learned on every second row, gives the class in (nearly) all others."""
     learn, check = _halves(len(bins))
-    share, base = _right(bins, actual, learn, check)
+    share, base = _right(bins, answer, learn, check)
     if share >= _RIGHT and 1 - share < (1 - base) / 20:
         return f"alone it tells the target in {share:.1%} of rows"
     return ""
 
 
-def _explains(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
+def _explains(column: _Looked, answer: _Answer) -> str:
     """Whether a column alone gives a number: by its values, in a line, or in the same order."""
     import numpy as np
 
-    if not _too_many(column.bins[known]):
-        learn, check = _halves(int(known.sum()))
-        if _explained(column.bins[known], answer.values[known], learn, check) > _EXPLAINED:
+    bins = column.bins[answer.known]
+    if not _too_many(bins):
+        learn, check = _halves(len(bins))
+        if _explained(bins, answer.values, learn, check) > _EXPLAINED:
             return "alone it explains the target all but fully"
-    both = known & ~np.isnan(column.values)
+    inputs = column.values[answer.known]
+    both = ~np.isnan(inputs)
     if not column.is_number or both.sum() < _FEWEST:
         return ""
-    values, actual = column.values[both], answer.values[both]
+    values, actual = inputs[both], answer.values[both]
     if np.ptp(values) == 0 or np.ptp(actual) == 0:
         return ""
     if abs(_correlation(values, actual)) > _EXPLAINED:
@@ -184,56 +210,58 @@ def _correlation(values: np.ndarray, actual: np.ndarray) -> float:
     return found if np.isfinite(found) else 0.0
 
 
-def _gaps_tell(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
+def _gaps_tell(bins: np.ndarray, answer: _Answer) -> str:
     """Whether a column is empty exactly where the target has a class, or a number has its mode."""
-    empty = column.bins[known] == 0
-    return _one_label_where(empty, ("empty", "filled"), answer, known)
+    return _one_label_where(bins == 0, ("empty", "filled"), answer)
 
 
-def _one_value_tells(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
+def _one_value_tells(column: _Looked, answer: _Answer) -> str:
     """As ``_gaps_tell``, where the commonest value stands for a gap: code 00000 for no case."""
     import numpy as np
 
-    present = known & ~np.isnan(column.values)
-    if not present.any():
+    given = column.values[answer.known]
+    present = given[~np.isnan(given)]
+    if not len(present):
         return ""
-    values, counts = np.unique(column.values[present], return_counts=True)
+    values, counts = np.unique(present, return_counts=True)
     if counts.max() == 1:
         return ""
-    common = column.values[known] == values[counts.argmax()]
-    return _one_label_where(common, ("its commonest value", "another value"), answer, known)
+    common = given == values[counts.argmax()]
+    return _one_label_where(common, ("its commonest value", "another value"), answer)
 
 
-def _one_label_where(
-    side: np.ndarray, words: tuple[str, str], answer: _Looked, known: np.ndarray
-) -> str:
+def _one_label_where(side: np.ndarray, words: tuple[str, str], answer: _Answer) -> str:
     """Whether the target has one value just on one side; a number is looked at by its mode."""
     import numpy as np
 
-    if min(side.sum(), (~side).sum()) < _FEWEST // 2:
+    rows, inside = len(side), int(side.sum())
+    if min(inside, rows - inside) < _FEWEST // 2:
         return ""
-    labels, counts = np.unique(answer.values[known], return_counts=True)
+    looked_at = np.arange(len(answer.counts))[:_BINS]
     if answer.is_measured:
-        labels = labels[[int(counts.argmax())]]
-    for label in labels[:_BINS]:
-        holds = answer.values[known] == label
-        rare = float(min(holds.mean(), (~holds).mean()))
-        for rows, word in ((side, words[0]), (~side, words[1])):
-            share = float((rows == holds).mean())
-            if share >= _RIGHT_BY_GAPS and 1 - share < rare / 10:
-                return f"it is {word} just where the target has one value ({share:.1%} of rows)"
+        looked_at = np.array([answer.counts.argmax()])
+    having = answer.counts[looked_at]
+    both = np.bincount(answer.codes[side], minlength=len(answer.counts))[looked_at]
+    rare = np.minimum(having, rows - having)
+    agree = 2 * both + rows - inside - having  # rows on the side with the value, or without both
+    for agreeing, word in ((agree, words[0]), (rows - agree, words[1])):
+        shows = (agreeing >= _RIGHT_BY_GAPS * rows) & (rows - agreeing < rare / 10)
+        if shows.any():
+            share = float(agreeing[shows.argmax()] / rows)
+            return f"it is {word} just where the target has one value ({share:.1%} of rows)"
     return ""
 
 
-def _together(inputs: Sequence[_Looked], actual: np.ndarray, known: np.ndarray) -> Leaks:
+def _together(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     """Suspects that are parts, factors or wholes of a number."""
-    numbers = {one.report.name: one.values[known] for one in inputs if one.is_number}
+    actual = answer.values
+    numbers = {one.report.name: one.values[answer.known] for one in inputs if one.is_number}
     found: Leaks = {}
-    for name in parts(numbers, actual[known]):
+    for name in parts(numbers, actual):
         found.setdefault(name, "the target is a sum of this and other columns")
-    for name in factors(numbers, actual[known]):
+    for name in factors(numbers, actual):
         found.setdefault(name, "the target is a product of this and other columns")
-    for whole, rest in whole_and_parts(numbers, actual[known]).items():
+    for whole, rest in whole_and_parts(numbers, actual).items():
         found.setdefault(
             whole,
             "the target seems to be a part of it: it is never smaller, and both rise together",
@@ -271,7 +299,7 @@ def _explained(bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: n
 
 
 def _right(
-    bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: np.ndarray
+    bins: np.ndarray, answer: _Answer, learn: np.ndarray, check: np.ndarray
 ) -> tuple[float, float]:
     """Share of the rows of ``check`` for which the most frequent answer of each bin is right.
 
@@ -279,9 +307,10 @@ def _right(
     """
     import numpy as np
 
-    _, codes = np.unique(actual, return_inverse=True)
-    counts = np.zeros((int(bins.max()) + 1, int(codes.max()) + 1))
-    np.add.at(counts, (bins[learn], codes[learn]), 1)
+    codes = answer.codes
+    shape = (int(bins.max()) + 1, len(answer.counts))
+    cells = bins[learn] * shape[1] + codes[learn]
+    counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
     base = counts.sum(axis=0).argmax()
     guess = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), base)
     right = float((guess[bins[check]] == codes[check]).mean())
