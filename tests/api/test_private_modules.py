@@ -191,3 +191,36 @@ def test_a_tenant_has_so_many_private_modules(
     assert "1 private modules" in answer.json()["detail"]
     assert answer.json()["remedy"]
     add(confining, bob, another)
+
+
+@needs_confinement
+def test_a_private_objective_measures_the_applications_of_its_tenant_alone(
+    confining: TestClient, store: Store, ann, bob, upload, tmp_path: Path
+) -> None:
+    client = confining
+    skeletons.make(tmp_path / "counted", "objective", "shell")
+    made = add(client, ann, packed.pack(tmp_path / "counted"))
+    assert made["module_kind"] == "objective"
+    work_off(store, tmp_path)
+    assert seen(client, ann)["counted"]["kind"] == "objective"
+    assert "counted" not in seen(client, bob)
+
+    rows = "".join(f"{row}.5,{'ab'[row % 2]}\n" for row in range(20))
+    said = {}
+    for person in (ann, bob):
+        data = upload(person, "table", f"size,kind\n{rows}".encode())
+        work_off(store, tmp_path)
+        wish = {"dataset_id": data["id"], "target": "kind", "objective": "counted"}
+        answer = client.post("/api/v1/applications/propose", json=wish, headers=person.headers)
+        said[person.name] = (answer.status_code, answer.text)
+    assert said["ann"][0] == 200
+    assert said["bob"][0] == 422
+    assert "There is no objective 'counted'" in said["bob"][1]
+
+    assert client.post(f"{MODULES}/counted/archive", headers=ann.headers).status_code == 200
+    data = upload(ann, "table", f"size,kind\n{rows}".encode())
+    work_off(store, tmp_path)
+    wish = {"dataset_id": data["id"], "target": "kind", "objective": "counted"}
+    refused = client.post("/api/v1/applications/propose", json=wish, headers=ann.headers)
+    assert refused.status_code == 422
+    assert "counted is archived" in refused.text

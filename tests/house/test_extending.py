@@ -88,6 +88,14 @@ def test_programs_are_made_and_checked_as_their_page_says(tmp_path: Path) -> Non
     assert "failed" not in said
 
 
+@pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
+def test_an_objective_is_made_and_checked_as_its_page_says(tmp_path: Path) -> None:
+    said = follow(PAGES / "objective-programs.md", tmp_path)
+    assert "my-measure/eval" in said
+    assert said.count("passed: ") == 5
+    assert "failed" not in said
+
+
 def test_without_its_entry_point_a_plug_in_is_not_found(tmp_path: Path) -> None:
     text = (PAGES / "optimizer.md").read_text("utf-8")
     page = tmp_path / "page.md"

@@ -18,6 +18,43 @@ pytestmark = [
 ROWS = 80
 
 
+def use_an_objective(easeml: EasemlProcess, folder: Path, table: Path, application: str) -> None:
+    """Add an objective of programs: it measures what is trained, and what another search finds."""
+    easeml.command("module", "init", str(folder), "--kind", "objective", "--language", "shell")
+    of_three_rows = "END {\n    if (FNR == 4) exit 3"
+    (folder / "eval").write_text((folder / "eval").read_text().replace("END {", of_three_rows))
+    easeml.command("module", "check", str(folder))
+    said = easeml.command("module", "add", str(folder), "--private")
+    assert "app create --objective twice" in said
+    metrics: dict = {}
+    while "twice" not in metrics:  # by the predictions that were kept
+        time.sleep(LOOK_EVERY)
+        metrics = easeml.call("GET", application)["live_model"]["metrics"]
+    assert metrics["twice"] == 1.0
+
+    rules = ("--target", "kind", "--objective", "twice", "--name", "counted twice")
+    models = ("--models", "naive-bayes,baseline-classifier", "--max-tasks", "3")
+    made = easeml.command("app", "create", str(table), *rules, *models, "--yes", "--json")
+    other = json.loads(made)["id"]
+    easeml.wait(other, "first-model", 60)
+    rows = [{"size": 0.5, "weight": 1, "kind": "small"}, {"size": 6, "weight": 1, "kind": "large"}]
+    url = f"/api/v1/applications/{other}"
+    answer = easeml.call("POST", f"{url}/predict", {"rows": rows})
+    assert answer["quality"]["objective"] == "twice"
+    assert 0 <= answer["quality"]["value"] <= 1
+    assert easeml.call("GET", url)["objective_title"] == "twice"
+    answer = easeml.call("POST", f"{url}/predict", {"rows": [*rows, rows[0]]})
+    assert len(answer["predictions"]) == 3  # the objective fails on them, the model does not
+    assert answer["quality"] is None
+
+    (folder / "module.toml").write_text(
+        (folder / "module.toml").read_text().replace('"twice"', '"too-good"')
+    )
+    (folder / "eval").write_text("#!/bin/sh\necho value > $4/values.csv\nexec yes\n")
+    said = easeml.command("module", "add", str(folder), "--private", expect=1)
+    assert "eval was ended: it printed more than" in said
+
+
 def test_programs_are_added_searched_and_served(tmp_path: Path) -> None:
     table = tmp_path / "sizes.csv"
     with table.open("w", newline="") as file:
@@ -55,6 +92,7 @@ def test_programs_are_added_searched_and_served(tmp_path: Path) -> None:
             time.sleep(LOOK_EVERY)
             answer = easeml.call("POST", f"{application}/predict", {"rows": rows})
         assert answer["predictions"] == ["small", "large"]
+        use_an_objective(easeml, tmp_path / "twice", table, application)
 
         (folder / "module.toml").write_text(
             (folder / "module.toml").read_text().replace('"nearest"', '"hostile"')

@@ -77,7 +77,7 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
 @modules.command("init")
 def init_module(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder that is made.")],
-    kind: Annotated[str, typer.Option(help="model.")] = "model",
+    kind: Annotated[str, typer.Option(help="model or objective.")] = "model",
     language: Annotated[str, typer.Option(help="python or shell.")] = "python",
 ) -> None:
     """Write a working module to begin with: a folder with module.toml and its programs."""
@@ -92,7 +92,7 @@ def check_module(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a module.")],
     as_json: Json = False,
 ) -> None:
-    """Check a folder with programs on this machine, as a service does: train, predict, compare.
+    """Check a folder with programs on this machine, as a service does: run them, and compare.
 
     Exit code 1 if it does not pass.
     """
@@ -124,7 +124,7 @@ def add_module(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Add a model to the knowledge base, and wait for its checks.
+    """Add a model or an objective to the knowledge base, and wait for its checks.
 
     Providers add for everybody, everybody for their own tenant. Exit code 1 if it does not pass.
     """
@@ -141,7 +141,7 @@ def add_module(
     if as_json:
         print_json(found)
     elif found.state == ModuleState.READY:
-        say(f"{found.name} is in the knowledge base; {found.joined} open searches go on with it.")
+        say(_joined(found))
     else:
         say(f"{found.name} did not pass: {found.error}")
     if found.state != ModuleState.READY:
@@ -150,13 +150,13 @@ def add_module(
 
 @modules.command("archive")
 def archive_module(name: ModuleName, as_json: Json = False) -> None:
-    """Let no new search try a model (of your own, or as a provider); what it has trained stays."""
+    """Let nothing new use a model or objective (of your own, or as a provider); the rest stays."""
     _change(name, True, as_json)
 
 
 @modules.command("restore")
 def restore_module(name: ModuleName, as_json: Json = False) -> None:
-    """Let new searches try an archived model again (of your own, or as a provider)."""
+    """Let new searches use what was archived again (of your own, or as a provider)."""
     _change(name, False, as_json)
 
 
@@ -169,6 +169,13 @@ def share_module(name: ModuleName, as_json: Json = False) -> None:
         print_json([one for one in base.modules if one.name == name])
     else:
         say(f"{name} is everybody's.")
+
+
+def _joined(found: ModuleChecks) -> str:
+    joined = f"{found.name} is in the knowledge base"
+    if found.module_kind == "objective":
+        return f"{joined}: `easeml app create --objective {found.name}`."
+    return f"{joined}; {found.joined} open searches go on with it."
 
 
 def _change(name: str, archived: bool, as_json: bool) -> None:

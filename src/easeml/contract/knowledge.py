@@ -100,9 +100,11 @@ class ModuleChecks(Answer):
     failed.
 
     ``joined``: how many searches go on with it. ``private``: only those of the tenant that added it.
+    ``module_kind``: model or objective.
     """
 
     name: str
+    module_kind: str = "model"
     private: bool = False
     state: str
     checks: list[Check] = Field(default_factory=list)

@@ -18,7 +18,12 @@ class _Wire(BaseModel):
 
 
 class Spec(_Wire):
-    """Base of what a kind of task is told; each has a field ``kind``, a literal: the kind's name."""
+    """Base of what a kind of task is told; each has a field ``kind``, a literal: the kind's name.
+
+    ``objective_source``: text of the objective's module file, where it is not installed.
+    """
+
+    objective_source: str = ""
 
     @property
     def longest_seconds(self) -> float | None:

@@ -99,8 +99,9 @@ class Predictor:
         if slot.child is child and slot.served == model.served:
             return
         fetched = await asyncio.to_thread(fetch, self._store, model, self._folder)
+        source = await asyncio.to_thread(self._objective_source, declared)
         try:
-            await child.load(model.id, model.name, declared.objective, fetched)
+            await child.load(model.id, model.name, declared.objective, fetched, source)
             await child.serve(declared.id, model.id)
         except BaseException:
             await asyncio.to_thread(forget, fetched)
@@ -109,6 +110,10 @@ class Predictor:
             await asyncio.to_thread(forget, slot.fetched)
         slot.served, slot.child, slot.fetched = model.served, child, fetched
         log.info("serving", application=declared.id, model=model.id)
+
+    def _objective_source(self, application: Application) -> str:
+        with self._store.read() as tx:
+            return knowledge_base.objective_source(tx, application.objective)
 
     def _give_up(self, application: Application, model: TrainedModel, reason: str) -> None:
         with self._store.write() as tx:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from easeml.contract.tasks import RESULT, Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError
-from easeml.modules import packed
+from easeml.modules import added, packed
 from easeml.modules.leash import waited_seconds
 from easeml.service.tasks.kinds import load_kind
 
@@ -62,6 +62,7 @@ def run(folder: Path) -> TaskResult:
     try:
         kind = load_kind(spec.module)
         told = kind.spec.model_validate(spec.body)
+        added.tell(told.objective_source)
         result = kind.body(told, folder / INPUTS, folder / OUTPUTS)
     except MemoryError:
         raise

@@ -17,7 +17,7 @@ from easeml.modules import Module, Registry, load_registry, parse
 from easeml.service.tasks.kinds import Kind
 
 _CLASS = "The class is there, of a trusted package, and takes the parameters that are named."
-_FIRST = ("check_class", "check_predictions")  # all others stand on these
+_FIRST = ("check_class", "check_predictions", "check_values")  # all others stand on these
 _LONGEST = 300  # characters of an error
 _REMEDIES = {  # of the library's checks, by name
     "check_predictions": "Name transforms that prepare the data: table-onehot and scale fill and bound all values.",

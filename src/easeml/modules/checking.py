@@ -9,7 +9,7 @@ from pathlib import Path
 from easeml.errors import EasemlError, InvalidInput
 
 from . import packed
-from .conformance import OF_PROGRAMS
+from .conformance import checks_of
 from .module import Module, parse
 from .registry import Registry, load_registry
 
@@ -27,26 +27,27 @@ class Ended:
 
 
 def check(folder: Path) -> Iterator[Ended]:
-    """Check the folder of a model: its description, then training and predicting, one by one.
+    """Check the folder of a module: its description, then what its programs do, one by one.
 
     What stands on the first of the latter is left out where that fails. Raises ``InvalidInput`` for
-    a folder that is none of a model with programs, ``TooLarge``.
+    a folder that has no programs of a kind that is run, ``TooLarge``.
     """
     source = packed.pack(folder)
     module = replace(parse(source, str(folder / packed.DESCRIPTION)), source=source)
-    if not module.is_programs or module.kind != "model":
+    if not module.is_programs or module.kind not in packed.RUN:
         raise InvalidInput(
-            "Only models that are folders of programs are checked so.",
+            "Only folders of programs are checked so: models and objectives.",
             where=str(folder),
             remedy="Write runtime.kind = 'process' and put programs beside module.toml.",
         )
     yield Ended("description", "The description is whole, and the programs are there.")
     installed = load_registry()
     registry = replace(installed, modules=(*installed.modules, module))
-    for one in OF_PROGRAMS:
+    checks = checks_of(module)
+    for one in checks:
         ended = _run(one, module, registry)
         yield ended
-        if ended.error and one is OF_PROGRAMS[0]:
+        if ended.error and one is checks[0]:
             return
 
 

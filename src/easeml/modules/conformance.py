@@ -20,6 +20,7 @@ import pandas as pd
 from easeml.errors import InvalidInput
 from easeml.search import spaces
 
+from . import conformance_of_objectives
 from .contract import Context, Predictions
 from .module import Module
 from .pipeline import TrainedPipeline, fit, load_trained, save
@@ -287,7 +288,12 @@ OF_PROGRAMS = (
 
 
 def checks_of(module: Module) -> tuple[Callable[[Module, Registry, Path], None], ...]:
-    """Return the checks that a model has to pass."""
+    """Return the checks that a model has to pass, or an objective of programs.
+
+    All others stand on the first.
+    """
+    if module.kind == "objective":
+        return conformance_of_objectives.OF_PROGRAMS
     return OF_PROGRAMS if module.is_programs else CHECKS
 
 

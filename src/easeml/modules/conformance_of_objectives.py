@@ -1,9 +1,11 @@
 """What every objective has to do, as checks that a test suite runs over the zoo and over plug-ins.
 
-``check(module)`` raises ``AssertionError`` with what is wrong.
+``check(module)`` raises ``AssertionError`` with what is wrong. ``OF_PROGRAMS`` are those of a folder
+of programs, one by one, as a service runs them.
 """
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,8 @@ from numpy.typing import NDArray
 
 from easeml.modules.contract import Objective
 from easeml.modules.module import Module
+from easeml.modules.objective_programs import ProcessObjective
+from easeml.modules.registry import Registry
 
 _ROWS, _CLASSES, _SEEDS = 40, 3, 5
 
@@ -18,12 +22,57 @@ _ROWS, _CLASSES, _SEEDS = 40, 3, 5
 def check(module: Module) -> None:
     """Run all checks on made answers, right, wrong and of a single row."""
     assert module.kind == "objective", f"{module.name} is a {module.kind}"
-    assert module.schema_in is not None, f"{module.name}: an objective has an input schema"
-    is_category = next(iter(module.schema_in.first.nodes.values())).type == "category"
     objective: Objective = module.make()
     for seed in range(_SEEDS):
-        actual, right, wrong = _answers(is_category, seed)
+        actual, right, wrong = _answers(_is_category(module), seed)
         _check_answers(objective, actual, right, wrong, f"{module.name}, seed {seed}")
+
+
+def check_values(module: Module, registry: Registry, folder: Path) -> None:
+    """Every answer has a measure: a finite number between worst and best."""
+    objective: ProcessObjective = module.make()
+    for seed in range(_SEEDS):
+        actual, right, wrong = _answers(_is_category(module), seed)
+        objective.values([(actual, right), (actual, wrong)])  # it raises for any other number
+
+
+def check_direction(module: Module, registry: Registry, folder: Path) -> None:
+    """Right answers are better than wrong ones."""
+    objective: ProcessObjective = module.make()
+    for seed in range(_SEEDS):
+        actual, right, wrong = _answers(_is_category(module), seed)
+        good, bad = map(objective.quality_of, objective.values([(actual, right), (actual, wrong)]))
+        assert good > bad, (
+            f"Right answers have the score {good:.4g}, wrong ones {bad:.4g}: "
+            "are worst and best of [measure] the wrong way round?"
+        )
+
+
+def check_rows_alone(module: Module, registry: Registry, folder: Path) -> None:
+    """A row alone has a measure, and so have rows of one class."""
+    objective: ProcessObjective = module.make()
+    actual, right, wrong = _answers(_is_category(module), 0)
+    alone = [(actual[place : place + 1], wrong[place : place + 1]) for place in range(_CLASSES)]
+    same = actual == actual[0]
+    objective.values([*alone, (actual[same], right[same]), (actual[same], wrong[same])])
+
+
+def check_again(module: Module, registry: Registry, folder: Path) -> None:
+    """Equal answers have equal measures, whatever else is measured with them."""
+    objective: ProcessObjective = module.make()
+    actual, right, wrong = _answers(_is_category(module), 1)
+    alone = objective.value(actual, wrong)
+    among = objective.values([(actual, right), (actual, wrong)])[1]
+    assert alone == among, f"The same answers have the measure {alone:.6g}, and then {among:.6g}."
+
+
+OF_PROGRAMS = (check_values, check_direction, check_rows_alone, check_again)
+"""The first stands for itself: what it finds wrong, all others would find as well."""
+
+
+def _is_category(module: Module) -> bool:
+    assert module.schema_in is not None, f"{module.name}: an objective has an input schema"
+    return next(iter(module.schema_in.first.nodes.values())).type == "category"
 
 
 def _check_answers(

@@ -9,7 +9,7 @@ ICML 2013, section 3). The probabilities stay what they are.
 import numpy as np
 from numpy.typing import NDArray
 
-from .registry import load_registry
+from .added import objective_named
 
 
 def class_weights(objective: str, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
@@ -21,5 +21,5 @@ def class_weights(objective: str, rows: NDArray[np.intp]) -> NDArray[np.float64]
     """
     if not objective:
         return None
-    chosen = getattr(load_registry().get(objective).make(), "class_weights", None)
+    chosen = getattr(objective_named(objective), "class_weights", None)
     return None if chosen is None else chosen(rows)

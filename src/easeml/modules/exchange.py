@@ -8,6 +8,11 @@ from numpy.typing import NDArray
 
 from .programs import LARGEST_OUTPUT, ProgramFailed
 
+_SHAPES = {
+    "predict": "Write one row for each row of features, and a column for each class.",
+    "eval": "Write one column, and a row for each table of the folder that --data names.",
+}
+
 
 def write_numbers(path: Path, values: NDArray[np.float64], names: list[str]) -> None:
     """Write an array of shape (rows, columns) as a table with a header."""
@@ -26,33 +31,35 @@ def write_numbers(path: Path, values: NDArray[np.float64], names: list[str]) -> 
     parquet.write_table(table, path)
 
 
-def read_numbers(path: Path, name: str, rows: int, columns: int) -> NDArray[np.float64]:
+def read_numbers(
+    path: Path, name: str, rows: int, columns: int, program: str = "predict"
+) -> NDArray[np.float64]:
     """Return what a program answered, of shape (rows, columns), all finite.
 
-    ``name``: of the module. Raises ``ProgramFailed`` for anything else.
+    ``name``: of the module; ``program``: that wrote it. Raises ``ProgramFailed`` for anything else.
     """
     if path.is_symlink() or not path.is_file():
-        remedy = f"Let predict write {path.name} into the folder that --output names."
-        raise ProgramFailed("predict wrote no predictions.", where=name, remedy=remedy)
+        remedy = f"Let {program} write {path.name} into the folder that --output names."
+        raise ProgramFailed(f"{program} wrote no {path.stem}.", where=name, remedy=remedy)
     if path.stat().st_size > LARGEST_OUTPUT:
-        raise ProgramFailed("predict wrote more than may be read.", where=name)
-    table = _read(path, name)
+        raise ProgramFailed(f"{program} wrote more than may be read.", where=name)
+    table = _read(path, name, program)
     if (table.num_rows, table.num_columns) != (rows, columns):
         raise ProgramFailed(
-            f"predict answered {table.num_rows} rows of {table.num_columns} columns; "
+            f"{program} answered {table.num_rows} rows of {table.num_columns} columns; "
             f"{rows} rows of {columns} were to be.",
             where=name,
-            remedy="Write one row for each row of features, and a column for each class.",
+            remedy=_SHAPES[program],
         )
     values = np.empty((rows, columns))
     for place in range(columns):
-        values[:, place] = _numbers(table.column(place), name)
+        values[:, place] = _numbers(table.column(place), name, program)
     if not np.isfinite(values).all():
-        raise ProgramFailed("predict answered what is no finite number.", where=name)
+        raise ProgramFailed(f"{program} answered what is no finite number.", where=name)
     return values
 
 
-def _read(path: Path, name: str) -> Any:
+def _read(path: Path, name: str, program: str) -> Any:
     from pyarrow import ArrowException, csv, parquet
 
     try:
@@ -62,14 +69,14 @@ def _read(path: Path, name: str) -> Any:
         return file.read()
     except (ArrowException, OSError, ValueError) as error:
         raise ProgramFailed(
-            f"{path.name} of predict cannot be read: {error}", where=name
+            f"{path.name} of {program} cannot be read: {error}", where=name
         ) from error
 
 
-def _numbers(column: Any, name: str) -> NDArray[np.float64]:
+def _numbers(column: Any, name: str, program: str) -> NDArray[np.float64]:
     from pyarrow import ArrowException
 
     try:
         return column.cast("float64").to_numpy()
     except (ArrowException, ValueError) as error:
-        raise ProgramFailed("predict answered what is no number.", where=name) from error
+        raise ProgramFailed(f"{program} answered what is no number.", where=name) from error

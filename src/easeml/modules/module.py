@@ -13,12 +13,14 @@ from easeml.search import spaces
 from . import packed
 from .accepts import Accepts
 from .contract import CONTRACT_VERSION
+from .scale import scale_of
 
 KINDS = ("model", "transform", "objective")
 _TYPES: dict[str, type] = {
     "name": str, "kind": str, "version": str, "contract": int, "title": str, "about": str, "reference": str,
     "transforms": list, "rank": int, "runtime": dict, "resources": dict, "cost": dict, "space": dict, "accepts": str,
     "schema_in": object, "schema_out": object, "replaces": list, "files": dict,
+    "measure": dict,
 }  # fmt: skip
 _SAID = {str: "text", int: "a whole number", list: "a list of names", dict: "a table"}
 _FEATURES = {"nodes": {"features": {"singleton": True, "type": "tensor", "dim": ["n"]}}}
@@ -49,7 +51,8 @@ class Module:
     distribution that brings it: imported ahead of time, trusted, and its version kept with what was
     trained. ``reference``: where to read of it. ``source``: the file's text, where the module
     was added to a running easeml; empty where it is installed. ``files``: of a folder of programs,
-    name -> text; ``exchange``: the format of the tables that they are given.
+    name -> text; ``exchange``: the format of the tables that they are given. ``measure``: of an
+    objective that is such a folder, the fields of ``scale.Scale``.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Module:
     source: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     exchange: str = "parquet"
+    measure: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_programs(self) -> bool:
@@ -84,9 +88,7 @@ class Module:
         Raises ``InvalidInput`` where there is no such class.
         """
         if self.is_programs:
-            from .process import ProcessModel
-
-            return ProcessModel(self.name, self.files, self.exchange)
+            return self._programs()
 
         found = self.load_class()
         is_of_contract = self.kind != "model" or hasattr(found, "load")
@@ -96,6 +98,16 @@ class Module:
         from .named import NamedEstimator
 
         return NamedEstimator(found, self.parameters)
+
+    def _programs(self) -> Any:
+        if self.kind == "objective":
+            from .objective_programs import ProcessObjective
+
+            return ProcessObjective(self.name, self.files, self.exchange, scale_of(self.measure))
+
+        from .process import ProcessModel
+
+        return ProcessModel(self.name, self.files, self.exchange)
 
     def load_class(self) -> type:
         """Import the class. Raises ``InvalidInput`` where there is none."""
@@ -151,6 +163,7 @@ def parse(text: str, where: str) -> Module:
         reference=document.get("reference", ""),
         files=document.get("files", {}),
         exchange=document["runtime"].get("data", "parquet"),
+        measure=document.get("measure", {}),
     )
 
 
@@ -263,10 +276,10 @@ def _check_schemas(document: dict[str, Any], where: str) -> None:
 
 
 def _check_short_form(document: dict[str, Any], where: str) -> None:
-    """A model for tables may name its kind of target in the place of both schemas."""
-    if document["accepts"] not in _TARGETS or document["kind"] != "model":
+    """A model for tables, or an objective, may name its kind of target in the place of schemas."""
+    if document["accepts"] not in _TARGETS or document["kind"] == "transform":
         raise InvalidInput(
-            f"accepts is not one of {', '.join(_TARGETS)}, of a model.",
+            f"accepts is not one of {', '.join(_TARGETS)}, of a model or an objective.",
             where=where,
         )
     if "schema_in" in document or "schema_out" in document:
@@ -283,8 +296,11 @@ def _with_schemas(document: dict[str, Any]) -> dict[str, Any]:
     """
     if "accepts" not in document:
         return document
+    target = _TARGETS[document["accepts"]]
+    if document["kind"] == "objective":
+        return {**document, "schema_in": target}
     usual = {"transforms": _PREPARED}
-    schemas = {"schema_in": _FEATURES, "schema_out": _TARGETS[document["accepts"]]}
+    schemas = {"schema_in": _FEATURES, "schema_out": target}
     return {**usual, **document, **schemas}
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 from easeml.errors import InvalidInput, TooLarge
 
+from .scale import why_no_measure
+
 MARK = "# A folder of programs, as one text."
 """The line by which such a text is known."""
 
@@ -24,6 +26,9 @@ PROGRAMS = {
     "optimizer": ("suggest",),
 }
 """Kind of module -> the programs that its folder has."""
+
+RUN = ("model", "objective")
+"""The kinds whose programs this release runs."""
 
 
 def pack(folder: Path) -> str:
@@ -80,6 +85,8 @@ def check_programs(document: Mapping[str, Any], where: str) -> None:
     files = document.get("files", {})
     for name, text in files.items():
         _check_file(name, text, where)
+    if document["kind"] == "objective":
+        _check_measure(document.get("measure", {}), where)
     for program in PROGRAMS[document["kind"]]:
         if program not in files:
             raise InvalidInput(
@@ -87,6 +94,13 @@ def check_programs(document: Mapping[str, Any], where: str) -> None:
                 where=where,
                 remedy="Put it into the folder, beside module.toml.",
             )
+
+
+def _check_measure(measure: Mapping[str, Any], where: str) -> None:
+    reason = why_no_measure(measure)
+    if reason:
+        remedy = "Write [measure] with worst and best, the ends of the range of the measure."
+        raise InvalidInput(reason, where=where, remedy=remedy)
 
 
 def _check_file(name: str, text: Any, where: str) -> None:

@@ -53,7 +53,7 @@ class ProcessModel:
         Raises ``ProgramFailed`` for what it does wrong, ``InvalidInput`` where it ends with exit
         code 2: it cannot learn from this data.
         """
-        with _folder_of(self.files) as place:
+        with program_folder(self.files) as place:
             _write_features(place, data.X, self.exchange)
             target = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
             names = _names("y", target.shape[1])
@@ -104,7 +104,7 @@ class TrainedProcess:
         if rows == 0:
             return np.zeros((0, self.width)) if self.classes else np.zeros(0)
         exchange = self.model.exchange
-        with _folder_of(self.model.files) as place:
+        with program_folder(self.model.files) as place:
             _write_features(place, X, exchange)
             for name, content in self.memory.items():
                 (place / "memory" / name).write_bytes(content)
@@ -125,7 +125,7 @@ class TrainedProcess:
 
 
 @contextmanager
-def _folder_of(files: Mapping[str, str]) -> Iterator[Path]:
+def program_folder(files: Mapping[str, str]) -> Iterator[Path]:
     """Make the folder that a program has to itself, and take it away."""
     with tempfile.TemporaryDirectory(prefix="module-", ignore_cleanup_errors=True) as made:
         place = Path(made).resolve() / "own"

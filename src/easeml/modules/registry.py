@@ -120,7 +120,11 @@ class Registry:
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         """Return the objectives that measure such an output, the default first."""
         target = _schema(schema_out)
-        return [module for module in self.of_kind("objective") if not _refuses(module, target)]
+        fitting = []
+        for module in self.of_kind("objective"):
+            if module.name not in self.archived and not _refuses(module, target):
+                fitting.append(module)
+        return fitting
 
     def candidates(self, model: Module, schema_in: Schema | dict[str, Any]) -> list[Module]:
         """Return the chain of transforms to put before a model, in order.

@@ -4,9 +4,8 @@ Qualities are scaled so that 1 is best. Rows whose actual value is missing are l
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,16 @@ from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
 
+from .added import objective_named
 from .baseline import always_the_same, name_of_guess
-from .contract import Objective, Predictions
-from .registry import load_registry
+from .contract import Predictions
+from .objective_programs import ProcessObjective
 from .target import as_numbers, encode_labels
 
 _SEED = 20180801
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 _MOST_RESAMPLES, _LEAST_RESAMPLES, _DRAWS = 1000, 100, 4_000_000
-
-
-@cache
-def _objective(name: str) -> Objective:
-    return load_registry().get(name).make()
+_LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM = 20, 200_000  # it reads all of them as a table
 
 
 def score(objective: str, actual: Any, predictions: Predictions) -> float:
@@ -36,7 +32,7 @@ def score(objective: str, actual: Any, predictions: Predictions) -> float:
     objective, ``InvalidInput`` where no row can be scored, labels are not of the predicted classes,
     or probabilities are needed.
     """
-    return _objective(objective).quality(*_prepare(objective, actual, predictions))
+    return objective_named(objective).quality(*_prepare(objective, actual, predictions))
 
 
 def scorer(
@@ -51,7 +47,7 @@ def scorer(
     ``Predictions``. Rows without an actual value are left out. It is ``score``, for many predictions
     of the same rows.
     """
-    measure = _objective(objective)
+    measure = objective_named(objective)
     counted = None if measure.needs_probabilities else class_weights
     if classes is None:
         known = as_numbers(actual)
@@ -69,7 +65,7 @@ def value(objective: str, actual: Any, predictions: Predictions) -> float:
 
     Arguments as for ``score``.
     """
-    return _objective(objective).value(*_prepare(objective, actual, predictions))
+    return objective_named(objective).value(*_prepare(objective, actual, predictions))
 
 
 def interval(
@@ -82,8 +78,12 @@ def interval(
     13.3) with a fixed seed; widened where needed so that it holds the quality itself.
     ``resamples``: at most so many; fewer are faster and rougher.
     """
-    measure = _objective(objective)
+    measure = objective_named(objective)
     known, predicted = _prepare(objective, actual, predictions)
+    if isinstance(measure, ProcessObjective):
+        found = _of_program(measure, known, predicted, resamples)
+        quality, *ends = [measure.quality_of(one) for one in found]
+        return quality, min(ends), max(ends)
     return _with_interval(objective, measure.quality, known, predicted, resamples)
 
 
@@ -122,10 +122,12 @@ def measured(
     ``resamples`` 0: without an interval, as are measures of one row, which tells of no other.
     ``learnt``: the answers of the train rows, for the baseline. ``target``: its name, for the unit.
     """
-    measure = _objective(objective)
+    measure = objective_named(objective)
     in_unit_of_target = getattr(measure, "in_unit_of_target", False)
     known, predicted = _prepare(objective, actual, predictions)
-    if resamples and len(known) > 1:
+    if resamples and len(known) > 1 and isinstance(measure, ProcessObjective):
+        found, low, high = _of_program(measure, known, predicted, resamples)
+    elif resamples and len(known) > 1:
         found, low, high = _with_interval(objective, measure.value, known, predicted, resamples)
     else:
         found, low, high = measure.value(known, predicted), None, None
@@ -160,13 +162,34 @@ def _with_interval(
         return value, *_wilson(value, len(known))
     rows = len(known)
     draws = max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows))
+    resampled = [measure(*one) for one in _resamples(known, predicted, draws)]
+    return value, *_ends(value, resampled)
+
+
+def _of_program(
+    measure: ProcessObjective, known: NDArray[Any], predicted: NDArray[np.float64], resamples: int
+) -> tuple[float, float, float]:
+    """Return the value with its interval as ``_with_interval``, by one run of the program."""
+    most = max(_LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM // len(known))
+    draws = list(_resamples(known, predicted, min(resamples, most)))
+    value, *resampled = measure.values([(known, predicted), *draws])
+    return value, *_ends(value, resampled)
+
+
+def _resamples(
+    known: NDArray[Any], predicted: NDArray[np.float64], draws: int
+) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+    rows = len(known)
     random = np.random.default_rng(_SEED)
-    resampled = []
     for _ in range(draws):
         chosen = random.integers(rows, size=rows)
-        resampled.append(measure(known[chosen], predicted[chosen]))
+        yield known[chosen], predicted[chosen]
+
+
+def _ends(value: float, resampled: list[float]) -> tuple[float, float]:
+    """Return the ends of the percentile interval, widened to hold the value itself."""
     low, high = np.quantile(resampled, [0.025, 0.975])
-    return value, min(value, float(low)), max(value, float(high))
+    return min(value, float(low)), max(value, float(high))
 
 
 def _prepare(
@@ -211,7 +234,7 @@ def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -
 
 def _probabilities(name: str, predictions: Predictions) -> NDArray[np.float64]:
     """Return probabilities, weighted as the labels were chosen where these are what counts."""
-    needed = _objective(name).needs_probabilities
+    needed = objective_named(name).needs_probabilities
     if predictions.probabilities is not None and needed:
         return np.asarray(predictions.probabilities, dtype=np.float64)
     if predictions.probabilities is not None:

@@ -1,11 +1,11 @@
-"""Working folders to begin a module with: a model in Python or shell, by nearest class means."""
+"""Working folders to begin a module with, in Python or shell: a model, or an objective."""
 
 import shutil
 from pathlib import Path
 
 from easeml.errors import Conflict, InvalidInput
 
-from .packed import DESCRIPTION
+from .packed import DESCRIPTION, RUN
 
 LANGUAGES = ("python", "shell", "r")
 _TOML = """\
@@ -108,6 +108,62 @@ exec awk -F, '
   }
 ' output="$6/predictions.csv" "$4/means.csv" "$2/features.csv"
 """
+_OBJECTIVE_TOML = """\
+name = "{name}"
+kind = "objective"
+version = "1.0"
+contract = 1
+title = "{title}"
+about = "The share predicted right, where rows of the last class count twice."
+accepts = "classification"
+
+[runtime]
+kind = "process"
+data = "csv"
+
+[measure]
+worst = 0.0
+best = 1.0
+"""
+_PYTHON_EVAL = '''\
+#!/usr/bin/env python3
+"""eval --data DIR --output DIR: the share predicted right, the last class counting twice."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+data, output = Path(sys.argv[2]), Path(sys.argv[4])
+about = json.loads((data / "about.json").read_text())
+
+values = []
+for file in sorted(data.glob("*.csv")):
+    table = np.loadtxt(file, delimiter=",", skiprows=1, ndmin=2)
+    actual, said = table[:, 0], table[:, 1:].argmax(axis=1)
+    weights = np.where(actual == about["classes"] - 1, 2.0, 1.0)
+    values.append(np.average(actual == said, weights=weights))
+np.savetxt(output / "values.csv", values, "%.17g", header="value", comments="")
+'''
+_SHELL_EVAL = """\
+#!/bin/sh
+# eval --data DIR --output DIR: the share predicted right, the last class counting twice.
+exec awk -F, '
+  FNR == 1 { table++; next }
+  {
+    said = 2
+    for (i = 3; i <= NF; i++) if ($i > $said) said = i
+    weight = ($1 == NF - 2) ? 2 : 1
+    total[table] += weight
+    if ($1 == said - 2) right[table] += weight
+  }
+  END {
+    print "value" > output
+    for (i = 1; i <= table; i++) printf "%.17g\\n", right[i] / total[i] > output
+  }
+' output="$4/values.csv" "$2"/*.csv
+"""
 
 
 def make(folder: Path, kind: str, language: str) -> list[Path]:
@@ -116,13 +172,22 @@ def make(folder: Path, kind: str, language: str) -> list[Path]:
     Raises ``InvalidInput`` for a kind or language that there is no skeleton of, ``Conflict`` where
     the folder has files.
     """
-    if kind != "model":
+    if kind not in RUN:
         raise InvalidInput(
-            f"Folders of programs are models; there is no skeleton of kind {kind!r}.",
+            f"Folders of programs are models or objectives; there is no skeleton of kind {kind!r}.",
             where="--kind",
             remedy="Write a class: docs/extending tells how for each kind.",
         )
-    files = _files(folder.resolve().name.lower(), language)
+    if language == "r":
+        raise _no_r()
+    if language not in LANGUAGES:
+        raise InvalidInput(
+            "The language is not known.",
+            where="--language",
+            remedy=f"Languages: {', '.join(LANGUAGES)}.",
+        )
+    name = folder.resolve().name.lower()
+    files = _of_objective(name, language) if kind == "objective" else _of_model(name, language)
     if folder.exists() and any(folder.iterdir()):
         remedy = "Name a folder that is not there yet."
         raise Conflict("The folder is not empty.", where=str(folder), remedy=remedy)
@@ -137,20 +202,17 @@ def make(folder: Path, kind: str, language: str) -> list[Path]:
     return made
 
 
-def _files(name: str, language: str) -> dict[str, str]:
+def _of_model(name: str, language: str) -> dict[str, str]:
     if language == "python":
         toml = _TOML.format(name=name, title=name, space=_SPACE)
         return {DESCRIPTION: toml, "train": _PYTHON_TRAIN, "predict": _PYTHON_PREDICT}
-    if language == "shell":
-        toml = _TOML.format(name=name, title=name, space="")
-        return {DESCRIPTION: toml, "train": _SHELL_TRAIN, "predict": _SHELL_PREDICT}
-    if language == "r":
-        raise _no_r()
-    raise InvalidInput(
-        "The language is not known.",
-        where="--language",
-        remedy=f"Languages: {', '.join(LANGUAGES)}.",
-    )
+    toml = _TOML.format(name=name, title=name, space="")
+    return {DESCRIPTION: toml, "train": _SHELL_TRAIN, "predict": _SHELL_PREDICT}
+
+
+def _of_objective(name: str, language: str) -> dict[str, str]:
+    toml = _OBJECTIVE_TOML.format(name=name, title=name)
+    return {DESCRIPTION: toml, "eval": _PYTHON_EVAL if language == "python" else _SHELL_EVAL}
 
 
 def _no_r() -> InvalidInput:

@@ -447,12 +447,13 @@ class AsyncOperations(AsyncCalls):
     async def add_module(
         self, toml: str, *, private: bool = False, idempotency_key: str | None = None
     ) -> ModuleChecks:
-        """Have a model checked that will join the knowledge base if it passes (providers only).
+        """Have a model or an objective checked that will join the knowledge base if it passes
+        (providers only).
 
         One that is private to the caller's tenant may be added by everybody, if it is a folder
         of programs. Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that
-        describes no model of a trusted, installed package, and no folder of programs,
-        ``Conflict`` for a name that is taken and for programs where tasks are not confined,
+        describes no model of a trusted, installed package, and no folder of programs that are
+        run, ``Conflict`` for a name that is taken and for programs where tasks are not confined,
         ``OverQuota`` for more private modules than a tenant may have. What has failed may be
         added anew under the same name.
         """

@@ -8,6 +8,7 @@ import json
 import selectors
 import socket
 import threading
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -20,14 +21,16 @@ from easeml.engine.limits import limit_child
 from easeml.engine.serving.frames import Header, encode, receive_frame
 from easeml.engine.serving.shelf import Shelf
 from easeml.errors import EasemlError
-from easeml.modules import Predictions, conformal, interval, known_rows, measured
+from easeml.modules import Predictions, added, conformal, interval, known_rows, measured
 from easeml.modules.ensemble import TrainedEnsemble, load_model
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline
+from easeml.modules.programs import ProgramFailed
 from easeml.protocols.endpoint import answer_of, problem
 from easeml.schema import Schema
 
 _LONGEST_ID = 256  # bytes
+_MEASURE_SECONDS = 5.0  # of an uploaded objective: others wait meanwhile
 _PATIENCE = 30.0  # seconds for a frame that has begun to arrive, or an answer to leave
 
 
@@ -127,6 +130,7 @@ class _Child:
 
 def _load(request: Header) -> _Served:
     """Load, warm up, and replay the manifest's parity sample before anybody is served."""
+    added.tell(request["objective_source"], _MEASURE_SECONDS)
     trained = load_model(Path(request["folder"]))
     trained.check_parity()
     schema_in = Schema.from_json(trained.manifest["schema_in"])
@@ -173,8 +177,9 @@ def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, An
         **answer_of(rows, predicted, band, served.known),
     }
     if rows.labels is not None:
-        reply["quality"] = _quality(served, rows.labels, predicted)
-        _tell_training_rows(served, rows, predicted, reply)
+        with suppress(ProgramFailed):  # an uploaded objective; the predictions are good
+            reply["quality"] = _quality(served, rows.labels, predicted)
+            _tell_training_rows(served, rows, predicted, reply)
     return reply
 
 

@@ -57,12 +57,17 @@ class TenantChild:
         """Whether the child still answers."""
         return not self._listener.done()
 
-    async def load(self, model_id: str, name: str, objective: str, folder: Path) -> None:
+    async def load(
+        self, model_id: str, name: str, objective: str, folder: Path, objective_source: str = ""
+    ) -> None:
         """Load a model beside those that serve.
+
+        ``objective_source``: text of the objective, where it is not installed.
 
         Raises ``EasemlError`` if it fails or its parity does not hold.
         """
         facts = {"model_id": model_id, "name": name, "objective": objective, "folder": str(folder)}
+        facts["objective_source"] = objective_source
         if error := await self._call({"do": "load", **facts}):
             raise EasemlError(f"Model {model_id} could not be loaded: {error}")
 

@@ -37,6 +37,7 @@ def show_all(tx: Transaction, applications: list[Application]) -> list[Applicati
     live = _live_models(tables, applications)
     qualities = test_quality.readings(tables, applications)
     gated = kept.gated(tables, [application.id for application in applications])
+    titles = knowledge_base.objectives(tx, [one.objective for one in applications])
     shown = []
     for application in applications:
         job = newest.get(application.id)
@@ -50,6 +51,7 @@ def show_all(tx: Transaction, applications: list[Application]) -> list[Applicati
                 job,
                 searches[job.id] if job else None,
                 reasons.get(job.id) if job else None,
+                titles[application.objective],
             )
         )
     return shown
@@ -72,8 +74,9 @@ def _show(
     job: Job | None,
     search: Summary | None,
     waits: Waiting | None,
+    told: tuple[str, str],
 ) -> ApplicationAnswer:
-    title, about = knowledge_base.objective(application.objective)
+    title, about = told
     live_notes = live.notes if live else []
     return ApplicationAnswer(
         id=application.id,

@@ -217,6 +217,12 @@ def _choose_objective(
             return objective
     known = [module.name for module in registry.modules if module.kind == "objective"]
     names = [objective.name for objective in fitting]
+    if name in known and name in registry.archived:
+        raise InvalidInput(
+            f"The objective {name} is archived.",
+            where="objective",
+            remedy=f"These fit: {', '.join(names)}.",
+        )
     if name in known:
         remedy = f"These fit: {', '.join(names)}."
         raise InvalidInput(

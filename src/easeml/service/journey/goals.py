@@ -128,7 +128,8 @@ def _record(
         return record
     read = journey.read_goal(text)
     unit = read.objective or application.objective
-    _check_objective(unit, version)
+    if unit != application.objective:
+        _check_objective(unit, version)
     if unit in _JUDGED and read.value > 1:
         remedy = f"The best {unit} is 1: write 0.9 or 90 %."
         raise InvalidInput(f"{text!r} is beyond the best there is.", where="goal", remedy=remedy)

@@ -63,10 +63,29 @@ def read_added(source: str) -> Module:
     return replace(parse(source, "module.toml"), source=source)
 
 
-def objective(name: str) -> tuple[str, str]:
-    """Return title and sentence of an objective; its name and nothing if it is no longer installed."""
-    found = next((one for one in load_registry().modules if one.name == name), None)
-    return (found.title, found.about) if found else (name, "")
+def objectives(tx: Transaction, names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return title and sentence of objectives by name.
+
+    They are the name and nothing where it is no longer installed.
+    """
+    told = {name: (name, "") for name in names}
+    added = tx.module_marks.pick("source", id=list(told), state=ModuleState.READY)
+    found = [read_added(source) for (source,) in added if source]
+    for module in (*found, *load_registry().of_kind("objective")):
+        if module.name in told:
+            told[module.name] = (module.title, module.about)
+    return told
+
+
+def objective_source(tx: Transaction, name: str) -> str:
+    """Return the text of an objective that was added; empty for one that is installed.
+
+    Whose it is was decided when an application named it.
+    """
+    mark = tx.module_marks.find(id=name)
+    if mark is None or mark.state != ModuleState.READY:
+        return ""
+    return mark.source
 
 
 def pipeline_of(registry: Registry, candidate: Candidate) -> Pipeline:

@@ -1,6 +1,7 @@
-"""Adding a model to a running easeml.
+"""Adding a model or an objective to a running easeml.
 
-A worker checks it; then every search that it fits goes on with it.
+A worker checks it; then every search that a model fits goes on with it, and every model that an
+objective fits is measured by it.
 
 What is added is a description, never code: it names a class of a package that the provider
 installed and trusts.
@@ -19,12 +20,13 @@ from easeml.contract.parameters import OnceKey
 from easeml.contract.states import SEARCHED_JOBS, CheckState, ModuleState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, OverQuota, TooLarge
-from easeml.modules import Module, load_registry
+from easeml.modules import Module, Registry, load_registry, packed
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.rules import allowed_models
 from easeml.service.knowledge.trials import cost_belief, finished_trials
+from easeml.service.modules import measuring
 from easeml.service.search import candidates, jobs
 from easeml.service.tasks import logs, requests
 from easeml.settings import Settings
@@ -53,11 +55,11 @@ def add(
     wish: NewModule,
     idempotency_key: OnceKey = None,
 ) -> ModuleChecks:
-    """Have a model checked that will join the knowledge base if it passes (providers only).
+    """Have a model or an objective checked that will join the knowledge base if it passes (providers only).
 
     One that is private to the caller's tenant may be added by everybody, if it is a folder of
     programs. Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that describes no
-    model of a trusted, installed package, and no folder of programs, ``Conflict`` for a name that
+    model of a trusted, installed package, and no folder of programs that are run, ``Conflict`` for a name that
     is taken and for programs where tasks are not confined, ``OverQuota`` for more private modules
     than a tenant may have. What has failed may be added anew under the same name.
     """
@@ -72,7 +74,7 @@ def add(
     once = Once(caller, "modules", idempotency_key, wish)
     trusted = _trusted(settings)
     module = knowledge_base.read_added(wish.toml)
-    _check_model(module)
+    _check_kind(module)
     if module.is_programs:
         _check_isolation(settings)
     elif wish.private:
@@ -139,10 +141,7 @@ def arriving(tx: Transaction, caller: Caller) -> list[ModuleChecks]:
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> None:
-    """Take in a model whose checks all passed.
-
-    All open searches that it fits go on with it.
-    """
+    """Take in a module whose checks all passed, and use it wherever it fits."""
     checks = Checked.from_json(result.value).checks
     failed = [check for check in checks if check.state != CheckState.PASSED]
     if failed:
@@ -150,7 +149,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
         return
     tx.module_marks.update(task.subject, state=ModuleState.READY)
     tx.events.append("module.ready", task.subject, {}, task.tenant_id)
-    _join_searches(tx, task.subject)
+    _take_up(tx, task.subject)
 
 
 def share(tx: Transaction, caller: Caller, mark: ModuleMark) -> None:
@@ -163,7 +162,7 @@ def share(tx: Transaction, caller: Caller, mark: ModuleMark) -> None:
     tx.module_marks.update(mark.id, tenant_id="")
     tx.events.append("module.shared", mark.id, {"by": caller.user_id}, mark.tenant_id)
     tx.events.append("module.ready", mark.id, {}, caller.tenant_id)  # searches hear of it by this
-    _join_searches(tx, mark.id)
+    _take_up(tx, mark.id)
 
 
 def record_failure(tx: Transaction, task: Task) -> None:
@@ -195,10 +194,14 @@ def _check_isolation(settings: Settings) -> None:
         )
 
 
-def _check_model(module: Module) -> None:
-    """Raise ``InvalidInput`` for what is no model, or has a name that is none."""
-    if module.kind != "model":
-        raise InvalidInput(f"This is a {module.kind}; models can be added.", where=f"{_FILE}: kind")
+def _check_kind(module: Module) -> None:
+    """Raise ``InvalidInput`` for a kind that cannot be added, and a name that is none."""
+    kinds = packed.RUN if module.is_programs else ("model",)
+    if module.kind not in kinds:
+        raise InvalidInput(
+            f"This is a {module.kind}; models can be added, and objectives that are programs.",
+            where=f"{_FILE}: kind",
+        )
     if not _NAME.fullmatch(module.name):
         raise InvalidInput(
             "The name has lower-case letters, digits and dashes.", where=f"{_FILE}: name"
@@ -273,10 +276,19 @@ def _fail(tx: Transaction, task: Task, error: str) -> None:
     tx.events.append("module.failed", task.subject, {"error": error}, task.tenant_id)
 
 
-def _join_searches(tx: Transaction, name: str) -> None:
+def _take_up(tx: Transaction, name: str) -> None:
+    """Let open searches go on with a new model, or measure what is trained by a new objective."""
     registry = knowledge_base.current(tx)
+    module = registry.get(name)
+    if module.kind == "objective":
+        measuring.request(tx, registry, module)
+    else:
+        _join_searches(tx, registry, module)
+
+
+def _join_searches(tx: Transaction, registry: Registry, model: Module) -> None:
+    name = model.name
     costs = cost_belief(registry, finished_trials(tx))
-    model = registry.get(name)
     owner = registry.private.get(name)
     seen: dict[str, Any] = {} if owner is None else {"tenant_id": owner}
     for job in tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None, **seen):
@@ -316,6 +328,7 @@ def _show(tx: Transaction, mark: ModuleMark, printed: bytes) -> ModuleChecks:
     tables = tx.unscoped()
     return ModuleChecks(
         name=mark.id,
+        module_kind=knowledge_base.read_added(mark.source).kind,
         private=mark.tenant_id != "",
         state=mark.state,
         checks=_checks(tables.tasks.get(mark.task_id), printed),

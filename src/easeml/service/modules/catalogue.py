@@ -8,7 +8,7 @@ from easeml import __version__
 from easeml.contract import knowledge as contract
 from easeml.contract.states import ModuleState, TaskGroup, TaskState
 from easeml.errors import InvalidInput
-from easeml.modules import Module, Registry
+from easeml.modules import Module, Registry, packed
 from easeml.search.optimizers import installed_optimizers
 from easeml.search.policies import installed_policies
 from easeml.service.access.caller import Caller
@@ -63,11 +63,11 @@ def titles(store: Store, caller: Caller) -> contract.Titles:
 
 
 def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
-    """Let no new search try a model, or let them again; its trained models stay.
+    """Let no new search use a model or objective, or let them again; what uses it goes on.
 
     Providers may, and whose private module it is. One that was added and failed its checks is no
-    longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module that is no
-    model.
+    longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module of
+    another kind.
     """
     with store.write() as tx:
         mark = tx.module_marks.find(id=name)
@@ -75,9 +75,9 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
             caller.require_provider()
         if (
             not (mark and mark.state == ModuleState.FAILED)
-            and knowledge_base.current(tx).get(name).kind != "model"
+            and knowledge_base.current(tx).get(name).kind not in packed.RUN
         ):
-            raise InvalidInput("Only models can be archived.", where=name)
+            raise InvalidInput("Only models and objectives can be archived.", where=name)
         if mark is None:
             tx.module_marks.add(ModuleMark(name))
         tx.module_marks.update(name, archived=archived)

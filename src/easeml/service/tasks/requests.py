@@ -4,6 +4,7 @@ from typing import Any
 
 from easeml.contract.states import TASKS_UNDER_WAY, Lane, TaskGroup
 from easeml.ids import new_id
+from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks.kinds import called, kind_named
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Task
@@ -29,6 +30,8 @@ def request(
     kind that there is not, and ``ValidationError`` for a spec that is not the kind's.
     """
     declared = kind_named(kind)
+    if spec.get("objective"):
+        spec["objective_source"] = knowledge_base.objective_source(tx, spec["objective"])
     payload = declared.spec.model_validate({"kind": kind, **spec}).model_dump()
     task = tx.scoped(tenant_id).tasks.add(
         Task(

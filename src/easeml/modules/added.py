@@ -1,0 +1,35 @@
+"""Objectives that were added to a running easeml, as this process was told of them.
+
+A task, and a process that serves, know no database: they are told the text of the objective that
+they measure by, and find it here by its name. Every other objective is installed.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+from .contract import Objective
+from .module import parse
+from .objective_programs import MOST_SECONDS
+from .registry import load_registry
+
+_told: dict[str, Objective] = {}
+
+
+def tell(source: str, seconds: float = MOST_SECONDS) -> None:
+    """Let this process know an added objective, by its text; nothing for an empty one.
+
+    ``seconds``: how long it may measure. Raises ``InvalidInput``.
+    """
+    if source:
+        module = parse(source, "module.toml")
+        _told[module.name] = replace(module.make(), seconds=seconds)
+
+
+def objective_named(name: str) -> Objective:
+    """Return an objective, added or installed. Raises ``NotFound``."""
+    return _told.get(name) or _installed(name)
+
+
+@cache
+def _installed(name: str) -> Objective:
+    return load_registry().get(name).make()

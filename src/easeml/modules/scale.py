@@ -1,0 +1,45 @@
+"""What the values of an objective mean: the table ``[measure]`` of a folder of programs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The values from ``worst`` to ``best`` that a measure has, and what it is given.
+
+    ``needs_probabilities``: labels alone are not enough; ``in_unit_of_target``: as an error may be.
+    """
+
+    worst: float
+    best: float
+    needs_probabilities: bool = False
+    in_unit_of_target: bool = False
+
+
+def scale_of(measure: Mapping[str, Any]) -> Scale:
+    """Return what ``[measure]`` of a description says, in which ``why_no_measure`` finds nothing."""
+    return Scale(**measure)
+
+
+def why_no_measure(measure: Mapping[str, Any]) -> str:
+    """Return what is wrong with the table ``[measure]`` of a description; empty: nothing."""
+    unknown = sorted(set(measure) - set(Scale.__slots__))
+    if unknown:
+        return f"Unknown key 'measure.{unknown[0]}'."
+    for key in ("worst", "best"):
+        if not _is_finite(measure.get(key)):
+            return f"measure.{key} is not a number."
+    if measure["worst"] == measure["best"]:
+        return "measure.worst and measure.best are the same."
+    for key in ("needs_probabilities", "in_unit_of_target"):
+        if not isinstance(measure.get(key, False), bool):
+            return f"measure.{key} is not true or false."
+    return ""
+
+
+def _is_finite(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and math.isfinite(value)
