@@ -1,5 +1,7 @@
 """What the kernel takes from a child before it runs a body: Landlock, seccomp, an empty environment.
 
+Levels ``user`` and ``sandbox`` take more, by a user id and by namespaces (``easeml.namespaces``).
+
 Linux on x86-64 only. Landlock limits which files may be opened (https://docs.kernel.org/userspace-api/
 landlock.html), seccomp which system calls may be made (https://docs.kernel.org/userspace-api/
 seccomp_filter.html). Neither needs privileges, and neither can be undone by the child.
@@ -15,8 +17,13 @@ import tempfile
 from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
+from typing import Literal
 
+from easeml import namespaces
 from easeml.errors import Conflict
+
+Isolation = Literal["none", "process", "user", "sandbox"]
+"""Levels, each of which refuses what the one before it refuses, and more (docs/threat-model.md)."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -79,6 +86,7 @@ class Starting(Enum):
 _READABLE = (
     "/usr", "/lib", "/lib64", "/bin",
     "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/fonts", "/etc/nsswitch.conf",
+    "/etc/alternatives",
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/sys/devices/system",
 )  # fmt: skip
 _READABLE_OF_SELF = ("stat", "statm", "status", "maps", "cgroup")
@@ -87,17 +95,28 @@ _VARIABLES = ("PATH", "LANG", "LANGUAGE", "TZ")
 _PREFIXES = ("LC_", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "LOKY_", "NUMBA_", "ARROW_", "PYTHON")
 
 
-def check_available(home: Path) -> None:
-    """Raise ``Conflict``, with the reason, where children cannot be confined on this machine.
+def check_available(home: Path, isolation: Isolation = "process") -> None:
+    """Raise ``Conflict``, with the reason, where children cannot be confined so on this machine.
 
-    ``home``: the folder that they must not read; it may not lie in one that Python needs.
+    ``home``: the folder that they must not read; it may not lie in one that Python needs. A level
+    beyond ``process`` is tried by a child, as no kernel tells beforehand. Call it while there is
+    one thread.
     """
+    if isolation == "none":
+        return
     reason = why_unavailable()
     if reason:
-        raise _unavailable(reason)
+        raise _unavailable(isolation, reason)
     for path in _readable_folders():
         if home.resolve().is_relative_to(path):
-            raise _unavailable(f"the home lies in {path}, which Python reads")
+            raise _unavailable(isolation, f"the home lies in {path}, which Python reads")
+    if isolation == "process":
+        return
+    if isolation == "user" and os.geteuid() != 0:
+        raise _unavailable(isolation, "only root can give children a user id of their own")
+    failure = _tried(isolation)
+    if failure:
+        raise _unavailable(isolation, f"the system refuses it ({failure})")
 
 
 def why_unavailable() -> str:
@@ -109,13 +128,22 @@ def why_unavailable() -> str:
     return ""
 
 
-def confine(folder: Path, starting: Starting = Starting.NOTHING) -> None:
+def confine(
+    folder: Path,
+    starting: Starting = Starting.NOTHING,
+    isolation: Isolation = "process",
+    reads: Iterable[Path] = (),
+) -> None:
     """Take from this process, for ever, what a body does not need.
 
-    It keeps its work ``folder`` to read and write, and Python, its packages and a few system files
-    to read. It has no network, starts no programs and no processes (threads it may) beyond what
+    It keeps its work ``folder`` to read and write, and Python, its packages, a few system files and
+    the folders ``reads`` to read. It has no network, starts no programs and no processes (threads it may) beyond what
     ``starting`` says, signals and traces no others, and its environment is empty of secrets. Files
     of ``folder`` are executed only where it may start something. Call it while there is one thread.
+
+    At level ``user`` it becomes a user of its own without capabilities, who owns ``folder`` and sees
+    no other files than those it may open. At ``sandbox`` it goes on in a child, with a network,
+    process numbers, names and shared memory of its own, and this process ends as that one does.
 
     With ``Starting.PROGRAMS`` it may signal what it started; before Linux 6.12 also others of its
     user. What it starts inherits the rest, and may confine itself further.
@@ -124,17 +152,70 @@ def confine(folder: Path, starting: Starting = Starting.NOTHING) -> None:
     temporary = folder / "tmp"
     temporary.mkdir(exist_ok=True)
     _empty_environment(temporary)
+    if isolation in ("user", "sandbox"):
+        _leave_system(folder, temporary, isolation, reads)
     if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise _failed("no_new_privs")
-    _restrict_files(folder, starting)
+    _restrict_files(folder, starting, reads)
     _restrict_calls(starting)
 
 
-def _unavailable(reason: str) -> Conflict:
+def _leave_system(
+    folder: Path, temporary: Path, isolation: Isolation, reads: Iterable[Path]
+) -> None:
+    user = namespaces.FIRST_USER + os.getpid()
+    devices = [Path(device) for device in _DEVICES]
+    view = namespaces.View(folder, temporary, (*_as_they_are_named(), *reads), devices)
+    if isolation == "sandbox":
+        namespaces.enter_namespaces()
+    else:
+        namespaces.enter_mounts()
+    namespaces.see_only(view, own_processes=isolation == "sandbox")
+    namespaces.become_user(user, folder)
+
+
+def _tried(isolation: Isolation) -> str:
+    """Return what was refused to a child that confined itself; empty where nothing was."""
+    told, tells = os.pipe()
+    with tempfile.TemporaryDirectory() as folder:
+        child = os.fork()
+        if child == 0:
+            _try(Path(folder).resolve(), isolation, tells)
+        os.close(tells)
+        with os.fdopen(told) as said:
+            answer = said.read()
+        os.waitpid(child, 0)
+    return "" if answer == _REACHED else answer or "the child ended"
+
+
+def _try(folder: Path, isolation: Isolation, tells: int) -> None:
+    """Tell whether this process can confine itself, and end."""
+    answer = _REACHED
+    try:
+        confine(folder, isolation=isolation)
+        next(Path(os.__file__).parent.iterdir())  # Python has to be readable still
+    except BaseException as error:  # whatever it is, the level is not reached
+        answer = str(error) or type(error).__name__
+    os.write(tells, answer.encode())
+    os._exit(0)
+
+
+_REACHED = "reached"
+_REMEDIES = {
+    "process": "Start with --isolation none, if what people upload and add is trusted.",
+    "user": "Start easeml as root, in a container with the capability SYS_ADMIN, or demand less: "
+    "--isolation process.",
+    "sandbox": "Allow user namespaces (sysctl user.max_user_namespaces, "
+    "kernel.unprivileged_userns_clone), start easeml as root, or demand less: "
+    "--isolation process.",
+}
+
+
+def _unavailable(isolation: Isolation, reason: str) -> Conflict:
     return Conflict(
-        f"Tasks cannot be confined on this machine: {reason}.",
+        f"Tasks cannot be confined to level {isolation} on this machine: {reason}.",
         where="isolation",
-        remedy="Start with --isolation none, if what people upload and add is trusted.",
+        remedy=_REMEDIES[isolation],
     )
 
 
@@ -158,7 +239,7 @@ def _landlock_version() -> int:
     return _libc.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
 
 
-def _restrict_files(folder: Path, starting: Starting) -> None:
+def _restrict_files(folder: Path, starting: Starting, reads: Iterable[Path]) -> None:
     version = _landlock_version()
     rights = _FIRST_RIGHTS
     for since, right in _LATER_RIGHTS.items():
@@ -173,12 +254,15 @@ def _restrict_files(folder: Path, starting: Starting) -> None:
         raise _failed("landlock_create_ruleset")
     for path in _readable_folders():
         _allow(ruleset, path, _READ_FILE | _READ_DIR | _EXECUTE)
+    for path in reads:
+        _allow(ruleset, path, _READ_FILE | _READ_DIR)
     for name in _READABLE_OF_SELF:
         _allow(ruleset, Path(f"/proc/{os.getpid()}/{name}"), _READ_FILE)
     for device in _DEVICES:
         _allow(ruleset, Path(device), _READ_FILE | _WRITE_FILE)
     of_folder = rights if starting.granted else rights & ~_EXECUTE
     _allow(ruleset, folder, of_folder)
+    _allow(ruleset, folder / "tmp", of_folder)  # is found as /tmp as well where that is its own
     if _libc.syscall(_RESTRICT_SELF, ruleset, 0):
         raise _failed("landlock_restrict_self")
     os.close(ruleset)
@@ -186,9 +270,14 @@ def _restrict_files(folder: Path, starting: Starting) -> None:
 
 def _readable_folders() -> list[Path]:
     """Return what Python, its packages and the system's libraries lie in."""
-    of_python = [sys.prefix, sys.base_prefix, *sys.path]
-    found = dict.fromkeys(Path(path).resolve() for path in (*of_python, *_READABLE) if path)
+    found = dict.fromkeys(path.resolve() for path in _as_they_are_named())
     return [path for path in found if path.exists()]
+
+
+def _as_they_are_named() -> list[Path]:
+    """Return the same, where symbolic links lead there and where they do not."""
+    of_python = [sys.prefix, sys.base_prefix, *sys.path]
+    return [Path(path).absolute() for path in (*of_python, *_READABLE) if path]
 
 
 def _allow(ruleset: int, path: Path, rights: int) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field, PrivateAttr
 from pydantic_settings import (
@@ -13,6 +13,8 @@ from pydantic_settings import (
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+from easeml.confinement import Isolation
 
 ORIGINS = "EASEML_ORIGINS"
 
@@ -44,10 +46,11 @@ class Settings(BaseSettings):
     task_seconds: float = Field(600.0, gt=0, description="longest run of one attempt")
     task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
-    isolation: Literal["none", "process"] = Field(
+    isolation: Isolation = Field(
         "none",
-        description="what tasks are confined to: none (limits only), or process (no network, no "
-        "other files, no other processes; Linux on x86-64)",
+        description="what tasks and serving children are confined to: none (limits only), process "
+        "(no network, no other files, no other processes; Linux on x86-64), user (a user id of "
+        "their own as well; root only), or sandbox (namespaces of their own as well)",
     )
     executor: str = Field(
         "local", description="what runs the tasks of this machine: local, or a plug-in by its name"

@@ -95,6 +95,19 @@ def once(folder: Path) -> TaskResult:
     return hang(folder)
 
 
+def leave_a_link(folder: Path) -> TaskResult:
+    """Leave a link to somebody else's result in place of a result."""
+    (folder / task_main.RESULT).symlink_to(folder.parent / "other-result.json")
+    os._exit(0)
+
+
+def leave_a_link_as_log(folder: Path) -> TaskResult:
+    """Leave a link to somebody else's file in place of a log, and no result."""
+    (folder / task_main.LOG).unlink()
+    (folder / task_main.LOG).symlink_to(folder.parent / "secret")
+    os._exit(3)
+
+
 BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
     "finish": finish,
     "hang": hang,
@@ -105,4 +118,6 @@ BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
     "fault": fault,
     "leave": leave,
     "once": once,
+    "leave-a-link": leave_a_link,
+    "leave-a-link-as-log": leave_a_link_as_log,
 }

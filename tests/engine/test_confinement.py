@@ -10,10 +10,11 @@ from pathlib import Path
 import attacks_for_tests
 import pytest
 
-from easeml.confinement import check_available
+from easeml.confinement import Isolation, check_available
 from easeml.contract.tasks import Limits
 from easeml.engine.executors import LocalExecutor
 from easeml.errors import Conflict
+from isolation_levels import LEVELS, needs_level, why_not
 
 LIMITS = Limits(seconds=30, memory=2**30, threads=1)
 HONEST = "kill-own-threads-stay"
@@ -27,11 +28,12 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def executors() -> Iterator[dict[bool, LocalExecutor]]:
+def executors() -> Iterator[dict[str, LocalExecutor]]:
     os.environ["EASEML_TEST_SECRET"] = "the password of the database"
     made = {
-        confined: LocalExecutor(LIMITS, attacks_for_tests.run, preload=(), confined=confined)
-        for confined in (False, True)
+        level: LocalExecutor(LIMITS, attacks_for_tests.run, preload=(), isolation=level)
+        for level in LEVELS
+        if not why_not(level)
     }
     yield made
     for one in made.values():
@@ -66,12 +68,18 @@ def tried(executor: LocalExecutor, tmp_path: Path, attack: str, port: int) -> di
     return value
 
 
+@pytest.mark.parametrize("level", LEVELS[1:])
 @pytest.mark.parametrize("attack", sorted(set(attacks_for_tests.ATTACKS) - {HONEST}))
 def test_a_confined_child_is_stopped(
-    executors: dict[bool, LocalExecutor], tmp_path: Path, listener: socket.socket, attack: str
+    executors: dict[str, LocalExecutor],
+    tmp_path: Path,
+    listener: socket.socket,
+    attack: str,
+    level: str,
 ) -> None:
+    needs_level(level)
     port = listener.getsockname()[1]
-    found = tried(executors[True], tmp_path, attack, port)
+    found = tried(executors[level], tmp_path, attack, port)
     assert "stopped" in found, found
     assert (tmp_path / "home" / "secret").read_text() == "the data of another tenant"
 
@@ -81,17 +89,19 @@ def test_a_confined_child_is_stopped(
     sorted(set(attacks_for_tests.ATTACKS) - {HONEST} - WITHOUT_PRIVILEGES - STOPPED_ANYWAY),
 )
 def test_without_confinement_the_attack_would_succeed(
-    executors: dict[bool, LocalExecutor], tmp_path: Path, listener: socket.socket, attack: str
+    executors: dict[str, LocalExecutor], tmp_path: Path, listener: socket.socket, attack: str
 ) -> None:
     """So that the test above can fail: these are real attacks."""
     port = listener.getsockname()[1]
-    assert "got" in tried(executors[False], tmp_path, attack, port)
+    assert "got" in tried(executors["none"], tmp_path, attack, port)
 
 
+@pytest.mark.parametrize("level", LEVELS)
 def test_what_honest_bodies_do_goes_on_working(
-    executors: dict[bool, LocalExecutor], tmp_path: Path
+    executors: dict[str, LocalExecutor], tmp_path: Path, level: Isolation
 ) -> None:
-    assert tried(executors[True], tmp_path, HONEST, 0) == {"got": "6"}
+    needs_level(level)
+    assert tried(executors[level], tmp_path, HONEST, 0) == {"got": "6"}
 
 
 def test_a_home_that_python_reads_cannot_be_protected() -> None:

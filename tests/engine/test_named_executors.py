@@ -13,8 +13,8 @@ import bodies_for_tests
 from easeml.engine.executors import LocalExecutor
 
 class Mirror(LocalExecutor):
-    def __init__(self, limits, *, confined):
-        super().__init__(limits, bodies_for_tests.run, preload=(), confined=confined)
+    def __init__(self, limits, *, isolation):
+        super().__init__(limits, bodies_for_tests.run, preload=(), isolation=isolation)
 """
 
 
@@ -42,7 +42,7 @@ def test_local_is_easemls_own(plug_in: None) -> None:
 
 def test_a_plug_in_runs_a_body(plug_in: None, tmp_path: Path) -> None:
     limits = Limits(seconds=60, memory=2**30, threads=1)
-    executor = executor_named("mirror")(limits, confined=False)
+    executor = executor_named("mirror")(limits, isolation="none")
     (tmp_path / "do").write_text("finish")
     try:
         outcome = executor.start(tmp_path, limits).wait()

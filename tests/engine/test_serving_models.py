@@ -68,7 +68,7 @@ class _Child(TenantChild):
     deaths = 0
     served = ""
 
-    def __init__(self, memory: int = 0):
+    def __init__(self, memory: int, models: Path, isolation: str):
         self.ended = False
 
     @property
@@ -115,7 +115,7 @@ def test_the_best_that_can_be_loaded_serves_and_the_api_says_so(
     assert sorted(lost) == ["best", "next"]
     assert "match their digest" in lost["best"]
     assert [event.data["name"] for event in told] == ["next", "best"]
-    assert len(list((tmp_path / "serving").iterdir())) == 1
+    assert len(list((tmp_path / "serving" / "t1" / "models").iterdir())) == 1
 
 
 def test_a_child_that_ends_while_it_is_set_up_is_replaced_once(

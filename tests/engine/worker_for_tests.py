@@ -7,14 +7,15 @@ from pathlib import Path
 
 import bodies_for_tests
 
+from easeml.confinement import Isolation
 from easeml.contract.tasks import Limits
 from easeml.engine import worker
 from easeml.engine.executors import LocalExecutor
 from easeml.settings import Settings
 
 
-def _executor(limits: Limits, *, confined: bool) -> LocalExecutor:
-    return LocalExecutor(limits, bodies_for_tests.run, preload=(), confined=confined)
+def _executor(limits: Limits, *, isolation: Isolation) -> LocalExecutor:
+    return LocalExecutor(limits, bodies_for_tests.run, preload=(), isolation=isolation)
 
 
 if __name__ == "__main__":

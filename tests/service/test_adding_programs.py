@@ -9,6 +9,7 @@ import pytest
 
 from easeml.confinement import why_unavailable
 from easeml.modules import load_registry
+from isolation_levels import highest_level
 from service_process import LOOK_EVERY, EasemlProcess
 
 pytestmark = [
@@ -65,7 +66,7 @@ def test_programs_are_added_searched_and_served(tmp_path: Path) -> None:
             writer.writerow([kind * 5 + row % 7 / 3, row % 5, ["small", "large"][kind]])
     names = [one.name for one in load_registry().of_kind("model")]
     others = ",".join(name for name in names if name != "baseline-classifier")
-    easeml = EasemlProcess(tmp_path / "home", workers=1, isolation="process")
+    easeml = EasemlProcess(tmp_path / "home", workers=1, isolation=highest_level())
     easeml.start()
     try:
         person = {"name": "ann", "password": "correct horse battery"}

@@ -37,6 +37,7 @@ def work_for(
     Its database and its artefacts have to be within reach. What runs when this ends is done again.
     """
     import easeml
+    from easeml.confinement import check_available
     from easeml.engine import run_machine
     from easeml.engine.membership import this_host
 
@@ -44,6 +45,7 @@ def work_for(
         told = client.join_machine(version=easeml.__version__, host=this_host())
     settings = settings_of(home=home, workers=devices, **told.model_dump())
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    check_available(settings.home, settings.isolation)  # what that easeml demands
     say(f"Working for {join} with {devices} at once; Ctrl-C leaves.")
     run_machine(settings)
 

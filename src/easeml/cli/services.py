@@ -33,7 +33,10 @@ def up(
     workers: Workers = None,
     isolation: Annotated[
         str | None,
-        typer.Option(help="What tasks are confined to: none, or process. It is never less."),
+        typer.Option(
+            metavar="[none|process|user|sandbox]",
+            help="What tasks and serving children are confined to. It is never less.",
+        ),
     ] = None,
     cluster: Annotated[
         int | None,

@@ -47,13 +47,16 @@ async def _drill(
     drilled = []
     try:
         for application, model in served:
+            models = folder.resolve() / application.tenant_id / "models"
             child = children.get(application.tenant_id)
             if child is None or not child.alive:
-                child = children[application.tenant_id] = TenantChild(settings.predictor_memory)
+                models.mkdir(parents=True, exist_ok=True)
+                child = TenantChild(settings.predictor_memory, models, settings.isolation)
+                children[application.tenant_id] = child
                 await child.start()
             error = ""
             try:
-                fetched = await asyncio.to_thread(fetch, store, model, folder)
+                fetched = await asyncio.to_thread(fetch, store, model, models)
                 await child.load(model.id, model.name, application.objective, fetched)
             except EasemlError as failure:
                 error = failure.message

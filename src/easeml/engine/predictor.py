@@ -98,7 +98,8 @@ class Predictor:
         child = await self._child(declared.tenant_id)
         if slot.child is child and slot.served == model.served:
             return
-        fetched = await asyncio.to_thread(fetch, self._store, model, self._folder)
+        models = self._models_of(declared.tenant_id)
+        fetched = await asyncio.to_thread(fetch, self._store, model, models)
         source = await asyncio.to_thread(self._objective_source, declared)
         try:
             await child.load(model.id, model.name, declared.objective, fetched, source)
@@ -156,9 +157,18 @@ class Predictor:
         async with self._starting.setdefault(tenant, asyncio.Lock()):
             child = self._children.get(tenant)
             if child is None or not child.alive:
-                child = self._children[tenant] = TenantChild(self._settings.predictor_memory)
+                child = self._children[tenant] = self._new_child(tenant)
                 await child.start()
             return child
+
+    def _new_child(self, tenant: str) -> TenantChild:
+        models = self._models_of(tenant)
+        models.mkdir(parents=True, exist_ok=True)
+        return TenantChild(self._settings.predictor_memory, models, self._settings.isolation)
+
+    def _models_of(self, tenant: str) -> Path:
+        """Return where the models of a tenant are fetched to: their child sees no others."""
+        return self._folder.resolve() / tenant / "models"
 
     def _live(self, tenant: str, application_id: str) -> tuple[Application, TrainedModel]:
         with self._store.read() as tx:

@@ -261,6 +261,8 @@ class Slot(threading.Thread):
         digests: dict[str, str],
         sizes: dict[str, int],
     ) -> None:
+        if folder.is_symlink():
+            raise EasemlError("The body left a link in place of the folder of its outputs.")
         paths = {name: folder / name for name in result.outputs}
         for name, path in paths.items():
             if Path(name).name != name or path.is_symlink() or not path.exists():

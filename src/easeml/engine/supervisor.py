@@ -46,8 +46,7 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
         exist_ok=True,
         mode=0o700,
     )
-    if settings.isolation == "process":
-        check_available(settings.home)
+    check_available(settings.home, settings.isolation)
     if settings.executor != "local":
         _check_executor(settings.executor)
     with _only_one(settings.home):

@@ -28,7 +28,7 @@ def run_worker(settings: Settings) -> None:
     limits = task_limits(settings)
     # Before the record: a worker that is known is warm.
     open_executor = executor_named(settings.executor)
-    executor = open_executor(limits, confined=settings.isolation == "process")
+    executor = open_executor(limits, isolation=settings.isolation)
     store = Store.of(settings)
     process = register(store, ProcessKind.WORKER)
     try:

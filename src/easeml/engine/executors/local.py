@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from easeml.confinement import Starting, confine
+from easeml.confinement import Isolation, Starting, confine
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
 from easeml.engine.fork_server import fork_server
 from easeml.engine.limits import thread_environment
 from easeml.modules.leash import END_WITH_WHAT_IS_THERE
+from easeml.service.tasks import logs
 
 from .base import Ending, Outcome
 from .isolation import free_reserve, isolate, redirect_output
@@ -57,14 +58,14 @@ class LocalExecutor:
         run: Callable[[Path], TaskResult] = task_main.run,
         preload: Sequence[str] = IMPORTS,
         *,
-        confined: bool = False,
+        isolation: Isolation = "none",
     ):
         """``run`` is called in the child with the work folder and must be importable; it writes the
         result.
 
         The zygote imports ``preload`` with the libraries capped to ``limits.threads``; a task with
-        other limits starts a little slower. ``confined``: children cannot reach the network, other
-        files and other processes (``confinement``).
+        other limits starts a little slower. ``isolation``: from ``process`` on children cannot
+        reach the network, other files and other processes (``confinement``).
         """
         self._run = run
         os.environ.update(thread_environment(limits.threads))
@@ -72,7 +73,7 @@ class LocalExecutor:
         self._running: set[_LocalExecution] = set()
         self._guard = threading.Lock()
         self._limits = limits
-        self._confined = confined
+        self._isolation: Isolation = isolation
         self._spare: _Child | None = self._fork(limits)
 
     def start(self, folder: Path, limits: Limits) -> "_LocalExecution":
@@ -99,7 +100,7 @@ class LocalExecutor:
         theirs, ours = self._context.Pipe(duplex=False)
         process = self._context.Process(
             target=_child,
-            args=(self._run, theirs, limits, self._confined),
+            args=(self._run, theirs, limits, self._isolation),
             daemon=True,
         )
         process.start()
@@ -159,7 +160,8 @@ class _LocalExecution:
         if self._asked or self._over:
             return
         self._asked = True
-        (self._folder / END_WITH_WHAT_IS_THERE).touch()
+        with suppress(FileExistsError):  # never through a link that the body made
+            (self._folder / END_WITH_WHAT_IS_THERE).touch(exist_ok=False)
         timer = threading.Timer(grace, self._suspend)
         timer.daemon = True
         timer.start()
@@ -220,24 +222,26 @@ class _LocalExecution:
         return TaskResult(ok=False, error=self._with_log(text))
 
     def _read_result(self) -> TaskResult | None:
-        with suppress(FileNotFoundError, ValidationError):
-            return TaskResult.model_validate_json((self._folder / task_main.RESULT).read_bytes())
+        path = self._folder / task_main.RESULT
+        with suppress(OSError, ValidationError):
+            # A link that a body left could lead to what it may not read itself.
+            content = logs.read_plain(path, 0, path.lstat().st_size)
+            return TaskResult.model_validate_json(content)
         return None
 
     def _with_log(self, text: str) -> str:
-        with suppress(FileNotFoundError):
-            tail = (
-                (self._folder / task_main.LOG)
-                .read_bytes()[-_LOG_TAIL:]
-                .decode(errors="replace")
-                .strip()
-            )
-            return f"{text}\n{tail}" if tail else text
-        return text
+        path = self._folder / task_main.LOG
+        size = path.lstat().st_size if path.exists() else 0
+        tail = logs.read_plain(path, max(0, size - _LOG_TAIL), _LOG_TAIL)
+        said = tail.decode(errors="replace").strip()
+        return f"{text}\n{said}" if said else text
 
 
 def _child(
-    run: Callable[[Path], TaskResult], told: "_ConnectionBase", limits: Limits, confined: bool
+    run: Callable[[Path], TaskResult],
+    told: "_ConnectionBase",
+    limits: Limits,
+    isolation: Isolation,
 ) -> None:
     isolate(limits)
     try:
@@ -246,9 +250,9 @@ def _child(
         os._exit(0)  # the worker ended
     told.close()
     redirect_output(folder / task_main.LOG)
-    if confined:
+    if isolation != "none":
         uploaded = task_main.concerns_uploaded_programs(folder)
-        confine(folder, Starting.PROGRAMS if uploaded else Starting.NOTHING)
+        confine(folder, Starting.PROGRAMS if uploaded else Starting.NOTHING, isolation)
     code = 0
     try:
         run(folder)

@@ -1,12 +1,13 @@
 """Executors by name: easeml's own, and those that other packages bring by an entry point.
 
 An entry point of the group ``easeml.executors`` has the executor's name; its value is what opens
-it: a class or function that takes ``(limits, *, confined)``. It is imported only if it is chosen.
+it: a class or function that takes ``(limits, *, isolation)``. It is imported only if it is chosen.
 """
 
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
 
+from easeml.confinement import Isolation
 from easeml.contract.tasks import Limits
 from easeml.errors import InvalidInput
 
@@ -20,11 +21,12 @@ LOCAL = "local"
 class OpenExecutor(Protocol):
     """What opens an executor, in the main thread of a worker."""
 
-    def __call__(self, limits: Limits, *, confined: bool) -> Executor:
+    def __call__(self, limits: Limits, *, isolation: Isolation) -> Executor:
         """Return an executor that is warm for tasks with ``limits``.
 
-        ``confined``: the provider demands that bodies reach neither network nor other files nor
-        other processes. Raises ``Conflict`` where the executor cannot see to that.
+        ``isolation``: what the provider demands of it; from ``process`` on bodies reach neither
+        network nor other files nor other processes. Raises ``Conflict`` where the executor cannot
+        see to that.
         """
         ...
 

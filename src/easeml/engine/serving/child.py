@@ -7,6 +7,7 @@ process with a memory limit, that is replaced when it dies.
 import json
 import selectors
 import socket
+import tempfile
 import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -14,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from easeml.confinement import Isolation, Starting, confine
 from easeml.contract import measures
 from easeml.contract.models import Measure
 from easeml.data import Rows, kinds_of, parse_rows
@@ -45,13 +47,24 @@ class _Served:
     known: KnownRows | None = None  # of the rows that it learned from
 
 
-def serve(control: socket.socket, handed: socket.socket, memory: int) -> None:
+def serve(
+    control: socket.socket,
+    handed: socket.socket,
+    memory: int,
+    models: Path,
+    isolation: Isolation,
+) -> None:
     """Load and switch models as ``control`` says, and answer the connections that come over
     ``handed``.
 
-    Returns when the other end closes. ``memory``: most bytes of private memory.
+    Returns when the other end closes. ``memory``: most bytes of private memory. ``models``: where
+    the tenant's models are fetched to, which a confined child may read, and not write.
     """
     limit_child(memory=memory, threads=1)
+    if isolation != "none":
+        own = Path(tempfile.mkdtemp(dir=models.parent, prefix="child-"))
+        # Programs: an uploaded model predicts by one.
+        confine(own, Starting.PROGRAMS, isolation, [models])
     _Child(control, handed).run()
 
 

@@ -21,7 +21,9 @@ def fetch(store: Store, model: TrainedModel, folder: Path) -> Path:
     place = Path(tempfile.mkdtemp(dir=folder, prefix=f"{model.id}-"))
     try:
         with storage_faults():
-            return store.artefacts.fetch(model.tenant_id, model.served, place / "model")
+            fetched = store.artefacts.fetch(model.tenant_id, model.served, place / "model")
+            _let_all_read(place)
+            return fetched
     except NotFound as error:
         shutil.rmtree(place, ignore_errors=True)
         store.artefacts.check_there(model.tenant_id)
@@ -35,6 +37,13 @@ def fetch(store: Store, model: TrainedModel, folder: Path) -> Path:
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)
         raise
+
+
+def _let_all_read(place: Path) -> None:
+    """Let children with a user id of their own read a model; nobody else comes to ``place``."""
+    place.chmod(0o755)
+    for path in place.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def forget(fetched: Path) -> None:

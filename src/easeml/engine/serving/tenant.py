@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from easeml.confinement import Isolation
 from easeml.engine.fork_server import fork_server
 from easeml.engine.serving.frames import Header, encode, read_frame
 from easeml.errors import EasemlError, NotReady
@@ -30,8 +31,11 @@ def warm_up() -> None:
 class TenantChild:
     """One child process. Many tasks may use it at once; answers are matched by number."""
 
-    def __init__(self, memory: int):
+    def __init__(self, memory: int, models: Path, isolation: Isolation = "none"):
+        """``memory``: most bytes of the child. ``models``: the folder of those that it will load."""
         self._memory = memory
+        self._models = models
+        self._isolation: Isolation = isolation
         self._numbers = itertools.count()
         self._waiting: dict[int, asyncio.Future[str]] = {}
 
@@ -43,7 +47,7 @@ class TenantChild:
 
         self._process = _context.Process(
             target=serve,
-            args=(theirs, handed, self._memory),
+            args=(theirs, handed, self._memory, self._models, self._isolation),
             daemon=True,
         )
         await asyncio.to_thread(self._process.start)

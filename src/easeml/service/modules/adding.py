@@ -186,7 +186,7 @@ def _trusted(settings: Settings) -> list[str]:
 
 def _check_isolation(settings: Settings) -> None:
     """Raise ``Conflict`` unless the provider has tasks confined: programs are anybody's code."""
-    if settings.isolation != "process":
+    if settings.isolation == "none":
         raise Conflict(
             "This service takes no programs: its isolation level is none.",
             where="isolation",
