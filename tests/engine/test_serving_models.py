@@ -78,7 +78,9 @@ class _Child(TenantChild):
     async def start(self) -> None:
         """Nothing is forked."""
 
-    async def load(self, model_id: str, name: str, objective: str, folder: Path) -> None:
+    async def load(
+        self, model_id: str, name: str, objective: str, folder: Path, objective_source: str = ""
+    ) -> None:
         if _Child.deaths:
             _Child.deaths -= 1
             self.ended = True
