@@ -224,3 +224,38 @@ def test_a_private_objective_measures_the_applications_of_its_tenant_alone(
     refused = client.post("/api/v1/applications/propose", json=wish, headers=ann.headers)
     assert refused.status_code == 422
     assert "counted is archived" in refused.text
+
+
+@needs_confinement
+def test_a_newer_version_takes_the_place_of_the_older(
+    confining: TestClient, store: Store, ann, bob, programs: str, tmp_path: Path
+) -> None:
+    client = confining
+    add(client, ann, programs)
+    work_off(store, tmp_path)
+    job_id = furnish(store, ann.caller.tenant_id).job_id
+    again = client.post(MODULES, json={"toml": programs, "private": True}, headers=ann.headers)
+    assert "replaces = " in again.json()["remedy"]
+
+    newer = programs.replace('"nearest"', '"nearest-v2"').replace('"1.0"', '"2.0"', 1)
+    newer = newer.replace("[runtime]", 'replaces = ["nearest"]\n[runtime]', 1)
+    for person, other in ((bob, newer), (ann, newer.replace('["nearest"]', '["logistic"]'))):
+        body = {"toml": other, "private": True}
+        refused = client.post(MODULES, json=body, headers=person.headers)
+        assert refused.status_code == 422, refused.text
+        assert "that this one can replace" in refused.json()["detail"]
+
+    broken = newer.replace("#!/bin/sh", "#!/bin/sh\\nexit 1")
+    add(client, ann, broken)
+    work_off(store, tmp_path)
+    assert not seen(client, ann)[NAME]["archived"]  # what fails replaces nothing
+
+    add(client, ann, newer)
+    work_off(store, tmp_path)
+    found = seen(client, ann)
+    assert (found[NAME]["archived"], found[NAME]["superseded_by"]) == (True, "nearest-v2")
+    assert found["nearest-v2"]["version"] == "2.0"
+    assert "nearest-v2" in models_of(store, job_id)
+    with store.read() as tx:
+        made = knowledge_base.of_tenant(tx, ann.caller.tenant_id)
+        assert made.get(NAME).version == "1.0"  # what it has trained goes on with its own programs

@@ -43,7 +43,7 @@ def list_modules(
         if one.private:
             state = "private"
         if one.archived:
-            state = "archived"
+            state = f"superseded by {one.superseded_by}" if one.superseded_by else "archived"
         tasks = one.record.tasks if one.record else 0
         rows.append((one.name, one.kind, one.title, one.version, state, tasks))
     return print_table(["name", "kind", "title", "version", "state", "tasks"], rows)

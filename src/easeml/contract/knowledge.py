@@ -50,6 +50,7 @@ class Module(Answer):
     fits: list[FittingApplication] = Field(default_factory=list)
     reference: str = ""  # where to read of it
     archived: bool = False  # no new search tries it
+    superseded_by: str = ""  # name of the added module that has taken its place
     fault: str = ""  # how a task found it worse than no model; providers only
     added: bool = False  # to this easeml while it ran; else it is installed
     private: bool = False  # only the tenant that added it sees and uses it

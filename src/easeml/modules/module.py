@@ -43,6 +43,7 @@ class Module:
     output schema. Of several schemas one has to match. ``about`` is a sentence for people who do
     not know it. ``transforms`` names what stands before a model, in order. A transform ``replaces``
     others where these do not take the data: whatever model names one of them gets this one instead.
+    A model or objective that is added takes the place of those that it ``replaces``.
     ``rank`` orders modules of a kind that fit alike, the lowest first. ``entry`` is
     ``package.module:Class``: a class of the contract, or of scikit-learn's estimators, which is
     given the ``parameters`` that do not vary besides the configuration. ``resources``: ``retries``

@@ -231,7 +231,7 @@ def _check_new(tx: Transaction, module: Module, owner: str) -> None:
     """Raise ``Conflict`` for a name that is taken, ``OverQuota`` for one private module too many.
 
     ``owner``: the tenant it will be private to; empty: it will be everybody's. Raises
-    ``InvalidInput`` for transforms that do not exist.
+    ``InvalidInput`` for transforms that do not exist, and for what it cannot replace.
     """
     registry = knowledge_base.current(tx)
     mark = tx.module_marks.find(id=module.name)
@@ -248,6 +248,8 @@ def _check_new(tx: Transaction, module: Module, owner: str) -> None:
             where=f"{_FILE}: name",
             remedy="Mend one that failed, or ask a provider to add this one for everybody.",
         )
+    for name in module.replaces:
+        _check_replaced(registry, module, name, owner)
     known = {one.name for one in registry.of_kind("transform")}
     for name in module.transforms:
         if name not in known:
@@ -257,11 +259,25 @@ def _check_new(tx: Transaction, module: Module, owner: str) -> None:
             )
 
 
+def _check_replaced(registry: Registry, module: Module, name: str, owner: str) -> None:
+    """Raise ``InvalidInput`` unless a new module may replace another: of its kind and its owner."""
+    seen = registry.seen_by(owner) if owner else registry
+    older = next((one for one in seen.modules if one.name == name), None)
+    if older is None or older.kind != module.kind or registry.private.get(name, "") != owner:
+        whose = "private to your tenant" if owner else "everybody's"
+        raise InvalidInput(
+            f"There is no {module.kind} {name!r} that this one can replace.",
+            where=f"{_FILE}: replaces",
+            remedy=f"Name a {module.kind} that is {whose}.",
+        )
+
+
 def _refuse_name(module: Module, which: str) -> NoReturn:
     raise Conflict(
         f"There is a module {module.name}{which} already.",
         where=f"{_FILE}: name",
-        remedy="Give the new one another name, such as NAME-2; the old one can be archived.",
+        remedy="Give the new one another name, such as NAME-v2, and write replaces = ['NAME'] to have "
+        "it take the place of the old one.",
     )
 
 
@@ -280,6 +296,9 @@ def _take_up(tx: Transaction, name: str) -> None:
     """Let open searches go on with a new model, or measure what is trained by a new objective."""
     registry = knowledge_base.current(tx)
     module = registry.get(name)
+    for older in module.replaces:
+        _mark(tx, older, archived=True)
+        tx.events.append("module.archived", older, {"by": name}, registry.private.get(name, ""))
     if module.kind == "objective":
         measuring.request(tx, registry, module)
     else:

@@ -33,6 +33,7 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
         fits = _fits(tx.scoped(caller.tenant_id), own)
         faulty = faults.known(tx, caller)
         arriving = adding.arriving(tx, caller)
+    newer = _newer(registry)
     modules = [module for kind in _KINDS for module in registry.of_kind(kind)]
     shown = [
         _show(
@@ -41,6 +42,7 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
             fits[module.name],
             registry,
             faulty.get(module.name, ""),
+            newer.get(module.name, ""),
         )
         for module in modules
     ]
@@ -132,12 +134,23 @@ def _first_line(thing: object) -> str:
     return (inspect.getdoc(thing) or "").partition("\n")[0]
 
 
+def _newer(registry: Registry) -> dict[str, str]:
+    """Return what has taken the place of archived modules, by the name of the older one."""
+    newer = {}
+    for module in registry.modules:
+        for name in module.replaces:
+            if name in registry.archived:
+                newer[name] = module.name
+    return newer
+
+
 def _show(
     module: Module,
     record: contract.Record | None,
     fits: list[contract.FittingApplication],
     registry: Registry,
     fault: str,
+    newer: str,
 ) -> contract.Module:
     return contract.Module(
         name=module.name,
@@ -152,6 +165,7 @@ def _show(
         record=record,
         fits=fits,
         archived=module.name in registry.archived,
+        superseded_by=newer,
         fault=fault,
         reference=module.reference,
         added=bool(module.source),
