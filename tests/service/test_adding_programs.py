@@ -48,9 +48,16 @@ def use_an_objective(easeml: EasemlProcess, folder: Path, table: Path, applicati
     assert len(answer["predictions"]) == 3  # the objective fails on them, the model does not
     assert answer["quality"] is None
 
-    (folder / "module.toml").write_text(
-        (folder / "module.toml").read_text().replace('"twice"', '"too-good"')
-    )
+    toml = (folder / "module.toml").read_text()
+    newer = toml.replace('name = "twice"', 'name = "twice-v2"\nreplaces = ["twice"]')
+    (folder / "module.toml").write_text(newer)
+    easeml.command("module", "add", str(folder), "--private")
+    listed = easeml.command("module", "list", "--kind", "objective")
+    assert "superseded by twice-v2" in listed
+    answer = easeml.call("POST", f"{url}/predict", {"rows": rows})
+    assert answer["quality"]["objective"] == "twice"  # what uses the older goes on with it
+
+    (folder / "module.toml").write_text(toml.replace('"twice"', '"too-good"'))
     (folder / "eval").write_text("#!/bin/sh\necho value > $4/values.csv\nexec yes\n")
     said = easeml.command("module", "add", str(folder), "--private", expect=1)
     assert "eval was ended: it printed more than" in said
