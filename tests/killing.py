@@ -13,6 +13,8 @@ from urllib.error import HTTPError
 
 from sklearn.datasets import load_wine
 
+from easeml.settings import Settings
+from easeml.store import Store
 from service_process import EasemlProcess
 
 KINDS = ("worker", "scheduler", "predictor", "controller")
@@ -53,11 +55,11 @@ def kill_at_random(
         easeml.kill(kind)
         begun = time.monotonic()
         easeml.wait_until_answering()
-        assert len(_predict(easeml, draw.choice(applications))["predictions"]) == 1
+        assert len(predict(easeml, draw.choice(applications))["predictions"]) == 1
         yield Kill(seed, kind, time.monotonic() - begun)
 
 
-def _predict(easeml: EasemlProcess, application: str) -> Any:
+def predict(easeml: EasemlProcess, application: str) -> Any:
     """Ask for a prediction as a careful client does: again, when the service says that it is not
     ready.
     """
@@ -72,17 +74,13 @@ def _predict(easeml: EasemlProcess, application: str) -> Any:
     raise AssertionError(f"{application} was not served again")
 
 
-def check_books(easeml: EasemlProcess) -> Counter[str]:
+def check_books(easeml: EasemlProcess, settings: Settings | None = None) -> Counter[str]:
     """Every finished training has one accepted attempt and one trained model, every live model
     exists.
 
-    Returns how many tasks ended how.
+    Returns how many tasks ended how. ``settings``: where its database is not in its home.
     """
-    from easeml.settings import Settings
-    from easeml.store import Store
-
-    settings = Settings(home=easeml.home)
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings or Settings(home=easeml.home))
     try:
         with store.read() as tx:
             tables = tx.unscoped()

@@ -40,10 +40,13 @@ def work_for(
     from easeml.confinement import check_available
     from easeml.engine import run_machine
     from easeml.engine.membership import this_host
+    from easeml.store.bucket import require_library
 
     with Client(join, token) as client:
         told = client.join_machine(version=easeml.__version__, host=this_host())
     settings = settings_of(home=home, workers=devices, **told.model_dump())
+    if settings.artefacts_url:
+        require_library()  # here, as each worker would fail for ever
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     check_available(settings.home, settings.isolation)  # what that easeml demands
     say(f"Working for {join} with {devices} at once; Ctrl-C leaves.")

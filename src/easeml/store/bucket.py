@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,16 @@ _REMOTE: dict[str, Any] = {
     "retry_config": {"max_retries": 5, "retry_timeout": timedelta(seconds=30)}
 }
 _FOLDER = "file://"
+
+
+def require_library() -> None:
+    """Raise ``InvalidInput`` where the library for buckets and shared folders is not installed."""
+    if find_spec("obstore") is None:
+        raise InvalidInput(
+            "Artefacts in an object store need the library obstore.",
+            where="artefacts_url",
+            remedy="Install it: pip install 'easeml[cluster]'.",
+        )
 
 
 class Bucket:
@@ -26,14 +37,9 @@ class Bucket:
 
         Raises ``InvalidInput`` for another, or where the library for it is not installed.
         """
-        try:
-            from obstore.store import from_url
-        except ImportError as error:
-            raise InvalidInput(
-                "Artefacts in an object store need the library obstore.",
-                where="artefacts_url",
-                remedy="Install it: pip install 'easeml[cluster]'.",
-            ) from error
+        require_library()
+        from obstore.store import from_url
+
         more: dict[str, Any] = {"mkdir": True} if url.startswith(_FOLDER) else _REMOTE
         try:
             self._store: Any = from_url(url, **more)
