@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -165,7 +166,8 @@ def _leave_system(
 ) -> None:
     user = namespaces.FIRST_USER + os.getpid()
     devices = [Path(device) for device in _DEVICES]
-    view = namespaces.View(folder, temporary, (*_as_they_are_named(), *reads), devices)
+    readable = readable_places() | {path: path.resolve() for path in reads}
+    view = namespaces.View(folder, temporary, readable, devices)
     if isolation == "sandbox":
         namespaces.enter_namespaces()
     else:
@@ -270,14 +272,21 @@ def _restrict_files(folder: Path, starting: Starting, reads: Iterable[Path]) -> 
 
 def _readable_folders() -> list[Path]:
     """Return what Python, its packages and the system's libraries lie in."""
-    found = dict.fromkeys(path.resolve() for path in _as_they_are_named())
-    return [path for path in found if path.exists()]
+    return list(dict.fromkeys(readable_places().values()))
 
 
-def _as_they_are_named() -> list[Path]:
-    """Return the same, where symbolic links lead there and where they do not."""
-    of_python = [sys.prefix, sys.base_prefix, *sys.path]
-    return [Path(path).absolute() for path in (*of_python, *_READABLE) if path]
+@cache
+def readable_places() -> dict[Path, Path]:
+    """Return where a body may read, by the path that it uses, and without symbolic links.
+
+    A process that waits to be told its work calls this before, as it takes some milliseconds.
+    """
+    found = {}
+    for path in (sys.prefix, sys.base_prefix, *sys.path, *_READABLE):
+        named = Path(path).absolute()
+        if path and named.exists():
+            found[named] = named.resolve()
+    return found
 
 
 def _allow(ruleset: int, path: Path, rights: int) -> None:

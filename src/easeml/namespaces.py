@@ -8,7 +8,7 @@ import ctypes
 import os
 import signal
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,13 +36,14 @@ _LAST_CAPABILITY = 63
 class View:
     """What a process sees of the files: all else is not there.
 
-    ``folder`` it may write, with ``temporary`` in it, which is its ``/tmp``. ``readable`` and
-    ``devices`` are seen at the paths that they have.
+    ``folder`` it may write, with ``temporary`` in it, which is its ``/tmp``. ``readable``:
+    what it reads, by the path that it uses, each without symbolic links. ``devices``: files of
+    devices.
     """
 
     folder: Path
     temporary: Path
-    readable: Iterable[Path]
+    readable: Mapping[Path, Path]
     devices: Iterable[Path]
 
 
@@ -84,8 +85,9 @@ def see_only(view: View, *, own_processes: bool) -> None:
     _mount("tmpfs", root, "tmpfs", _NO_SETUID | _NO_DEVICES, "mode=755,size=1m")
     for target, source in sources.items():
         _bind(source, root, target, view)
-    for path in view.readable:
-        _link(root, path)
+    for named, path in view.readable.items():
+        if named != path:
+            _link(root, named, path)
     _make_proc(root, own_processes=own_processes)
     _restrict(root, _READ_ONLY, recursively=False)
     os.chdir(root)
@@ -114,10 +116,10 @@ def become_user(number: int, folder: Path) -> None:
 def _opened(view: View) -> dict[Path, int]:
     """Return descriptors of what a view shows, by path; of nested folders the outer one."""
     found: dict[Path, int] = {}
-    readable = sorted({path.resolve() for path in view.readable}, key=lambda path: len(path.parts))
-    for path in readable:
-        covered = any(path.is_relative_to(outer) for outer in found)
-        if path.exists() and not covered and not path.is_relative_to("/proc"):
+    proc = Path("/proc")  # is made anew
+    for path in sorted(set(view.readable.values()), key=lambda path: len(path.parts)):
+        outer = {path, *path.parents}
+        if proc not in outer and outer.isdisjoint(found):
             found[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
     for path in view.devices:
         found[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -145,13 +147,13 @@ def _bind(source: int, root: Path, target: Path, view: View) -> None:
     _restrict(place, _NO_SETUID | _NO_DEVICES | only_read, recursively=not writable)
 
 
-def _link(root: Path, path: Path) -> None:
-    """Let a path that leads through symbolic links lead to the same place in the new root."""
-    place = root / path.relative_to("/")
-    if path == path.resolve() or not path.exists() or place.exists() or place.is_symlink():
+def _link(root: Path, named: Path, path: Path) -> None:
+    """Let a name that leads through symbolic links lead to the same place in the new root."""
+    place = root / named.relative_to("/")
+    if os.path.lexists(place):
         return
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.symlink_to(path.resolve())
+    place.symlink_to(path)
 
 
 def _make_proc(root: Path, *, own_processes: bool) -> None:

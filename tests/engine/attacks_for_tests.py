@@ -108,9 +108,9 @@ def read_environment_of_another(folder: Path) -> object:
 
 
 def read_own_environment(folder: Path) -> object:
-    secret = os.environ.get("EASEML_TEST_SECRET")
+    secret = os.environ.get("TEST_DATABASE_PASSWORD")
     if secret is None:
-        raise KeyError("EASEML_TEST_SECRET")
+        raise KeyError("TEST_DATABASE_PASSWORD")
     return secret
 
 

@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
 )
+# Known to every fork server of these tests, whichever test starts it: attacks look for it.
+os.environ["TEST_DATABASE_PASSWORD"] = "secret"
 
 import bodies_for_tests
 

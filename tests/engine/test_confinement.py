@@ -29,7 +29,6 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def executors() -> Iterator[dict[str, LocalExecutor]]:
-    os.environ["EASEML_TEST_SECRET"] = "the password of the database"
     made = {
         level: LocalExecutor(LIMITS, attacks_for_tests.run, preload=(), isolation=level)
         for level in LEVELS
@@ -38,7 +37,6 @@ def executors() -> Iterator[dict[str, LocalExecutor]]:
     yield made
     for one in made.values():
         one.close()
-    del os.environ["EASEML_TEST_SECRET"]
 
 
 @pytest.fixture

@@ -9,8 +9,10 @@ from easeml.cli.local_home import HomeOption, local_settings
 from easeml.cli.options import Json
 from easeml.cli.output import print_json, print_table, say
 from easeml.cli.progress import progress
+from easeml.confinement import check_available
 from easeml.contract.upkeep import Finding, FindingState
-from easeml.errors import InvalidInput
+from easeml.errors import Conflict, InvalidInput
+from easeml.settings import Settings
 
 
 def register(app: typer.Typer) -> None:
@@ -41,13 +43,29 @@ def doctor(
     state = f"easeml runs (process {pid})." if pid else "easeml does not run."
     with progress("Reading what is stored") as move:
         found = examine(settings, repair=repair, backup=backup, progress=move)
-    findings = [Finding(check="processes", state=FindingState.OK, message=state), *found]
+    findings = [Finding(check="processes", state=FindingState.OK, message=state)]
+    findings += [_isolation(settings), *found]
     if as_json:
         print_json(findings)
     else:
         _show(findings)
     if any(one.state == FindingState.FAILING for one in findings):
         raise typer.Exit(1)
+
+
+def _isolation(settings: Settings) -> Finding:
+    """Try whether this machine reaches the level of isolation that the settings demand."""
+    try:
+        check_available(settings.home, settings.isolation)
+    except Conflict as error:
+        return Finding(
+            check="isolation",
+            state=FindingState.FAILING,
+            message=error.message,
+            remedy=error.remedy,
+        )
+    message = f"Tasks and serving children are confined to level {settings.isolation}."
+    return Finding(check="isolation", state=FindingState.OK, message=message)
 
 
 def _show(findings: list[Finding]) -> None:

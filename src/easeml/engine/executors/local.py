@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from easeml.confinement import Isolation, Starting, confine
+from easeml.confinement import Isolation, Starting, confine, readable_places
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
 from easeml.engine.fork_server import fork_server
@@ -244,6 +244,7 @@ def _child(
     isolation: Isolation,
 ) -> None:
     isolate(limits)
+    readable_places()  # before the task is there
     try:
         folder = Path(os.fsdecode(told.recv_bytes()))
     except EOFError:
