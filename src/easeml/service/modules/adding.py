@@ -263,7 +263,9 @@ def _check_replaced(registry: Registry, module: Module, name: str, owner: str) -
     """Raise ``InvalidInput`` unless a new module may replace another: of its kind and its owner."""
     seen = registry.seen_by(owner) if owner else registry
     older = next((one for one in seen.modules if one.name == name), None)
-    if older is None or older.kind != module.kind or registry.private.get(name, "") != owner:
+    is_fixed = older is not None and older.kind == "objective" and not older.source
+    is_another = older is None or older.kind != module.kind
+    if is_another or is_fixed or registry.private.get(name, "") != owner:
         whose = "private to your tenant" if owner else "everybody's"
         raise InvalidInput(
             f"There is no {module.kind} {name!r} that this one can replace.",

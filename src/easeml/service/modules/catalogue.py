@@ -8,7 +8,7 @@ from easeml import __version__
 from easeml.contract import knowledge as contract
 from easeml.contract.states import ModuleState, TaskGroup, TaskState
 from easeml.errors import InvalidInput
-from easeml.modules import Module, Registry, packed
+from easeml.modules import Module, Registry
 from easeml.search.optimizers import installed_optimizers
 from easeml.search.policies import installed_policies
 from easeml.service.access.caller import Caller
@@ -75,17 +75,21 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
         mark = tx.module_marks.find(id=name)
         if not adding.owns(caller, mark):
             caller.require_provider()
-        if (
-            not (mark and mark.state == ModuleState.FAILED)
-            and knowledge_base.current(tx).get(name).kind not in packed.RUN
-        ):
-            raise InvalidInput("Only models and objectives can be archived.", where=name)
+        has_failed = mark is not None and mark.state == ModuleState.FAILED
+        if not has_failed and not _can_be_archived(knowledge_base.current(tx).get(name)):
+            raise InvalidInput("Only models and added objectives can be archived.", where=name)
         if mark is None:
             tx.module_marks.add(ModuleMark(name))
         tx.module_marks.update(name, archived=archived)
         kind = "module.archived" if archived else "module.restored"
         tx.events.append(kind, name, {"by": caller.user_id}, caller.tenant_id)
     return get(store, caller)
+
+
+def _can_be_archived(module: Module) -> bool:
+    """Tell whether a module is a model, or an objective that is not of the installed catalogue."""
+    is_added = bool(module.source)
+    return module.kind == "model" or (module.kind == "objective" and is_added)
 
 
 def share(store: Store, caller: Caller, name: str) -> contract.KnowledgeBase:

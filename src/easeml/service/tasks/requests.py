@@ -33,6 +33,8 @@ def request(
     if spec.get("objective"):
         spec["objective_source"] = knowledge_base.objective_source(tx, spec["objective"])
     payload = declared.spec.model_validate({"kind": kind, **spec}).model_dump()
+    if not payload["objective_source"]:
+        del payload["objective_source"]  # most tasks measure by what is installed, or not at all
     task = tx.scoped(tenant_id).tasks.add(
         Task(
             id=new_id("task"),
