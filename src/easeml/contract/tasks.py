@@ -25,6 +25,11 @@ class Spec(_Wire):
 
     objective_source: str = ""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return all fields, without an ``objective_source`` that is empty."""
+        left_out = set() if self.objective_source else {"objective_source"}
+        return self.model_dump(exclude=left_out)
+
     @property
     def longest_seconds(self) -> float | None:
         """Wall seconds after which an attempt is stopped; None: as the kind and the worker say."""

@@ -69,11 +69,13 @@ def objectives(tx: Transaction, names: Iterable[str]) -> dict[str, tuple[str, st
     They are the name and nothing where it is no longer installed.
     """
     told = {name: (name, "") for name in names}
-    added = tx.module_marks.pick("source", id=list(told), state=ModuleState.READY)
-    found = [read_added(source) for (source,) in added if source]
-    for module in (*found, *load_registry().of_kind("objective")):
-        if module.name in told:
-            told[module.name] = (module.title, module.about)
+    found = [one for one in load_registry().of_kind("objective") if one.name in told]
+    others = set(told) - {module.name for module in found}
+    if others:
+        marks = tx.module_marks.pick("source", id=sorted(others), state=ModuleState.READY)
+        found += [read_added(source) for (source,) in marks if source]
+    for module in found:
+        told[module.name] = (module.title, module.about)
     return told
 
 

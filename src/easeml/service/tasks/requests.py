@@ -32,9 +32,7 @@ def request(
     declared = kind_named(kind)
     if spec.get("objective"):
         spec["objective_source"] = knowledge_base.objective_source(tx, spec["objective"])
-    payload = declared.spec.model_validate({"kind": kind, **spec}).model_dump()
-    if not payload["objective_source"]:
-        del payload["objective_source"]  # most tasks measure by what is installed, or not at all
+    payload = declared.spec.model_validate({"kind": kind, **spec}).to_json()
     task = tx.scoped(tenant_id).tasks.add(
         Task(
             id=new_id("task"),

@@ -25,7 +25,7 @@ def task_spec(tx: Transaction, task: Task) -> TaskSpec:
     limits = [seconds for seconds in (kind.seconds, spec.longest_seconds) if seconds is not None]
     return TaskSpec(
         module=kind.module,
-        body=spec.model_dump(),
+        body=spec.to_json(),
         inputs=kind.inputs(tx.scoped(task.tenant_id), task),
         seconds=min(limits, default=None),
     )
