@@ -58,3 +58,14 @@ def test_a_lost_lease_while_recording_discards_the_result(store: Store, tmp_path
     records[0]()
     assert states(store) == ["cancelled", "waiting"]
     assert slot.attempt_ids == []
+
+
+def test_a_link_in_place_of_the_outputs_is_not_followed(store: Store, tmp_path: Path) -> None:
+    slot = slot_with_two_tasks(store, tmp_path)
+    records: list[Callable[[], None]] = []
+    slot.step(records.append)
+    (outputs,) = (tmp_path / "work").glob("*/outputs")
+    outputs.rename(tmp_path / "of another tenant")
+    outputs.symlink_to(tmp_path / "of another tenant")
+    records[0]()
+    assert "done" not in states(store)
