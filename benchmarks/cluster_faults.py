@@ -29,7 +29,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,17 +63,19 @@ class Machine:
     def __init__(self, easeml: EasemlProcess, home: Path):
         self._easeml = easeml
         self._home = home
+        self._said = home.with_suffix(".log")
         self.join()
 
     def join(self) -> None:
         """Start it."""
         arguments = ["worker", "--join", self._easeml.url, "--home", str(self._home)]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "easeml.cli", *arguments],
-            env={**os.environ, "EASEML_API_KEY": self._easeml.key},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with self._said.open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "easeml.cli", *arguments],
+                env={**os.environ, "EASEML_API_KEY": self._easeml.key},
+                stdout=output,
+                stderr=output,
+            )
 
     def vanish(self) -> None:
         """Kill all of its processes at once."""
@@ -88,6 +90,13 @@ class Machine:
             yield
         finally:
             self._signal(signal.SIGCONT)
+
+    def state(self) -> str:
+        """Return whether it runs, and the last that it said."""
+        code = self._process.poll()
+        ended = "runs" if code is None else f"ended with {code}"
+        said = self._said.read_text(errors="replace").splitlines()[-5:]
+        return "\n  ".join([f"{self._home.name} {ended}", *said])
 
     def leave(self) -> None:
         """End it as Ctrl-C does."""
@@ -114,13 +123,15 @@ def with_descendants(root: int) -> list[int]:
     return found
 
 
-def wait_for_devices(easeml: EasemlProcess, count: int) -> None:
-    """Wait until so many devices take tasks."""
+def wait_for_devices(easeml: EasemlProcess, machines: Sequence[Machine]) -> None:
+    """Wait until the service and all machines have their devices."""
+    count = easeml.workers + len(machines)
     latest = time.monotonic() + READY_SECONDS
     with Client(easeml.url, easeml.key) as client:
         while sum(device.state.value in ("free", "working") for device in client.devices()) < count:
             if time.monotonic() > latest:
-                raise TimeoutError(f"fewer than {count} devices are there")
+                states = "\n".join(machine.state() for machine in machines)
+                raise TimeoutError(f"Fewer than {count} devices are there.\n{states}")
             time.sleep(0.2)
 
 
@@ -231,7 +242,7 @@ def run(options: argparse.Namespace, folder: Path, stack: ExitStack) -> None:
     for machine in machines:
         stack.callback(machine.leave)
     lease = LEASE_SECONDS if changed else settings.lease_seconds
-    wait_for_devices(easeml, easeml.workers + len(machines))
+    wait_for_devices(easeml, machines)
     began = time.monotonic()
 
     def tell(text: str) -> None:
@@ -240,7 +251,7 @@ def run(options: argparse.Namespace, folder: Path, stack: ExitStack) -> None:
     found = Cluster(easeml, machines, server, lease)
     faults, applications = play(found, folder, options.faults, tell)
     tell(f"{len(faults)} faults")
-    wait_for_devices(easeml, easeml.workers + len(machines))
+    wait_for_devices(easeml, machines)
     check_acknowledged(easeml, applications)
     for application in applications:
         easeml.command("job", "stop", application)

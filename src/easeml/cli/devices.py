@@ -1,6 +1,7 @@
 """``worker``: this machine works for an easeml elsewhere. ``device``: what works for it."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,10 @@ from easeml.cli.local_home import settings_of
 from easeml.cli.options import Json
 from easeml.cli.output import print_json, print_table, say
 from easeml.client import Client
+from easeml.contract.devices import Joined
+from easeml.errors import Unreachable
+
+_PATIENCE, _PAUSE = 60.0, 1.0  # seconds for a service that does not answer
 
 device = typer.Typer(no_args_is_help=True, help="What works for this easeml (providers only).")
 
@@ -43,7 +48,11 @@ def work_for(
     from easeml.store.bucket import require_library
 
     with Client(join, token) as client:
-        told = client.join_machine(version=easeml.__version__, host=this_host())
+
+        def ask() -> Joined:
+            return client.join_machine(version=easeml.__version__, host=this_host())
+
+        told = answered(ask, _PATIENCE, _PAUSE)
     settings = settings_of(home=home, workers=devices, **told.model_dump())
     if settings.artefacts_url:
         require_library()  # here, as each worker would fail for ever
@@ -51,6 +60,21 @@ def work_for(
     check_available(settings.home, settings.isolation)  # what that easeml demands
     say(f"Working for {join} with {devices} at once; Ctrl-C leaves.")
     run_machine(settings)
+
+
+def answered(ask: Callable[[], Joined], patience: float, pause: float) -> Joined:
+    """Ask until the service answers: it may be starting again while a machine returns.
+
+    Every ``pause`` seconds. Raises ``Unreachable`` after ``patience`` seconds.
+    """
+    latest = time.monotonic() + patience
+    while True:
+        try:
+            return ask()
+        except Unreachable:
+            if time.monotonic() >= latest:
+                raise
+            time.sleep(pause)
 
 
 @device.command("list")
