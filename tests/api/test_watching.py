@@ -77,6 +77,29 @@ def test_production_is_watched_without_labels_and_with_those_that_come(
     assert found["drift"]["size"]["alarm"] is False
     low, high = found["interval"]
     assert low <= found["estimate"] <= high
+    shown = client.get(f"{place}/history", headers=ann.headers).json()
+    assert shown["watch"] == found
+    (look,) = shown["looks"]
+    assert (look["status"], look["estimate"]) == (found["status"], found["estimate"])
+    assert (look["rows"], look["interval"]) == (200, [low, high])
+
+
+def test_a_bad_month_is_not_hidden_behind_the_rows_before_it(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+) -> None:
+    place = f"{APPLICATIONS}/{application}"
+    told = []
+    for first, is_right in ((1000, True), (2000, False)):
+        for number, kind in enumerate(seen(store, ann, application, 520, first=first)):
+            wrong = "small" if kind == "big" else "big"
+            value = kind if is_right else wrong
+            told.append({"request_id": f"req_{first}", "row": number, "value": value})
+    client.post(f"{place}/feedback", json=told, headers=ann.headers).raise_for_status()
+    labelled = watch(client, ann, application)["labelled"]
+    assert (labelled["rows"], labelled["quality"]) == (500, 0.0)
 
 
 def test_rows_are_looked_at_once_though_the_data_changes(

@@ -292,6 +292,8 @@ def test_a_file_with_the_target_shows_how_good_the_predictions_are(
 def test_rolling_back_pins_and_can_be_undone(sign_in: SignIn, application: str):
     page = sign_in()
     page.goto(f"{application}/history")
+    expect(page.locator("#life svg").first).to_be_visible()
+    expect(page.locator("#watch")).to_contain_text("cannot tell")
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Pin what is live").click()
     expect(page.locator("#head")).to_contain_text("pinned")

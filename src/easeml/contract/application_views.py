@@ -7,6 +7,7 @@ from easeml.contract.models import TrainedModel
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.resources import Answer
+from easeml.contract.watching import Look, WatchReport
 
 
 class ApplicationView(Answer):
@@ -41,10 +42,13 @@ class Leaderboard(Answer):
 class ServingHistory(Answer):
     """An application, the changes of what it serves, newest first, and the models that they name.
 
-    ``gates``: what has to be proven before a model serves.
+    ``gates``: what has to be proven before a model serves. ``watch``: whether what serves is still
+    right, ``looks``: what the newest looks at production said, oldest first.
     """
 
     application: Application
     gates: Gates
     promotions: list[Promotion]
     models: list[TrainedModel]
+    watch: WatchReport
+    looks: list[Look]

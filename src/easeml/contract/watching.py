@@ -15,7 +15,10 @@ class Drift(Answer):
 
 
 class Labelled(Answer):
-    """The share of right predictions among rows whose truth came, with its 95 % interval."""
+    """The share of right predictions among the newest rows whose truth came, at most 500.
+
+    With its 95 % interval.
+    """
 
     rows: int
     quality: float
@@ -31,7 +34,8 @@ class WatchReport(Answer):
     its ``interval`` [low, high]; null where it cannot be told. ``reference``: on validation rows.
     ``drift``: how each input column has moved, by the column; p-values are corrected for their
     number. ``tests``: of all columns, of the predictions, and of the concept, by their kind.
-    ``labelled``: of all kept rows whose truth came; whose truth comes may not be chosen at random.
+    ``labelled``: of the newest kept rows whose truth came; whose truth comes may not be chosen at
+    random.
     ``waiting``: kept rows that were not looked at.
     """
 
@@ -48,3 +52,18 @@ class WatchReport(Answer):
     labelled: Labelled | None = None
     assumes: list[str] = Field(default_factory=list)
     created: float | None = None
+
+
+class Look(Answer):
+    """One look at rows of production: what it said of the model that served then.
+
+    ``estimate`` of the quality with its interval; null where it could not be told.
+    """
+
+    created: float
+    model_id: str
+    status: str
+    reason: str
+    rows: int
+    estimate: float | None = None
+    interval: tuple[float, float] | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from easeml.contract import reports as answers
 from easeml.contract.states import TaskGroup
 from easeml.contract.task_views import Task
-from easeml.contract.watching import Drift, Labelled, WatchReport
+from easeml.contract.watching import Drift, Labelled, Look, WatchReport
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
@@ -23,6 +23,8 @@ TOOL = "monitor"
 CANNOT_TELL = "cannot tell"
 _MOST_ROWS = 20_000  # that are looked at in one batch, the oldest first
 _LARGEST = 2**28  # bytes of a batch
+_MOST_LABELLED = 500  # the newest rows whose truth came
+_MOST_LOOKS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +80,14 @@ def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        application = tables.applications.get(application_id)
-        newest = _newest(tables, application)
-        waiting = len(_rows_since(tables, application))
-        labelled = _labelled(tables, application)
+        return report_on(store, tables, tables.applications.get(application_id))
+
+
+def report_on(store: Store, tables: Tables, application: Application) -> WatchReport:
+    """Return what is known of how right an application's model is in production."""
+    newest = _newest(tables, application)
+    waiting = len(_rows_since(tables, application))
+    labelled = _labelled(tables, application)
     if newest is None:
         return WatchReport(
             application_id=application.id,
@@ -91,6 +97,29 @@ def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
             labelled=labelled,
         )
     return _shown(application, tools.show(store, newest), waiting, labelled)
+
+
+def looks(store: Store, tables: Tables, application: Application) -> list[Look]:
+    """Return what the newest looks at an application's production said, oldest first."""
+    found = tables.reports.list(
+        kind=TOOL, subject=application.id, newest_first=True, limit=_MOST_LOOKS
+    )
+    shown = []
+    for one in reversed(found):
+        answer = tools.show(store, one)
+        numbers = {number.name: number for number in answer.numbers}
+        can_tell = answer.verdict != CANNOT_TELL
+        look = Look(
+            created=one.created,
+            model_id=answer.model_id,
+            status=answer.verdict,
+            reason=answer.advice,
+            rows=int(numbers["rows"].value),
+            estimate=numbers["quality"].value if can_tell else None,
+            interval=_interval(numbers["quality"]) if can_tell else None,
+        )
+        shown.append(look)
+    return shown
 
 
 def _shown(
@@ -195,8 +224,9 @@ def _truth(row: ProductionRow, truths: dict[tuple[str, int] | str, object]) -> o
 
 
 def _labelled(tables: Tables, application: Application) -> Labelled | None:
-    """Return how often the model that serves was right, where the truth came; None without any.
+    """Return how often the model that serves was right of late, where the truth came.
 
+    None without any. A month that goes badly is not hidden behind the years before it.
     Wilson's interval (JASA 22, 1927). Numbers are never exactly right: for them it is None.
     """
     truths = feedback.truths(tables, application.id)
@@ -204,13 +234,18 @@ def _labelled(tables: Tables, application: Application) -> Labelled | None:
         return None
     right, rows = 0, 0
     for row in tables.production_rows.list(
-        application_id=application.id, model_id=application.live_model_id, limit=None
+        application_id=application.id,
+        model_id=application.live_model_id,
+        newest_first=True,
+        limit=None,
     ):
         truth, said = _truth(row, truths), row.answer["prediction"]
         if truth is None or isinstance(said, float):
             continue
         rows += 1
         right += str(truth) == str(said)
+        if rows == _MOST_LABELLED:
+            break
     if not rows:
         return None
     low, high = _wilson(right, rows)

@@ -10,7 +10,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views, applications
 from easeml.service.journey import next_steps, suggested
-from easeml.service.models import gates
+from easeml.service.models import gates, watching
 from easeml.service.search import progress
 from easeml.store import Store
 
@@ -72,4 +72,13 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         served = {promotion.model_id for promotion in promotions}
         models = applications.best_models(tables, application, only=served)
         proven = gates.show(tables, application)
-    return ServingHistory(application=shown, gates=proven, promotions=promotions, models=models)
+        watch = watching.report_on(store, tables, application)
+        looks = watching.looks(store, tables, application)
+    return ServingHistory(
+        application=shown,
+        gates=proven,
+        promotions=promotions,
+        models=models,
+        watch=watch,
+        looks=looks,
+    )

@@ -12,6 +12,7 @@ from easeml.contract.gates import NewGate
 from easeml.errors import InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.quality_chart import quality_figure
+from easeml.web.release_chart import release_figure
 from easeml.web.report_parts import shown
 
 TABS = (
@@ -24,7 +25,7 @@ TABS = (
     ("/endpoint", "Endpoint"),
     ("/data", "Data"),
     ("/ask", "Ask"),
-    ("/history", "History"),
+    ("/history", "Release and watch"),
     ("/settings", "Settings"),
 )
 
@@ -80,10 +81,16 @@ async def tasks(context: PageContext) -> Response:
 
 @signed_in
 async def history(context: PageContext) -> Response:
-    """Show the changes of what the endpoint serves, the newest first."""
+    """Show what served over time, whether it is still right, and what has to be proven."""
     view = await context.client.serving_history(context.path("application"))
     models = {model.id: model for model in view.models}
-    values = {"promotions": view.promotions, "models": models, "gates": view.gates}
+    values = {
+        "promotions": view.promotions,
+        "models": models,
+        "gates": view.gates,
+        "watch": view.watch,
+        "chart": release_figure(view, context.site.titles.of),
+    }
     return render(context, view.application, "application_history.html", **values)
 
 
@@ -141,6 +148,14 @@ async def serve(context: PageContext) -> Response:
 
 
 @signed_in
+async def look(context: PageContext) -> Response:
+    """Have the rows of production looked at that came since the last look."""
+    application_id = context.path("application")
+    await context.client.look_at_production(application_id)
+    return back_to(f"/applications/{application_id}/history#watch")
+
+
+@signed_in
 async def gate(context: PageContext) -> Response:
     """Set or remove what has to be proven before a model serves."""
     form = await context.form()
@@ -191,4 +206,5 @@ routes = [
     Route(f"{_HERE}/include", include, methods=["POST"]),
     Route(f"{_HERE}/serve", serve, methods=["POST"]),
     Route(f"{_HERE}/gate", gate, methods=["POST"]),
+    Route(f"{_HERE}/look", look, methods=["POST"]),
 ]
