@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from easeml.contract.application_views import ServingHistory
 from easeml.contract.applications import Promotion
 from easeml.contract.models import TrainedModel
+from easeml.contract.states import PromotionKind, PromotionState
 from easeml.contract.watching import Look
 from easeml.figures import Axis, Figure, Mark, Reference, Series
 from easeml.web.charts import time_unit
@@ -37,8 +38,10 @@ def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> 
     def quality(model: TrainedModel) -> float:
         return model.measures[_ACCURACY].value if is_accuracy else model.quality
 
-    live = [one for one in changes if one.state == "live" and one.kind != "pin"]
-    refused = [one for one in changes if one.state == "refused"]
+    live = [
+        one for one in changes if one.state == PromotionState.LIVE and one.kind != PromotionKind.PIN
+    ]
+    refused = [one for one in changes if one.state == PromotionState.REFUSED]
     series = [_served(live, models, at, quality, max(ends))]
     series += _changes("went live", "accent", "square", live, models, at, quality, called)
     series += _changes("refused", "bad", "ring", refused, models, at, quality, called)
