@@ -269,7 +269,7 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=1000)
     parser.add_argument("--machines", type=int, default=4)
     parser.add_argument("--database", choices=("postgresql", "sqlite"), default="postgresql")
-    options = read_options(parser, faults=2, machines=1, database="sqlite")
+    options = read_options(parser, faults=1, machines=1, database="sqlite")
     print(machine_line("easeml", "sqlalchemy", "psycopg"))
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         run(options, Path(folder), stack)

@@ -14,7 +14,7 @@ LOGIN = {"name": "ann", "password": "correct horse battery"}
 
 @pytest.fixture
 def visitor(easeml: EasemlProcess) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=easeml.url, trust_env=False) as client:
+    with httpx.Client(base_url=easeml.url, trust_env=False, timeout=60.0) as client:
         yield client
 
 

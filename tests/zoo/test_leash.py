@@ -111,7 +111,7 @@ def test_a_long_run_keeps_a_model_of_some_rows_first(
 
     monkeypatch.setattr(train, "put_whole", stopped)
     with pytest.raises(TimeoutError):
-        train.train(spec(leash=30.0), tmp_path, outputs)
+        train.train(spec(leash=50.0), tmp_path, outputs)
     first = TaskResult.model_validate_json((tmp_path / RESULT).read_text())
     assert first.ok
     assert first.notes[-1] == f"It learnt from 40 of {ROWS} rows."
@@ -122,7 +122,7 @@ def test_a_long_run_keeps_a_model_of_some_rows_first(
     again = tmp_path / "again"
     outputs = again / "outputs"
     outputs.mkdir(parents=True)
-    whole = train.train(spec(leash=30.0), again, outputs)
+    whole = train.train(spec(leash=50.0), again, outputs)
     assert not (again / RESULT).exists()
     assert not any("learnt from" in note for note in whole.notes)
     assert all((outputs / name).exists() for name in whole.outputs)

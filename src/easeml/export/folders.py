@@ -27,7 +27,7 @@ IMAGE = "oci"
 _ROOMS = ("data", "export", "modules", "protocols", "schema", "search", "zoo")
 """What a model needs to predict: the room with the models, and all below it."""
 
-_FILES = ("__init__.py", "confinement.py", "errors.py", "ids.py", "parents.py")
+_FILES = ("__init__.py", "confinement.py", "errors.py", "ids.py", "namespaces.py", "parents.py")
 _LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "skops")
 _SERVING = ("httptools", "starlette", "uvicorn")
 _MODEL, _CODE, _ABOUT = "model", "code", "export.json"
