@@ -9,7 +9,7 @@ DEVELOPS := .venv/.ready-dev
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install develop run test test-all test-pretrained test-s3 test-quick test-floor lint prove coverage \
+.PHONY: install develop run test test-all test-pretrained test-boosting test-s3 test-quick test-floor lint prove coverage \
 	docs docs-site wheel lock clean
 
 install: $(RUNS)
@@ -36,7 +36,7 @@ run: install
 # What CI runs: all at the same time, some in CI only; it fails when one of them has failed.
 test: develop
 	./scripts/system-packages
-	$(MAKE) --jobs lint test-all $(if $(CI),test-pretrained test-s3 wheel)
+	$(MAKE) --jobs lint test-all $(if $(CI),test-pretrained test-boosting test-s3 wheel)
 
 # Their order is that of tests/conftest.py.
 test-all: develop
@@ -44,6 +44,10 @@ test-all: develop
 
 test-pretrained: develop
 	./scripts/test-with requirements-pretrained.lock tests/lifecycle/feasibility/test_pretrained.py
+
+# Models of libraries that easeml does not bring: CatBoost and XGBoost.
+test-boosting: develop
+	./scripts/test-with requirements-boosting.lock tests/zoo/test_models.py -k "catboost or xgboost"
 
 # Artefacts in a bucket, with a server that speaks S3.
 test-s3: develop

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -70,6 +71,30 @@ def test_a_model_that_does_not_fit_says_why() -> None:
     for match in REGISTRY.models_for(MIXED, graph):
         assert not match.fits
         assert match.why_not.startswith("Output: ")
+
+
+def test_a_model_whose_library_is_not_installed_says_what_to_do() -> None:
+    registry = replace(REGISTRY, lacking={"ridge": "some-library", "rmse": "another"})
+    ridge = registry.match(registry.get("ridge"), MIXED, OUT_NUMBER)
+    assert not ridge.fits
+    assert "pip install some-library" in ridge.why_not
+    assert "rmse" not in [module.name for module in registry.objectives_for(OUT_NUMBER)]
+
+
+def test_what_a_module_lacks_is_found_without_importing_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "lacking_a_library"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    needs = '[runtime.libraries]\nnothing = "no-such-library"\n[schema_in'
+    (package / "extra.toml").write_text(OBJECTIVE.replace("[schema_in", needs, 1))
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [EntryPoint("a", "lacking_a_library", "easeml.modules")]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    found: Registry = load_registry.__wrapped__()
+    assert found.lacking["extra"] == "no-such-library"
+    assert "ridge" not in found.lacking
 
 
 def test_candidates_are_chains() -> None:

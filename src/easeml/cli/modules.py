@@ -42,6 +42,8 @@ def list_modules(
         state = "added" if one.added else ""
         if one.private:
             state = "private"
+        if one.lacks:
+            state = f"needs {one.lacks}"
         if one.archived:
             state = f"superseded by {one.superseded_by}" if one.superseded_by else "archived"
         tasks = one.record.tasks if one.record else 0
@@ -70,6 +72,7 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
             ("tuned", list(found.space)),
             ("fits", [one.name for one in found.fits]),
             ("archived", "yes" if found.archived else ""),
+            ("to use it", f"pip install {found.lacks}" if found.lacks else ""),
         ]
     )
 

@@ -54,6 +54,7 @@ class Module(Answer):
     fault: str = ""  # how a task found it worse than no model; providers only
     added: bool = False  # to this easeml while it ran; else it is installed
     private: bool = False  # only the tenant that added it sees and uses it
+    lacks: str = ""  # the library that must be installed before it can be used
 
 
 class Titles(Answer):

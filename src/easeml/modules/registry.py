@@ -4,12 +4,12 @@ An entry point's value is a package; every ``.toml`` file below it describes a m
 files are read: no module's code is imported before it is used.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -39,13 +39,15 @@ class Registry:
     """The knowledge base. ``problems`` tells of files that are no modules; they harm no other.
 
     ``archived``: names of models that fit nothing any more. ``private``: the only tenant, by id,
-    of each module that is not everybody's, by its name.
+    of each module that is not everybody's, by its name. ``lacking``: the distribution that a module
+    needs and that is not installed, by the module's name; such a module fits nothing.
     """
 
     modules: tuple[Module, ...]
     problems: tuple[str, ...] = ()
     archived: frozenset[str] = frozenset()
     private: Mapping[str, str] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def _by_name(self) -> dict[str, Module]:
@@ -115,6 +117,8 @@ class Registry:
             return f"Output: {output}"
 
         _, reason = self._chain(model, source, refuses)
+        if not reason and model.name in self.lacking:
+            return not_installed(self.lacking[model.name])
         return reason
 
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
@@ -122,7 +126,9 @@ class Registry:
         target = _schema(schema_out)
         fitting = []
         for module in self.of_kind("objective"):
-            if module.name not in self.archived and not _refuses(module, target):
+            if module.name in self.archived or module.name in self.lacking:
+                continue
+            if not _refuses(module, target):
                 fitting.append(module)
         return fitting
 
@@ -219,7 +225,36 @@ def load_registry() -> Registry:
             else:
                 modules[module.name] = module
 
-    return Registry(tuple(modules.values()), tuple(problems))
+    found_modules = tuple(modules.values())
+    return Registry(found_modules, tuple(problems), lacking=_lacking(found_modules))
+
+
+def _lacking(modules: Iterable[Module]) -> dict[str, str]:
+    """Return the first distribution that each module needs and that is not installed."""
+    lacking = {}
+    for module in modules:
+        for distribution in module.libraries.values():
+            if not _is_installed(distribution):
+                lacking[module.name] = distribution
+                break
+    return lacking
+
+
+@cache
+def _is_installed(distribution: str) -> bool:
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def not_installed(distribution: str) -> str:
+    """Return what is said of a module whose distribution is not there."""
+    return (
+        f"It needs {distribution}, which is not installed: run pip install {distribution},"
+        " and start easeml again."
+    )
 
 
 def warm_up() -> None:

@@ -38,6 +38,8 @@ _FAMILIES = {
     "extra-trees": 0.76,
     "boosting": 0.77,
     "lightgbm": 0.77,
+    "xgboost": 0.77,
+    "catboost": 0.78,
 }
 _CONFIG_VARIANCE = 0.022**2
 _WEIGHT = 5.0  # of what is believed without history, in runs

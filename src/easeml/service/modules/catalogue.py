@@ -174,6 +174,7 @@ def _show(
         reference=module.reference,
         added=bool(module.source),
         private=module.name in registry.private,
+        lacks=registry.lacking.get(module.name, ""),
     )
 
 
