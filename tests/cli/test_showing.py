@@ -3,13 +3,16 @@
 from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner, Result
 
 from easeml.cli import watching
-from easeml.cli.output import print_error
+from easeml.cli.output import print_error, say
 from easeml.cli.output import text as text_of
-from easeml.cli.showing import print_application, print_proposal
+from easeml.cli.showing import ask_for_target, print_application, print_proposal
 from easeml.cli.watching import progress_line
 from easeml.contract.applications import Application, Declaration, Proposal
+from easeml.contract.datasets import Version
 from easeml.contract.knowledge import Titles
 from easeml.contract.measures import against_baseline, best_found, in_unit, named, of_event
 from easeml.contract.models import Measure
@@ -190,3 +193,39 @@ def test_lists_of_all_applications_name_the_measure_and_its_unit() -> None:
     error = {"value": 5012.3, "lower_is_better": True, "in_unit_of_target": True}
     assert named(Measure(**error, objective="rmse", unit="price")) == "rmse 5,012 price"
     assert named(Measure(**error)) == "5,012"  # of an older easeml
+
+
+def _upload(*names: str) -> Version:
+    columns = [{"name": name, "type": "text", "role": "input"} for name in names]
+    return Version.model_validate(
+        {
+            "id": "v1",
+            "dataset_id": "d1",
+            "number": 1,
+            "state": "ready",
+            "operation": {},
+            "columns": columns,
+            "summary": {"notes": ["What to predict is not sure."]},
+            "created": 0.0,
+        }
+    )
+
+
+def _answering(lines: list[str]) -> Result:
+    """Return what comes of it where somebody who is asked for the target types lines."""
+    asking = typer.Typer()
+    asking.command()(lambda: say(f"chose {ask_for_target(_upload('age', 'churn'))}"))
+    return CliRunner().invoke(asking, input="".join(f"{line}\n" for line in lines))
+
+
+def test_who_is_asked_for_the_target_names_a_column() -> None:
+    asked = _answering(["churn"])
+    assert asked.exit_code == 0, asked.output + repr(asked.exception)
+    assert "Columns: age, churn" in asked.output
+    assert "chose churn" in asked.output
+
+
+def test_who_names_no_column_is_asked_again_with_what_is_like_it() -> None:
+    asked = _answering(["chrun", "churn"])
+    assert "There is no column 'chrun'. Did you mean 'churn'?" in asked.output
+    assert "chose churn" in asked.output

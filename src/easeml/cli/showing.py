@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-import click
 import typer
 
 from easeml.cli.output import console, notes, print_pairs, print_table, say, share_missing
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from easeml.lifecycle.tool import Number, ToolAnswer
 
 _SHOWN_ROWS = 20
+_MOST_CHOICES = 20  # columns that are named before somebody is asked for one of them
 _LONGEST_CELL = 40  # characters
 _LEAK = " Suspected to leak"  # what the evidence of a leak goes on with
 
@@ -81,7 +82,20 @@ def ask_for_target(version: Version) -> str:
     for note in version.summary.get("notes", []):
         notes().print(note, markup=False)
     names = [column.name for column in version.columns]
-    return typer.prompt("Column to predict", type=click.Choice(names), show_choices=len(names) < 20)
+    if len(names) < _MOST_CHOICES:
+        notes().print(f"Columns: {', '.join(names)}", markup=False)
+    while True:
+        answer = typer.prompt("Column to predict").strip()
+        if answer in names:
+            return answer
+        notes().print(_no_such_column(answer, names), markup=False)
+
+
+def _no_such_column(answer: str, names: Sequence[str]) -> str:
+    """Return what to say where somebody names a column that the data does not have."""
+    said = f"There is no column '{answer}'."
+    close = get_close_matches(answer, names)
+    return f"{said} Did you mean {' or '.join(map(repr, close))}?" if close else said
 
 
 def _evidence(column: Column, target: str) -> str:
