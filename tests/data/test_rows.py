@@ -95,14 +95,50 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
         assert place in message
 
 
-def test_very_many_faults_are_bounded(tmp_path: Path) -> None:
+def test_very_many_faults_are_bounded() -> None:
+    names = [f"n{number}" for number in range(30)]
+    nodes = {name: {"singleton": True, "type": "tensor", "dim": [1]} for name in names}
+    schema_in = Schema.from_json({"nodes": nodes})
+    _, schema_out = number_schema()
+    with pytest.raises(DatasetError, match="the rows have 30 faults") as caught:
+        parse_rows(body(dict.fromkeys(names, "x")), "", schema_in, schema_out)
+    assert len(caught.value.message.splitlines()) < 25
+
+
+def test_the_same_fault_in_many_rows_is_told_once() -> None:
     for content, kind in (
-        (body(*[{"A": "x"}] * 500), "application/json"),
-        (b"A\n" + b"x\n" * 500, "text/csv"),
+        (body(*[{"A": "x"}] * 1500), "application/json"),
+        (b"A\n" + b"x\n" * 1500, "text/csv"),
     ):
-        with pytest.raises(DatasetError, match="more than 20 faults") as caught:
+        with pytest.raises(DatasetError) as caught:
             parse_rows(content, kind, *number_schema())
-        assert len(caught.value.message.splitlines()) < 25
+        assert caught.value.where == "row 0, column 'A'"
+        told = "'x' is not a number. 1,499 more rows are like it (row 1, row 2, row 3, ...)."
+        assert caught.value.message == told
+
+
+def test_a_fault_of_every_row_hides_no_other(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    rows = [{**GOOD, "age": "old"} for _ in range(50)]
+    rows[40]["job"] = None
+    with pytest.raises(DatasetError) as caught:
+        parse_rows(body(*rows), "", made.schema_in, made.schema_out)
+    assert caught.value.message.startswith("the rows have 51 faults")
+    assert "row 40, column 'job'" in caught.value.message
+    assert len(caught.value.message.splitlines()) == 3
+
+
+def test_missing_values_of_many_rows_are_told_once() -> None:
+    with pytest.raises(DatasetError) as caught:
+        parse_rows(b"A,x\n" + b",1\n" * 300, "text/csv", *number_schema())
+    assert caught.value.message.startswith("the value is missing. 299 more rows are like it (row 1")
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/csv"])
+def test_a_decimal_comma_is_named(kind: str) -> None:
+    content = body({"A": "2,5"}) if kind == "application/json" else b'A\n"2,5"\n'
+    with pytest.raises(DatasetError, match=r"Give a number\. Its decimals follow"):
+        parse_rows(content, kind, *number_schema())
 
 
 @pytest.mark.parametrize("value", ["1e300", "-3.5e38"])
@@ -146,6 +182,18 @@ def test_an_unseen_category_is_missing_with_a_note(tmp_path: Path) -> None:
     assert parsed.notes == ["row 1: 'pilot' is new in 'job'; it is treated as missing."]
     csv = b"age,job,story,born\n30,pilot,x,3/4/1990\n"
     assert len(parse_rows(csv, "text/csv", made.schema_in, made.schema_out).notes) == 1
+
+
+def test_unseen_categories_of_many_rows_are_one_note_a_column(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    jobs = [f"job {number}" for number in range(300)]
+    rows = [{**GOOD, "job": job} for job in jobs]
+    lines = "".join(f"30,{job},x,3/4/1990\n" for job in jobs)
+    for content, kind in ((body(*rows), ""), (f"age,job,story,born\n{lines}".encode(), "text/csv")):
+        parsed = parse_rows(content, kind, made.schema_in, made.schema_out)
+        such = "'job 0' (row 0), 'job 1' (row 1), 'job 2' (row 2)"
+        told = f"300 rows have values that are new in 'job', such as {such}; they are treated as"
+        assert parsed.notes == [f"{told} missing."]
 
 
 @pytest.mark.parametrize(

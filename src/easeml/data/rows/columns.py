@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import did_you_mean, shown
-from easeml.data.rows.faults import MOST_FAULTS, Findings
+from easeml.data.rows.faults import Findings
 from easeml.data.types import cells
 from easeml.data.types import values as v
 from easeml.data.types.declared_columns import kind_of
@@ -25,6 +26,9 @@ Place = Callable[[int], str]  # of a row, from 0: how messages name it
 
 LARGEST = (2 - 2**-23) * 2.0**127  # of 32 bits, with which models compute
 _ABSENT = object()
+_LOOKED_AT = 100  # cells of a column that do not fit; of more only the number is told
+_MISSING, _BAD = "missing", "bad"  # kinds of faults
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _NEVER_MISSING = "the model was trained without missing values there."
 _ALLOW = (
     "Send it, with empty cells where there is no value; "
@@ -117,7 +121,7 @@ class CellColumn:
     def _fail(self, where: str, problem: str, findings: Findings) -> None:
         shape = f" of the shape {cells.shown(self.node.dim)}" if self.kind != "graph" else ""
         remedy = f"{_FORMS[self.kind]}{shape}."
-        findings.fault(f"{problem}.", f"{where}, column '{self.name}'", remedy)
+        findings.fault_of_cell(problem, f"{problem}.", where, self.name, remedy)
 
 
 def _same(cell: Any) -> Any:
@@ -194,19 +198,27 @@ class TextColumn:
         array = v.plain(text, self.kind, self.node.format, self.node.missing)
         made = v.convert(array, self.kind, self.labels, self.node.format)
         if not self.node.optional:
-            for row in made.missing.nonzero()[0][: MOST_FAULTS + 1]:
+            rows = made.missing.nonzero()[0]
+            for row in rows[:_LOOKED_AT]:
                 self._missing(place(int(row)), findings)
+            findings.like_it(_MISSING, self.name, len(rows[_LOOKED_AT:]))
 
         bad = made.bad
         if self.kind == "number":
             bad = bad | (abs(made.values) > LARGEST)
-        for row in bad.nonzero()[0][: MOST_FAULTS + 1]:
+        rows = bad.nonzero()[0]
+        for row in rows[:_LOOKED_AT]:
             where = place(int(row))
             value = array[int(row)].as_py()
             if self.kind == "category":
                 self._unseen(where, value, findings, labels)
             else:
                 self._bad(where, value, findings)
+        rest = len(rows[_LOOKED_AT:])
+        if self.kind == "category" and not labels:
+            findings.more_new_values(self.name, rest)
+        else:
+            findings.like_it(_BAD, self.name, rest)
         return made.values
 
     def is_missing(self, value: Any) -> bool:
@@ -282,7 +294,7 @@ class TextColumn:
 
     def _missing(self, where: str, findings: Findings) -> None:
         remedy = f"Give {_EXPECTED[self.kind]}: {_NEVER_MISSING}"
-        findings.fault("the value is missing.", f"{where}, column '{self.name}'", remedy)
+        findings.fault_of_cell(_MISSING, "the value is missing.", where, self.name, remedy)
 
     def _bad(self, where: str, value: Any, findings: Findings) -> None:
         expected = _EXPECTED[self.kind]
@@ -290,11 +302,11 @@ class TextColumn:
             expected = f"a number that models can compute with (at most {LARGEST:.1e})"
         form = f" written like {self.node.format}" if self.node.format else ""
         null = ", or null" if self.node.optional else ""
-        findings.fault(
-            f"{shown(value)} is not {expected}.",
-            f"{where}, column '{self.name}'",
-            f"Give {_EXPECTED[self.kind]}{form}{null}.",
-        )
+        remedy = f"Give {_EXPECTED[self.kind]}{form}{null}."
+        if self.kind == "number" and _DECIMAL_COMMA.fullmatch(str(value).strip()):
+            remedy = f"{remedy} Its decimals follow a point, not a comma."
+        said = f"{shown(value)} is not {expected}."
+        findings.fault_of_cell(_BAD, said, where, self.name, remedy)
 
     def _is_large(self, value: Any) -> bool:
         text = plain_number_of(str(value).strip(), self.node.format)
@@ -304,11 +316,9 @@ class TextColumn:
         if labels:
             remedy = did_you_mean(str(value), self.labels)
             said = f"{shown(value)} is not one of the classes."
-            findings.fault(said, f"{where}, column '{self.name}'", remedy)
+            findings.fault_of_cell(_BAD, said, where, self.name, remedy)
         else:
-            findings.note(
-                f"{where}: {shown(value)} is new in '{self.name}'; it is treated as missing."
-            )
+            findings.new_value(self.name, value, where)
 
 
 def _finish_numbers(cells: list[float | None], labels: tuple[str, ...]) -> Any:

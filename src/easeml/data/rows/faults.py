@@ -2,13 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, shown
 from easeml.data.types.text_tables import ROWS_COUNT
 
 MOST_FAULTS = 20
+"""Faults that one answer tells; those that are alike in many rows of a column are one."""
 _MOST_NOTES = 20
+_MOST_PLACES = 3  # of rows with the same fault, beside the first one
+_MOST_VALUES = 3  # of a column that were not there in training
+
+
+@dataclass
+class _Fault:
+    """A fault, where it was found first, and in how many more rows it is."""
+
+    first: DatasetError
+    others: list[str] = field(default_factory=list)  # the next places
+    more: int = 0  # places, of which ``others`` are the first
+
+    def told(self) -> DatasetError:
+        """The fault as one error, which says in which other rows it is."""
+        if not self.more:
+            return self.first
+        places = ", ".join(self.others)
+        if self.more > len(self.others):
+            places += ", ..."
+        rows = "row is" if self.more == 1 else "rows are"
+        message = f"{self.first.message} {self.more:,} more {rows} like it ({places})."
+        return DatasetError(message, where=self.first.where, remedy=self.first.remedy)
+
+
+@dataclass
+class _Unseen:
+    """Values of a column that were not there in training, and in how many rows they are."""
+
+    rows: int = 0
+    values: dict[str, str] = field(default_factory=dict)  # the first ones, with their place
+
+    def note(self, column: str) -> str:
+        """What is said of the column."""
+        if self.rows == 1:
+            [(value, where)] = self.values.items()
+            return f"{where}: {value} is new in '{column}'; it is treated as missing."
+        such = ", ".join(f"{value} ({where})" for value, where in self.values.items())
+        return (
+            f"{self.rows:,} rows have values that are new in '{column}', such as {such}; "
+            "they are treated as missing."
+        )
 
 
 @dataclass
@@ -19,35 +62,74 @@ class Findings:
     """
 
     fill_absent: bool = False
-    notes: list[str] = field(default_factory=list)
-    faults: list[DatasetError] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    faults: dict[Hashable, _Fault] = field(default_factory=dict)
+    count: int = 0  # of all faults, also of those that are not kept
+    unseen: dict[str, _Unseen] = field(default_factory=dict)
 
     @property
-    def full(self) -> bool:
-        """Whether there are so many faults that looking on is of no use."""
-        return len(self.faults) > MOST_FAULTS
+    def notes(self) -> list[str]:
+        """What was unusual; of very much the first."""
+        unseen = [found.note(column) for column, found in self.unseen.items()]
+        return [*self.said, *unseen][:_MOST_NOTES]
 
     def note(self, said: str) -> None:
         """Keep a note; of very many the first ones."""
-        if len(self.notes) < _MOST_NOTES:
-            self.notes.append(said)
+        if len(self.said) < _MOST_NOTES:
+            self.said.append(said)
+
+    def new_value(self, column: str, value: object, where: str) -> None:
+        """Keep that the category at ``where`` was not there in training."""
+        found = self.unseen.setdefault(column, _Unseen())
+        found.rows += 1
+        if len(found.values) < _MOST_VALUES:
+            found.values.setdefault(shown(value), where)
+
+    def more_new_values(self, column: str, rows: int) -> None:
+        """Count rows with values that were not there in training, beside those that were kept."""
+        if rows:
+            self.unseen[column].rows += rows
 
     def fault(self, message: str, where: str, remedy: str = "") -> None:
         """Keep a fault, to be raised by ``check``."""
-        if not self.full:
-            self.faults.append(DatasetError(message, where=where, remedy=remedy))
+        self._keep(("one", self.count), DatasetError(message, where=where, remedy=remedy), where)
+
+    def fault_of_cell(self, kind: str, message: str, where: str, column: str, remedy: str) -> None:
+        """Keep the fault of a cell; those of one kind in a column are told as one.
+
+        ``where`` names the row.
+        """
+        error = DatasetError(message, where=f"{where}, column '{column}'", remedy=remedy)
+        self._keep((kind, column), error, where)
+
+    def like_it(self, kind: str, column: str, rows: int) -> None:
+        """Count rows that have the fault of a cell that was kept of other rows."""
+        self.count += rows
+        if rows and (kind, column) in self.faults:
+            self.faults[kind, column].more += rows
+
+    def _keep(self, about: Hashable, error: DatasetError, place: str) -> None:
+        self.count += 1
+        known = self.faults.get(about)
+        if known is None:
+            if len(self.faults) <= MOST_FAULTS:
+                self.faults[about] = _Fault(error)
+            return
+        known.more += 1
+        if len(known.others) < _MOST_PLACES:
+            known.others.append(place)
 
     def check(self) -> None:
         """Raise the faults that were found, several in one DatasetError."""
         if not self.faults:
             return
-        if len(self.faults) == 1:
-            raise _with_base(self.faults[0])
-        lines = [f"- {fault}" for fault in self.faults[:MOST_FAULTS]]
-        if self.full:
+        told = [fault.told() for fault in self.faults.values()]
+        if len(told) == 1:
+            raise _with_base(told[0])
+        lines = [f"- {fault}" for fault in told[:MOST_FAULTS]]
+        if len(told) > MOST_FAULTS:
             lines.append("- and more.")
-        count = f"more than {MOST_FAULTS}" if self.full else str(len(self.faults))
-        heading = f"the rows have {count} faults ({ROWS_COUNT}):"
+        heading = f"the rows have {self.count:,} faults ({ROWS_COUNT}):"
         raise DatasetError(
             "\n".join([heading, *lines, ""]),
             remedy="Correct them all and send the rows again.",
