@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from importlib import import_module
 
 import structlog
 
@@ -58,6 +59,7 @@ def run_scheduler(settings: Settings) -> None:
     stop = Stop.on_signals()
     store = Store.of(settings)
     process = register(store, ProcessKind.SCHEDULER)
+    import_module("scipy.stats")  # now, or the first search waits for it, and all writers with it
     policy = policy_named(settings.policy)
     optimizer = optimizer_named(settings.optimizer)
     scheduler = Scheduler(

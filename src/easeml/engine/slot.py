@@ -12,7 +12,7 @@ from pathlib import Path
 
 import structlog
 
-from easeml.contract.states import Lane, TaskState
+from easeml.contract.states import Lane
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError, Fenced
 from easeml.search.preemption import GRACE
@@ -49,7 +49,7 @@ class Slot(threading.Thread):
 
     def __init__(self, lane: Lane, context: SlotContext):
         super().__init__(name=f"slot-{lane}", daemon=True)
-        self._lane = lane
+        self.lane = lane
         self._context = context
         self._woken = threading.Event()
         self._guard = threading.Lock()
@@ -141,17 +141,13 @@ class Slot(threading.Thread):
     def _claim(self) -> tuple[Task, Attempt, TaskSpec] | None:
         context = self._context
         with context.store.read() as tx:  # most looks find nothing: these take no lock
-            if not tx.unscoped().tasks.list(
-                lane=self._lane,
-                state=TaskState.WAITING,
-                limit=1,
-            ):
+            if self.lane not in tx.queue.waiting_lanes():
                 return None
         with context.store.write() as tx:
             worker = tx.processes.find(id=context.process_id)
             if worker is not None and worker.draining:
                 return None
-            claimed = tx.queue.claim(context.process_id, self._lane, context.lease_seconds)
+            claimed = tx.queue.claim(context.process_id, self.lane, context.lease_seconds)
             if claimed is None:
                 return None
             task, attempt = claimed

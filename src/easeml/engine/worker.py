@@ -2,11 +2,12 @@
 
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import structlog
 
-from easeml.contract.states import AttemptState, Lane, ProcessKind, ProcessState
+from easeml.contract.states import Lane, ProcessKind, ProcessState
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -59,9 +60,7 @@ class Worker:
             next_beat = 0.0
             while not stop.asked:
                 if wakeup.wait(_LONGEST_WAIT):
-                    for slot in self._slots:
-                        slot.wake()
-                    self._follow_attempts()
+                    self._follow_commits()
                 if time.monotonic() >= next_beat:
                     self._keep_leases()
                     next_beat = time.monotonic() + min(
@@ -76,20 +75,28 @@ class Worker:
                 slot.join()
             wakeup.close()
 
-    def _follow_attempts(self) -> None:
-        """Kill at once what was cancelled, or given to another; pass on who has to end."""
+    def _follow_commits(self) -> None:
+        """Wake the slots that have something to do; kill at once what was cancelled, or given to
+        another; pass on who has to end.
+
+        Any process's commit leads here, dozens a task: so it is one short look for all slots.
+        """
         attempts = self._under_way()
-        if not attempts:
-            return
         with self._context.store.read() as tx:
-            ids = [attempt_id for _, attempt_id in attempts]
-            found = tx.unscoped().attempts.list(id=ids, state=AttemptState.RUNNING, limit=None)
-        running = {attempt.id for attempt in found}
-        asked = {attempt.id for attempt in found if attempt.asked_to_end is not None}
+            waiting = tx.queue.waiting_lanes()
+            current = tx.queue.current([attempt_id for _, attempt_id in attempts])
+        for slot in self._slots:
+            if slot.lane in waiting:
+                slot.wake()
+        self._follow_attempts(attempts, current)
+
+    def _follow_attempts(
+        self, attempts: list[tuple[Slot, str]], current: Mapping[str, bool]
+    ) -> None:
         for slot, attempt_id in attempts:
-            if attempt_id not in running:
+            if attempt_id not in current:
                 slot.drop(attempt_id)
-            elif attempt_id in asked:
+            elif current[attempt_id]:
                 slot.ask_to_end(attempt_id)
 
     def _under_way(self) -> list[tuple[Slot, str]]:

@@ -27,11 +27,15 @@ Refuses = Callable[[Module, Schema], str]  # why a module does not take a schema
 
 @dataclass(frozen=True, slots=True)
 class ModelMatch:
-    """A model against a pair of schemas; ``why_not`` is empty where it fits."""
+    """A model against a pair of schemas.
+
+    ``why_not`` is empty where it fits; ``transforms`` are what stands before it then, in order.
+    """
 
     module: Module
     fits: bool
     why_not: str = ""
+    transforms: tuple[Module, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +98,7 @@ class Registry:
         refuses = _remembering()
         matches = []
         for module in self.of_kind("model"):
-            reason = self._why_not(module, source, target, refuses)
-            matches.append(ModelMatch(module, not reason, reason))
+            matches.append(self._match(module, source, target, refuses))
         return sorted(matches, key=lambda match: not match.fits)
 
     def match(
@@ -103,23 +106,23 @@ class Registry:
     ) -> ModelMatch:
         """Return a model against a pair of schemas."""
         source, target = _schema(schema_in), _schema(schema_out)
-        reason = self._why_not(model, source, target, _refuses)
-        return ModelMatch(model, not reason, reason)
+        return self._match(model, source, target, _refuses)
 
-    def _why_not(self, model: Module, source: Schema, target: Schema, refuses: Refuses) -> str:
-        """Return why a model does not fit; empty where it does."""
+    def _match(self, model: Module, source: Schema, target: Schema, refuses: Refuses) -> ModelMatch:
         if model.name in self.archived:
-            return "It is archived."
+            return ModelMatch(model, False, "It is archived.")
 
         assert model.schema_out is not None  # parse() has checked it
         output = model.schema_out.why_not(target)
         if output:
-            return f"Output: {output}"
+            return ModelMatch(model, False, f"Output: {output}")
 
-        _, reason = self._chain(model, source, refuses)
+        chain, reason = self._chain(model, source, refuses)
         if not reason and model.name in self.lacking:
-            return not_installed(self.lacking[model.name])
-        return reason
+            reason = not_installed(self.lacking[model.name])
+        if reason:
+            return ModelMatch(model, False, reason)
+        return ModelMatch(model, True, transforms=tuple(chain))
 
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         """Return the objectives that measure such an output, the default first."""

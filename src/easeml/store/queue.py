@@ -28,6 +28,13 @@ _RENEW_AFTER = 0.1
 calms down.
 """
 
+# Asked after every commit of any process: built once, since building takes longer than asking.
+_WAITING_LANES = sa.select(tasks.c.lane).where(tasks.c.state == TaskState.WAITING).distinct()
+_RUNNING = sa.select(attempts.c.id, attempts.c.asked_to_end).where(
+    attempts.c.id.in_(sa.bindparam("ids", expanding=True)),
+    attempts.c.state == AttemptState.RUNNING,
+)
+
 
 class Queue:
     """Tasks waiting for work and under work, over all tenants."""
@@ -55,6 +62,17 @@ class Queue:
                 if task is not None:
                     return task, self._attempt(task, process_id, lease_seconds)
         return None
+
+    def waiting_lanes(self) -> set[Lane]:
+        """Return the lanes in which a task waits."""
+        return {Lane(row.lane) for row in self._session.all(_WAITING_LANES)}
+
+    def current(self, attempt_ids: Sequence[str]) -> dict[str, bool]:
+        """Return which of these attempts run, and whether each was asked to end."""
+        if not attempt_ids:
+            return {}
+        found = self._session.all(_RUNNING, {"ids": list(attempt_ids)})
+        return {row.id: row.asked_to_end is not None for row in found}
 
     def _turns(self, waiting: "sa.ColumnElement[bool]", lane: Lane) -> list[str]:
         """The tenants with waiting tasks, in the order in which they are to be served."""

@@ -37,9 +37,11 @@ class Session:
         """The first row a query finds."""
         return self.connection.execute(statement).first()
 
-    def all(self, statement: "sa.Select[*tuple[Any, ...]]") -> Sequence[sa.Row[Any]]:
-        """All rows a query finds."""
-        return self.connection.execute(statement).all()
+    def all(
+        self, statement: "sa.Select[*tuple[Any, ...]]", values: Values | None = None
+    ) -> Sequence[sa.Row[Any]]:
+        """All rows a query finds, with ``values`` for its parameters."""
+        return self.connection.execute(statement, values).all()
 
     def change(self, statement: sa.Executable, values: Sequence[Values] | None = None) -> int:
         """Run a writing statement, once for each of ``values`` if given; returns how many rows it

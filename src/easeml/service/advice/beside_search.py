@@ -6,9 +6,10 @@ from easeml.contract.states import TASKS_UNDER_WAY, JobState
 from easeml.store.records import Job, Task
 
 _SHARE = 0.05  # of the device time of a search
+_LEAST_SECONDS = 0.3  # of a task that looks, however few the rows
 
 
-def has_time(job: Job, asked: Sequence[Task], seconds: float = 0.0) -> bool:
+def has_time(job: Job, asked: Sequence[Task], seconds: float = _LEAST_SECONDS) -> bool:
     """Whether one more look takes little beside the search of ``job``, or the search has ended.
 
     ``asked``: the tasks that looked so far. ``seconds``: what the next one takes at least.

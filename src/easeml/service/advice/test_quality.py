@@ -45,7 +45,7 @@ class Reading(Shape):
 def request_soon(tx: Transaction, model: TrainedModel) -> Task | None:
     """Write the task that reads the test quality of what ``model`` serves, unless it is soon replaced.
 
-    The first model of a search is read, and later ones while that takes little beside it.
+    Models of a search that runs are read while that takes little beside it: first others need a model.
     """
     tables = tx.scoped(model.tenant_id)
     job = tables.jobs.get(model.job_id)

@@ -38,7 +38,7 @@ def make_candidates(
     rules = application.rules
     found: list[Candidate] = []
     for match in allowed_models(matches, rules.models, rules.exclude):
-        found += _of_model(registry, rules, job, match.module, version, len(found))
+        found += _of_model(match.module, match.transforms, rules, job, len(found))
     for one in before:
         same = [other for other in found if other.model == one.model]
         if same and all(other.pipeline != one.pipeline for other in same):
@@ -93,7 +93,9 @@ def add_model(
     if job.state == JobState.PREPARING or tables.candidates.find(job_id=job.id, model=model):
         return
     version, first = tables.versions.get(job.version_id), tables.candidates.count(job_id=job.id)
-    found = _of_model(registry, application.rules, job, registry.get(model), version, first)
+    module = registry.get(model)
+    chain = registry.candidates(module, version.schema_in)
+    found = _of_model(module, chain, application.rules, job, first)
     believed = costs or cost_belief(registry, finished_trials(tx))
     tables.candidates.add_all(with_costs(registry, found, version, believed))
     data = {"added": len(found), "model": model, "application_id": application.id}
@@ -101,13 +103,13 @@ def add_model(
 
 
 def _of_model(
-    registry: Registry, rules: Rules, job: Job, model: Module, version: DatasetVersion, first: int
+    model: Module, chain: Sequence[Module], rules: Rules, job: Job, first: int
 ) -> list[Candidate]:
-    """Return the first arms of a model, numbered from ``first``."""
+    """Return the first arms of a model behind a chain of transforms, numbered from ``first``."""
     space = space_of(model, rules)
     if space is None:
         return []
-    transforms = [ModuleConfig(one.name) for one in registry.candidates(model, version.schema_in)]
+    transforms = [ModuleConfig(one.name) for one in chain]
     configs = spaces.suggest(space, CONFIGURATIONS, seed=0)
     return [
         make_candidate(job, first + place, model.name, place + 1, transforms, config)
