@@ -123,3 +123,47 @@ def test_numbers_near_the_largest_are_looked_at_without_a_warning(tmp_path: Path
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         leaks(tmp_path, frame, "t")
+
+
+def schools() -> pd.DataFrame:
+    """Scores in single precision, whose mean is the target; and three columns of one relation."""
+    pupils = RNG.integers(80, 9000, ROWS)
+    teachers = (pupils / RNG.uniform(14, 26, ROWS)).round(2)
+    reading = RNG.normal(655, 20, ROWS).round(1).astype(np.float32)
+    maths = (reading + RNG.normal(0, 9, ROWS)).round(1).astype(np.float32)
+    return pd.DataFrame(
+        {
+            "pupils": pupils,
+            "teachers": teachers,
+            "each": (pupils / teachers).astype(np.float32),
+            "reading": reading.astype(float),
+            "maths": maths.astype(float),
+            "score": ((reading + maths) / np.float32(2)).astype(float),
+        }
+    )
+
+
+def test_columns_that_make_up_each_other_are_no_leaks_of_another(tmp_path: Path) -> None:
+    assert set(leaks(tmp_path, schools(), "score")) == {"reading", "maths"}
+    assert set(leaks(tmp_path, schools(), "each")) == {"pupils", "teachers"}
+
+
+def test_a_mean_in_single_precision_is_a_sum(tmp_path: Path) -> None:
+    assert "is a sum of" in leaks(tmp_path, schools(), "score")["maths"]
+
+
+def test_each_of_two_columns_that_can_stand_for_each_other_is_named(tmp_path: Path) -> None:
+    kilos, metres = RNG.normal(70, 9, ROWS).round(2), RNG.normal(60, 9, ROWS).round(2)
+    frame = pd.DataFrame({"kilos": kilos, "pounds": kilos * 2.2, "metres": metres})
+    frame["index"] = frame["kilos"] + frame["metres"]
+    assert set(leaks(tmp_path, frame, "index")) == {"kilos", "pounds", "metres"}
+
+
+def test_factors_are_named_beside_their_product(tmp_path: Path) -> None:
+    price, number = RNG.uniform(10, 99, ROWS).round(2), RNG.integers(1, 11, ROWS)
+    frame = pd.DataFrame({"price": price, "number": number, "cost": (price * number).round(2)})
+    frame["tax"] = (frame["cost"] * 0.05).round(4)
+    found = leaks(tmp_path, frame, "tax")
+    assert set(found) == {"price", "number", "cost"}
+    assert "alone" in found["cost"]
+    assert "product" in found["price"]

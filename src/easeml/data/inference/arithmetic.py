@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,11 +11,12 @@ if TYPE_CHECKING:
 Numbers = dict[str, "np.ndarray"]  # columns by name, a number a row; NaN is missing
 
 _MOST = 60  # columns that are tried
-_LEFT_OF_SUM = 1e-12  # share of the variance that may be left
+_LEFT_OF_SUM = 1e-10  # share of the variance that may be left: single precision leaves 1e-12
 _LEFT_OF_PRODUCT = 1e-6  # factors are often rounded
 _NEVER = 0.995  # share of rows that are all rows but for errors
 _RISE = 0.9  # of the variance of the part that the whole explains
 _OWN = 0.1  # how much of the whole the part is at least
+_MOST_SWAPS = 200  # fits that are tried to find columns that can stand for each other
 _UNIT = 0.1  # how far from 1 the weight of a part may be
 
 
@@ -100,6 +102,7 @@ def _complete(numbers: Numbers) -> Numbers:
 
 
 def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
+    """The columns that least squares needs for the target; empty where it leaves too much."""
     import numpy as np
 
     if not 2 <= len(columns) <= min(_MOST, len(target) // 4):
@@ -112,9 +115,41 @@ def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
         total = float(y @ y)
     if not np.isfinite(scaled).all() or not np.isfinite(total) or total == 0:
         return []
-    weights, *_ = np.linalg.lstsq(scaled, y, rcond=None)
-    left = float(((y - scaled @ weights) ** 2).sum())
-    if left > tolerance * total:
+
+    def is_enough(chosen: list[int]) -> bool:
+        weights, *_ = np.linalg.lstsq(scaled[:, chosen], y, rcond=None)
+        left = float(((y - scaled[:, chosen] @ weights) ** 2).sum())
+        return left <= tolerance * total
+
+    everything = list(range(len(columns)))
+    if not is_enough(everything):
         return []
-    told = np.abs(weights) > 1e-3 * np.abs(weights).max()
-    return [name for name, part in zip(columns, told, strict=True) if part]
+    needed = _needed(everything, is_enough)
+    told = sorted([*needed, *_stand_ins(everything, needed, is_enough)])
+    names = list(columns)
+    return [names[one] for one in told]
+
+
+def _needed(everything: list[int], is_enough: Callable[[list[int]], bool]) -> list[int]:
+    """Columns of which none can be left out. Some that make up each other are not among them."""
+    needed = everything
+    for one in everything:
+        without = [other for other in needed if other != one]
+        if without and is_enough(without):
+            needed = without
+    return needed
+
+
+def _stand_ins(
+    everything: list[int], needed: list[int], is_enough: Callable[[list[int]], bool]
+) -> list[int]:
+    """Columns that could take the place of one that is needed: the same in another unit."""
+    others = [one for one in everything if one not in needed]
+    if len(others) * len(needed) > _MOST_SWAPS:
+        return []
+    found = []
+    for other in others:
+        swapped = ([other, *(one for one in needed if one != out)] for out in needed)
+        if any(map(is_enough, swapped)):
+            found.append(other)
+    return found

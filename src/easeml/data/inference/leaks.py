@@ -109,7 +109,9 @@ def _shown(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     found = {column.report.name: _alone(column, answer) for column in inputs}
     found = {name: why for name, why in found.items() if why}
     if answer.is_measured:
-        found = {**_together(inputs, answer), **found}
+        # Beside a column that tells all by itself, others would not be needed.
+        others = [column for column in inputs if column.report.name not in found]
+        found = {**_together(others, answer), **found}
     return found
 
 
