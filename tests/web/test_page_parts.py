@@ -320,3 +320,16 @@ def test_numbers_have_sensible_digits():
     assert formatting.number(1e300) == "1e+300"
     assert formatting.number("<b>") == "<b>"
     assert formatting.number(None) == "–"
+
+
+@given(st.lists(fields, max_size=12), st.integers(0, 2))
+def test_leaving_a_column_out_is_a_change_that_an_address_keeps(
+    given_fields: list[tuple[str, str]], position: int
+):
+    wishes = Wishes.read(given_fields, VERSION).without(position, VERSION)
+    assert Wishes.read(parse_qsl(wishes.query()), VERSION) == wishes
+    name = VERSION.columns[position].name
+    declaration = wishes.declaration(VERSION)
+    proposed = VERSION.columns[position].role == "drop"
+    assert (name in declaration.drop) != proposed
+    assert name not in declaration.keep

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from clicking import SignIn, upload
+from clicking import SignIn, expect_accessible, upload
 from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.browser]
@@ -73,3 +73,22 @@ def test_an_upload_goes_on_after_the_connection_was_lost(
     assert offsets == sorted(offsets)
     assert offsets[-1] > 0
     expect(page.get_by_text(f"{rows:,} rows")).to_be_visible()
+
+
+def test_columns_that_may_know_the_answer_are_named_and_left_out(sign_in: SignIn, tmp_path: Path):
+    """The net price and its tax are told before Start, whatever target is chosen."""
+    path = tmp_path / "sales.csv"
+    lines = [f"{(37 * n) % 101}.5,{n % 7},{((37 * n) % 101 + 0.5) * 0.05:.4f}" for n in range(200)]
+    path.write_text("\n".join(["net,shop,tax", *lines]))
+    page = sign_in()
+    upload(page, path)
+    page.get_by_label("Target", exact=True).select_option("tax")
+    told = page.get_by_role("group", name="Suspected leaks")
+    expect(told).to_contain_text("1 column may know the answer.")
+    expect(told).to_contain_text("net: alone it explains the target all but fully")
+    expect_accessible(page)
+    told.get_by_role("link", name="Leave out net").click()
+    expect(page.get_by_label("Use of net")).to_have_value("drop")
+    expect(told).to_have_count(0)
+    page.get_by_label("Target", exact=True).select_option("shop")
+    expect(told).to_have_count(0)

@@ -4,7 +4,7 @@ Reloads, Back and bookmarks keep it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from easeml.client import made_request
@@ -107,6 +107,13 @@ class Wishes:
             exclude=list(self.exclude),
             constrain=constraints(self.constrain),
         )
+
+    def without(self, position: int, version: Version) -> "Wishes":
+        """Return them with the column at a position left out."""
+        roles = {place: role for place, role in self.roles.items() if place != position}
+        if _usual_role(version.columns[position]) != "drop":
+            roles[position] = "drop"
+        return replace(self, roles=roles, asked="")
 
     def changes(self, version: Version) -> list[Change]:
         """Return them one by one, each with the way back."""

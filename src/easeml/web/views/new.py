@@ -18,6 +18,7 @@ from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.report_parts import ShownReport, shown
 from easeml.web.views.constraining import Setting, settings
 from easeml.web.views.declaring import Wishes
+from easeml.web.views.suspects import suspects
 
 _SAMPLES = Path(__file__).parents[1] / "samples"
 _ABOUT = {
@@ -110,6 +111,7 @@ async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Respo
         "target": _target(wishes, version),
         "changes": wishes.changes(version),
         "query": wishes.query(),
+        "suspects": suspects(version, proposal, wishes),
     }
     question, answer = await _asked(context, version, wishes)
     return context.render(
