@@ -31,11 +31,10 @@ DATA = Path(os.environ.get("EASEML_BENCHMARK_DATA") or ROOT.parent / "shared" / 
 """Where public data sets are looked for."""
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "easeml-benchmarks"
 """Where environments of the peers are kept."""
-_FLAML = (
-    "flaml[automl]",
-    "pandas<3",
-    "pyarrow",
-)  # FLAML 2.x was written before the text columns of pandas 3
+_PEERS = {
+    "FLAML": ("flaml[automl]", "pandas<3", "pyarrow"),  # written before pandas 3's text columns
+    "AutoGluon": ("autogluon.tabular[lightgbm,catboost,xgboost]==1.6.3", "pyarrow"),
+}
 
 
 def arguments(script: str, about: str | None, data: bool = False) -> argparse.ArgumentParser:
@@ -94,11 +93,12 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
         writer.writerows(rows)
 
 
-def flaml_python(folder: Path) -> Path:
-    """Make (once) an environment with FLAML below a folder; return its Python."""
-    programs = folder / "FLAML" / "bin"
-    if not (folder / "installed").exists():
-        subprocess.run([sys.executable, "-m", "venv", str(folder / "FLAML")], check=True)
-        subprocess.run([str(programs / "pip"), "install", "--quiet", *_FLAML], check=True)
-        (folder / "installed").touch()
+def peer_python(folder: Path, name: str) -> Path:
+    """Make (once) an environment with FLAML or AutoGluon below a folder; return its Python."""
+    programs = folder / name / "bin"
+    installed = folder / f"{name}.installed"
+    if not installed.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder / name)], check=True)
+        subprocess.run([str(programs / "pip"), "install", "--quiet", *_PEERS[name]], check=True)
+        installed.touch()
     return programs / "python"

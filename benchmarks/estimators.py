@@ -1,13 +1,16 @@
-"""easeml's estimators beside FLAML and the defaults of LightGBM, in the same processor seconds.
+"""easeml's estimators beside FLAML, AutoGluon and the defaults of others, in the same processor
+seconds.
 
     python benchmarks/estimators.py [--seconds 20] [--seeds 1] [--tables adult,diamonds]
 
 A fifth of each public table is seen by nobody before the end. Each method gets the other rows, one
 thread, and a process of its own. ``easeml``: ``AutoMLClassifier`` or ``AutoMLRegressor``.
-``FLAML``: its ``AutoML`` in an environment that the script installs below ``--folder``; its clock
-is told processor seconds, so that other work on the machine takes nothing from it. Both have the
-seconds less what importing and reading took. ``LightGBM``, ``forest``: the defaults, fitted on all
-rows, texts as codes.
+``FLAML``: its ``AutoML``; ``AutoGluon``: its ``TabularPredictor`` of medium quality with LightGBM,
+CatBoost and XGBoost, without neural networks. Each lies in an environment that the script installs
+below ``--folder``; their clocks are told processor seconds, so that other work on the machine takes
+nothing from them. All have the seconds less what importing and reading took. ``LightGBM``,
+``CatBoost``, ``forest``: the defaults, fitted on all rows, texts as codes; CatBoost is told which
+columns are texts.
 
 Scores are accuracy or R2 on the rows that nobody saw; ``cpu``: processor seconds of the whole
 process, with its imports and reading. ``normalised``: 0 for always guessing the commonest class or
@@ -23,13 +26,14 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from common import CACHE, arguments, flaml_python, machine_line, read_options
+from common import CACHE, arguments, machine_line, peer_python, read_options
 from easeml.data import read_table
 
 TABLES = {
@@ -51,7 +55,8 @@ TABLES = {
     "sacramento": ("more_tables/Sacramento.csv", "price"),
 }
 """File below the data and target (empty: the last column) by name."""
-METHODS = ["easeml", "FLAML", "LightGBM", "forest"]
+METHODS = ["easeml", "FLAML", "AutoGluon", "LightGBM", "CatBoost", "forest"]
+BY_AUTOGLUON = ("AutoGluon", "CatBoost")  # methods that its environment has
 COLUMNS = ["table", "rows", "seed", "seconds", "method", "score", "guess", "cpu", "tried"]
 HELD = 0.2
 
@@ -70,6 +75,24 @@ if method == "FLAML":
     model.fit(rows, answers, task=kind, metric=measure, n_jobs=1, seed=int(seed), verbose=0,
               time_budget=float(seconds) - time.process_time())
     tried = len(model.config_history)
+elif method == "AutoGluon":
+    from autogluon.tabular import TabularPredictor
+    measure = "r2" if kind == "regression" else "accuracy"
+    problem = "regression" if kind == "regression" else None
+    model = TabularPredictor("answer", problem, measure, path=f"{folder}/AutoGluon", verbosity=0)
+    model.fit(rows.assign(answer=answers), time_limit=float(seconds) - time.process_time(),
+              presets="medium_quality", num_cpus=1)
+    tried = len(model.model_names())
+elif method == "CatBoost":
+    import catboost
+    texts = [name for name in rows if not pd.api.types.is_numeric_dtype(rows[name])]
+    for name in texts:
+        rows[name], unseen[name] = rows[name].fillna("?").astype(str), unseen[name].fillna("?").astype(str)
+    made = catboost.CatBoostRegressor if kind == "regression" else catboost.CatBoostClassifier
+    model = made(verbose=0, thread_count=1, random_seed=int(seed), allow_writing_files=False)
+    model.fit(rows, answers, cat_features=texts)
+    said = model.predict(unseen)
+    unseen = unseen.assign(said=said.reshape(-1))
 else:
     for name in rows:
         if not pd.api.types.is_numeric_dtype(rows[name]):
@@ -85,7 +108,9 @@ else:
         import lightgbm
         made = lightgbm.LGBMRegressor if kind == "regression" else lightgbm.LGBMClassifier
         model = made(verbose=-1, n_jobs=1, random_state=int(seed)).fit(rows, answers)
-pd.DataFrame({"said": model.predict(unseen)}).to_parquet(f"{folder}/said.parquet")
+if method != "CatBoost":
+    unseen = unseen.assign(said=pd.Series(model.predict(unseen), index=unseen.index))
+unseen[["said"]].to_parquet(f"{folder}/said.parquet")
 print(json.dumps({"tried": tried}))
 """
 
@@ -155,7 +180,11 @@ def judged(kind: str, actual: pd.Series, said: Any) -> float:
 
 
 def measure(
-    options: argparse.Namespace, name: str, seed: int, methods: list[str], peer: Path
+    options: argparse.Namespace,
+    name: str,
+    seed: int,
+    methods: list[str],
+    pythons: Mapping[str, Path],
 ) -> list[dict[str, Any]]:
     """Return a row of results a method."""
     rows = []
@@ -166,7 +195,7 @@ def measure(
         guess = answers.mean() if kind == "regression" else answers.mode()[0]
         least = judged(kind, actual, np.repeat(guess, len(actual)))
         for method in methods:
-            python = Path(sys.executable) if method == "easeml" else peer
+            python = pythons.get(method, Path(sys.executable))
             said, spent, tried = run(python, folder, kind, method, options.seconds, seed)
             row = {"table": name, "rows": len(answers), "seed": seed, "seconds": options.seconds}
             row |= {"method": method, "score": round(judged(kind, actual, said), 5)}
@@ -199,23 +228,32 @@ def print_summary(rows: list[dict[str, Any]]) -> None:
         print(f"easeml over {other}: {gain.mean():+.4f} +- {error:.4f} (normalised), {counted}")
 
 
+def installed(folder: Path) -> dict[str, Path]:
+    """Return the Python of each method that has an environment of its own, or one that it shares."""
+    of_autogluon = peer_python(folder, "AutoGluon")
+    pythons = dict.fromkeys(BY_AUTOGLUON, of_autogluon)
+    of_flaml = peer_python(folder, "FLAML")
+    return {**pythons, **dict.fromkeys(("FLAML", "LightGBM", "forest"), of_flaml)}
+
+
 def main() -> None:
     """Measure what is not there yet, and print the tables."""
     parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--tables", default=",".join(TABLES))
-    parser.add_argument("--folder", type=Path, default=CACHE / "flaml")
-    parser.add_argument("--no-peer", action="store_true", help="without FLAML")
+    parser.add_argument("--folder", type=Path, default=CACHE)
+    parser.add_argument("--no-peer", action="store_true", help="without FLAML and AutoGluon")
     options = read_options(parser, seconds=3.0, tables="sonar", no_peer=True)
     print(machine_line("easeml", "scikit-learn", "lightgbm"))
-    peer = Path(sys.executable) if options.no_peer else flaml_python(options.folder)
+    pythons = {} if options.no_peer else installed(options.folder)
     path = options.out / f"estimators_{options.seconds:g}s.csv"
     rows: list[dict[str, Any]] = []
     if path.exists():
         rows = list(csv.DictReader(path.open(encoding="utf-8")))
     done = {(one["table"], int(one["seed"]), one["method"]) for one in rows}
-    wanted = [method for method in METHODS if method != "FLAML" or not options.no_peer]
+    peers = ("FLAML", *BY_AUTOGLUON)
+    wanted = [method for method in METHODS if method not in peers or method in pythons]
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if file.tell() == 0:
@@ -223,7 +261,7 @@ def main() -> None:
         for seed in range(options.seeds):
             for name in options.tables.split(","):
                 methods = [one for one in wanted if (name, seed, one) not in done]
-                found = measure(options, name, seed, methods, peer) if methods else []
+                found = measure(options, name, seed, methods, pythons) if methods else []
                 writer.writerows(found)
                 file.flush()
                 rows += found

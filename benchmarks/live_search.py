@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from common import CACHE, arguments, flaml_python, machine_line, read_options
+from common import CACHE, arguments, machine_line, peer_python, read_options
 from easeml.client import Client
 from easeml.contract.applications import Declaration
 from easeml.contract.states import TaskGroup, TaskState
@@ -481,7 +481,7 @@ def main() -> None:
     parser.add_argument("--report", type=Path, nargs="*")
     parser.add_argument("--record", type=Path, help="file for what runs cost, for tests")
     parser.add_argument("--peer", action="store_true", help="beside FLAML")
-    parser.add_argument("--folder", type=Path, default=CACHE / "flaml")
+    parser.add_argument("--folder", type=Path, default=CACHE)
     options = read_options(parser, tables="german", seconds=15.0)
     if options.report:
         print_report([read_file(path) for path in options.report])
@@ -492,7 +492,9 @@ def main() -> None:
         runs = [run(options.data, tables, options.seconds, options.label, splits)]
         keep(runs[0], options.out)
         if options.peer:
-            runs.append(run_peer(flaml_python(options.folder), splits, tables, options.seconds))
+            runs.append(
+                run_peer(peer_python(options.folder, "FLAML"), splits, tables, options.seconds)
+            )
             keep(runs[1], options.out)
     if options.record:
         options.record.write_text(json.dumps(runs[0].works, indent=0))

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from common import CACHE, arguments, flaml_python, machine_line, read_options
+from common import CACHE, arguments, machine_line, peer_python, read_options
 from easeml.data import read_version
 from easeml.settings import Settings
 from easeml.store import Store
@@ -182,11 +182,11 @@ def main() -> None:
     parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--tables", default=",".join(TARGETS))
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--folder", type=Path, default=CACHE / "flaml")
+    parser.add_argument("--folder", type=Path, default=CACHE)
     parser.add_argument("--details", action="store_true")
     parser.add_argument("--no-peer", action="store_true", help="leave FLAML out")
     options = read_options(parser, tables="titanic", seconds=4.0, no_peer=True)
-    python = None if options.no_peer else flaml_python(options.folder)
+    python = None if options.no_peer else peer_python(options.folder, "FLAML")
     lines, peer_version = [], ""
     for name in options.tables.split(","):
         with tempfile.TemporaryDirectory() as folder:
