@@ -162,3 +162,15 @@ def test_one_value_or_nothing_tells_by_being_there(tmp_path: Path) -> None:
     report = column(tmp_path, ["t", ""] * 15)
     assert (report.type, report.role, report.classes) == ("category", "input", ["t"])
     assert "tells by being there" in report.evidence
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [(1, "1 word on"), (3, "3 words on"), (290, "290 words on")]
+)
+def test_the_length_of_texts_is_told_in_plain_numbers(
+    tmp_path: Path, words: int, told: str
+) -> None:
+    lines = [" ".join([f"t{number // 2}", *["word"] * (words - 1)]) for number in range(60)]
+    found = infer(write(tmp_path, "text,y\n" + "\n".join(f"{one},a" for one in lines) + "\n"))
+    evidence = next(one.evidence for one in found.columns if one.name == "text")
+    assert told in evidence, evidence

@@ -10,9 +10,10 @@ from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
 from easeml.service.datasets import datasets
+from easeml.service.journey import next_steps
 from easeml.store import Store
 
-from .world import UPLOAD, bring, claim, upload
+from .world import UPLOAD, bring, claim, prepare, upload
 
 
 def ingested(store: Store, caller: Caller, **changes: Any) -> str:
@@ -55,3 +56,17 @@ def test_three_rows_are_refused_at_once(store: Store, bob: Caller) -> None:
     with pytest.raises(InvalidInput, match="has 3 rows: too few") as raised:
         applications.propose(store, bob, Declaration(dataset_id=dataset))
     assert "at least 5 rows" in raised.value.remedy
+
+
+def test_what_may_know_the_answer_is_said_of_the_application(store: Store, bob: Caller) -> None:
+    columns = with_target()
+    columns[0]["leaks"] = {"colour": "alone it tells the target", "price": "it is a copy"}
+    dataset = ingested(store, bob, columns=columns)
+    made = applications.declare(store, bob, Declaration(dataset_id=dataset))
+    prepare(store, bob, made.version_id)
+    assert applications.get(store, bob, made.id).leaks == {"size": "alone it tells the target"}
+    [data] = [one for one in next_steps.get(store, bob, made.id).stations if one.name == "Data"]
+    assert "1 column may know the answer: 'size'." in data.said
+
+    without = Declaration(dataset_id=dataset, drop=["size"])
+    assert applications.declare(store, bob, without).leaks == {}

@@ -146,3 +146,23 @@ def test_scaling(method: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(scaled[:, :2].std(axis=0), 1)
     else:
         np.testing.assert_allclose(np.median(scaled[:, :2], axis=0), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["table-codes", "table-onehot"])
+@pytest.mark.parametrize(("columns", "notes"), [(1, 1), (3, 3), (40, 1)])
+def test_missing_values_of_many_columns_are_one_note(name: str, columns: int, notes: int) -> None:
+    names = [f"n{number}" for number in range(columns)]
+    nodes = {one: {"type": "tensor", "dim": [1]} for one in names}
+    frame = pd.DataFrame({one: [1.0, 2.0, np.nan, 3.0, 5.0] for one in names})
+    frame.loc[0, "n0"] = np.nan
+    found = fitted(name, frame, {"nodes": nodes}).notes
+    assert len(found) == notes
+    if columns > 3:
+        assert found[0].startswith("40 columns have missing values, most in 'n0' (2): ")
+
+
+def test_one_missing_value_is_one() -> None:
+    frame = FRAME.assign(X=[1.0, np.nan, 3.0, 5.0, 100.0, 3.0])
+    assert any(
+        "'X': 1 missing value, kept as such" in n for n in fitted("table-codes", frame).notes
+    )

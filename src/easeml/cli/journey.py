@@ -1,5 +1,6 @@
 """``app goal`` and ``app next``: what an application is to reach, and what to do next."""
 
+import math
 from typing import Annotated
 
 import typer
@@ -77,7 +78,8 @@ def _costs(action: Action) -> str:
         low, high = action.interval
         parts.append(f"Expected gain of score {action.gain:.3f} ({low:.3f} to {high:.3f}).")
     if action.human_minutes:
-        parts.append(f"About {action.human_minutes:.0f} minutes of a person.")
+        minutes = math.ceil(action.human_minutes)
+        parts.append(f"About {minutes} {'minute' if minutes == 1 else 'minutes'} of a person.")
     if action.device_seconds:
         parts.append(f"About {action.device_seconds:.0f} s of a device.")
     return " ".join(parts)

@@ -124,6 +124,9 @@ class Application(Answer):
     schema_in: dict[str, Any] = Field(default_factory=dict)
     schema_out: dict[str, Any] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
+    leaks: dict[str, str] = Field(
+        default_factory=dict
+    )  # columns in use that may know the target -> what shows it
     error: str = ""
     created: float
 

@@ -226,3 +226,4 @@ class ColumnSeen(TypedDict):
     role: str
     classes: NotRequired[list[str]]
     content: NotRequired[Json]
+    leaks: NotRequired[dict[str, str]]

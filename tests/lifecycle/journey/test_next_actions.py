@@ -108,6 +108,17 @@ def test_test_rows_that_were_read_by_another_objective_prove_nothing():
     assert not facts.is_proven
 
 
+def test_columns_that_may_know_the_answer_are_a_question_about_the_data():
+    stations = {one.name: one for one in rail(replace(KNOWN, leaks=("tax", "total")), [])}
+    assert stations["Data"].state == "open"
+    assert "2 columns may know the answer: 'tax', 'total'." in stations["Data"].said
+    many = tuple(f"n{number}" for number in range(9))
+    stations = {one.name: one for one in rail(replace(KNOWN, leaks=many), [])}
+    assert "9 columns may know the answer: 'n0', 'n1', 'n2', 'n3', 'n4', ..." in (
+        stations["Data"].said
+    )
+
+
 def test_less_is_better_where_the_unit_is_an_error():
     goal = Goal("rmse", 5.0, "rmse below 5", wants_less=True)
     facts = replace(KNOWN, goal=goal, unit="rmse", lower_is_better=True)

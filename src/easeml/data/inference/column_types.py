@@ -337,10 +337,18 @@ def _text(values: _Values) -> ColumnReport:
         report = replace(_report(values, "category", sure, said), classes=sort_labels(texts))
     else:
         count = f"{len(texts)} different values in {values.present} rows"
-        said = f"Text: {count}, {words:.2g} words on average."
+        said = f"Text: {count}, {_words_told(words)} on average."
         hints = like_codes(texts) + nearly_numbers(texts)
         report = _report(values, "text", 0.95 if words >= 4 else 0.75, said + hints)
     return replace(report, suspected_codes=suspect_words(texts, values.number_of))
+
+
+def _words_told(words: float) -> str:
+    """A mean number of words: 1 word, 2.9 words, 290 words."""
+    if words >= 10:
+        return f"{words:,.0f} words"
+    said = f"{words:.2g}"
+    return "1 word" if said == "1" else f"{said} words"
 
 
 def _identifier_evidence(values: _Values) -> str:

@@ -145,11 +145,20 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     _check_inputs(inputs, unused)
     schema_in = schema_of(inputs, tuple(column.name for column in dropped))
     schema_out = schema_of([replace(answer, missing=0.0)], ())
-    notes = []
-    for column in inputs:
-        if column.nature == "leak":
-            notes.append(f"Column '{column.name}': {column.evidence}")
-    return Columns(columns, target, schema_in, schema_out, notes + unused)
+    notes = [*_leak_notes(inputs, target), *unused]
+    return Columns(columns, target, schema_in, schema_out, notes)
+
+
+def _leak_notes(inputs: Sequence[ColumnReport], target: str) -> list[str]:
+    """What is said of columns that may know the target: one note, with the reason of each."""
+    leaks = [column for column in inputs if column.nature == "leak"]
+    if not leaks:
+        return []
+    said = ", ".join(f"'{one.name}' ({one.leaks.get(target, one.evidence)})" for one in leaks)
+    return [
+        f"May know '{target}': {said}. If they are not known yet when you predict, quality looks "
+        "far better than it will be: leave them out."
+    ]
 
 
 def _check_inputs(inputs: Sequence[ColumnReport], unused: Sequence[str]) -> None:

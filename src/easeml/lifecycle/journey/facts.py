@@ -84,6 +84,7 @@ class Facts:
 
     ``quality``: of what serves, on validation rows, in the unit of the goal. ``tested``: the same on
     test rows. ``lower_is_better``: of that unit. ``holes``: share of missing cells by input column.
+    ``leaks``: input columns that may know the target.
     ``rarest``: the class with fewest rows, with their number. ``meter``: what it said of the
     validation rows. ``watched``: what monitoring said last. ``asked``: tools that are being asked
     now. ``stale``: tools whose answer is of an older version of the data, or another goal.
@@ -98,6 +99,7 @@ class Facts:
     off: int = 0
     rarest: tuple[str, int] | None = None
     holes: Mapping[str, float] = field(default_factory=dict)
+    leaks: tuple[str, ...] = ()
     quality: Estimate | None = None
     baseline: float | None = None
     tested: Estimate | None = None

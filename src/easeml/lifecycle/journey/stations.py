@@ -30,6 +30,7 @@ _OF_KIND = {  # where an action belongs
     "watch": "Watch",
     "debug": "Debug",
 }
+_MOST_NAMES = 5  # of columns, in one sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,14 @@ def _data(facts: Facts) -> Known:
     if not facts.is_ready:
         return "Data", "open", "The data is being prepared."
     parts = [f"{count:,} {role}" for role, count in facts.rows.items() if count]
-    return "Data", "done", f"Rows: {', '.join(parts)}."
+    rows = f"Rows: {', '.join(parts)}."
+    if not facts.leaks:
+        return "Data", "done", rows
+    shown = ", ".join(map(repr, facts.leaks[:_MOST_NAMES]))
+    more = ", ..." if len(facts.leaks) > _MOST_NAMES else ""
+    columns = counted(len(facts.leaks), "column")
+    said = f"{rows} {columns} may know the answer: {shown}{more}. Are they known when you predict?"
+    return "Data", "open", said
 
 
 def _feasible(facts: Facts) -> Known:

@@ -102,9 +102,20 @@ def _show(
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         notes=[*version.summary.notes, *live_notes],
+        leaks=_leaks(version, application.target),
         error=version.error or (job.error if job else ""),
         created=application.created,
     )
+
+
+def _leaks(version: DatasetVersion, target: str) -> dict[str, str]:
+    """Return the columns in use that may know the target, each with what shows it."""
+    found = {}
+    for column in version.columns:
+        why = column.get("leaks", {}).get(target)
+        if why and column["role"] == "input":
+            found[column["name"]] = why
+    return found
 
 
 def _serving(model: TrainedModel) -> Live:

@@ -51,6 +51,7 @@ def facts_of(
         off=version.summary.off,
         rarest=_rarest(version),
         holes=_holes(version.columns),
+        leaks=tuple(shown.leaks),
         quality=_estimate(quality),
         baseline=quality.baseline if quality else None,
         tested=_estimate(_tested(shown, unit)),

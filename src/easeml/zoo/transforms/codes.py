@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, save_arrays
+from easeml.zoo.transforms.missing_notes import missing_notes
 from easeml.zoo.transforms.table_columns import Table, offsets
 
 _FILE = "codes.npz"
@@ -62,11 +63,7 @@ class TableCodes:
         missing = np.isnan(table.numeric(data)).sum(axis=0)
         names = [*table.features, *(column for column, _ in table.categories)]
         counts = [*missing, *(codes < 0).sum(axis=0)]
-        told = [
-            f"Column {n!r}: {int(c)} missing values, kept as such."
-            for n, c in zip(names, counts, strict=True)
-            if c
-        ]
+        told = missing_notes(dict(zip(names, counts, strict=True)), "kept as such")
         return FittedCodes(table, lookup, starts, (*notes, *told))
 
     def load(self, folder: Path) -> FittedCodes:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, save_arrays
+from easeml.zoo.transforms.missing_notes import missing_notes
 from easeml.zoo.transforms.table_columns import Table, offsets
 
 _FILE = "onehot.npz"
@@ -80,11 +81,12 @@ class TableOneHot:
         numeric = table.numeric(data)
         missing = np.isnan(numeric).sum(axis=0)
         fill = np.array([np.nanmedian(column) for column in numeric.T])
-        told = [
-            f"Column {name!r}: {_missing(int(count))}, filled with the median {value:g} and marked."
-            for name, count, value in zip(table.features, missing, fill, strict=True)
-            if count
-        ]
+        medians = {
+            name: f"filled with the median {value:g} and marked"
+            for name, value in zip(table.features, fill, strict=True)
+        }
+        counts = dict(zip(table.features, missing, strict=True))
+        told = missing_notes(counts, "filled with the median and marked", medians)
         slots, width, rare = _slots(table, table.codes(data), config["most_categories"])
         marked = np.flatnonzero(missing)
         return FittedOneHot(
@@ -109,11 +111,11 @@ def _slots(
 ) -> tuple[NDArray[np.intp], int, list[str]]:
     starts = offsets(table.categories)
     slots = np.full(starts[-1], -1, dtype=np.intp)
+    missing: dict[str, int] = {}
     notes, width = [], 0
     for position, (column, labels) in enumerate(table.categories):
         counts = np.bincount(codes[:, position] + 1, minlength=len(labels) + 1)
-        if counts[0]:
-            notes.append(f"Column {column!r}: {counts[0]} missing values, a category of their own.")
+        missing[column] = int(counts[0])
         own, rare = _frequent(counts, most)
         slots[starts[position] + own] = width + np.arange(len(own))
         width += len(own)
@@ -121,6 +123,7 @@ def _slots(
             slots[starts[position] + rare] = width
             width += 1
             notes.append(f"Column {column!r}: the {len(rare)} rarest categories are taken as one.")
+    notes = [*missing_notes(missing, "a category of their own"), *notes]
     return np.where(slots < 0, width, slots), width, notes
 
 
@@ -131,7 +134,3 @@ def _frequent(counts: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], ND
         return occurring, occurring[:0]
     order = occurring[np.argsort(-counts[occurring], kind="stable")]
     return np.sort(order[: most - 1]), order[most - 1 :]
-
-
-def _missing(count: int) -> str:
-    return "1 missing value" if count == 1 else f"{count:,} missing values"
