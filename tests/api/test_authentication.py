@@ -24,6 +24,8 @@ MEANT_TO_BE_OPEN = {
     "/v2/health/live",
     "/v2/health/ready",
     "/api/v1/login",
+    "/api/v1/invitations/look",
+    "/api/v1/invitations/accept",
     "/api/v1/openapi.json",
 }
 

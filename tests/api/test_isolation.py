@@ -24,11 +24,14 @@ PLACEHOLDERS = (
     "user_id",
     "upload_id",
     "item_id",
+    "invitation_id",
 )
 BODIES = {
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
     "/api/v1/users/{user_id}/role": {"role": "provider"},
     "/api/v1/users/{user_id}/access": {"disabled": True},
+    "/api/v1/members/{user_id}": {"role": "viewer"},
+    "/api/v1/applications/{application_id}/invitations": {"role": "viewer"},
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
     "/api/v1/applications/{application_id}/rename": {"name": "mine"},
     "/api/v1/applications/{application_id}/share": {"user": "bob", "role": "owner"},
@@ -108,6 +111,12 @@ def things(client: TestClient, store: Store, person) -> dict[str, str]:
         "decision_id": decision["id"],
     }
     others["item_id"] = made_item(store, person, made)
+    invited = client.post(
+        f"/api/v1/applications/{made.application_id}/invitations",
+        json={"role": "labeller"},
+        headers=person.headers,
+    )
+    others["invitation_id"] = invited.json()["id"]
     others["upload_id"] = store.uploads.begin(person.caller.tenant_id, 2).id
     return {**ids, **others}
 

@@ -1,8 +1,11 @@
 """Who may do what with an application that was shared: every route, every role."""
 
+import re
+
 import pytest
+from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
-from furnish import furnish
+from furnish import PASSWORD, furnish
 from test_isolation import BODIES, HEADERS, QUERIES, routes_with_ids, things
 
 from easeml.service.tasks import requests
@@ -34,6 +37,57 @@ PREDICTING = (
     ("POST", f"{HERE}/invocations"),
     ("POST", "/v2/models/{application_id}/infer"),
 )
+
+
+ACCOUNT = {
+    ("GET", "/api/v1/me"),
+    ("POST", "/api/v1/me/tenant"),
+    ("GET", "/api/v1/shared"),
+    ("GET", "/api/v1/users"),
+    ("POST", "/api/v1/users/{user_id}/password"),
+    ("GET", "/api/v1/keys"),
+    ("POST", "/api/v1/keys"),
+    ("DELETE", "/api/v1/keys/{key_id}"),
+    ("POST", "/api/v1/logout"),
+    ("GET", "/api/v1/modules/titles"),
+    ("GET", "/v2"),
+}
+LISTS = "applications jobs tasks tasks/overview datasets modules status notifications events events/list"
+OF_MEMBER = {
+    "guest": ACCOUNT,
+    "labeller": ACCOUNT | LABELLER,
+    "viewer": ACCOUNT
+    | VIEWER
+    | {("GET", f"/api/v1/{name}") for name in LISTS.split()}
+    | {
+        ("GET", "/api/v1/datasets/unused"),
+        ("GET", "/api/v1/datasets/{dataset_id}"),
+        ("GET", "/api/v1/versions/{version_id}"),
+        ("POST", "/api/v1/notifications/read"),
+    },
+}
+OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/v2/health", "/api/v1/login", "/api/v1/openapi")
+
+
+def every_route(client: TestClient) -> set[tuple[str, str]]:
+    """All routes of the application that need a key, those without an id as well."""
+    found = set()
+    for context in iter_route_contexts(client.app.routes):  # type: ignore[attr-defined]
+        path = str(context.path)
+        if not path.startswith((*OPEN_PATHS, "/api/v1/invitations/")):
+            found |= {(method, path) for method in set(context.methods or ()) - {"HEAD"}}
+    return found
+
+
+def member_of(client: TestClient, owner, role: str) -> dict[str, str]:
+    """Return the headers of a new member of the owner's tenant."""
+    wish = {"role": "viewer" if role == "guest" else role}
+    made = client.post("/api/v1/invitations", json=wish, headers=owner.headers).json()
+    wish = {"secret": made["secret"], "name": "carol", "password": PASSWORD}
+    joined = client.post("/api/v1/invitations/accept", json=wish).json()
+    change = {"role": role}
+    client.post(f"/api/v1/members/{joined['user_id']}", json=change, headers=owner.headers)
+    return {"Authorization": f"Bearer {joined['key']['secret']}"}
 
 
 def give(client: TestClient, ids: dict, ann, role: str | None) -> None:
@@ -204,3 +258,44 @@ def test_the_task_that_looks_for_work_has_all_items_and_is_the_owners(
             application_id=application_id,
         )
     assert client.get(f"/api/v1/tasks/{task.id}", headers=bob.headers).status_code == status
+
+
+@pytest.mark.parametrize("role", ["guest", "labeller", "viewer"])
+def test_every_route_is_closed_to_a_member_whose_role_does_not_name_it(
+    client: TestClient, store: Store, ann, role: str
+) -> None:
+    ids = things(client, store, ann)
+    headers = member_of(client, ann, role)
+    named = {name: f"{name}-x" for name in ("name", "tenant_id", "action", "device_id")}
+    closed = sorted(every_route(client) - OF_MEMBER[role])
+    assert len(closed) > 70
+    for method, template in closed:
+        path = re.sub(
+            r"{(\w+)(:\w+)?}", lambda found: {**named, **ids}.get(found[1], "x"), template
+        )
+        sent = {"params": QUERIES.get(template), "json": BODIES.get(template, {})}
+        answer = client.request(method, path, **sent, headers=headers)
+        assert answer.status_code in (403, 404), (method, template, answer.text)
+        if answer.status_code == 404:  # of a guest, to whom nothing was shared
+            assert role == "guest", (method, template)
+
+
+@pytest.mark.parametrize("role", ["guest", "labeller", "viewer"])
+def test_what_a_role_in_the_tenant_names_is_open(
+    client: TestClient, store: Store, ann, role: str
+) -> None:
+    ids = things(client, store, ann)
+    headers = member_of(client, ann, role)
+    last = {("POST", "/api/v1/logout"), ("GET", "/api/v1/events")}  # ends the key; does not end
+    own = {"user_id": client.get("/api/v1/me", headers=headers).json()["id"]}
+    key = client.post("/api/v1/keys", json={"name": "mine"}, headers=headers).json()
+    own["key_id"] = key["id"]
+    for method, template in sorted(OF_MEMBER[role] - last):
+        sent = {"json": {"tenant_id": ann.caller.tenant_id}} if "/me/" in template else {}
+        sent = sent or {"json": BODIES.get(template, {})}
+        asking = key["secret"] if "/me/" in template else headers["Authorization"][7:]
+        sent["headers"] = {"Authorization": f"Bearer {asking}"}
+        if "{key_id}" in template or "/password" in template:
+            continue  # these end what the next ones need
+        answer = client.request(method, template.format(**{**ids, **own}), **sent)
+        assert answer.status_code not in (401, 403, 404, 500), (method, template, answer.text)

@@ -2,12 +2,14 @@
 
 from importlib import import_module
 
+import sqlalchemy as sa
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
+from easeml.contract.states import MemberRole
 from easeml.store import Store, Tenant
 from easeml.store.database import connect
-from easeml.store.records import Report, TrainedModel
+from easeml.store.records import Membership, Report, TrainedModel
 
 
 def upgrade(url: str, revision: str) -> None:
@@ -55,3 +57,19 @@ def test_measured_importance_becomes_an_answer_about_the_model(open_store, url) 
     assert report_of(open_store(), "rep_2") == untouched
     scores = report_of(open_store(), "rep_3")
     assert (scores.kind, scores.value["rows"]) == ("label-errors", "digest")
+
+
+def test_who_belonged_to_a_tenant_owns_it(open_store, url) -> None:
+    store = open_store()
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "lab"))
+        tx.scoped("t1").memberships.add(Membership("mem_1", "usr_1", "t1", role=MemberRole.GUEST))
+    engine = connect(url)
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        connection.execute(sa.text("DROP TABLE invitations"))
+        connection.execute(sa.text("ALTER TABLE memberships DROP COLUMN role"))
+    engine.dispose()
+    upgrade(url, "0023_invitations")
+    with open_store().read() as tx:
+        assert tx.scoped("t1").memberships.get("mem_1").role == MemberRole.OWNER
+        assert tx.scoped("t1").invitations.list() == []

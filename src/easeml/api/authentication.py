@@ -25,6 +25,8 @@ OPEN = frozenset(
         "/v2/health/live",
         "/v2/health/ready",
         "/api/v1/login",
+        "/api/v1/invitations/look",
+        "/api/v1/invitations/accept",
         "/api/v1/openapi.json",
     }
 )
@@ -101,17 +103,22 @@ class Gate:
 
     async def _let_in(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a caller in to the application that the path names, if it names one."""
-        doors = scope["app"].state.context.doors
-        asked = sharing.asked_for(scope["method"], scope["path"])
-        if asked is not None:
-            caller = await doors.admit(caller, asked)
+        context = scope["app"].state.context
+        method, path = scope["method"], scope["path"]
+        asked = sharing.asked_for(method, path)
+        if asked is None:
+            sharing.check_member(caller, method, path)
+        else:
+            caller = await context.doors.admit(caller, asked)
         scope.setdefault("state", {})["caller"] = caller
 
         async def send_and_forget(message: Message) -> None:
-            doors.forget()  # before the answer: it counts from the next request on
+            context.doors.forget()  # before the answer: it counts from the next request on
+            context.authenticator.forget()
             await send(message)
 
-        changes = asked is not None and asked.changes_access
+        changes = sharing.changes_people(method, path)
+        changes = changes or (asked is not None and asked.changes_access)
         await self._app(scope, receive, send_and_forget if changes else send)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli import people
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, print_table, say
 from easeml.client import Client, find_credentials, save_credentials
@@ -12,7 +13,7 @@ from easeml.contract.accounts import User
 from easeml.errors import InvalidInput, NotFound
 
 keys = typer.Typer(no_args_is_help=True, help="API keys.")
-users = typer.Typer(no_args_is_help=True, help="Users (providers only).")
+users = typer.Typer(no_args_is_help=True, help="People: invitations, members, users.")
 
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input.")
@@ -23,6 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module to the root."""
     app.command()(login)
     app.add_typer(keys, name="key")
+    people.add_to(users)
     app.add_typer(users, name="user")
 
 

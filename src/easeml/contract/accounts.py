@@ -3,7 +3,16 @@
 from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
-from easeml.contract.states import KeyKind, Role
+from easeml.contract.states import (
+    InvitationKind,
+    InvitationState,
+    KeyKind,
+    MemberRole,
+    Role,
+    ShareRole,
+)
+
+USER_NAME = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 
 
 class LoginRequest(Request):
@@ -36,7 +45,7 @@ class Key(Answer):
 class NewUser(Request):
     """A person; made with a tenant of their own, which has their name."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")
+    name: str = Field(pattern=USER_NAME)
     password: str = Field(min_length=8, max_length=1000)
 
 
@@ -59,8 +68,20 @@ class PasswordChange(Request):
     new: str = Field(min_length=8, max_length=1000)
 
 
+class Belonging(Answer):
+    """A tenant that somebody belongs to, and what they may do there."""
+
+    tenant_id: str
+    name: str
+    role: MemberRole
+
+
 class User(Answer):
-    """A person who signs in."""
+    """A person who signs in.
+
+    ``member``: what who asks may do in the tenant that they act in, ``acts_in``; ``tenants``: all
+    that they belong to. Of others these are not told.
+    """
 
     id: str
     name: str
@@ -69,3 +90,76 @@ class User(Answer):
     created: float
     disabled: bool = False  # may not sign in, and no key works
     unread: int = 0  # notifications, of who asks; at most 100 are counted
+    member: MemberRole = MemberRole.OWNER
+    acts_in: str = ""
+    tenants: list[Belonging] = Field(default_factory=list)
+
+
+class Member(Answer):
+    """A person who belongs to a tenant.
+
+    ``applications``: names of those that were shared with them, each with their role.
+    """
+
+    user_id: str
+    name: str
+    role: MemberRole
+    since: float
+    disabled: bool = False
+    applications: dict[str, ShareRole] = Field(default_factory=dict)
+
+
+class Invitation(Answer):
+    """A link that lets one person in, once, before it ``expires``.
+
+    ``application_id``, ``application``: empty where it leads to a tenant. ``by``, ``used_by``:
+    names of users. ``secret`` and ``path``, the page of this service that takes it, are there once,
+    when it is made.
+    """
+
+    id: str
+    kind: InvitationKind
+    role: MemberRole
+    tenant: str
+    application_id: str = ""
+    application: str = ""
+    by: str
+    state: InvitationState
+    created: float
+    expires: float
+    used_by: str = ""
+    secret: str | None = None
+    path: str | None = None
+
+
+class ShownInvitation(Answer):
+    """What an invitation says to who holds it."""
+
+    kind: InvitationKind
+    role: MemberRole
+    tenant: str
+    application: str = ""
+    by: str
+    expires: float
+
+
+class Look(Request):
+    """The secret of an invitation: the last part of its link."""
+
+    secret: str = Field(min_length=1, max_length=200)
+
+
+class Joining(Request):
+    """Somebody takes an invitation: as a new user, or as one who is there, with their password."""
+
+    secret: str = Field(min_length=1, max_length=200)
+    name: str = Field(pattern=USER_NAME)
+    password: str = Field(min_length=8, max_length=1000)
+
+
+class Joined(Answer):
+    """Who took an invitation: their key, as after signing in, and the page that it led to."""
+
+    key: Key
+    user_id: str
+    path: str

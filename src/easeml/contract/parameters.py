@@ -11,6 +11,7 @@ NewestFirst = Annotated[bool, Field(description="the newest first instead of the
 OfApplication = Annotated[str | None, Field(max_length=100, description="of this application only")]
 OfJob = Annotated[str | None, Field(max_length=100, description="of this job only")]
 PolicyName = Annotated[str, Field(max_length=100, description="name of a policy")]
+TenantId = Annotated[str, Field(max_length=100, description="id of a tenant")]
 OnceKey = Annotated[
     str | None,
     Field(

@@ -25,6 +25,35 @@ class ShareRole(StrEnum):
     OWNER = "owner"
 
 
+class MemberRole(StrEnum):
+    """What a person may do in a tenant that they belong to.
+
+    An owner does all, a viewer looks and predicts, a labeller answers the items of work of all
+    applications, a guest has only the applications that were shared with them.
+    """
+
+    OWNER = "owner"
+    VIEWER = "viewer"
+    LABELLER = "labeller"
+    GUEST = "guest"
+
+
+class InvitationKind(StrEnum):
+    """What an invitation leads to: an application, a tenant with others in it, or one of one's own."""
+
+    APPLICATION = "application"
+    TENANT = "tenant"
+    OWN_TENANT = "own-tenant"
+
+
+class InvitationState(StrEnum):
+    """An invitation: open -> used | revoked; an open one is over when its time is."""
+
+    OPEN = "open"
+    USED = "used"
+    REVOKED = "revoked"
+
+
 class KeyKind(StrEnum):
     """Where an API key comes from: a person made it, or it came with signing in."""
 

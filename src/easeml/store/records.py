@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from easeml.contract.states import (
     ApplicationState,
     AttemptState,
+    InvitationKind,
+    InvitationState,
     JobState,
     KeyKind,
     Lane,
+    MemberRole,
     ModuleState,
     ProcessKind,
     ProcessState,
@@ -72,6 +75,28 @@ class Membership:
     id: str
     user_id: str
     tenant_id: str
+    created: float = 0.0
+    role: MemberRole = MemberRole.OWNER
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A link that lets one person in, once. ``hash``: SHA-256 of its secret, hex.
+
+    ``tenant_id``: of who invites. ``made_by``, ``used_by``: users. ``application_id``: empty where
+    it is not about one.
+    """
+
+    id: str
+    tenant_id: str
+    hash: str
+    kind: InvitationKind
+    role: MemberRole
+    made_by: str
+    expires: float
+    application_id: str = ""
+    state: InvitationState = InvitationState.OPEN
+    used_by: str = ""
     created: float = 0.0
 
 

@@ -197,6 +197,7 @@ class Tables:
             return Rows(session, table, record, tenant_id)
 
         self.memberships = rows(tables.memberships, records.Membership)
+        self.invitations = rows(tables.invitations, records.Invitation)
         self.api_keys = rows(tables.api_keys, records.ApiKey)
         self.idempotency = rows(tables.idempotency, records.IdempotencyKey)
         self.datasets = rows(tables.datasets, records.Dataset)

@@ -97,6 +97,7 @@ events = _table(
 )
 
 memberships = _owned("memberships", records.Membership, unique=("user_id", "tenant_id"))
+invitations = _owned("invitations", records.Invitation, "application_id", unique=("hash",))
 api_keys = _owned("api_keys", records.ApiKey, "user_id", unique=("hash",))
 idempotency = _owned("idempotency", records.IdempotencyKey)
 datasets = _owned("datasets", records.Dataset, "name")

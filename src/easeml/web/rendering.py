@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from easeml import figures
 from easeml.contract.accounts import User
-from easeml.contract.states import Role
+from easeml.contract.states import MemberRole, Role
 from easeml.web import charts, formatting
 
 STATIC = Path(__file__).parent / "static"
@@ -22,6 +22,7 @@ MENU = (
     ("Knowledge base", "/knowledge"),
 )
 PROVIDER_MENU = (*MENU, ("Administration", "/admin"))
+WORK_MENU = (("Work", "/work"),)
 _THEMES = ("light", "dark")
 
 
@@ -65,6 +66,7 @@ def render(request: Request, template: str, **values: Any) -> str:
     user = values.get("user")
     shared = {
         "menu": _menu(request, user) if user else (),
+        "hears": _hears(user),
         "theme": theme if theme in _THEMES else "",
         "path": request.url.path,
         "user": None,
@@ -79,7 +81,14 @@ def _as_it_is(sentence: str, name: str) -> str:
     return sentence
 
 
+def _hears(user: User | None) -> bool:
+    """May they hear the events of their tenant?"""
+    return user is not None and user.member in (MemberRole.OWNER, MemberRole.VIEWER)
+
+
 def _menu(request: Request, user: User) -> tuple[tuple[str, str], ...]:
+    if user.member in (MemberRole.LABELLER, MemberRole.GUEST):
+        return WORK_MENU  # all else would be refused
     menu = PROVIDER_MENU if user.role == Role.PROVIDER else MENU
     return (*menu, *getattr(request.app.state, "menu", ()))
 

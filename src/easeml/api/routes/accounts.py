@@ -8,25 +8,53 @@ from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.accounts import (
     Access,
+    Joined,
+    Joining,
     Key,
     LoginRequest,
+    Look,
     NewUser,
     PasswordChange,
     RoleChange,
+    ShownInvitation,
     User,
 )
 from easeml.contract.notifications import Notifications, ReadMark
 from easeml.contract.resources import Page
-from easeml.service.accounts import keys, users
+from easeml.service.accounts import invitations, joining, keys, members, users
 from easeml.service.events import notifications
 
 OfUser = Annotated[str | None, Query(max_length=100, description="id of a user")]
 
+_ID = "{invitation_id}"
+_OF_APPLICATION = "/applications/{application_id}/invitations"
 OPERATIONS = (
     Operation("me", "GET", "/me", users.get_user),
     Operation("notifications", "GET", "/notifications", notifications.get),
     Operation("create_key", "POST", "/keys", keys.create_key, status=201),
     Operation("users", "GET", "/users", users.list_users),
+    Operation("act_in", "POST", "/me/tenant", keys.act_in, status=201, repeatable=False),
+    Operation("members", "GET", "/members", members.list_members),
+    Operation("change_member", "POST", "/members/{user_id}", members.change_member),
+    Operation("end_member", "DELETE", "/members/{user_id}", members.end_member, repeatable=False),
+    Operation("invite", "POST", "/invitations", invitations.invite, status=201, repeatable=False),
+    Operation("invitations", "GET", "/invitations", invitations.list_invitations),
+    Operation("revoke_invitation", "DELETE", f"/invitations/{_ID}", invitations.revoke),
+    Operation(
+        "invite_to_application",
+        "POST",
+        _OF_APPLICATION,
+        invitations.invite_to_application,
+        status=201,
+        repeatable=False,
+    ),
+    Operation("application_invitations", "GET", _OF_APPLICATION, invitations.list_of_application),
+    Operation(
+        "revoke_application_invitation",
+        "DELETE",
+        f"{_OF_APPLICATION}/{_ID}",
+        invitations.revoke_of_application,
+    ),
 )
 
 router = APIRouter(tags=["accounts"])
@@ -39,11 +67,39 @@ async def login(here: Here, request: Request, wish: LoginRequest) -> Key:
 
     429 after too many wrong passwords in a minute, of a name or from an address.
     """
-    address = request.client.host if request.client else ""
+    address = _address(request)
     here.sign_ins.admit(wish.name, address)
     key = await here.hash(keys.sign_in, here.store, wish.name, wish.password)
     here.sign_ins.succeeded(wish.name, address)
     return key
+
+
+@router.post("/invitations/look")
+def look_at_invitation(here: Here, request: Request, wish: Look) -> ShownInvitation:
+    """Tell what an invitation leads to, to who has its link; needs no key.
+
+    429 after too many wrong ones in a minute.
+    """
+    name, address = _holder(wish.secret), _address(request)
+    here.sign_ins.admit(name, address)
+    shown = invitations.look(here.store, wish.secret)
+    here.sign_ins.succeeded(name, address)
+    return shown
+
+
+@router.post("/invitations/accept", status_code=status.HTTP_201_CREATED)
+async def accept_invitation(here: Here, request: Request, wish: Joining) -> Joined:
+    """Take an invitation, as a new user or with one's own name and password; needs no key.
+
+    Makes a key, as signing in does. 429 after too many wrong ones in a minute.
+    """
+    address = _address(request)
+    here.sign_ins.admit(wish.name, address)
+    joined = await here.hash(joining.accept, here.store, wish)
+    here.sign_ins.succeeded(wish.name, address)
+    here.authenticator.forget()
+    here.doors.forget()
+    return joined
 
 
 @router.post("/logout", status_code=status.HTTP_204_NO_CONTENT)
@@ -101,3 +157,12 @@ def set_access(here: Here, asker: Asker, user_id: str, change: Access) -> User:
     changed = users.set_access(here.store, asker, user_id, change.disabled)
     here.authenticator.forget()
     return changed
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _holder(secret: str) -> str:
+    """Return a name for who holds a secret, by which attempts are counted."""
+    return f"invitation {keys.digest(secret)}"

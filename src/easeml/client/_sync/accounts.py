@@ -5,7 +5,18 @@ from collections.abc import Iterator
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request, read_answer
-from easeml.contract.accounts import Key, LoginRequest, NewUser, PasswordChange, RoleChange, User
+from easeml.contract.accounts import (
+    Joined,
+    Joining,
+    Key,
+    LoginRequest,
+    Look,
+    NewUser,
+    PasswordChange,
+    RoleChange,
+    ShownInvitation,
+    User,
+)
 from easeml.contract.notifications import Notifications
 
 
@@ -25,6 +36,33 @@ class Accounts(Calls):
         key = read_answer(Key, response)
         self._transport.key = key.secret or ""
         return key
+
+    def look_at_invitation(self, link: str) -> ShownInvitation:
+        """Return what an invitation leads to, by its link or the secret that this ends with.
+
+        Needs no key. Raises NotFound, Conflict.
+        """
+        secret = link.rpartition("/")[2]
+        request = made_request(Look, secret=secret)
+        return self._send(ShownInvitation, "/invitations/look", request.model_dump(mode="json"))
+
+    def accept_invitation(self, link: str, name: str, password: str) -> Joined:
+        """Take an invitation and use its key from now on; needs none before.
+
+        Raises NotFound, Conflict, NotSignedIn, NotAllowed, InvalidInput.
+        """
+        self._transport.key = ""
+        secret = link.rpartition("/")[2]
+        request = made_request(Joining, secret=secret, name=name, password=password)
+        response = self._transport.request(
+            "POST",
+            f"{API}/invitations/accept",
+            repeatable=False,
+            json=request.model_dump(mode="json"),
+        )
+        joined = read_answer(Joined, response)
+        self._transport.key = joined.key.secret or ""
+        return joined
 
     def logout(self) -> None:
         """End the key that this client uses, for good."""

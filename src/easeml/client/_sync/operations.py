@@ -9,7 +9,7 @@ from datetime import datetime
 
 from easeml.client._sync.calls import Calls
 from easeml.client.answers import made_request
-from easeml.contract.accounts import Key, NewKey, User
+from easeml.contract.accounts import Invitation, Key, Member, NewKey, User
 from easeml.contract.administration import Setting, Storage, TenantLimits
 from easeml.contract.application_views import (
     ApplicationView,
@@ -69,6 +69,89 @@ class Operations(Calls):
     def users(self) -> Iterator[User]:
         """Return users: all for a provider, themselves for anybody else."""
         return self._list(User, "/users")
+
+    def act_in(self, tenant_id: str) -> Key:
+        """Act in another tenant that the caller belongs to: a fresh sign-in there, as long as one.
+
+        Its ``secret`` is shown this once. A sign-in that asks ends; an API key stays. Raises
+        ``NotFound`` for a tenant that they do not belong to.
+        """
+        return self._send(Key, "/me/tenant", {"tenant_id": tenant_id}, repeatable=False)
+
+    def members(self) -> Iterator[Member]:
+        """Return who belongs to the caller's tenant, oldest first."""
+        return self._list(Member, "/members")
+
+    def change_member(self, user_id: str, role: str) -> Member:
+        """Change what somebody may do in the caller's tenant, from their next request on.
+
+        Raises ``NotFound`` for who does not belong to it, ``Conflict`` for its last owner.
+        """
+        return self._send(Member, f"/members/{user_id}", {"role": role})
+
+    def end_member(self, user_id: str) -> Member:
+        """Let somebody do nothing more in the caller's tenant; return what they were.
+
+        Their keys and sign-ins there end for good, and what was shared with them of it. What
+        they did stays, and so do other tenants that they belong to. Raises ``NotFound`` for who
+        does not belong to it, ``Conflict`` for its last owner.
+        """
+        return self._send(Member, f"/members/{user_id}", method="DELETE", repeatable=False)
+
+    def invite(self, role: str | None = None, *, expires_in: float = 604800.0) -> Invitation:
+        """Make a link that lets one person in to the caller's tenant, or to a new tenant of their
+        own.
+
+        ``secret`` and ``path`` are shown this once. Raises ``NotAllowed`` where others than a
+        provider ask for a new tenant, ``Conflict`` where too many are open.
+        """
+        return self._send(
+            Invitation, "/invitations", {"role": role, "expires_in": expires_in}, repeatable=False
+        )
+
+    def invitations(self) -> Iterator[Invitation]:
+        """Return the invitations of the caller's tenant, oldest first, without their secrets."""
+        return self._list(Invitation, "/invitations")
+
+    def revoke_invitation(self, invitation_id: str) -> Invitation:
+        """Make a link of the caller's tenant useless; who came by it before stays.
+
+        Raises ``NotFound``; repeated, or after it was used, it changes nothing.
+        """
+        return self._send(Invitation, f"/invitations/{invitation_id}", method="DELETE")
+
+    def invite_to_application(
+        self, application_id: str, role: str, *, expires_in: float = 604800.0
+    ) -> Invitation:
+        """Make a link that lets one person in to an application alone.
+
+        Who is new becomes a guest of the tenant. ``secret`` and ``path`` are shown this once.
+        Raises ``NotFound``, ``Conflict`` where too many are open.
+        """
+        return self._send(
+            Invitation,
+            f"/applications/{application_id}/invitations",
+            {"role": role, "expires_in": expires_in},
+            repeatable=False,
+        )
+
+    def application_invitations(self, application_id: str) -> Iterator[Invitation]:
+        """Return the invitations to an application, oldest first, without their secrets.
+
+        Raises ``NotFound``.
+        """
+        return self._list(Invitation, f"/applications/{application_id}/invitations")
+
+    def revoke_application_invitation(self, application_id: str, invitation_id: str) -> Invitation:
+        """Make a link to an application useless; who came by it before stays.
+
+        Raises ``NotFound``; repeated, or after it was used, it changes nothing.
+        """
+        return self._send(
+            Invitation,
+            f"/applications/{application_id}/invitations/{invitation_id}",
+            method="DELETE",
+        )
 
     def tenant_limits(self, tenant_id: str) -> TenantLimits:
         """Return what a tenant may use (providers only); raises ``NotAllowed``, ``NotFound``."""
@@ -408,7 +491,7 @@ class Operations(Calls):
 
         A viewer looks and predicts, a labeller answers items of work, an owner does all. It
         counts from their next request on. Raises ``NotFound`` for the application and the
-        person, ``InvalidInput`` for somebody of the application's own tenant, who may do all.
+        person, ``InvalidInput`` for an owner of the application's own tenant, who may do all.
         """
         return self._send(
             Shares, f"/applications/{application_id}/share", {"user": user, "role": role}
@@ -419,7 +502,10 @@ class Operations(Calls):
         return self._get(Shares, f"/applications/{application_id}/shares")
 
     def shared(self) -> Shares:
-        """Return the applications of others that are shared with the caller."""
+        """Return the applications that are shared with the caller.
+
+        A labeller of a tenant has all of its applications.
+        """
         return self._get(Shares, "/shared")
 
     def knowledge_base(self) -> KnowledgeBase:

@@ -1,13 +1,14 @@
-"""What a person may do with an application of another tenant, and with one that is deleted.
+"""What a person may do in a tenant that is not all theirs, and with what is deleted.
 
-Whatever is not named here is refused: a new route is closed to all but an owner.
+They have a role in the tenant that they belong to, and one in each application that was shared with
+them. Whatever is not named here is refused: a new route is closed to all but an owner.
 """
 
 import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from easeml.contract.states import Role, ShareRole
+from easeml.contract.states import MemberRole, Role, ShareRole
 from easeml.errors import NotAllowed, NotFound
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables
@@ -53,6 +54,42 @@ _VIEWER = {
 }
 _LABELLER = {("POST", "applications", "/work"), ("POST", "work", "/answer")}
 _ALLOWED = {ShareRole.VIEWER: _VIEWER, ShareRole.LABELLER: _LABELLER}
+_OF_MEMBER = {
+    MemberRole.OWNER: set[tuple[str, str, str]](),
+    MemberRole.VIEWER: _VIEWER,
+    MemberRole.LABELLER: _LABELLER,
+    MemberRole.GUEST: set[tuple[str, str, str]](),
+}
+_OWN_ACCOUNT = (
+    "GET /api/v1/me",
+    "POST /api/v1/me/tenant",
+    "GET /api/v1/shared",
+    "GET /api/v1/users",
+    "POST /api/v1/users/[^/]+/password",
+    "GET /api/v1/keys",
+    "POST /api/v1/keys",
+    "DELETE /api/v1/keys/[^/]+",
+    "POST /api/v1/logout",
+    "GET /api/v1/modules/titles",
+    "GET /v2",
+)
+_LISTS = (
+    "GET /api/v1/applications",
+    "GET /api/v1/jobs",
+    "GET /api/v1/tasks",
+    "GET /api/v1/datasets",
+    "GET /api/v1/datasets/[^/]+",
+    "GET /api/v1/versions/[^/]+",
+    "GET /api/v1/modules",
+    "GET /api/v1/status",
+    "GET /api/v1/notifications",
+    "POST /api/v1/notifications/read",
+    "GET /api/v1/events",
+    "GET /api/v1/events/list",
+)
+_ABOUT_ONESELF = re.compile("|".join(_OWN_ACCOUNT))
+_ABOUT_ALL = re.compile("|".join((*_OWN_ACCOUNT, *_LISTS)))
+_PEOPLE = re.compile(r"/api/v1/members/[^/]+")
 _WHEN_DELETED = {("POST", "applications", "/restore"), ("DELETE", "applications", "")}
 _CHANGES = {("POST", "applications", "/share"), *_WHEN_DELETED}
 
@@ -98,6 +135,26 @@ class Known:
         return any(user_id == caller.user_id for _, user_id in self.shares)
 
 
+def check_member(caller: Caller, method: str, path: str) -> None:
+    """Raise ``NotAllowed`` where the caller's role in their tenant does not name a route.
+
+    The routes of an application are those of ``admit``; these are all others.
+    """
+    if not caller.is_limited:
+        return
+    named = _ABOUT_ALL if caller.member == MemberRole.VIEWER else _ABOUT_ONESELF
+    if not named.fullmatch(f"{method} {path}"):
+        raise NotAllowed(
+            f"You are a {caller.member} here, who may not do this.",
+            remedy="Ask an owner of the tenant for more.",
+        )
+
+
+def changes_people(method: str, path: str) -> bool:
+    """May a request change who belongs to a tenant, and as what?"""
+    return method != "GET" and _PEOPLE.fullmatch(path) is not None
+
+
 def asked_for(method: str, path: str) -> Asked | None:
     """Return what of an application a request names; None where it names nothing."""
     found = _PATH.fullmatch(path)
@@ -127,22 +184,38 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
     application_id, kind = _application_of(store, asked)
     asked = replace(asked, kind=kind)
     share = known.shares.get((application_id, caller.user_id))
-    tenant_id, role = share or (caller.tenant_id, ShareRole.OWNER)
+    tenant_id, role = share or (caller.tenant_id, None)
     if known.deleted.get(application_id) == tenant_id and asked.what not in _WHEN_DELETED:
         raise NotFound(
             "This application is deleted.",
             where=application_id,
             remedy=f"For a day its owner can have it back: easeml app restore {application_id}",
         )
-    if share is None:
-        return caller
-    if role != ShareRole.OWNER and asked.what not in _ALLOWED[role]:
+    if _may(caller, tenant_id, role, asked):
+        return caller if role is None else replace(caller, tenant_id=tenant_id, role=Role.USER)
+    if role is not None:
         raise NotAllowed(
             f"This application was shared with you as a {role}.",
             where=application_id,
             remedy="Ask its owner for more.",
         )
-    return replace(caller, tenant_id=tenant_id, role=Role.USER)
+    if caller.member == MemberRole.GUEST:
+        raise NotFound(
+            "This was not shared with you.", where=asked.id, remedy="Ask its owner to share it."
+        )
+    raise NotAllowed(
+        f"You are a {caller.member} here, who may not do this.",
+        remedy="Ask an owner of the tenant for more.",
+    )
+
+
+def _may(caller: Caller, tenant_id: str, role: ShareRole | None, asked: Asked) -> bool:
+    """Does the share, or the caller's role in the tenant, name what is asked?"""
+    if role == ShareRole.OWNER or (role is not None and asked.what in _ALLOWED[role]):
+        return True
+    if tenant_id != caller.tenant_id:
+        return False
+    return not caller.is_limited or asked.what in _OF_MEMBER[caller.member]
 
 
 def _application_of(store: Store, asked: Asked) -> tuple[str, str]:

@@ -5,9 +5,9 @@ import secrets
 from dataclasses import replace
 
 from easeml.contract.accounts import Key, NewKey
-from easeml.contract.parameters import OnceKey
+from easeml.contract.parameters import OnceKey, TenantId
 from easeml.contract.resources import Page
-from easeml.contract.states import KeyKind
+from easeml.contract.states import KeyKind, MemberRole, Role
 from easeml.errors import InvalidInput, NotFound, NotSignedIn
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -15,11 +15,12 @@ from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_of
 from easeml.service.accounts import passwords
 from easeml.store import Store, Transaction
-from easeml.store.records import ApiKey
+from easeml.store.records import ApiKey, User
 
 SIGN_IN_SECONDS = 12 * 3600.0
 SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
 
+_ASK_OWNER = "Ask an owner of the tenant for an invitation."
 _LONGEST_KEY = 100 * 366 * 86400  # seconds: a century
 
 
@@ -36,9 +37,31 @@ def sign_in(store: Store, name: str, password: str) -> Key:
     if not (user and usable and matches):
         raise NotSignedIn("The name or the password is wrong.")
     with store.write() as tx:
-        return _add_key(
-            tx, user.id, user.tenant_id, SIGN_IN_NAME, SIGN_IN_SECONDS, kind=KeyKind.SIGN_IN
-        )
+        return signed_in(tx, user.id, _first_tenant(tx, user))
+
+
+def signed_in(tx: Transaction, user_id: str, tenant_id: str) -> Key:
+    """Make the key of a sign-in, which acts in one tenant; its ``secret`` is shown this once."""
+    return _add_key(tx, user_id, tenant_id, SIGN_IN_NAME, SIGN_IN_SECONDS, kind=KeyKind.SIGN_IN)
+
+
+def act_in(store: Store, caller: Caller, tenant_id: TenantId) -> Key:
+    """Act in another tenant that the caller belongs to: a fresh sign-in there, as long as one.
+
+    Its ``secret`` is shown this once. A sign-in that asks ends; an API key stays. Raises
+    ``NotFound`` for a tenant that they do not belong to.
+    """
+    with store.write() as tx:
+        if tx.scoped(tenant_id).memberships.find(user_id=caller.user_id) is None:
+            raise NotFound(
+                "You belong to no such tenant.",
+                where=tenant_id,
+                remedy="See `easeml user tenants`.",
+            )
+        keys = tx.unscoped().api_keys
+        if keys.get(caller.key_id).kind == KeyKind.SIGN_IN:
+            keys.update(caller.key_id, revoked=True)
+        return signed_in(tx, caller.user_id, tenant_id)
 
 
 def authenticate(store: Store, secret: str) -> Caller:
@@ -47,7 +70,7 @@ def authenticate(store: Store, secret: str) -> Caller:
     Raises ``NotSignedIn`` unless it is known, unexpired and unrevoked.
     """
     with store.read() as tx:
-        key = tx.unscoped().api_keys.find(hash=_digest(secret))
+        key = tx.unscoped().api_keys.find(hash=digest(secret))
         if key is None or key.revoked:
             raise NotSignedIn
         if key.expires is not None and key.expires <= tx.now():
@@ -55,9 +78,14 @@ def authenticate(store: Store, secret: str) -> Caller:
                 "This API key has expired.", remedy="Sign in again, or make a new key."
             )
         user = tx.users.get(key.user_id)
+        membership = tx.scoped(key.tenant_id).memberships.find(user_id=user.id)
     if user.archived:
         raise NotSignedIn
-    return Caller(user.id, key.tenant_id, user.role, key.id)
+    if membership is None:
+        raise NotSignedIn("You do not belong to this tenant any more.", remedy=_ASK_OWNER)
+    is_home = user.tenant_id == key.tenant_id and membership.role == MemberRole.OWNER
+    role = user.role if is_home else Role.USER  # a provider is a user where they are a guest
+    return Caller(user.id, key.tenant_id, role, key.id, membership.role)
 
 
 def sign_out(store: Store, caller: Caller) -> None:
@@ -136,6 +164,27 @@ def revoke_all(tx: Transaction, user_id: str, kind: KeyKind | None = None) -> No
             keys.update(key.id, revoked=True)
 
 
+def revoke_in(tx: Transaction, user_id: str, tenant_id: str) -> None:
+    """End all keys of a user that act in a tenant, for good."""
+    keys = tx.scoped(tenant_id).api_keys
+    for key in keys.list(user_id=user_id, revoked=False, limit=None):
+        keys.update(key.id, revoked=True)
+
+
+def digest(secret: str) -> str:
+    """Return what is kept of a secret of 256 random bits."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _first_tenant(tx: Transaction, user: User) -> str:
+    """Return the tenant that somebody acts in after signing in: their own, or the first other."""
+    found = tx.unscoped().memberships.list(user_id=user.id, limit=None)
+    tenants = [membership.tenant_id for membership in found]
+    if not tenants:
+        raise NotSignedIn("You belong to no tenant of this easeml any more.", remedy=_ASK_OWNER)
+    return user.tenant_id if user.tenant_id in tenants else tenants[0]
+
+
 def _add_key(
     tx: Transaction,
     user_id: str,
@@ -146,24 +195,20 @@ def _add_key(
 ) -> Key:
     secret = _new_secret()
     expires = None if expires_in is None else tx.now() + expires_in
-    key = ApiKey(new_id("key"), user_id, tenant_id, name, _digest(secret), expires, kind=kind)
+    key = ApiKey(new_id("key"), user_id, tenant_id, name, digest(secret), expires, kind=kind)
     return _show_key(tx.scoped(tenant_id).api_keys.add(key)).model_copy(update={"secret": secret})
 
 
 def _renew_secret(tx: Transaction, caller: Caller, key_id: str) -> Key:
     keys = tx.scoped(caller.tenant_id).api_keys
     secret = _new_secret()
-    key = replace(keys.get(key_id), hash=_digest(secret))
+    key = replace(keys.get(key_id), hash=digest(secret))
     keys.update(key_id, where={"revoked": False}, hash=key.hash)
     return _show_key(key).model_copy(update={"secret": secret})
 
 
 def _new_secret() -> str:
     return "eml_" + secrets.token_urlsafe(32)  # 256 bits
-
-
-def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def _show_key(key: ApiKey) -> Key:

@@ -2,11 +2,11 @@
 
 import secrets
 
-from easeml.contract.accounts import NewUser, PasswordChange
+from easeml.contract.accounts import Belonging, NewUser, PasswordChange
 from easeml.contract.accounts import User as UserAnswer
 from easeml.contract.parameters import After, Limit, OnceKey
 from easeml.contract.resources import Page
-from easeml.contract.states import KeyKind, Role
+from easeml.contract.states import KeyKind, MemberRole, Role
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -78,9 +78,10 @@ def get_user(store: Store, caller: Caller) -> UserAnswer:
     """Return the caller themselves, and how many notifications wait for them."""
     with store.read() as tx:
         user = _show_user(tx.users.get(caller.user_id))
-        return user.model_copy(
-            update={"unread": notifications.unread(tx, caller.user_id, caller.tenant_id)}
-        )
+        is_told = caller.member in (MemberRole.OWNER, MemberRole.VIEWER)
+        unread = notifications.unread(tx, user.id, caller.tenant_id) if is_told else 0
+        about = {"unread": unread, "member": caller.member, "acts_in": caller.tenant_id}
+        return user.model_copy(update={**about, "tenants": _belongings(tx, user.id)})
 
 
 def change_password(store: Store, caller: Caller, user_id: str, change: PasswordChange) -> None:
@@ -151,6 +152,15 @@ def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> Us
         kind = "user.disabled" if disabled else "user.enabled"
         tx.events.append(kind, user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id)
         return _show_user(tx.users.update(user_id, archived=disabled))
+
+
+def _belongings(tx: Transaction, user_id: str) -> list[Belonging]:
+    found = tx.unscoped().memberships.list(user_id=user_id, limit=None)
+    names = dict(tx.tenants.pick("id", "name", id=[one.tenant_id for one in found]))
+    return [
+        Belonging(tenant_id=one.tenant_id, name=names[one.tenant_id], role=one.role)
+        for one in found
+    ]
 
 
 def _add_user(tx: Transaction, name: str, password_hash: str, role: Role) -> User:

@@ -165,6 +165,7 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> se
         tables.goals,
         tables.suggestions,
         tables.shares,
+        tables.invitations,
     ):
         rows.forget(later, **here)
     subjects = [application.id, *task_ids, *(model.id for model in models)]

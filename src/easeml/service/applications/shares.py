@@ -6,7 +6,7 @@ from pydantic import Field
 
 from easeml.contract.keeping import Share as ShareAnswer
 from easeml.contract.keeping import Shares
-from easeml.contract.states import ShareRole
+from easeml.contract.states import MemberRole, ShareRole
 from easeml.errors import InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -26,7 +26,7 @@ def share(
 
     A viewer looks and predicts, a labeller answers items of work, an owner does all. It counts from
     their next request on. Raises ``NotFound`` for the application and the person, ``InvalidInput``
-    for somebody of the application's own tenant, who may do all.
+    for an owner of the application's own tenant, who may do all.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -52,17 +52,36 @@ def list_shares(store: Store, caller: Caller, application_id: str) -> Shares:
 
 
 def shared_with_me(store: Store, caller: Caller) -> Shares:
-    """Return the applications of others that are shared with the caller."""
+    """Return the applications that are shared with the caller.
+
+    A labeller of a tenant has all of its applications.
+    """
     with store.read() as tx:
         found = tx.unscoped().shares.list(user_id=caller.user_id, limit=None)
+        if caller.member == MemberRole.LABELLER:
+            own = [share for share in found if share.tenant_id == caller.tenant_id]
+            found += _of_labeller(tx, caller, {share.application_id for share in own})
         return _answer(tx, found)
+
+
+def _of_labeller(tx: Transaction, caller: Caller, but: set[str]) -> list[Share]:
+    """Return the tenant's applications as if each were shared with who labels all of them."""
+    tables = tx.scoped(caller.tenant_id)
+    since = tables.memberships.list(user_id=caller.user_id, limit=1)[0].created
+    shares = []
+    for (id,) in tables.applications.pick("id", deleted=None):
+        if id not in but:
+            user_id, role = caller.user_id, ShareRole.LABELLER
+            shares.append(Share("", caller.tenant_id, id, user_id, role, since))
+    return shares
 
 
 def _person(tx: Transaction, tenant_id: str, name: str) -> User:
     person = tx.users.find(name=name, archived=False)
     if person is None:
         raise NotFound(f"There is no user named {name!r}.", where="user")
-    if person.tenant_id == tenant_id:
+    owner = {"user_id": person.id, "role": MemberRole.OWNER}
+    if tx.scoped(tenant_id).memberships.find(**owner) is not None:
         raise InvalidInput(f"The application is {name}'s own.", where="user")
     return person
 

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from easeml.contract.applications import Application
 from easeml.contract.jobs import Job
-from easeml.contract.states import ApplicationState
+from easeml.contract.states import ApplicationState, MemberRole
 from easeml.figures import Figure
 from easeml.web import charts
 from easeml.web.page_context import PageContext, signed_in
@@ -71,7 +71,9 @@ async def show(context: PageContext) -> Response:
 
 @signed_in
 async def first_page(context: PageContext) -> Response:
-    """Go to the applications."""
+    """Go to the applications, or to the work of people who only label."""
+    if context.user.member in (MemberRole.LABELLER, MemberRole.GUEST):
+        return RedirectResponse("/work", 303)
     return RedirectResponse("/applications", 303)
 
 

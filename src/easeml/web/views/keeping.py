@@ -3,9 +3,11 @@
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.accounts import Invitation
 from easeml.contract.states import ShareRole
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.views import application as pages
+from easeml.web.views import people
 
 _HERE = "/applications/{application}"
 
@@ -13,8 +15,17 @@ _HERE = "/applications/{application}"
 @signed_in
 async def show(context: PageContext) -> Response:
     """Show the name, the people, and what hangs on the application."""
+    return await _show(context)
+
+
+async def _show(context: PageContext, made: Invitation | None = None) -> Response:
     application = await pages.load(context)
+    found = [one async for one in context.client.application_invitations(application.id)]
     values = {
+        "invitations": people.still_open(found),
+        "made": made,
+        "link": people.link(context.request, made),
+        "lifetimes": people.LIFETIMES,
         "shares": (await context.client.shares(application.id)).items,
         "dependents": await context.client.dependents(application.id),
         "roles": ShareRole,
@@ -48,6 +59,27 @@ async def share(context: PageContext) -> Response:
 
 
 @signed_in
+async def invite(context: PageContext) -> Response:
+    """Make a link to the application and show it, this once."""
+    form = await context.form()
+    made = await context.client.invite_to_application(
+        _application(context),
+        str(form.get("role", "")),  # type: ignore[arg-type]
+        expires_in=people.lifetime(str(form.get("days", ""))),
+    )
+    return await _show(context, made)
+
+
+@signed_in
+async def uninvite(context: PageContext) -> Response:
+    """Take a link to the application back."""
+    form = await context.form()
+    invitation_id = str(form.get("invitation", ""))
+    await context.client.revoke_application_invitation(_application(context), invitation_id)
+    return _back(context)
+
+
+@signed_in
 async def delete(context: PageContext) -> Response:
     """Delete the application; the page that follows offers to restore it."""
     await context.form()  # checks that the page itself asks
@@ -76,6 +108,8 @@ routes = [
     Route(f"{_HERE}/settings", show),
     Route(f"{_HERE}/rename", rename, methods=["POST"]),
     Route(f"{_HERE}/share", share, methods=["POST"]),
+    Route(f"{_HERE}/invite", invite, methods=["POST"]),
+    Route(f"{_HERE}/uninvite", uninvite, methods=["POST"]),
     Route(f"{_HERE}/delete", delete, methods=["POST"]),
     Route(f"{_HERE}/restore", restore, methods=["POST"]),
 ]

@@ -1,0 +1,214 @@
+"""``user invite``, ``join``, ``members``: who belongs to a tenant, and links that let people in."""
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from easeml.cli.keeping import GivenRole
+from easeml.cli.options import Json
+from easeml.cli.output import moment, print_json, print_table, say
+from easeml.client import Client, find_credentials, save_credentials
+from easeml.contract.accounts import Member
+from easeml.errors import InvalidInput, NotFound
+
+_DAY = 86400.0
+
+
+class TenantRole(StrEnum):
+    """What a person may do in a tenant that they belong to."""
+
+    OWNER = "owner"
+    VIEWER = "viewer"
+    LABELLER = "labeller"
+    GUEST = "guest"
+
+
+def add_to(users: typer.Typer) -> None:
+    """Add the commands to ``users``."""
+    users.command()(invite)
+    users.command()(invitations)
+    users.command()(uninvite)
+    users.command()(join)
+    users.command()(members)
+    users.command()(member)
+    users.command()(tenants)
+    users.command("act-in")(act_in)
+
+
+def invite(
+    *,
+    application: Annotated[
+        str | None, typer.Option("--application", metavar="ID", help="To this application alone.")
+    ] = None,
+    role: Annotated[
+        GivenRole | None, typer.Option(help="What they may do, there or in all of your tenant.")
+    ] = None,
+    own_tenant: Annotated[
+        bool, typer.Option("--own-tenant", help="To a new tenant of their own (providers only).")
+    ] = False,
+    days: Annotated[float, typer.Option(min=0.001, max=90, help="Days until it ends.")] = 7.0,
+    as_json: Json = False,
+) -> None:
+    """Make a link that lets one person in, once: to an application, your tenant, or a new one."""
+    if own_tenant == (role is not None) or (own_tenant and application):
+        raise InvalidInput("Say either --role or --own-tenant.", where="--role")
+    with Client() as client:
+        url = find_credentials(None).url.rstrip("/")
+        if application and role:
+            made = client.invite_to_application(
+                application,
+                role.value,  # type: ignore[arg-type]
+                expires_in=days * _DAY,
+            )
+        else:
+            made = client.invite(role.value if role else None, expires_in=days * _DAY)  # type: ignore[arg-type]
+    link = f"{url}{made.path}"
+    if as_json:
+        return print_json({**made.model_dump(mode="json"), "link": link})
+    say(link)
+    say(f"It lets one person in, once, until {moment(made.expires)}. It is not shown again.")
+    return say(f"Take it back: easeml user uninvite {made.id}")
+
+
+def invitations(
+    application: Annotated[
+        str | None, typer.Option("--application", metavar="ID", help="To this application only.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the invitations that were made: open, used and taken back."""
+    with Client() as client:
+        every = client.application_invitations(application) if application else client.invitations()
+        found = list(every)
+    if as_json:
+        return print_json(found)
+    rows = []
+    for one in found:
+        leads_to = one.application or one.tenant or "a tenant of their own"
+        until = moment(one.expires)
+        rows.append((one.id, leads_to, one.role, one.by, one.state, until, one.used_by))
+    return print_table(["id", "leads to", "as", "made by", "state", "until", "used by"], rows)
+
+
+def uninvite(
+    invitation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the invitation.")],
+    application: Annotated[
+        str | None,
+        typer.Option("--application", metavar="ID", help="Where another tenant's was shared."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Take an invitation back; who used it before stays."""
+    with Client() as client:
+        if application:
+            done = client.revoke_application_invitation(application, invitation_id)
+        else:
+            done = client.revoke_invitation(invitation_id)
+    if as_json:
+        print_json(done)
+    else:
+        say(f"{done.id} is {done.state}.")
+
+
+def join(
+    link: Annotated[str, typer.Argument(help="The link that you were sent.")],
+    name: Annotated[str, typer.Argument(help="Your name, new or the one that you have.")],
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Take an invitation and keep the key for the commands that follow."""
+    address = link.partition("/join/")[0] if "/join/" in link else find_credentials(None).url
+    if password_stdin:
+        password = sys.stdin.readline().rstrip("\r\n")
+    else:
+        password = typer.prompt(f"Password of {name}", hide_input=True)
+    with Client(address) as client:
+        joined = client.accept_invitation(link, name, password)
+    path = save_credentials(address, joined.key.secret or "")
+    if as_json:
+        print_json(joined)
+    else:
+        say(f"Signed in at {address} as {name}; the key is in {path}.")
+        say(f"It led to {address}{joined.path}")
+
+
+def members(as_json: Json = False) -> None:
+    """List who belongs to your tenant, and what each may do."""
+    with Client() as client:
+        found = list(client.members())
+    if as_json:
+        return print_json(found)
+    rows = []
+    for one in found:
+        shared = ", ".join(f"{role} of {name}" for name, role in one.applications.items())
+        role = f"{one.role}, disabled" if one.disabled else one.role
+        rows.append((one.user_id, one.name, role, moment(one.since), shared))
+    return print_table(["id", "name", "role", "since", "shared with them"], rows)
+
+
+def member(
+    name: Annotated[str, typer.Argument(help="Who belongs to your tenant.")],
+    *,
+    role: Annotated[TenantRole | None, typer.Option(help="What they may do from now on.")] = None,
+    end: Annotated[bool, typer.Option("--end", help="Let them do nothing more here.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Change what a member of your tenant may do, or end that they belong to it, at once."""
+    if (role is None) != end:
+        raise InvalidInput("Say either --role or --end.", where="--role")
+    with Client() as client:
+        user_id = _member_named(client, name).user_id
+        if role is not None:
+            changed = client.change_member(user_id, role.value)  # type: ignore[arg-type]
+        else:
+            changed = client.end_member(user_id)
+    if as_json:
+        print_json(changed)
+    elif end:
+        say(f"{changed.name} does not belong to your tenant any more; their keys here are ended.")
+    else:
+        say(f"{changed.name} is {changed.role} now.")
+
+
+def tenants(as_json: Json = False) -> None:
+    """List the tenants that you belong to."""
+    with Client() as client:
+        me = client.me()
+    if as_json:
+        return print_json(me.tenants)
+    rows = []
+    for one in me.tenants:
+        here = "here" if one.tenant_id == me.acts_in else ""
+        rows.append((one.tenant_id, one.name, one.role, here))
+    return print_table(["id", "name", "you are", ""], rows)
+
+
+def act_in(
+    tenant: Annotated[str, typer.Argument(help="Name or id of a tenant that you belong to.")],
+    as_json: Json = False,
+) -> None:
+    """Go on in another tenant that you belong to: keeps a key that acts there."""
+    address = find_credentials(None).url
+    with Client() as client:
+        ids = [one.tenant_id for one in client.me().tenants if tenant in (one.tenant_id, one.name)]
+        if not ids:
+            raise NotFound(
+                f"You belong to no tenant {tenant!r}.", remedy="See `easeml user tenants`."
+            )
+        key = client.act_in(ids[0])
+    save_credentials(address, key.secret or "")
+    if as_json:
+        print_json(key)
+    else:
+        say(f"What you do now is done in {tenant}.")
+
+
+def _member_named(client: Client, name: str) -> Member:
+    for one in client.members():
+        if name in (one.name, one.user_id):
+            return one
+    raise NotFound(f"No {name!r} belongs to your tenant.", remedy="See `easeml user members`.")
