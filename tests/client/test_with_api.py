@@ -73,7 +73,8 @@ def tenant(provider: Client, request: pytest.FixtureRequest) -> Iterator[Client]
 
 def test_users_keys_and_passwords(provider: Client, tenant: Client):
     me = tenant.me()
-    assert me in list(provider.users())
+    assert me.id in [user.id for user in provider.users()]
+    assert [(one.tenant_id, one.role) for one in me.tenants] == [(me.tenant_id, "owner")]
     assert [user.id for user in tenant.users()] == [me.id]
     with pytest.raises(NotAllowed):
         tenant.create_user("another", "long enough")
