@@ -166,3 +166,21 @@ def test_one_missing_value_is_one() -> None:
     assert any(
         "'X': 1 missing value, kept as such" in n for n in fitted("table-codes", frame).notes
     )
+
+
+@pytest.mark.parametrize("name", ["table-codes", "table-onehot"])
+def test_constant_columns_of_a_wide_table_are_one_note(name: str) -> None:
+    names = [f"n{number}" for number in range(40)]
+    nodes = {one: {"type": "tensor", "dim": [1]} for one in ["x", *names]}
+    frame = pd.DataFrame({"x": [1.0, 2.0, 5.0], **dict.fromkeys(names, 0.0)})
+    told = "40 columns are constant in the training rows and are ignored: 'n0', 'n1', 'n2', ..."
+    assert fitted(name, frame, {"nodes": nodes}).notes == (told,)
+
+
+def test_categories_without_rows_are_one_note_where_columns_are_many() -> None:
+    names = [f"k{number}" for number in range(5)]
+    nodes = {one: {"type": "category", "class": "colour"} for one in names}
+    frame = pd.DataFrame(dict.fromkeys(names, FRAME["colour"]))
+    found = fitted("table-codes", frame, {"nodes": nodes, "classes": SCHEMA["classes"]}).notes
+    assert found[0].startswith("5 columns have categories without a training row: 'k0', 'k1'")
+    assert len(found) == 2  # and one on missing values

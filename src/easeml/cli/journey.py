@@ -68,7 +68,8 @@ def print_journey(found: Journey) -> None:
 def _told(goal: Goal) -> str:
     if not goal.text:
         return "No goal is set."
-    return f"Goal: {goal.text} (by {goal.objective})."
+    by = "" if goal.objective in goal.text else f" (by {goal.objective})"
+    return f"Goal: {goal.text}{by}."
 
 
 def _costs(action: Action) -> str:

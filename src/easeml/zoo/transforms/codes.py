@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, save_arrays
-from easeml.zoo.transforms.missing_notes import missing_notes
+from easeml.zoo.transforms.column_notes import missing_notes
 from easeml.zoo.transforms.table_columns import Table, offsets
 
 _FILE = "codes.npz"

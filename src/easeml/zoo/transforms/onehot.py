@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, save_arrays
-from easeml.zoo.transforms.missing_notes import missing_notes
+from easeml.zoo.transforms.column_notes import column_notes, missing_notes
 from easeml.zoo.transforms.table_columns import Table, offsets
 
 _FILE = "onehot.npz"
@@ -112,7 +112,8 @@ def _slots(
     starts = offsets(table.categories)
     slots = np.full(starts[-1], -1, dtype=np.intp)
     missing: dict[str, int] = {}
-    notes, width = [], 0
+    shared: dict[str, str] = {}
+    width = 0
     for position, (column, labels) in enumerate(table.categories):
         counts = np.bincount(codes[:, position] + 1, minlength=len(labels) + 1)
         missing[column] = int(counts[0])
@@ -122,8 +123,9 @@ def _slots(
         if len(rare):
             slots[starts[position] + rare] = width
             width += 1
-            notes.append(f"Column {column!r}: the {len(rare)} rarest categories are taken as one.")
-    notes = [*missing_notes(missing, "a category of their own"), *notes]
+            shared[column] = f": the {len(rare)} rarest categories are taken as one"
+    many = "have so many categories that the rarest are taken as one"
+    notes = [*missing_notes(missing, "a category of their own"), *column_notes(shared, many)]
     return np.where(slots < 0, width, slots), width, notes
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
 from easeml.modules.files import load_json, save_json
+from easeml.zoo.transforms.column_notes import column_notes
 from easeml.zoo.transforms.date_features import FEATURES, date_features
 from easeml.zoo.transforms.text_features import LongTextColumn, TextColumn, fit_text
 
@@ -63,9 +64,9 @@ class Table:
                 texts.append(text)
 
         table = cls(numbers, dates, categories, tuple(texts))
-        for column in _columns(schema_in):
-            if column not in table.columns:
-                notes.append(f"Column {column!r} is constant in the training rows and is ignored.")
+        constant = [column for column in _columns(schema_in) if column not in table.columns]
+        told = dict.fromkeys(constant, " is constant in the training rows and is ignored")
+        notes += column_notes(told, "are constant in the training rows and are ignored")
         return table, tuple(notes)
 
     def _varying_numbers(
@@ -89,12 +90,14 @@ class Table:
     ) -> tuple[tuple[tuple[str, Any], ...], list[str]]:
         """Return the categories that vary in training rows, and notes on labels without a row."""
         categories = []
-        notes = []
+        unseen = {}
         for (column, labels), codes in zip(self.categories, self.codes(frame).T, strict=True):
             if len(np.unique(codes)) > 1:
                 categories.append((column, labels))
-                notes += _unseen_note(column, codes, len(labels))
-        return tuple(categories), notes
+                count = len(labels) - len(np.unique(codes[codes >= 0]))
+                if count:
+                    unseen[column] = f": {count} of {len(labels)} categories have no training row"
+        return tuple(categories), column_notes(unseen, "have categories without a training row")
 
     @property
     def columns(self) -> set[str]:
@@ -276,11 +279,3 @@ def _varies(values: NDArray[np.float64]) -> bool:
         return False
     has_gap = len(known) < len(values)
     return has_gap or bool(known.min() < known.max())
-
-
-def _unseen_note(column: str, codes: NDArray[np.intp], labels: int) -> list[str]:
-    seen = np.unique(codes[codes >= 0])
-    unseen = labels - len(seen)
-    if not unseen:
-        return []
-    return [f"Column {column!r}: {unseen} of {labels} categories have no training row."]
