@@ -68,6 +68,23 @@ def test_one_request_that_is_not_understood_loses_no_other(
     predict(client, ann, application, {"rows": [1, 2]})
     predict(client, ann, application)
     assert len(rows(store, client)) == 2
+    shown = client.get(place(application, "requests"), headers=ann.headers).json()
+    assert (shown["rows"], shown["missed"]) == (2, 1)
+
+
+def test_what_cannot_be_kept_is_counted(
+    client: TestClient, store: Store, predictor, ann, application: str
+) -> None:
+    client.put(place(application, "requests"), json={}, headers=ann.headers).raise_for_status()
+    predict(client, ann, application)
+    headers = {**ann.headers, "content-type": "text/csv"}
+    table = "size,name\n1.5,Ann\n"
+    client.post(place(application, "predict"), content=table, headers=headers).raise_for_status()
+    predictor.content = json.dumps({**ANSWER, "model_name": "A" * 70_000}).encode()
+    predict(client, ann, application)
+    assert len(rows(store, client)) == 2
+    shown = client.get(place(application, "requests"), headers=ann.headers).json()
+    assert (shown["rows"], shown["missed"]) == (2, 2)
 
 
 def test_rows_are_written_without_being_asked_for(

@@ -1,12 +1,12 @@
 """Requests to endpoints on their way into the log: taken without waiting, written by a thread.
 
 What was answered in the last half second, and has not been written, is lost if the controller is
-killed. Where requests come faster than they are written, what does not fit is not kept.
+killed. What is too long, or comes faster than it is written, is not kept, but counted.
 """
 
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 
 import structlog
 
@@ -25,22 +25,21 @@ class RequestLog:
     def __init__(self, store: Store):
         self._store = store
         self._waiting: deque[Seen] = deque()
+        self._missed: Counter[str] = Counter()  # requests that were not taken, by application
         self._unwanted: dict[str, float] = {}  # until when an application is not asked about
         self._news, self._closed = threading.Event(), threading.Event()
         self._writing = threading.Lock()
         self._thread: threading.Thread | None = None
-        self.dropped = 0
 
     def note(self, seen: Seen) -> None:
         """Take a request that was answered; costs the same whatever is in it."""
         if time.monotonic() < self._unwanted.get(seen.application_id, 0.0):
             return
-        if len(seen.body) > LARGEST or len(seen.answer) > LARGEST:
-            return
-        if len(self._waiting) >= _MOST:
-            self.dropped += 1
-            return
-        self._waiting.append(seen)
+        is_long = len(seen.body) > LARGEST or len(seen.answer) > LARGEST
+        if is_long or len(self._waiting) >= _MOST:
+            self._missed[seen.application_id] += 1
+        else:
+            self._waiting.append(seen)
         self._news.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="request-log", daemon=True)
@@ -52,8 +51,9 @@ class RequestLog:
             seen = []
             while self._waiting:
                 seen.append(self._waiting.popleft())
-            if seen:
-                unwanted = request_log.keep(self._store, seen)
+            missed, self._missed = self._missed, Counter()
+            if seen or missed:
+                unwanted = request_log.keep(self._store, seen, missed)
                 until = time.monotonic() + SECONDS
                 self._unwanted = dict.fromkeys(unwanted, until)
 

@@ -118,8 +118,15 @@ def _print(found: RequestLog) -> None:
             ("masked", found.mask),
             ("rows kept", found.rows),
             ("answers told", found.told),
+            ("requests not kept", _missed(found)),
         ]
     )
+
+
+def _missed(found: RequestLog) -> str | None:
+    if not found.missed:
+        return None
+    return f"{found.missed:,}: longer than 64 KiB, not in JSON, or too many at once"
 
 
 def _read(file: Path) -> list[dict[str, Any]]:

@@ -23,6 +23,8 @@ class RequestLog(Answer):
     """What is kept of the requests to an endpoint.
 
     ``rows``: that were kept; ``told``: what was said to be true of rows, each time counted.
+    ``missed``: requests that could not be kept: longer than 64 KiB, not in JSON, or more than could
+    be written.
     """
 
     application_id: str
@@ -31,6 +33,7 @@ class RequestLog(Answer):
     mask: list[str]
     rows: int
     told: int
+    missed: int = 0
 
 
 class Told(Request):

@@ -428,7 +428,7 @@ class RequestLog:
     """What is kept of the requests to an endpoint. ``id``: the application.
 
     ``share``: of the requests, at random; 0: none. ``days``: how long. ``masked``: columns whose
-    values are not kept.
+    values are not kept. ``missed``: requests that were to be kept and could not be.
     """
 
     id: str
@@ -437,6 +437,7 @@ class RequestLog:
     days: float
     masked: list[str] = field(default_factory=list)
     created: float = 0.0
+    missed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,12 +54,14 @@ def get_log(store: Store, caller: Caller, application_id: str) -> RequestLog:
         return _show(tables, tables.applications.get(application_id))
 
 
-def keep(store: Store, seen: list[Seen]) -> set[str]:
+def keep(store: Store, seen: list[Seen], missed: Counter[str] | None = None) -> set[str]:
     """Keep the requests that are to be kept, and forget those that are too old.
 
-    Returns the applications that keep none.
+    ``missed``: how many were not taken, by application; they are counted. Returns the applications
+    that keep none.
     """
-    asked = sorted({one.application_id for one in seen})
+    missed = Counter(missed)
+    asked = sorted({one.application_id for one in seen} | missed.keys())
     with store.read() as tx:
         found = tx.unscoped().request_logs.list(id=asked, limit=None)
     logs = {log.id: log for log in found if log.share > 0}
@@ -66,17 +69,27 @@ def keep(store: Store, seen: list[Seen]) -> set[str]:
     for one in seen:
         log = logs.get(one.application_id)
         if log is not None and random.random() < log.share:  # noqa: S311 a sample
-            rows += _readable_rows(one, frozenset(log.masked))
-    if rows:
+            readable = _readable_rows(one, frozenset(log.masked))
+            rows += readable
+            missed[one.application_id] += not readable
+    if rows or any(missed[name] for name in logs):
         with store.write() as tx:
-            _write(tx, rows, list(logs.values()))
+            _write(tx, rows, list(logs.values()), missed)
     return set(asked) - logs.keys()
 
 
-def _write(tx: Transaction, rows: list[ProductionRow], logs: list[records.RequestLog]) -> None:
+def _write(
+    tx: Transaction,
+    rows: list[ProductionRow],
+    logs: list[records.RequestLog],
+    missed: Counter[str],
+) -> None:
     tables = tx.unscoped()
     tables.production_rows.add_all(rows)
     for log in logs:
+        if missed[log.id]:
+            before = tables.request_logs.get(log.id).missed
+            tables.request_logs.update(log.id, missed=before + missed[log.id])
         too_old = tx.now() - log.days * _DAY
         tables.production_rows.forget(too_old, application_id=log.id)
         tables.feedback.forget(too_old, application_id=log.id)
@@ -143,4 +156,5 @@ def _show(tables: Tables, application: Application) -> RequestLog:
         mask=log.masked if log else [],
         rows=tables.production_rows.count(application_id=application.id),
         told=tables.feedback.count(application_id=application.id),
+        missed=log.missed if log else 0,
     )
