@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from easeml.cli import app
 from easeml.cli.output import moment
-from easeml.cli.predicting import read_csv, split_csv
+from easeml.cli.predicting import in_file, read_csv, split_csv
 from easeml.client import credentials_file
 
 
@@ -183,6 +183,33 @@ def test_a_long_table_is_predicted_in_parts_and_keeps_its_rows(
     assert [row[2] for row in rows] == ["prediction", "class 0", "class 1", "class 0"]
     asked = [request for request in service.requests[before:] if request[1].endswith("/predict")]
     assert len(asked) == 2
+
+
+def test_a_long_table_with_its_answers_is_sent_at_once_whatever_its_form(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: FakeService
+):
+    """The quality that the service tells is that of all rows."""
+    monkeypatch.setattr("easeml.cli.predicting.ROWS_AT_ONCE", 2)
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text('{"x": 1, "y": "a"}\n{"x": 2, "y": "b"}\n{"x": 3, "y": "a"}\n')
+    table = tmp_path / "rows.csv"
+    table.write_text("x,y\n1,a\n2,b\n3,a\n")
+    for source in (lines, table):
+        before = len(service.requests)
+        run("predict", "app_1", str(source))
+        asked = [one for one in service.requests[before:] if one[1].endswith("/predict")]
+        assert len(asked) == 1, source
+
+
+def test_a_fault_in_a_later_part_names_the_row_of_the_file():
+    assert in_file("bad.", "row 7, column 'x'", 0) == ("bad.", "row 7, column 'x'")
+    assert in_file("bad.", "row 7, column 'row 1'", 10_000) == (
+        "bad.",
+        "row 10007, column 'row 1'",
+    )
+    said, where = in_file("- row 3, column 'x': bad.\n", "", 20_000)
+    assert said.endswith("bad. Here rows are counted from row 20,000 of the file.")
+    assert where == ""
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", ""])

@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -40,6 +41,8 @@ _SAMPLES = {
 }
 _DELIMITERS = ",;\t|"
 _SENT = "rows.csv"  # what the service calls the rows of a request
+_ROW_PLACE = re.compile(r"row (\d+)")  # how a place begins
+_A_ROW = re.compile(r"\brow \d")
 ROWS_AT_ONCE = 10_000  # of a table, in one request
 
 
@@ -125,14 +128,16 @@ def _predicted(
         rows = read_json(_read(file), str(file))
         header, cells = _cells_of(rows)
         delimiter = ","
-        parts: list[Any] = _parts_of(rows)
+        parts: list[Any] = [rows]
+        if _may_be_parted(client, application_id, header, len(rows)):
+            parts = _parts_of(rows)
         send = partial(client.predict, application_id, fill_absent=fill_absent)
     else:
         body = _read(file) if suffix in _TEXT else _as_csv(file)
         header, cells = read_csv(body, str(file))
         delimiter = delimiter_of(body)
         parts = [body]
-        if len(cells) > ROWS_AT_ONCE and not _has_labels(client, application_id, header):
+        if _may_be_parted(client, application_id, header, len(cells)):
             parts = split_csv(body, ROWS_AT_ONCE)
         send = partial(_send_csv, client, application_id, fill_absent)
     prediction = _joined(_answers(send, parts, file.name))
@@ -142,8 +147,7 @@ def _predicted(
 def _answers(send: Callable[[Any], Prediction], parts: list[Any], name: str) -> list[Prediction]:
     """Return the answer to each part, with a bar for whoever waits.
 
-    Raises what the service refuses, with the ``name`` of the file; a place in a later part is
-    counted from the part's beginning.
+    Raises what the service refuses, with the ``name`` of the file.
     """
     answers: list[Prediction] = []
     with progress("Predicting") as move:
@@ -152,16 +156,34 @@ def _answers(send: Callable[[Any], Prediction], parts: list[Any], name: str) -> 
                 answers.append(send(part))
             except InvalidInput as error:
                 place = error.where.replace(_SENT, name)
-                if number > 0:
-                    place += f", counted from row {number * ROWS_AT_ONCE:,} of the file"
-                raise InvalidInput(error.message, remedy=error.remedy, where=place) from error
+                said, where = in_file(error.message, place, number * ROWS_AT_ONCE)
+                raise InvalidInput(said, remedy=error.remedy, where=where) from error
             move((number + 1) / len(parts))
     return answers
 
 
-def _has_labels(client: Client, application_id: str, header: Sequence[str]) -> bool:
-    """Tell whether rows have the target: their quality is that of all of them, sent at once."""
-    return client.application(application_id).target in header
+def in_file(message: str, where: str, start: int) -> tuple[str, str]:
+    """Return a message on a part, and its place, with rows of the file.
+
+    ``start``: the row of the file that the part begins with. Rows within the text of a message are
+    those of the part, and it says so.
+    """
+    if start == 0:
+        return message, where
+    row = _ROW_PLACE.match(where)
+    if row is not None:
+        where = f"row {int(row[1]) + start}{where[row.end() :]}"
+    if _A_ROW.search(message):
+        message = f"{message.rstrip()} Here rows are counted from row {start:,} of the file."
+    return message, where
+
+
+def _may_be_parted(client: Client, application_id: str, header: Sequence[str], rows: int) -> bool:
+    """Tell whether a table is sent in parts: a long one without the target.
+
+    Rows that have it are sent at once: their quality is that of all of them.
+    """
+    return rows > ROWS_AT_ONCE and client.application(application_id).target not in header
 
 
 def _send_csv(client: Client, application_id: str, fill_absent: bool, body: bytes) -> Prediction:
@@ -204,12 +226,13 @@ def _joined(answers: Sequence[Prediction]) -> Prediction:
     lower: list[float] = []
     upper: list[float] = []
     notes_of_all: dict[str, None] = {}
-    for answer in answers:
+    for number, answer in enumerate(answers):
         predictions.extend(answer.predictions)
         probabilities.extend(answer.probabilities or [])
         lower.extend(answer.lower or [])
         upper.extend(answer.upper or [])
-        notes_of_all.update(dict.fromkeys(answer.notes))
+        for note in answer.notes:
+            notes_of_all[in_file(note, "", number * ROWS_AT_ONCE)[0]] = None
         if answer.model_id != first.model_id:
             notes_of_all[f"From some row on the model was {answer.model_name}: it went live."] = (
                 None

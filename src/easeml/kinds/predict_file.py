@@ -71,7 +71,7 @@ def _predicted(model: ExportedModel, rows: pa.Table, start: int) -> Any:
         if start == 0:
             raise
         message = f"{error.message} Rows are counted from row {start:,} of the file."
-        raise DatasetError(message, remedy=error.remedy) from error
+        raise DatasetError(message, where=error.where, remedy=error.remedy) from error
     for name in found:
         free = str(name)
         while free in rows.column_names:
