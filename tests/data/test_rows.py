@@ -316,3 +316,24 @@ def test_any_body_is_read_or_refused(content: bytes, as_csv: bool) -> None:
     else:
         assert list(parsed.frame.columns) == ["A"]
         assert parsed.frame["A"].dtype == float
+
+
+def test_a_table_without_a_header_is_told_so(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    with pytest.raises(DatasetError, match="none of the columns is there") as caught:
+        parse_rows(
+            b"30,cook,once upon,3/4/1990\n31,cook,x,3/4/1991\n",
+            "text/csv",
+            made.schema_in,
+            made.schema_out,
+        )
+    assert caught.value.where == "the header"
+    assert "names: '30', 'cook', 'once upon', '3/4/1990'." in caught.value.message
+    assert "'age', 'job'" in caught.value.remedy
+
+
+def test_names_that_are_nearly_right_are_told_one_by_one(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    with pytest.raises(DatasetError, match="Did you mean 'Age'") as caught:
+        parse_rows(b"Age,Stories\n30,x\n", "text/csv", made.schema_in, made.schema_out)
+    assert "none of the columns" not in caught.value.message

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, shown
+from easeml.data.errors import DatasetError, did_you_mean, shown
 from easeml.data.readers.read import table_from_bytes
 from easeml.data.rows.columns import CellColumn, Place, TextColumn
 from easeml.data.rows.faults import Findings
@@ -31,6 +31,7 @@ _TABLES = {  # media types and the endings of their files
     "application/vnd.apache.arrow.stream": "arrows",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
 }
+_SHOWN_NAMES = 8  # of columns, in one sentence
 FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
 _FILES = ("application/octet-stream", "application/zip", "multipart/form-data")  # and every picture
@@ -160,6 +161,8 @@ class _Reader:
     ) -> Rows:
         """Read rows from a table, column by column."""
         self._check_delimiter(table)
+        if not findings.fill_absent:
+            self._check_header(table.column_names)
         self._note_unknown(table.column_names, findings)
 
         def place(row: int) -> str:
@@ -179,6 +182,23 @@ class _Reader:
         note = (table.schema.metadata or {}).get(b"note")
         if note and table.num_columns == 1 and table.column_names[0] not in self.known:
             raise DatasetError(note.decode())
+
+    def _check_header(self, given: list[str]) -> None:
+        """Raise DatasetError for a first row without any name that is known, or nearly so."""
+        are_texts = all(isinstance(column, TextColumn) for column in self.columns)
+        if len(self.names) < 2 or not are_texts or self.known.intersection(given):
+            return
+        if any(did_you_mean(name, given).startswith("Did") for name in self.names):
+            return
+        names = ", ".join(map(repr, self.names[:_SHOWN_NAMES]))
+        more = ", ..." if len(self.names) > _SHOWN_NAMES else ""
+        found = ", ".join(map(shown, given[:_SHOWN_NAMES]))
+        raise DatasetError(
+            f"none of the columns is there. The first row is read as their names: {found}"
+            f"{', ...' if len(given) > _SHOWN_NAMES else ''}.",
+            where="the header",
+            remedy=f"Write the names into the first row, in any order: {names}{more}.",
+        )
 
     def _labels_of_cells(self, rows: list[Any], findings: Findings) -> Any:
         if isinstance(self.target, TextColumn):
