@@ -328,7 +328,17 @@ def test_a_table_without_a_header_is_told_so(tmp_path: Path) -> None:
             made.schema_out,
         )
     assert caught.value.where == "the header"
-    assert "names: '30', 'cook', 'once upon', '3/4/1990'." in caught.value.message
+    assert "These are: '30', 'cook', 'once upon', '3/4/1990'." in caught.value.message
+    assert "'age', 'job'" in caught.value.remedy
+
+
+def test_numbers_without_a_header_are_told_so(tmp_path: Path) -> None:
+    """The reader sees that there is no header, and numbers the columns."""
+    made = declared(tmp_path)
+    rows = "".join(f"{number},{number + 2},{number % 7}\n" for number in range(40)).encode()
+    with pytest.raises(DatasetError) as caught:
+        parse_rows(rows, "text/csv", made.schema_in, made.schema_out)
+    assert caught.value.message.startswith("none of the columns is there. These are: 'column 1'")
     assert "'age', 'job'" in caught.value.remedy
 
 

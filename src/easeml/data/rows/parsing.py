@@ -194,7 +194,7 @@ class _Reader:
         more = ", ..." if len(self.names) > _SHOWN_NAMES else ""
         found = ", ".join(map(shown, given[:_SHOWN_NAMES]))
         raise DatasetError(
-            f"none of the columns is there. The first row is read as their names: {found}"
+            f"none of the columns is there. These are: {found}"
             f"{', ...' if len(given) > _SHOWN_NAMES else ''}.",
             where="the header",
             remedy=f"Write the names into the first row, in any order: {names}{more}.",
