@@ -30,6 +30,7 @@ BODIES = {
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
     "/api/v1/users/{user_id}/role": {"role": "provider"},
     "/api/v1/users/{user_id}/access": {"disabled": True},
+    "/api/v1/users/{user_id}/remove": {"data": "keep"},
     "/api/v1/members/{user_id}": {"role": "viewer"},
     "/api/v1/applications/{application_id}/invitations": {"role": "viewer"},
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},

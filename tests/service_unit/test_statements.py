@@ -86,7 +86,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
     "scheduling overview": (20, lambda s, c: overview.show(s, c, "default", 3600.0)),
     "notifications": (6, notifications.get),
     "users": (1, users.list_users),
-    "tenants": (5, provider_view.tenants),
+    "tenants": (6, provider_view.tenants),
     "status": (8, status.get),
 }
 

@@ -9,8 +9,7 @@ from easeml.cli import people
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, print_table, say
 from easeml.client import Client, find_credentials, save_credentials
-from easeml.contract.accounts import User
-from easeml.errors import InvalidInput, NotFound
+from easeml.errors import InvalidInput
 
 keys = typer.Typer(no_args_is_help=True, help="API keys.")
 users = typer.Typer(no_args_is_help=True, help="People: invitations, members, users.")
@@ -71,7 +70,7 @@ def list_keys(
 ) -> None:
     """List keys: yours, or those of a user."""
     with Client() as client:
-        user_id = _user_named(client, user).id if user else None
+        user_id = people.user_named(client, user).id if user else None
         found = list(client.api_keys(user_id))
     if as_json:
         return print_json(found)
@@ -142,7 +141,7 @@ def change_password(
     """Change a password."""
     with Client() as client:
         me = client.me()
-        user = me if name in (None, me.name, me.id) else _user_named(client, name)
+        user = me if name in (None, me.name, me.id) else people.user_named(client, name)
         old = _password("Old password", password_stdin) if user.id == me.id else ""
         client.change_password(
             user.id, _password("New password", password_stdin, confirm=True), old=old
@@ -161,7 +160,7 @@ def change_role(
 ) -> None:
     """Change what a user may do; the last provider stays one."""
     with Client() as client:
-        user = client.change_role(_user_named(client, name).id, role)
+        user = client.change_role(people.user_named(client, name).id, role)
     if as_json:
         print_json(user)
     else:
@@ -214,7 +213,7 @@ def limit_user(
             remedy=f"One of {', '.join(asked)}.",
         )
     with Client() as client:
-        tenant_id = _user_named(client, name).tenant_id
+        tenant_id = people.user_named(client, name).tenant_id
         limits = client.tenant_limits(tenant_id)
         if given or lift:
             wished = {**limits.model_dump(), **dict.fromkeys(lift or ()), **given}
@@ -229,18 +228,11 @@ def limit_user(
 
 def _set_access(name: str, *, disabled: bool, as_json: bool) -> None:
     with Client() as client:
-        user = client.set_access(_user_named(client, name).id, disabled=disabled)
+        user = client.set_access(people.user_named(client, name).id, disabled=disabled)
     if as_json:
         print_json(user)
     else:
         say(f"{user.name} is {'disabled, and all keys are revoked' if disabled else 'enabled'}.")
-
-
-def _user_named(client: Client, name: str) -> User:
-    for user in client.users():
-        if name in (user.name, user.id):
-            return user
-    raise NotFound(f"There is no user {name!r}.", remedy="See `easeml user list`.")
 
 
 def _password(prompt: str, from_stdin: bool, *, confirm: bool = False) -> str:

@@ -8,9 +8,9 @@ import typer
 
 from easeml.cli.keeping import GivenRole
 from easeml.cli.options import Json
-from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.output import is_interactive, moment, print_json, print_table, say
 from easeml.client import Client, find_credentials, save_credentials
-from easeml.contract.accounts import Member
+from easeml.contract.accounts import Member, User
 from easeml.errors import InvalidInput, NotFound
 
 _DAY = 86400.0
@@ -25,6 +25,14 @@ class TenantRole(StrEnum):
     GUEST = "guest"
 
 
+class OfData(StrEnum):
+    """What becomes of the tenant of somebody who is removed."""
+
+    KEEP = "keep"
+    HAND_OVER = "hand-over"
+    DELETE = "delete"
+
+
 def add_to(users: typer.Typer) -> None:
     """Add the commands to ``users``."""
     users.command()(invite)
@@ -35,6 +43,8 @@ def add_to(users: typer.Typer) -> None:
     users.command()(member)
     users.command()(tenants)
     users.command("act-in")(act_in)
+    users.command()(remove)
+    users.command()(add)
 
 
 def invite(
@@ -205,6 +215,68 @@ def act_in(
         print_json(key)
     else:
         say(f"What you do now is done in {tenant}.")
+
+
+def remove(
+    name: Annotated[str, typer.Argument(help="Who leaves for good.")],
+    *,
+    data: Annotated[
+        OfData | None, typer.Option(help="What becomes of their tenant; asked where left out.")
+    ] = None,
+    to: Annotated[str, typer.Option(help="Who gets it, where it is handed over.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove a user for good, and say what becomes of their data (providers only)."""
+    if data is None and not is_interactive():
+        raise InvalidInput(
+            "Say what becomes of their tenant.",
+            where="--data",
+            remedy=f"One of {', '.join(OfData)}; --to NAME with {OfData.HAND_OVER.value}.",
+        )
+    choice = data or OfData(typer.prompt(f"Their tenant ({', '.join(OfData)})"))
+    if choice == OfData.HAND_OVER and not to and is_interactive():
+        to = typer.prompt("Who gets it")
+    if not (yes or is_interactive()):
+        raise InvalidInput("There is no terminal to ask.", where="--yes", remedy="Say --yes.")
+    if not yes:
+        typer.confirm(f"Remove {name} for good?", default=False, abort=True)
+    with Client() as client:
+        user = user_named(client, name)
+        done = client.remove_user(user.id, choice.value, to=to)  # type: ignore[arg-type]
+    if as_json:
+        return print_json(done)
+    say(f"{done.name} is removed; their keys are ended, and the name is free.")
+    if done.to:
+        say(
+            f"{done.to} owns their tenant {done.tenant_id} now: easeml user act-in {done.tenant_id}"
+        )
+    for application in done.applications:
+        say(f"{application} is deleted. For a day an owner of {done.tenant_id} can restore it.")
+    return None
+
+
+def add(
+    name: Annotated[str, typer.Argument(help="A user of this easeml.")],
+    tenant: Annotated[str, typer.Argument(help="Id of the tenant.")],
+    role: Annotated[TenantRole, typer.Option(help="What they may do there.")] = TenantRole.OWNER,
+    as_json: Json = False,
+) -> None:
+    """Let a user belong to a tenant, such as one whose person left (providers only)."""
+    with Client() as client:
+        added = client.add_member(tenant, name, role.value)  # type: ignore[arg-type]
+    if as_json:
+        print_json(added)
+    else:
+        say(f"{added.name} is {added.role} of {tenant} now.")
+
+
+def user_named(client: Client, name: str) -> User:
+    """Return the user of a name or id; raises ``NotFound``."""
+    for user in client.users():
+        if name in (user.name, user.id):
+            return user
+    raise NotFound(f"There is no user {name!r}.", remedy="See `easeml user list`.")
 
 
 def _member_named(client: Client, name: str) -> Member:

@@ -4,6 +4,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import (
+    DataChoice,
     InvitationKind,
     InvitationState,
     KeyKind,
@@ -163,3 +164,18 @@ class Joined(Answer):
     key: Key
     user_id: str
     path: str
+
+
+class Removal(Answer):
+    """A user who was removed for good.
+
+    ``data``: what became of their tenant. ``to``: the name of who has it now. ``applications``:
+    names of those that were deleted; for a day an owner of the tenant can have them back.
+    """
+
+    user_id: str
+    name: str
+    tenant_id: str
+    data: DataChoice
+    to: str = ""
+    applications: list[str] = Field(default_factory=list)

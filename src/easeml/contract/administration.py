@@ -23,7 +23,11 @@ class TenantLimits(Request):
 
 
 class Tenant(Answer):
-    """A tenant in numbers. ``cost``: device seconds; ``stored``: bytes of artefacts."""
+    """A tenant in numbers. ``cost``: device seconds; ``stored``: bytes of artefacts.
+
+    ``training``: training tasks that run now. ``open_cost``: device seconds of the searches that
+    it has open. ``waiting``: tasks that wait.
+    """
 
     id: str
     name: str
@@ -34,6 +38,9 @@ class Tenant(Answer):
     stored: int
     created: float
     limits: TenantLimits
+    training: int = 0
+    open_cost: float = 0.0
+    waiting: int = 0
 
 
 class Setting(Answer):

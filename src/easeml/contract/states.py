@@ -38,6 +38,17 @@ class MemberRole(StrEnum):
     GUEST = "guest"
 
 
+class DataChoice(StrEnum):
+    """What becomes of a tenant whose person is removed.
+
+    It is kept as it is, handed over to somebody else, or its applications are deleted.
+    """
+
+    KEEP = "keep"
+    HAND_OVER = "hand-over"
+    DELETE = "delete"
+
+
 class InvitationKind(StrEnum):
     """What an invitation leads to: an application, a tenant with others in it, or one of one's own."""
 

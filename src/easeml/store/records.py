@@ -66,6 +66,7 @@ class User:
     archived: bool = False
     created: float = 0.0
     read_seq: int = 0  # number of the event up to which they have read their notifications
+    removed: bool = False  # for good: nobody sees them, and their name is free
 
 
 @dataclass(frozen=True, slots=True)

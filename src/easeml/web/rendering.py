@@ -22,6 +22,7 @@ MENU = (
     ("Knowledge base", "/knowledge"),
 )
 PROVIDER_MENU = (*MENU, ("Administration", "/admin"))
+VIEWER_MENU = tuple(entry for entry in MENU if entry[1] != "/scheduler")
 WORK_MENU = (("Work", "/work"),)
 _THEMES = ("light", "dark")
 
@@ -89,6 +90,8 @@ def _hears(user: User | None) -> bool:
 def _menu(request: Request, user: User) -> tuple[tuple[str, str], ...]:
     if user.member in (MemberRole.LABELLER, MemberRole.GUEST):
         return WORK_MENU  # all else would be refused
+    if user.member == MemberRole.VIEWER:
+        return VIEWER_MENU
     menu = PROVIDER_MENU if user.role == Role.PROVIDER else MENU
     return (*menu, *getattr(request.app.state, "menu", ()))
 

@@ -8,10 +8,21 @@ from easeml.api.context import Asker, Here, Limit
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.administration import AuditEvent, Setting, Tenant
 from easeml.contract.resources import Page
-from easeml.service.administration import kept_settings, provider_view
+from easeml.service.administration import kept_settings, provider_view, removing
 from easeml.service.limits import quotas
 
 OPERATIONS = (
+    Operation(
+        "remove_user", "POST", "/users/{user_id}/remove", removing.remove_user, repeatable=False
+    ),
+    Operation(
+        "add_member",
+        "POST",
+        "/tenants/{tenant_id}/members",
+        removing.add_member,
+        status=201,
+        repeatable=False,
+    ),
     Operation("tenant_limits", "GET", "/tenants/{tenant_id}/limits", quotas.get),
     Operation("limit_tenant", "PUT", "/tenants/{tenant_id}/limits", quotas.set_limits),
     Operation("set_setting", "POST", "/settings/{name}", kept_settings.change),

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from easeml.client._async.calls import AsyncCalls
 from easeml.client.answers import made_request
-from easeml.contract.accounts import Invitation, Key, Member, NewKey, User
+from easeml.contract.accounts import Invitation, Key, Member, NewKey, Removal, User
 from easeml.contract.administration import Setting, Storage, TenantLimits
 from easeml.contract.application_views import (
     ApplicationView,
@@ -152,6 +152,29 @@ class AsyncOperations(AsyncCalls):
             Invitation,
             f"/applications/{application_id}/invitations/{invitation_id}",
             method="DELETE",
+        )
+
+    async def remove_user(self, user_id: str, data: str, *, to: str = "") -> Removal:
+        """Remove a user for good, and do what ``data`` says with their tenant (providers only).
+
+        Their keys, memberships and shares end, their name is free again; what they did in other
+        tenants stays. Data sets stay whatever is said. Raises ``NotAllowed``; ``NotFound`` for
+        the user, where others than a provider ask, and for who is to get the tenant;
+        ``InvalidInput`` where that is not said; ``Conflict`` for the caller, and where others
+        belong to a tenant whose applications were to be deleted.
+        """
+        return await self._send(
+            Removal, f"/users/{user_id}/remove", {"data": data, "to": to}, repeatable=False
+        )
+
+    async def add_member(self, tenant_id: str, user: str, role: str) -> Member:
+        """Let a user belong to a tenant, such as one whose person left (providers only).
+
+        Raises ``NotAllowed``; ``NotFound`` for the tenant and the user; ``Conflict`` where they
+        belong to it already.
+        """
+        return await self._send(
+            Member, f"/tenants/{tenant_id}/members", {"user": user, "role": role}, repeatable=False
         )
 
     async def tenant_limits(self, tenant_id: str) -> TenantLimits:

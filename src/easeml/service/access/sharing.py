@@ -89,7 +89,9 @@ _LISTS = (
 )
 _ABOUT_ONESELF = re.compile("|".join(_OWN_ACCOUNT))
 _ABOUT_ALL = re.compile("|".join((*_OWN_ACCOUNT, *_LISTS)))
-_PEOPLE = re.compile(r"/api/v1/members/[^/]+")
+_PEOPLE = re.compile(
+    r"/api/v1/(members/[^/]+|users/[^/]+/remove|tenants/[^/]+/members|invitations/accept)"
+)
 _WHEN_DELETED = {("POST", "applications", "/restore"), ("DELETE", "applications", "")}
 _CHANGES = {("POST", "applications", "/share"), *_WHEN_DELETED}
 

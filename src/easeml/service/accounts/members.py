@@ -7,13 +7,14 @@ from pydantic import Field
 from easeml.contract.accounts import Member
 from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
-from easeml.contract.states import MemberRole, ShareRole
+from easeml.contract.states import MemberRole, Role, ShareRole
 from easeml.errors import Conflict, NotFound
+from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.accounts import keys
 from easeml.store import Store, Transaction
-from easeml.store.records import Membership
+from easeml.store.records import Membership, User
 
 WantedRole = Annotated[MemberRole, Field(description="owner, viewer, labeller or guest")]
 
@@ -64,6 +65,43 @@ def end_member(store: Store, caller: Caller, user_id: str) -> Member:
         return was
 
 
+def add(tx: Transaction, tenant_id: str, person: User, role: MemberRole, by: str) -> Member:
+    """Make a person a member; raises ``Conflict`` for who is one."""
+    rows = tx.scoped(tenant_id).memberships
+    if rows.find(user_id=person.id) is not None:
+        raise Conflict(f"{person.name} belongs to this tenant already.", where=person.name)
+    made = rows.add(Membership(new_id("mem"), person.id, tenant_id, role=role))
+    _tell(tx, "member.added", tenant_id, person, role, by)
+    return _shown(tx, tenant_id, [made])[0]
+
+
+def make_owner(tx: Transaction, tenant_id: str, person: User, by: str) -> None:
+    """Make a person an owner of a tenant, whatever they were there."""
+    rows = tx.scoped(tenant_id).memberships
+    earlier = rows.find(user_id=person.id)
+    if earlier is None:
+        add(tx, tenant_id, person, MemberRole.OWNER, by)
+    elif earlier.role != MemberRole.OWNER:
+        rows.update(earlier.id, role=MemberRole.OWNER)
+        _tell(tx, "member.changed", tenant_id, person, MemberRole.OWNER, by)
+
+
+def _tell(
+    tx: Transaction, kind: str, tenant_id: str, person: User, role: MemberRole, by: str
+) -> None:
+    tx.events.append(kind, person.id, {"name": person.name, "role": role, "by": by}, tenant_id)
+
+
+def _check_provider_stays(tx: Transaction, membership: Membership) -> None:
+    """Raise ``Conflict`` for a provider in the tenant of their own, where they act as one."""
+    user = tx.users.get(membership.user_id)
+    if user.role == Role.PROVIDER and user.tenant_id == membership.tenant_id:
+        raise Conflict(
+            f"{user.name} runs this easeml from this tenant.",
+            remedy="Another provider can make them a user first: easeml user role.",
+        )
+
+
 def _found(tx: Transaction, tenant_id: str, user_id: str) -> tuple[Membership, str]:
     membership = tx.scoped(tenant_id).memberships.find(user_id=user_id)
     if membership is None:
@@ -76,9 +114,10 @@ def _found(tx: Transaction, tenant_id: str, user_id: str) -> tuple[Membership, s
 
 
 def _check_owner_stays(tx: Transaction, membership: Membership, name: str) -> None:
-    """Raise ``Conflict`` for the last owner of a tenant who may sign in."""
+    """Raise ``Conflict`` for the last owner of a tenant who may sign in, and for a provider."""
     if membership.role != MemberRole.OWNER:
         return
+    _check_provider_stays(tx, membership)
     rows = tx.scoped(membership.tenant_id).memberships
     owners = [user for (user,) in rows.pick("user_id", role=MemberRole.OWNER)]
     others = [user for user in owners if user != membership.user_id]

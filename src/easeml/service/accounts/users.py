@@ -70,7 +70,7 @@ def list_users(
     """Return users: all for a provider, themselves for anybody else."""
     with store.read() as tx:
         if caller.is_provider:
-            return page_of(tx.users, _show_user, after, limit)
+            return page_of(tx.users, _show_user, after, limit, removed=False)
         return page_of(tx.users, _show_user, after, limit, id=caller.user_id)
 
 
@@ -94,7 +94,7 @@ def change_password(store: Store, caller: Caller, user_id: str, change: Password
     if user_id != caller.user_id and not caller.is_provider:
         raise NotFound("There is no such user.", where=user_id)
     with store.read() as tx:
-        user = tx.users.get(user_id)
+        user = _there(tx, user_id)
     if user_id == caller.user_id and not passwords.is_right(user.password_hash, change.old):
         raise NotAllowed("The old password is wrong.")
     passwords.check_strength(change.new, user.name)
@@ -119,9 +119,11 @@ def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserA
         raise NotFound("There is no such user.", where=user_id)
     caller.require_provider()
     with store.write() as tx:
-        user = tx.users.get(user_id)
+        user = _there(tx, user_id)
         if user.role == role:
             return _show_user(user)
+        if role == Role.PROVIDER:
+            _check_has_tenant(tx, user)
         if role != Role.PROVIDER and tx.users.count(role=Role.PROVIDER, archived=False) == 1:
             remedy = "Make somebody else a provider first."
             raise Conflict(
@@ -144,7 +146,7 @@ def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> Us
     if user_id == caller.user_id and disabled:
         raise Conflict("You cannot disable yourself.", remedy="Ask another provider.")
     with store.write() as tx:
-        user = tx.users.get(user_id)
+        user = _there(tx, user_id)
         if user.archived == disabled:
             return _show_user(user)
         if disabled:
@@ -152,6 +154,24 @@ def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> Us
         kind = "user.disabled" if disabled else "user.enabled"
         tx.events.append(kind, user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id)
         return _show_user(tx.users.update(user_id, archived=disabled))
+
+
+def _check_has_tenant(tx: Transaction, user: User) -> None:
+    """Raise ``Conflict`` for who owns no tenant: there would be none to act in as a provider."""
+    rows = tx.scoped(user.tenant_id).memberships
+    if rows.find(user_id=user.id, role=MemberRole.OWNER) is None:
+        raise Conflict(
+            f"{user.name} has no tenant of their own.",
+            where=user.name,
+            remedy="Let them take a link to one first: easeml user invite --own-tenant.",
+        )
+
+
+def _there(tx: Transaction, user_id: str) -> User:
+    user = tx.users.get(user_id)
+    if user.removed:
+        raise NotFound("There is no such user.", where=user_id)
+    return user
 
 
 def _belongings(tx: Transaction, user_id: str) -> list[Belonging]:

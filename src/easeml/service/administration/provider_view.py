@@ -3,16 +3,40 @@
 import shutil
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
 from easeml.contract.resources import Page
+from easeml.contract.states import Lane, TaskState
 from easeml.service.access.caller import Caller
 from easeml.service.administration import kept_settings
+from easeml.service.limits import quotas
 from easeml.settings import Settings
 from easeml.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What of a task is counted."""
+
+    tenant_id: str
+    cost: float
+    state: TaskState
+    lane: Lane
+    job_id: str
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The fields that are read."""
+        return [field.name for field in fields(cls)]
+
+    @property
+    def is_training(self) -> bool:
+        """Does it use a device of the search now?"""
+        return self.state == TaskState.RUNNING and self.lane == Lane.SEARCH
 
 
 def tenants(store: Store, caller: Caller) -> list[Tenant]:
@@ -22,8 +46,14 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
         tables = tx.unscoped()
         users = Counter(tenant for (tenant,) in tables.memberships.pick("tenant_id"))
         applications = Counter(tenant for (tenant,) in tables.applications.pick("tenant_id"))
-        work = tables.tasks.pick("tenant_id", "cost")
-        tasks, cost = Counter(tenant for tenant, _ in work), _sums(work)
+        work = [_Work(*row) for row in tables.tasks.pick(*_Work.names())]
+        tasks = Counter(task.tenant_id for task in work)
+        training = Counter(task.tenant_id for task in work if task.is_training)
+        waiting = Counter(task.tenant_id for task in work if task.state == TaskState.WAITING)
+        open_jobs = {id for (id,) in tables.jobs.pick("id", state=quotas.OPEN)}
+        cost = _sums((task.tenant_id, task.cost) for task in work)
+        of_open = [task for task in work if task.job_id in open_jobs]
+        open_cost = _sums((task.tenant_id, task.cost) for task in of_open)
         stored = _sums(tables.artefacts.pick("tenant_id", "size"))
         return [
             Tenant(
@@ -35,6 +65,9 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
                 cost=cost[tenant.id],
                 stored=int(stored[tenant.id]),
                 created=tenant.created,
+                training=training[tenant.id],
+                open_cost=open_cost[tenant.id],
+                waiting=waiting[tenant.id],
                 limits=TenantLimits(**tenant.limits.to_json()),
             )
             for tenant in tx.tenants.list(limit=None)

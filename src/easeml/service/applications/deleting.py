@@ -60,13 +60,19 @@ def delete(store: Store, caller: Caller, application_id: str) -> Deletion:
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        if application.deleted is not None:
-            return _show(application)
-        application = tables.applications.update(application_id, deleted=tx.now())
-        _halt(tx, tables, application)
-        data = {"name": application.name, "by": caller.user_id}
-        tx.events.append("application.deleted", application_id, data, caller.tenant_id)
+        if application.deleted is None:
+            application = delete_in(tx, application, caller.user_id)
         return _show(application)
+
+
+def delete_in(tx: Transaction, application: kept.Application, by: str) -> kept.Application:
+    """Delete an application that is there; ``by``: the user who does."""
+    tables = tx.scoped(application.tenant_id)
+    application = tables.applications.update(application.id, deleted=tx.now())
+    _halt(tx, tables, application)
+    data = {"name": application.name, "by": by}
+    tx.events.append("application.deleted", application.id, data, application.tenant_id)
+    return application
 
 
 def restore(store: Store, caller: Caller, application_id: str) -> Application:

@@ -6,9 +6,11 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.states import Role
+from easeml.contract.accounts import Invitation
+from easeml.contract.states import InvitationKind, Role
 from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.views import people
 
 _PAGE = 50
 _UNITS = {
@@ -66,6 +68,31 @@ async def set_access(context: PageContext) -> Response:
 
 
 @signed_in
+async def remove_user(context: PageContext) -> Response:
+    """Remove somebody for good, once it is said what becomes of their tenant."""
+    form = await context.form()
+    user_id, data = str(form.get("user", "")), str(form.get("data", ""))
+    to = str(form.get("to", ""))
+    return await _after(context, context.client.remove_user(user_id, data, to=to))  # type: ignore[arg-type]
+
+
+@signed_in
+async def invite(context: PageContext) -> Response:
+    """Make a link to a tenant of one's own and show it, this once."""
+    form = await context.form()
+    seconds = people.lifetime(str(form.get("days", "")))
+    return await _people(context, made=await context.client.invite(expires_in=seconds))
+
+
+@signed_in
+async def uninvite(context: PageContext) -> Response:
+    """Take an invitation back."""
+    form = await context.form()
+    invitation_id = str(form.get("invitation", ""))
+    return await _after(context, context.client.revoke_invitation(invitation_id))
+
+
+@signed_in
 async def set_limits(context: PageContext) -> Response:
     """Set what a tenant may use; an empty field is no limit."""
     form = await context.form()
@@ -111,9 +138,13 @@ async def _after(context: PageContext, change: Awaitable[object], name: str = ""
 
 
 async def _people(
-    context: PageContext, problem: EasemlError | None = None, name: str = ""
+    context: PageContext,
+    problem: EasemlError | None = None,
+    name: str = "",
+    made: Invitation | None = None,
 ) -> Response:
     _require_provider(context)
+    found = people.still_open([one async for one in context.client.invitations()])
     users = [user async for user in context.client.users()]
     tenants = await context.client.tenants()
     asked = context.request.query_params.get("tenant", "")
@@ -124,6 +155,10 @@ async def _people(
         "chosen": chosen,
         "problem": problem,
         "name": name,
+        "invitations": [one for one in found if one.kind == InvitationKind.OWN_TENANT],
+        "made": made,
+        "link": people.link(context.request, made),
+        "lifetimes": people.LIFETIMES,
     }
     return context.render("admin.html", 422 if problem else 200, **values)
 
@@ -153,6 +188,9 @@ routes = [
     Route("/admin/password", set_password, methods=["POST"]),
     Route("/admin/role", set_role, methods=["POST"]),
     Route("/admin/access", set_access, methods=["POST"]),
+    Route("/admin/remove", remove_user, methods=["POST"]),
+    Route("/admin/invite", invite, methods=["POST"]),
+    Route("/admin/uninvite", uninvite, methods=["POST"]),
     Route("/admin/limits", set_limits, methods=["POST"]),
     Route("/admin/service", show_service),
     Route("/admin/audit", show_audit),

@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from easeml.contract.applications import Application
 from easeml.contract.gates import NewGate
+from easeml.contract.states import MemberRole
 from easeml.errors import InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.quality_chart import quality_figure
@@ -30,6 +31,9 @@ TABS = (
 )
 
 
+_OF_OWNERS = ("/work", "/settings")  # tabs that a viewer would be refused
+
+
 async def load(context: PageContext) -> Application:
     """Return the application that the address names."""
     return await context.client.application(context.path("application"))
@@ -40,7 +44,9 @@ def render(
 ) -> Response:
     """Return a page about an application, with its head and tabs."""
     base = f"/applications/{application.id}"
-    tabs = [(base + path, name) for path, name in TABS]
+    is_viewer = context.user.member == MemberRole.VIEWER
+    offered = [tab for tab in TABS if not (is_viewer and tab[0] in _OF_OWNERS)]
+    tabs = [(base + path, name) for path, name in offered]
     return context.render(template, status, application=application, base=base, tabs=tabs, **values)
 
 

@@ -4,7 +4,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.accounts import Invitation
-from easeml.contract.states import ShareRole
+from easeml.contract.states import MemberRole, ShareRole
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.views import application as pages
 from easeml.web.views import people
@@ -37,7 +37,9 @@ async def _show(context: PageContext, made: Invitation | None = None) -> Respons
 async def others(context: PageContext) -> Response:
     """Show the applications that others shared, and those that can be restored."""
     shared = await context.client.shared()
-    deleted = [one async for one in context.client.deleted_applications()]
+    deleted = []
+    if context.user.member == MemberRole.OWNER:  # others may not restore
+        deleted = [one async for one in context.client.deleted_applications()]
     return context.render("others.html", shared=shared.items, deleted=deleted)
 
 

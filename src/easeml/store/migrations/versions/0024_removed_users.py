@@ -1,0 +1,13 @@
+"""Users are removed for good."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0024"
+down_revision = "0023"
+
+
+def upgrade() -> None:
+    """Bring the tables to this revision."""
+    removed = sa.Column("removed", sa.Boolean(), nullable=False, server_default=sa.false())
+    op.add_column("users", removed)

@@ -1,0 +1,144 @@
+"""People are removed for good, and what becomes of their data is said."""
+
+import pytest
+from fastapi.testclient import TestClient
+from furnish import PASSWORD, furnish
+from test_invitations import NEW, invite, join, let_in
+from test_people_pages import browser, link_in
+
+from easeml.store import Store
+from easeml.web import session
+
+
+def remove(client: TestClient, provider, person, **wish):
+    here = f"/api/v1/users/{person.caller.user_id}/remove"
+    return client.post(here, json=wish, headers=provider.headers)
+
+
+@pytest.mark.parametrize("data", ["keep", "delete"])
+def test_who_is_removed_can_do_nothing_and_their_name_is_free(
+    client: TestClient, store: Store, provider, ann, data: str
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    done = remove(client, provider, ann, data=data)
+    assert done.status_code == 200, done.text
+    assert len(done.json()["applications"]) == (1 if data == "delete" else 0)
+    assert client.get("/api/v1/me", headers=ann.headers).status_code == 401
+    login = {"name": "ann", "password": PASSWORD}
+    assert client.post("/api/v1/login", json=login).status_code == 401
+    names = [
+        one["name"] for one in client.get("/api/v1/users", headers=provider.headers).json()["items"]
+    ]
+    assert "ann" not in names
+    with store.read() as tx:
+        application = tx.unscoped().applications.get(made.application_id)
+    assert (application.deleted is None) == (data == "keep")
+    again = {"name": "ann", "password": NEW}
+    assert client.post("/api/v1/users", json=again, headers=provider.headers).status_code == 201
+    assert remove(client, provider, ann, data=data).status_code == 404
+
+
+def test_a_tenant_is_handed_over(client: TestClient, store: Store, provider, ann, bob) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    done = remove(client, provider, ann, data="hand-over", to="bob")
+    assert done.status_code == 200, done.text
+    wish = {"tenant_id": ann.caller.tenant_id}
+    key = client.post("/api/v1/me/tenant", json=wish, headers=bob.headers).json()["secret"]
+    found = client.get("/api/v1/applications", headers={"X-API-Key": key}).json()["items"]
+    assert [one["id"] for one in found] == [made.application_id]
+
+
+@pytest.mark.parametrize(
+    ("wish", "status"),
+    [
+        ({}, 422),
+        ({"data": "hand-over"}, 422),
+        ({"data": "keep", "to": "bob"}, 422),
+        ({"data": "hand-over", "to": "nobody"}, 404),
+        ({"data": "hand-over", "to": "ann"}, 422),
+    ],
+)
+def test_what_is_not_said_is_not_done(
+    client: TestClient, provider, ann, wish: dict, status: int
+) -> None:
+    assert remove(client, provider, ann, **wish).status_code == status
+    assert client.get("/api/v1/me", headers=ann.headers).status_code == 200
+
+
+def test_applications_of_others_are_not_deleted_with_a_person(
+    client: TestClient, store: Store, provider, ann
+) -> None:
+    furnish(store, ann.caller.tenant_id)
+    let_in(client, ann, role="owner")
+    assert remove(client, provider, ann, data="delete").status_code == 409
+    assert remove(client, provider, ann, data="keep").status_code == 200
+
+
+def test_only_a_provider_removes_and_nobody_themselves(
+    client: TestClient, provider, ann, bob
+) -> None:
+    assert remove(client, bob, ann, data="keep").status_code == 404
+    assert remove(client, ann, ann, data="keep").status_code == 403
+    assert remove(client, provider, provider, data="keep").status_code == 409
+
+
+def test_a_provider_lets_somebody_into_a_tenant_that_was_left(
+    client: TestClient, provider, ann, bob
+) -> None:
+    remove(client, provider, ann, data="keep")
+    here = f"/api/v1/tenants/{ann.caller.tenant_id}/members"
+    wish = {"user": "bob", "role": "owner"}
+    assert client.post(here, json=wish, headers=bob.headers).status_code == 403
+    assert client.post(here, json=wish, headers=provider.headers).status_code == 201
+    assert client.post(here, json=wish, headers=provider.headers).status_code == 409
+    me = client.get("/api/v1/me", headers=bob.headers).json()
+    assert {one["name"] for one in me["tenants"]} == {"ann", "bob"}
+
+
+def test_an_invitation_of_who_was_removed_is_of_no_use(client: TestClient, provider, ann) -> None:
+    made = invite(client, ann, role="viewer")
+    remove(client, provider, ann, data="keep")
+    assert join(client, made["secret"]).status_code == 409
+
+
+def test_the_page_of_the_provider_invites_and_removes(
+    client: TestClient, store: Store, provider, ann
+) -> None:
+    furnish(store, ann.caller.tenant_id)
+    page = browser(client, provider.key)
+    token = {"csrf": session.csrf_token(provider.key)}
+    shown = page.post("/admin/invite", data={**token, "days": "1"})
+    visitor = browser(client)
+    landed = visitor.post(link_in(shown.text), data={"name": "carol", "password": NEW})
+    assert landed.url.path == "/applications"
+    gone = {**token, "user": ann.caller.user_id}
+    unsaid = page.post("/admin/remove", data={**gone, "data": ""})
+    assert unsaid.status_code == 422
+    assert page.post("/admin/remove", data={**gone, "data": "keep"}).status_code == 200
+    assert ">ann</option>" not in page.get("/admin").text.split('id="remove-user"')[1]
+    assert page.post("/admin/uninvite", data={"invitation": "inv_x"}).status_code == 403
+
+
+def test_a_guest_has_no_tenant_to_hand_over(
+    client: TestClient, store: Store, provider, ann
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    headers = let_in(client, ann, application_id=made.application_id, role="labeller")
+    user_id = client.get("/api/v1/me", headers=headers).json()["id"]
+    here = f"/api/v1/users/{user_id}"
+    for wish in ({"data": "hand-over", "to": "bob"}, {"data": "delete"}):
+        answer = client.post(f"{here}/remove", json=wish, headers=provider.headers)
+        assert answer.status_code == 409, wish
+    promoted = client.post(f"{here}/role", json={"role": "provider"}, headers=provider.headers)
+    assert promoted.status_code == 409
+    kept = client.post(f"{here}/remove", json={"data": "keep"}, headers=provider.headers)
+    assert kept.status_code == 200
+
+
+def test_a_provider_stays_one_whoever_else_owns_their_tenant(client: TestClient, provider) -> None:
+    headers = let_in(client, provider, role="owner")
+    here = f"/api/v1/members/{provider.caller.user_id}"
+    assert client.post(here, json={"role": "viewer"}, headers=headers).status_code == 409
+    assert client.delete(here, headers=headers).status_code == 409
+    assert client.get("/api/v1/tenants", headers=provider.headers).status_code == 200
+    assert client.get("/api/v1/tenants", headers=headers).status_code == 403
