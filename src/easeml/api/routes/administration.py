@@ -8,8 +8,9 @@ from easeml.api.context import Asker, Here, Limit
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.administration import AuditEvent, Setting, Tenant
 from easeml.contract.resources import Page
-from easeml.service.administration import kept_settings, provider_view, removing
+from easeml.service.administration import kept_settings, provider_view
 from easeml.service.limits import quotas
+from easeml.service.people import removing
 
 OPERATIONS = (
     Operation(

@@ -10,12 +10,14 @@ import sqlalchemy as sa
 
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
 from easeml.contract.resources import Page
-from easeml.contract.states import Lane, TaskState
+from easeml.contract.states import SEARCHED_JOBS, JobState, Lane, TaskState
 from easeml.service.access.caller import Caller
 from easeml.service.administration import kept_settings
-from easeml.service.limits import quotas
 from easeml.settings import Settings
 from easeml.store import Store
+
+
+_OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
         tasks = Counter(task.tenant_id for task in work)
         training = Counter(task.tenant_id for task in work if task.is_training)
         waiting = Counter(task.tenant_id for task in work if task.state == TaskState.WAITING)
-        open_jobs = {id for (id,) in tables.jobs.pick("id", state=quotas.OPEN)}
+        open_jobs = {id for (id,) in tables.jobs.pick("id", state=_OPEN)}
         cost = _sums((task.tenant_id, task.cost) for task in work)
         of_open = [task for task in work if task.job_id in open_jobs]
         open_cost = _sums((task.tenant_id, task.cost) for task in of_open)

@@ -11,7 +11,7 @@ from easeml.service.access.caller import Caller
 from easeml.store import Store, Transaction, shapes
 from easeml.store.records import Tenant
 
-OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
+_OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 _ASK = "Ask the one who runs this easeml for more."
 
 
@@ -35,7 +35,7 @@ def set_limits(store: Store, caller: Caller, tenant_id: str, wish: TenantLimits)
             tx.events.append(
                 "tenant.limited", tenant_id, {"by": caller.user_id, **limits.to_json()}, tenant_id
             )
-            for job in tx.scoped(tenant_id).jobs.list(state=OPEN, limit=None):
+            for job in tx.scoped(tenant_id).jobs.list(state=_OPEN, limit=None):
                 data = {
                     "application_id": job.application_id,
                     "state": job.state,

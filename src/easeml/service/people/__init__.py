@@ -1,0 +1,1 @@
+"""People who come to a tenant by a provider, and people who leave for good."""
