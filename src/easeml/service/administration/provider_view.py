@@ -16,7 +16,6 @@ from easeml.service.administration import kept_settings
 from easeml.settings import Settings
 from easeml.store import Store
 
-
 _OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 
 
