@@ -5,8 +5,8 @@ import re
 
 import pytest
 from fastapi.testclient import TestClient
-from furnish import furnish
-from test_invitations import NEW, invite, let_in
+from furnish import PASSWORD, furnish
+from test_invitations import NEW, invite, join, let_in
 from test_isolation import made_item
 
 from easeml.store import Store
@@ -110,3 +110,13 @@ def test_a_viewer_reads_the_pages_of_the_tenant(client: TestClient, store: Store
         assert shown.status_code == 200, page
         for here in links(shown.text):
             assert visitor.get(here).status_code == 200 or "#" in here, (page, here)
+
+
+def test_who_acts_in_another_tenant_sees_where(client: TestClient, store: Store, ann, bob) -> None:
+    made = invite(client, ann, role="viewer")
+    assert join(client, made["secret"], "bob", PASSWORD).status_code == 201
+    visitor = browser(client, bob.key)
+    assert "in ann" not in visitor.get("/account").text
+    sent = {"csrf": session.csrf_token(bob.key), "tenant": ann.caller.tenant_id}
+    visitor.post("/people/act-in", data=sent)
+    assert '<span class="muted">in ann</span>' in visitor.get("/account").text
