@@ -221,7 +221,7 @@ def print_summary(rows: list[dict[str, Any]]) -> None:
     print(means.loc[methods].round(4).to_string())
     wide: Any = frame.pivot_table("normalised", ["table", "seed"], "method", sort=False)
     for other in methods[1:]:
-        gain = wide["easeml"] - wide[other]
+        gain = (wide["easeml"] - wide[other]).dropna()
         error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else float("nan")
         wins, losses = int((gain > 0).sum()), int((gain < 0).sum())
         counted = f"better in {wins}, worse in {losses} of {len(gain)}"
