@@ -161,6 +161,15 @@ def test_missing_values_of_many_columns_are_one_note(name: str, columns: int, no
         assert found[0].startswith("40 columns have missing values, most in 'n0' (2): ")
 
 
+@pytest.mark.parametrize("name", ["table-codes", "table-onehot"])
+def test_a_missing_date_is_one_missing_value(name: str) -> None:
+    days = pd.to_datetime(["2024-01-31 08:30", None, "2025-05-02", "2026-12-24", "2023-07-07"])
+    nodes = {"d": {"type": "timestamp", "optional": True}}
+    found = fitted(name, pd.DataFrame({"d": days}), {"nodes": nodes}).notes
+    assert len(found) == 1
+    assert found[0].startswith("Column 'd': 1 missing value, ")
+
+
 def test_one_missing_value_is_one() -> None:
     frame = FRAME.assign(X=[1.0, np.nan, 3.0, 5.0, 100.0, 3.0])
     assert any(

@@ -61,7 +61,7 @@ class TableCodes:
             seen = np.unique(codes[:, position])
             lookup[start + 1 + seen[seen >= 0]] = seen[seen >= 0]
         missing = np.isnan(table.numeric(data)).sum(axis=0)
-        names = [*table.features, *(column for column, _ in table.categories)]
+        names = [*table.feature_columns, *(column for column, _ in table.categories)]
         counts = [*missing, *(codes < 0).sum(axis=0)]
         told = missing_notes(dict(zip(names, counts, strict=True)), "kept as such")
         return FittedCodes(table, lookup, starts, (*notes, *told))

@@ -83,9 +83,9 @@ class TableOneHot:
         fill = np.array([np.nanmedian(column) for column in numeric.T])
         medians = {
             name: f"filled with the median {value:g} and marked"
-            for name, value in zip(table.features, fill, strict=True)
+            for name, value in zip(table.numbers, fill, strict=False)  # parts of dates follow
         }
-        counts = dict(zip(table.features, missing, strict=True))
+        counts = dict(zip(table.feature_columns, missing, strict=True))
         told = missing_notes(counts, "filled with the median and marked", medians)
         slots, width, rare = _slots(table, table.codes(data), config["most_categories"])
         marked = np.flatnonzero(missing)

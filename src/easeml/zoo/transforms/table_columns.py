@@ -106,11 +106,11 @@ class Table:
         return {*self.numbers, *keyed, *(text.column for text in self.texts)}
 
     @property
-    def features(self) -> list[str]:
-        """Return the names of the numeric features: number columns, then parts of dates."""
+    def feature_columns(self) -> list[str]:
+        """Return the column of each numeric feature: number columns, then dates, once a part."""
         names = list(self.numbers)
         for column, kept in self.dates:
-            names += [f"{column} {FEATURES[place]}" for place in kept]
+            names += [column] * len(kept)
         return names
 
     def numeric(self, frame: "pd.DataFrame | ColumnTable") -> NDArray[np.float64]:
