@@ -163,7 +163,9 @@ def test_missing_values_of_many_columns_are_one_note(name: str, columns: int, no
 
 @pytest.mark.parametrize("name", ["table-codes", "table-onehot"])
 def test_a_missing_date_is_one_missing_value(name: str) -> None:
-    days = pd.to_datetime(["2024-01-31 08:30", None, "2025-05-02", "2026-12-24", "2023-07-07"])
+    days = pd.to_datetime(
+        ["2024-01-31 08:30", None, "2025-05-02 01:10", "2026-12-24 23:00", "2023-07-07 12:00"]
+    )
     nodes = {"d": {"type": "timestamp", "optional": True}}
     found = fitted(name, pd.DataFrame({"d": days}), {"nodes": nodes}).notes
     assert len(found) == 1
