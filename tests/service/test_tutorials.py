@@ -20,6 +20,7 @@ TUTORIALS = sorted(FOLDER.glob("*.md"))
 WITH_SERVICE = {
     "adding-a-model.md",
     "changing-data.md",
+    "people.md",
     "pictures.md",
     "samples.md",
     "tables.md",
