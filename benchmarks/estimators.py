@@ -168,7 +168,7 @@ def run(python: Path, folder: Path, kind: str, method: str, seconds: float, seed
     if done.returncode:
         raise RuntimeError(f"{method} failed: {done.stderr[-2000:]}")
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    said = pd.read_parquet(folder / "said.parquet")["said"]
+    said = pd.read_parquet(folder / "said.parquet")["said"].reset_index(drop=True)
     return said, spent, json.loads(done.stdout.strip().rpartition("\n")[2])["tried"]
 
 
