@@ -112,6 +112,10 @@ def test_columns_that_may_know_the_answer_are_a_question_about_the_data():
     stations = {one.name: one for one in rail(replace(KNOWN, leaks=("tax", "total")), [])}
     assert stations["Data"].state == "open"
     assert "2 columns may know the answer: 'tax', 'total'." in stations["Data"].said
+    assert (stations["Debug"].state, stations["Debug"].said) == (
+        "open",
+        "Columns may know the answer: see Data.",
+    )
     many = tuple(f"n{number}" for number in range(9))
     stations = {one.name: one for one in rail(replace(KNOWN, leaks=many), [])}
     assert "9 columns may know the answer: 'n0', 'n1', 'n2', 'n3', 'n4', ..." in (

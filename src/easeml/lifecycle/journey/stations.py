@@ -176,4 +176,6 @@ def _watch(facts: Facts) -> Known:
 def _debug(facts: Facts) -> Known:
     if facts.watched == "alert":
         return "Debug", "open", "Newer rows differ: find out in what."
+    if facts.leaks:
+        return "Debug", "open", "Columns may know the answer: see Data."
     return "Debug", "done", "Nothing is known to be wrong."
