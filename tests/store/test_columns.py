@@ -75,10 +75,12 @@ def _records() -> list[type]:
 
 
 def _of_the_wire() -> set[type]:
+    from easeml.contract.accounts import Removal
     from easeml.contract.knowledge import Check
     from easeml.contract.scheduling import Believed
 
-    return {get_type_hints(shown)["state"] for shown in (Check, Believed)}
+    states = {get_type_hints(shown)["state"] for shown in (Check, Believed)}
+    return {*states, get_type_hints(Removal)["data"]}
 
 
 SHAPED = {  # as releases up to now have written them
