@@ -51,8 +51,7 @@ class Queue:
 
         Urgent tasks come first. Tenants take turns: the one with the fewest running tasks in the
         lane comes first, then the one that was served longest ago. A tenant's own tasks are taken
-        oldest first. In the lane of short tasks a tenant's first turn is of two: who comes with
-        others reads and prepares a table in one go, and has a model while theirs are read.
+        oldest first.
         """
         waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
@@ -92,26 +91,23 @@ class Queue:
         running = {
             row.tenant_id: row.tasks for row in self._session.all(busy.group_by(tasks.c.tenant_id))
         }
-        begun = {tenant_id: self._last_begun(tenant_id, lane) for tenant_id in oldest}
+        served = {tenant_id: self._last_served(tenant_id, lane) for tenant_id in oldest}
 
-        def turn(tenant_id: str) -> tuple[int, bool, float, str]:
-            moments = begun[tenant_id]
-            in_first_turn = lane == Lane.SHORT and len(moments) == 1
-            last = max(moments, default=0.0)
-            return running.get(tenant_id, 0), not in_first_turn, last, oldest[tenant_id]
+        def turn(tenant_id: str) -> tuple[int, float, str]:
+            return running.get(tenant_id, 0), served[tenant_id], oldest[tenant_id]
 
         return sorted(oldest, key=turn)
 
-    def _last_begun(self, tenant_id: str, lane: Lane) -> list[float]:
-        """When the tenant's newest tasks that were begun in the lane were begun: two at most.
+    def _last_served(self, tenant_id: str, lane: Lane) -> float:
+        """When the tenant's newest task that was ever begun in the lane was begun; 0 if none was.
 
-        A tenant's tasks begin oldest first, so the newest stands for its whole history.
+        A tenant's tasks begin oldest first, so this one row stands for its whole history.
         """
         begun = sa.select(tasks.c.started).where(
             tasks.c.tenant_id == tenant_id, tasks.c.lane == lane, tasks.c.started.is_not(None)
         )
-        rows = self._session.all(begun.order_by(tasks.c.id.desc()).limit(2))
-        return [row.started for row in rows]
+        row = self._session.first(begun.order_by(tasks.c.id.desc()).limit(1))
+        return row.started if row else 0.0
 
     def _take(self, which: "sa.ColumnElement[bool]") -> Task | None:
         """Start the oldest of these tasks that no other transaction is taking."""
