@@ -113,7 +113,8 @@ def open_settings(page: Page) -> None:
     settings = page.locator("details.settings")
     for place in range(min(2, settings.count())):
         settings.nth(place).locator("summary").click()
-    settings.first.scroll_into_view_if_needed()
+    # At once: the panel may be drawn anew, with what was opened, while Playwright waits for it.
+    page.evaluate("document.querySelector('details.settings').scrollIntoView()")
 
 
 def take(

@@ -66,7 +66,7 @@ def test_an_error_is_shown_in_the_unit_of_the_target(capsys: pytest.CaptureFixtu
     print_application(application, TITLES)
     printed = " ".join(capsys.readouterr().out.split())
     assert (
-        "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows, read twice, once for each model"
+        "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows, read twice, each time"
         in printed
     )
     assert "compared 41% below always guessing the mean (8,512)" in printed

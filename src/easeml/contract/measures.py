@@ -77,11 +77,11 @@ def _share(gain: float) -> str:
 
 
 def times_read(found: TestQuality) -> str:
-    """Return how often test rows were read, and why: they are read once for each model that served."""
+    """Return how often test rows were read, and of what: never twice of the same."""
     if found.readings == 1:
         return "read once"
     count = "twice" if found.readings == 2 else f"{found.readings} times"
-    return f"read {count}, once for each model that went live"
+    return f"read {count}, each time of what served then"
 
 
 def best_of(job: Job | None) -> Measure | None:
