@@ -63,7 +63,7 @@ HELD = 0.2
 PEER = """
 import sys, time
 time.time = time.perf_counter = time.process_time
-import json, pandas as pd
+import json, numpy as np, pandas as pd
 folder, kind, method, seconds, seed = sys.argv[1:]
 rows, unseen, told = (pd.read_parquet(f"{folder}/{name}.parquet") for name in ("X", "unseen", "y"))
 answers = told["answer"]
@@ -91,8 +91,6 @@ elif method == "CatBoost":
     made = catboost.CatBoostRegressor if kind == "regression" else catboost.CatBoostClassifier
     model = made(verbose=0, thread_count=1, random_seed=int(seed), allow_writing_files=False)
     model.fit(rows, answers, cat_features=texts)
-    said = model.predict(unseen)
-    unseen = unseen.assign(said=said.reshape(-1))
 else:
     for name in rows:
         if not pd.api.types.is_numeric_dtype(rows[name]):
@@ -108,9 +106,8 @@ else:
         import lightgbm
         made = lightgbm.LGBMRegressor if kind == "regression" else lightgbm.LGBMClassifier
         model = made(verbose=-1, n_jobs=1, random_state=int(seed)).fit(rows, answers)
-if method != "CatBoost":
-    unseen = unseen.assign(said=pd.Series(model.predict(unseen), index=unseen.index))
-unseen[["said"]].to_parquet(f"{folder}/said.parquet")
+said = np.asarray(model.predict(unseen)).reshape(-1)  # CatBoost says classes as a column
+pd.DataFrame({"said": said}).to_parquet(f"{folder}/said.parquet")
 print(json.dumps({"tried": tried}))
 """
 
@@ -168,7 +165,7 @@ def run(python: Path, folder: Path, kind: str, method: str, seconds: float, seed
     if done.returncode:
         raise RuntimeError(f"{method} failed: {done.stderr[-2000:]}")
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    said = pd.read_parquet(folder / "said.parquet")["said"].reset_index(drop=True)
+    said = pd.read_parquet(folder / "said.parquet")["said"]
     return said, spent, json.loads(done.stdout.strip().rpartition("\n")[2])["tried"]
 
 

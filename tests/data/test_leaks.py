@@ -167,3 +167,22 @@ def test_factors_are_named_beside_their_product(tmp_path: Path) -> None:
     assert set(found) == {"price", "number", "cost"}
     assert "alone" in found["cost"]
     assert "product" in found["price"]
+
+
+def test_the_fits_that_look_for_a_sum_do_not_read_all_rows_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = pd.DataFrame(RNG.normal(size=(4 * ROWS, 12)).round(3), columns=[*"abcdefghijkl"])
+    frame = parts.assign(total=(2.5 * parts["a"] + 0.5 * parts["b"] - 3 * parts["c"]).round(4))
+    rows: list[int] = []
+    least_squares = np.linalg.lstsq
+
+    def counted(X: np.ndarray, *rest: object, **options: object) -> object:
+        rows.append(len(X))
+        return least_squares(X, *rest, **options)
+
+    monkeypatch.setattr(np.linalg, "lstsq", counted)
+    found = leaks(tmp_path, frame, "total")
+    assert set(found) == {"a", "b", "c"}
+    assert len(rows) > 12
+    assert sum(rows) < 2 * len(frame)

@@ -104,7 +104,7 @@ def use(application_id: ApplicationId, as_json: Json = False) -> None:
 
 def _did(item_id: str, way: str, as_json: bool, value: str = "") -> None:
     with Client() as client:
-        done = client.answer_work(item_id, value=value, way=way)  # type: ignore[arg-type]
+        done = client.answer_work(item_id, value=value, way=way)
     if as_json:
         print_json(done)
     else:

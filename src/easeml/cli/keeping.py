@@ -1,6 +1,5 @@
 """``app rename``, ``delete``, ``restore`` and ``share``: applications over the years."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -10,15 +9,8 @@ from easeml.cli.output import is_interactive, moment, print_json, print_table, s
 from easeml.client import Client
 from easeml.contract.jobs import Job
 from easeml.contract.keeping import Dependents
+from easeml.contract.states import ShareRole
 from easeml.errors import InvalidInput
-
-
-class GivenRole(StrEnum):
-    """What a person may do with an application that is shared with them."""
-
-    VIEWER = "viewer"
-    LABELLER = "labeller"
-    OWNER = "owner"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -102,7 +94,7 @@ def share(
         str, typer.Argument(metavar="[USER]", help="Name; left out: list who has it.")
     ] = "",
     *,
-    role: Annotated[GivenRole | None, typer.Option(help="What they may do.")] = None,
+    role: Annotated[ShareRole | None, typer.Option(help="What they may do.")] = None,
     revoke: Annotated[bool, typer.Option("--revoke", help="Let them do nothing more.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -1,36 +1,18 @@
 """``user invite``, ``join``, ``members``: who belongs to a tenant, and links that let people in."""
 
 import sys
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from easeml.cli.keeping import GivenRole
 from easeml.cli.options import Json
 from easeml.cli.output import is_interactive, moment, print_json, print_table, say
 from easeml.client import Client, find_credentials, save_credentials
 from easeml.contract.accounts import Member, User
+from easeml.contract.states import DataChoice, MemberRole, ShareRole
 from easeml.errors import InvalidInput, NotFound
 
 _DAY = 86400.0
-
-
-class TenantRole(StrEnum):
-    """What a person may do in a tenant that they belong to."""
-
-    OWNER = "owner"
-    VIEWER = "viewer"
-    LABELLER = "labeller"
-    GUEST = "guest"
-
-
-class OfData(StrEnum):
-    """What becomes of the tenant of somebody who is removed."""
-
-    KEEP = "keep"
-    HAND_OVER = "hand-over"
-    DELETE = "delete"
 
 
 def add_to(users: typer.Typer) -> None:
@@ -53,7 +35,7 @@ def invite(
         str | None, typer.Option("--application", metavar="ID", help="To this application alone.")
     ] = None,
     role: Annotated[
-        GivenRole | None, typer.Option(help="What they may do, there or in all of your tenant.")
+        ShareRole | None, typer.Option(help="What they may do, there or in all of your tenant.")
     ] = None,
     own_tenant: Annotated[
         bool, typer.Option("--own-tenant", help="To a new tenant of their own (providers only).")
@@ -69,11 +51,11 @@ def invite(
         if application and role:
             made = client.invite_to_application(
                 application,
-                role.value,  # type: ignore[arg-type]
+                role.value,
                 expires_in=days * _DAY,
             )
         else:
-            made = client.invite(role.value if role else None, expires_in=days * _DAY)  # type: ignore[arg-type]
+            made = client.invite(role.value if role else None, expires_in=days * _DAY)
     link = f"{url}{made.path}"
     if as_json:
         return print_json({**made.model_dump(mode="json"), "link": link})
@@ -163,7 +145,7 @@ def members(as_json: Json = False) -> None:
 def member(
     name: Annotated[str, typer.Argument(help="Who belongs to your tenant.")],
     *,
-    role: Annotated[TenantRole | None, typer.Option(help="What they may do from now on.")] = None,
+    role: Annotated[MemberRole | None, typer.Option(help="What they may do from now on.")] = None,
     end: Annotated[bool, typer.Option("--end", help="Let them do nothing more here.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -173,7 +155,7 @@ def member(
     with Client() as client:
         user_id = _member_named(client, name).user_id
         if role is not None:
-            changed = client.change_member(user_id, role.value)  # type: ignore[arg-type]
+            changed = client.change_member(user_id, role.value)
         else:
             changed = client.end_member(user_id)
     if as_json:
@@ -221,7 +203,7 @@ def remove(
     name: Annotated[str, typer.Argument(help="Who leaves for good.")],
     *,
     data: Annotated[
-        OfData | None, typer.Option(help="What becomes of their tenant; asked where left out.")
+        DataChoice | None, typer.Option(help="What becomes of their tenant; asked where left out.")
     ] = None,
     to: Annotated[str, typer.Option(help="Who gets it, where it is handed over.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -232,10 +214,10 @@ def remove(
         raise InvalidInput(
             "Say what becomes of their tenant.",
             where="--data",
-            remedy=f"One of {', '.join(OfData)}; --to NAME with {OfData.HAND_OVER.value}.",
+            remedy=f"One of {', '.join(DataChoice)}; --to NAME with {DataChoice.HAND_OVER.value}.",
         )
-    choice = data or OfData(typer.prompt(f"Their tenant ({', '.join(OfData)})"))
-    if choice == OfData.HAND_OVER and not to and is_interactive():
+    choice = data or DataChoice(typer.prompt(f"Their tenant ({', '.join(DataChoice)})"))
+    if choice == DataChoice.HAND_OVER and not to and is_interactive():
         to = typer.prompt("Who gets it")
     if not (yes or is_interactive()):
         raise InvalidInput("There is no terminal to ask.", where="--yes", remedy="Say --yes.")
@@ -243,7 +225,7 @@ def remove(
         typer.confirm(f"Remove {name} for good?", default=False, abort=True)
     with Client() as client:
         user = user_named(client, name)
-        done = client.remove_user(user.id, choice.value, to=to)  # type: ignore[arg-type]
+        done = client.remove_user(user.id, choice.value, to=to)
     if as_json:
         return print_json(done)
     say(f"{done.name} is removed; their keys are ended, and the name is free.")
@@ -259,12 +241,12 @@ def remove(
 def add(
     name: Annotated[str, typer.Argument(help="A user of this easeml.")],
     tenant: Annotated[str, typer.Argument(help="Id of the tenant.")],
-    role: Annotated[TenantRole, typer.Option(help="What they may do there.")] = TenantRole.OWNER,
+    role: Annotated[MemberRole, typer.Option(help="What they may do there.")] = MemberRole.OWNER,
     as_json: Json = False,
 ) -> None:
     """Let a user belong to a tenant, such as one whose person left (providers only)."""
     with Client() as client:
-        added = client.add_member(tenant, name, role.value)  # type: ignore[arg-type]
+        added = client.add_member(tenant, name, role.value)
     if as_json:
         print_json(added)
     else:

@@ -119,7 +119,7 @@ class Registry:
 
         chain, reason = self._chain(model, source, refuses)
         if not reason and model.name in self.lacking:
-            reason = not_installed(self.lacking[model.name])
+            reason = _not_installed(self.lacking[model.name])
         if reason:
             return ModelMatch(model, False, reason)
         return ModelMatch(model, True, transforms=tuple(chain))
@@ -228,8 +228,8 @@ def load_registry() -> Registry:
             else:
                 modules[module.name] = module
 
-    found_modules = tuple(modules.values())
-    return Registry(found_modules, tuple(problems), lacking=_lacking(found_modules))
+    lacking = _lacking(modules.values())
+    return Registry(tuple(modules.values()), tuple(problems), lacking=lacking)
 
 
 def _lacking(modules: Iterable[Module]) -> dict[str, str]:
@@ -252,7 +252,7 @@ def _is_installed(distribution: str) -> bool:
     return True
 
 
-def not_installed(distribution: str) -> str:
+def _not_installed(distribution: str) -> str:
     """Return what is said of a module whose distribution is not there."""
     return (
         f"It needs {distribution}, which is not installed: run pip install {distribution},"

@@ -45,7 +45,8 @@ class Reading(Shape):
 def request_soon(tx: Transaction, model: TrainedModel) -> Task | None:
     """Write the task that reads the test quality of what ``model`` serves, unless it is soon replaced.
 
-    Models of a search that runs are read while that takes little beside it: first others need a model.
+    While a search runs, a model is read only where that takes little beside the search: other
+    tenants may still wait for their first one.
     """
     tables = tx.scoped(model.tenant_id)
     job = tables.jobs.get(model.job_id)

@@ -54,28 +54,35 @@ def get_log(store: Store, caller: Caller, application_id: str) -> RequestLog:
         return _show(tables, tables.applications.get(application_id))
 
 
-def keep(store: Store, seen: list[Seen], missed: Counter[str] | None = None) -> set[str]:
+def keep(store: Store, seen: list[Seen], not_taken: Counter[str] | None = None) -> set[str]:
     """Keep the requests that are to be kept, and forget those that are too old.
 
-    ``missed``: how many were not taken, by application; they are counted. Returns the applications
-    that keep none.
+    ``not_taken``: how many were too long or too many, by application: of these, and of those that
+    are not understood, a share is counted like the share that would have been kept. Returns the
+    applications that keep none.
     """
-    missed = Counter(missed)
-    asked = sorted({one.application_id for one in seen} | missed.keys())
+    not_taken = not_taken or Counter()
+    asked = sorted({one.application_id for one in seen} | not_taken.keys())
     with store.read() as tx:
         found = tx.unscoped().request_logs.list(id=asked, limit=None)
     logs = {log.id: log for log in found if log.share > 0}
     rows = []
+    missed = Counter({log.id: _sampled(not_taken[log.id], log) for log in logs.values()})
     for one in seen:
         log = logs.get(one.application_id)
-        if log is not None and random.random() < log.share:  # noqa: S311 a sample
+        if log is not None and _sampled(1, log):
             readable = _readable_rows(one, frozenset(log.masked))
             rows += readable
-            missed[one.application_id] += not readable
-    if rows or any(missed[name] for name in logs):
+            missed[log.id] += not readable
+    if rows or missed.total():
         with store.write() as tx:
             _write(tx, rows, list(logs.values()), missed)
     return set(asked) - logs.keys()
+
+
+def _sampled(number: int, log: records.RequestLog) -> int:
+    """Return how many of so many requests are among the share that is to be kept."""
+    return sum(random.random() < log.share for _ in range(number))  # noqa: S311 a sample
 
 
 def _write(

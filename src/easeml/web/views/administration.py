@@ -73,7 +73,7 @@ async def remove_user(context: PageContext) -> Response:
     form = await context.form()
     user_id, data = str(form.get("user", "")), str(form.get("data", ""))
     to = str(form.get("to", ""))
-    return await _after(context, context.client.remove_user(user_id, data, to=to))  # type: ignore[arg-type]
+    return await _after(context, context.client.remove_user(user_id, data, to=to))
 
 
 @signed_in

@@ -66,7 +66,7 @@ async def invite(context: PageContext) -> Response:
     form = await context.form()
     made = await context.client.invite_to_application(
         _application(context),
-        str(form.get("role", "")),  # type: ignore[arg-type]
+        str(form.get("role", "")),
         expires_in=people.lifetime(str(form.get("days", ""))),
     )
     return await _show(context, made)

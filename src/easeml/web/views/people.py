@@ -38,7 +38,7 @@ async def change(context: PageContext) -> Response:
     user_id, role = str(form.get("user", "")), str(form.get("role", ""))
     try:
         if role:
-            await context.client.change_member(user_id, role)  # type: ignore[arg-type]
+            await context.client.change_member(user_id, role)
         else:
             await context.client.end_member(user_id)
     except EasemlError as error:

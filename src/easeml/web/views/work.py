@@ -43,7 +43,7 @@ async def answer(context: PageContext) -> Response:
             await context.client.use_answers(context.path("application"))
         else:
             item_id = str(form.get("item", ""))
-            await context.client.answer_work(item_id, value=value, way=way)  # type: ignore[arg-type]
+            await context.client.answer_work(item_id, value=value, way=way)
     except EasemlError as error:
         return await _show(context, error)
     return back_to(_page_of(context.path("application")))

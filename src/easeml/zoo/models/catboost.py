@@ -38,8 +38,10 @@ class TrainedCatBoost:
 
 
 class _Progress:
-    """Reports each tree, and ends the fit where there is enough; what ``report`` raises is kept,
-    since CatBoost lets nothing through."""
+    """Reports each tree, and ends the fit where there is enough.
+
+    CatBoost lets no exception through: what ``report`` raises is kept in ``raised``.
+    """
 
     def __init__(self, context: Context, trees: int) -> None:
         self.context, self.trees = context, trees

@@ -3,6 +3,7 @@
 T. Chen, C. Guestrin: XGBoost: a scalable tree boosting system (KDD 2016).
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,8 +69,6 @@ class XGBoost:
 
     def load(self, folder: Path) -> TrainedXGBoost:
         """Read what was saved."""
-        import json
-
         import xgboost  # pyright: ignore[reportMissingImports]
 
         booster = xgboost.Booster({"nthread": 1})
