@@ -14,7 +14,14 @@ from easeml.cli.watching import progress_line
 from easeml.contract.applications import Application, Declaration, Proposal
 from easeml.contract.datasets import Version
 from easeml.contract.knowledge import Titles
-from easeml.contract.measures import against_baseline, best_found, in_unit, named, of_event
+from easeml.contract.measures import (
+    against_baseline,
+    best_found,
+    in_unit,
+    named,
+    of_event,
+    score,
+)
 from easeml.contract.models import Measure
 from easeml.errors import NotSignedIn
 
@@ -156,11 +163,20 @@ def test_who_is_not_signed_in_is_told_of_commands_and_not_of_headers(
         (-1.303e-05, True, "-1.303e-05 price"),
         (0.9797979797, False, "0.9798"),
         (15_566_000.0, True, "15,566,000 price"),
+        (0.99999, False, "0.9999"),
+        (1.0, False, "1"),
+        (0.99999, True, "1 price"),
     ],
 )
 def test_a_measure_has_no_digits_that_say_nothing(value: float, has_unit: bool, text: str) -> None:
     found = Measure(value=value, lower_is_better=False, in_unit_of_target=has_unit)
     assert in_unit(found, "price") == text
+
+
+def test_a_score_below_one_is_never_told_as_one() -> None:
+    assert score(0.999999) == "0.9999"
+    assert score(1.0) == "1.0000"
+    assert score(0.97979) == "0.9798"
 
 
 def test_large_numbers_of_tables_have_all_their_digits() -> None:

@@ -16,6 +16,7 @@ from easeml.contract.measures import (
     best_found,
     in_unit,
     interval,
+    score,
     times_read,
 )
 from easeml.contract.reports import Report, ReportNumber
@@ -199,8 +200,8 @@ def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> Non
 def _with_interval(one: "ReportNumber | Number") -> str:
     if one.low is None or one.high is None:
         is_count = float(one.value).is_integer() and abs(one.value) > 1
-        return f"{one.value:,.0f}" if is_count else f"{one.value:.4f}"
-    return f"{one.value:.4f} ({one.low:.4f} to {one.high:.4f})"
+        return f"{one.value:,.0f}" if is_count else score(one.value)
+    return f"{score(one.value)} ({score(one.low)} to {score(one.high)})"
 
 
 def expected_improvement(application: Application) -> str | None:
@@ -251,4 +252,5 @@ def _test_score(application: Application) -> str | None:
     found = application.test_quality
     if found is None:
         return None
-    return f"{found.value:.4f} ({found.low:.4f} to {found.high:.4f}), where 1 is best"
+    span = f"{score(found.low)} to {score(found.high)}"
+    return f"{score(found.value)} ({span}), where 1 is best"

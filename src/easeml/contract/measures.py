@@ -14,6 +14,7 @@ def kept(measure: Mapping[str, Any]) -> Measure | None:
 
 
 _SMALL = 1e-3  # what is less has digits that say nothing, where the unit is 1
+_ALMOST_ONE = 0.9999
 _LARGEST = 1e15  # from which on digits before the point say nothing
 
 
@@ -24,10 +25,24 @@ def figure(value: float) -> str:
     return f"{value:.4g}"
 
 
+def score(value: float) -> str:
+    """Return a score to four places: 0.9798. What is less than 1 is never told as 1.0000."""
+    return f"{_short_of_one(value):.4f}"
+
+
+def _short_of_one(value: float) -> float:
+    return min(value, _ALMOST_ONE) if value < 1 else value
+
+
 def _figure_of(measure: Measure, value: float) -> str:
-    """Return a value of a measure; one without a unit is of size 1, and told to four places."""
-    if measure.in_unit_of_target or abs(value) >= _SMALL:
+    """Return a value of a measure.
+
+    One without a unit is of size 1, and told to four places; what is less is never told as 1.
+    """
+    if measure.in_unit_of_target:
         return figure(value)
+    if abs(value) >= _SMALL:
+        return figure(_short_of_one(value))
     return figure(round(value, 4) + 0.0)  # without the sign of -0.0
 
 
@@ -111,7 +126,7 @@ def best_value(application: Application) -> str:
         return ""
     best = best_of(job)
     if best is None:
-        return f"score {job.best_quality:.4f}"
+        return f"score {score(job.best_quality)}"
     return in_unit(best, application.target)
 
 
@@ -122,4 +137,4 @@ def of_event(data: dict[str, Any]) -> str:
         value = in_unit(Measure.model_validate(data["measure"]), data.get("target", ""))
         return f"{named} {value}".strip()
     quality = data.get("quality")
-    return "" if quality is None else f"score {quality:.4f}"
+    return "" if quality is None else f"score {score(quality)}"

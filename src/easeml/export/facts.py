@@ -64,7 +64,7 @@ def card(facts: ModelFacts, manifest: Mapping[str, Any], licences: Mapping[str, 
         "## How good it is",
         "",
         f"- {facts.objective} on validation rows (a score, 1 is best; the search has looked at "
-        f"them): {facts.quality:.4f}",
+        f"them): {_told(facts.quality)}",
         f"- {_test_sentence(facts)}",
         "",
         "## What it takes",
@@ -84,5 +84,11 @@ def _test_sentence(facts: ModelFacts) -> str:
     found = facts.test_quality
     if found is None:
         return "Test rows: not read for this model."
-    interval = f"{found['low']:.4f} to {found['high']:.4f}"
-    return f"{facts.objective} on {found['rows']} test rows: {found['value']:.4f} ({interval})"
+    interval = f"{_told(found['low'])} to {_told(found['high'])}"
+    return f"{facts.objective} on {found['rows']} test rows: {_told(found['value'])} ({interval})"
+
+
+def _told(score: float) -> str:
+    """Return a score to four places. What is less than 1 is never told as 1."""
+    shown = min(score, 0.9999) if score < 1 else score
+    return f"{shown:.4f}"

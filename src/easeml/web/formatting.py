@@ -32,7 +32,7 @@ _TONES = {  # state -> tone of its badge
 
 def quality(value: float | None) -> str:
     """Say a score (1 is best) to four digits."""
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else measures.score(value)
 
 
 def found(one: Task | TrainedModel, target: str = "") -> str:
