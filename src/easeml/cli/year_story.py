@@ -28,6 +28,7 @@ _STEPS = 6  # models that the first test rows can test
 _FIRST_MODEL = "logistic"
 _BETTER_MODEL = "hist-gradient-boosting-classifier"
 _TASKS = 3  # candidates of each search
+_ROOM = 50  # more candidates than a search tries before it is limited again
 _PATIENCE = 240.0  # seconds for one search, or one task
 _PICKING: dict[str, Any] = {"tolerance": 0.05, "confidence": 0.9}
 _MOST_FEEDS = 4
@@ -164,8 +165,9 @@ def better_model(year: Year) -> None:
     client = year.client
     job = client.application(year.application_id).job
     assert job is not None
-    client.limit_job(job.id, max_tasks=_TASKS)
+    client.limit_job(job.id, max_tasks=_ROOM)  # the search goes on too, and may be quicker
     client.try_model(year.application_id, _BETTER_MODEL)
+    client.limit_job(job.id, max_tasks=_TASKS)
     year.settle()
     _note_decision(year, "January", "better model", f"easeml app try ID --model {_BETTER_MODEL}")
     year.december_model = year.live_id()
