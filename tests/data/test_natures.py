@@ -3,6 +3,7 @@ leaks, and samples.
 """
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,13 @@ def typed(tmp_path: Path, values: list[str]) -> np.ndarray:
         (["$1,234.50", "$7.00", "-$3"], "$1,234.5", [1234.5, 7, -3]),
         (["12%", "7.5%", "100%"], "1234.5%", [12, 7.5, 100]),
         (["3,5 €", "1 €", "-2,25 €"], "1234,5 €", [3.5, 1, -2.25]),
+        ([f"{hour}:08:30" for hour in range(12)], "20:34:30", [60 * h + 8.5 for h in range(12)]),
+        ([f"{hour:02}:08" for hour in range(24)], "20:34:30", [60 * h + 8 for h in range(24)]),
+        (
+            [f"{hour}:08 {half}" for half in ("AM", "p.m.") for hour in (12, *range(1, 12))],
+            "8:34:30 PM",
+            [60 * h + 8 for h in range(24)],
+        ),
     ],
 )
 def test_forms_of_numbers(
@@ -262,6 +270,34 @@ def test_one_value_and_a_column_are_read_alike(value: float, form: str) -> None:
     text = f"{'-' if value < 0 else ''}{marks.prefix}{text}{marks.suffix}"
     assert float(plain_number_of(text, form)) == value
     assert plain_numbers(pa.array([text]), form)[0].as_py() == plain_number_of(text, form)
+
+
+@pytest.mark.parametrize("clock", ["20:34:30", "8:34:30 PM"])
+def test_every_minute_of_a_day_is_read_alike(clock: str) -> None:
+    import pyarrow as pa
+
+    from easeml.data.types.number_forms import number_form, plain_number_of, plain_numbers
+
+    moments = [datetime(2026, 1, 1) + timedelta(minutes=minute) for minute in range(24 * 60)]
+    layout = "%I:%M %p" if clock.endswith("PM") else "%H:%M"
+    texts = [moment.strftime(layout) for moment in moments]
+    assert number_form(texts) == clock
+    one_by_one = [float(plain_number_of(text, clock)) for text in texts]
+    column = plain_numbers(pa.chunked_array([texts[:700], [None, *texts[700:]]]), clock)
+    assert one_by_one == list(range(24 * 60))
+    assert [float(text) for text in column.to_pylist() if text is not None] == one_by_one
+    assert plain_number_of(clock, clock) == "1234.5"
+
+
+def test_times_of_day_are_read_at_the_endpoint(tmp_path: Path) -> None:
+    cells = [f"{hour}:{minute:02};{'ab'[hour % 2]}" for hour in range(24) for minute in (0, 30)]
+    table = read_table(write(tmp_path, "v;y\n" + "\n".join(cells)))
+    made = declare(table, infer_table(table, "y").columns, "y")
+    told = json.dumps([{"v": "13:08"}, {"v": "24:00"}, {"v": 10}]).encode()
+    with pytest.raises(DatasetError, match="24:00"):
+        parse_rows(told, "", made.schema_in, made.schema_out)
+    rows = parse_rows(b'[{"v": "13:08"}, {"v": 10}]', "", made.schema_in, made.schema_out)
+    assert rows.frame["v"].tolist() == [788.0, 10.0]
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the public tables are not here")

@@ -14,12 +14,13 @@ from easeml.data.inference.text_hints import has_digit, like_codes, nearly_numbe
 from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.column_report import ColumnReport, sort_labels
-from easeml.data.types.number_forms import number_form, plain_numbers
+from easeml.data.types.number_forms import CLOCKS, number_form, plain_numbers
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+_FEWEST_TIMES = 10  # of day, that are measured; fewer are those of a timetable
 _MOST_CLASSES = 1000
 _LEAST_PRESENT, _LEAST_SHARE = 5, 0.01  # rows, and share of the rows, with and without a value
 
@@ -181,7 +182,8 @@ def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
     if not made.bad.any():
         return made, ""
     form = number_form(texts)
-    if form is None:
+    is_timetable = form in CLOCKS and len(texts) < _FEWEST_TIMES
+    if form is None or is_timetable:
         return None
     return v.to_numbers(plain_numbers(array, form)), form
 
@@ -193,7 +195,9 @@ def _described(values: _Values, unique: np.ndarray, whole: bool, form: str) -> C
     shown = [v.plain_number(repr(end)) for end in ends]
     kind = "Whole numbers" if whole else "Numbers"
     said = f"{kind} from {shown[0]} to {shown[1]}, {len(unique):,} different."
-    if form:
+    if form in CLOCKS:
+        said = f"Times of day, in minutes since midnight: {shown[0]} to {shown[1]}."
+    elif form:
         said += f" Written like {form}."
 
     few = whole and _are_few(len(unique), values.present)

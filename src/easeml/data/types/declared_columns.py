@@ -14,7 +14,7 @@ from easeml.data.types.column_report import (
     TYPES,
     ColumnReport,
 )
-from easeml.data.types.number_forms import NumberForm
+from easeml.data.types.number_forms import checked_form
 from easeml.data.types.values import numeric_labels
 from easeml.schema import CategoryClass, Node, Schema, node_names
 
@@ -264,7 +264,7 @@ def _with_leak(report: ColumnReport, target: str) -> ColumnReport:
 
 def _checked_format(name: str, kind: str, form: str) -> str:
     if kind == "number":
-        return NumberForm.from_example(form).example
+        return checked_form(form)
     if kind != "timestamp" or "%" not in form:
         raise DatasetError(
             f"{form!r} is not how a {kind} is written.",

@@ -1,9 +1,9 @@
-"""How people write numbers: decimal comma, thousands, currency, percent.
+"""How people write numbers: decimal comma, thousands, currency, percent, times of day.
 
 A form is named by how it writes 1234.5.
 
 ``1.234,5`` has a decimal comma and dots between thousands, ``$1,234.5`` a sign in front; the empty
-form is ``1234.5``.
+form is ``1234.5``. A time of day is the minutes since midnight: ``20:34:30``, or ``8:34:30 PM``.
 """
 
 from __future__ import annotations
@@ -25,6 +25,14 @@ _EXAMPLE = re.compile(
 _AFFIXES = re.compile(
     r"[+-]?(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?P<suffix>\D{0,8})"
 )
+CLOCKS = {
+    "20:34:30": r"^(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(:(?P<second>[0-5]\d(\.\d+)?))?$",
+    "8:34:30 PM": (
+        r"^(?P<hour>0?[1-9]|1[0-2]):(?P<minute>[0-5]\d)(:(?P<second>[0-5]\d(\.\d+)?))?"
+        r"\s*(?P<half>[AaPp])\.?[Mm]\.?$"
+    ),
+}
+"""The pattern of times of day by the name of its form."""
 _SEPARATORS = (
     (",", "."),
     ("", ","),
@@ -92,12 +100,26 @@ class NumberForm:
         return rf"^{start}\s*{number}\s*({behind})?$"
 
 
+def checked_form(form: str) -> str:
+    """Return the name of a form. Raises DatasetError if it is not how 1234.5 is written."""
+    return form if form in CLOCKS else NumberForm.from_example(form).example
+
+
 def plain_numbers(array: pa.Array, form: str) -> pa.Array:
     """Rewrite the numbers of a form as ``1234.5``; other values stay as they are."""
     if not form:
         return array
 
     compute = arrow_compute()
+    if form in CLOCKS:
+        import pyarrow as pa
+
+        distinct = compute.unique(array)
+        plain = [
+            text if text is None else plain_number_of(text, form) for text in distinct.to_pylist()
+        ]
+        return pa.array(plain, pa.string()).take(compute.index_in(array, distinct))
+
     marks = NumberForm.from_example(form)
     plain = array
     for mark in marks.removed:
@@ -111,18 +133,33 @@ def plain_numbers(array: pa.Array, form: str) -> pa.Array:
 
 @lru_cache(maxsize=4096)
 def _matcher(form: str) -> re.Pattern[str]:
-    return re.compile(NumberForm.from_example(form).pattern)
+    return re.compile(CLOCKS.get(form) or NumberForm.from_example(form).pattern)
 
 
 def plain_number_of(text: str, form: str) -> str:
     """As ``plain_numbers``, of one value."""
-    if not form or not _matcher(form).match(text):
+    if not form:
         return text
+    found = _matcher(form).match(text)
+    if not found:
+        return text
+    if form in CLOCKS:
+        return _minutes(found.groupdict())
 
     marks = NumberForm.from_example(form)
     for mark in marks.removed:
         text = text.replace(mark, "")
     return "".join(text.split()).replace(marks.decimal, ".")
+
+
+def _minutes(parts: dict[str, str | None]) -> str:
+    """The minutes since midnight of a time of day, by its parts."""
+    hour = int(parts["hour"] or 0)
+    half = parts.get("half")
+    if half:
+        hour = hour % 12 + (12 if half in "Pp" else 0)
+    minutes = 60 * hour + int(parts["minute"] or 0) + float(parts["second"] or 0) / 60
+    return repr(float(minutes))
 
 
 def number_form(texts: list[str]) -> str | None:
@@ -131,6 +168,10 @@ def number_form(texts: list[str]) -> str | None:
     Tells forms other than the plain one.
     """
     import pyarrow as pa
+
+    for clock, pattern in CLOCKS.items():
+        if all(re.match(pattern, text.strip()) for text in texts):
+            return clock
 
     prefixes = set()
     suffixes = set()
