@@ -2,12 +2,13 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from easeml.cli.predicted_table import of_rows, of_samples
+from easeml.cli.predicted_table import of_rows, of_samples, write_as
 from easeml.contract.applications import Prediction
 from easeml.errors import Conflict
 
@@ -41,6 +42,33 @@ def test_numbers_have_an_interval() -> None:
 def test_a_column_of_the_file_keeps_its_name() -> None:
     found = of_rows(["prediction", "probability_no"], [[1, 2]] * 2, predicted(), ",")
     assert list(found.columns) == ["prediction", "probability_no", "prediction_"]
+
+
+HOSTILE = ["=cmd()", "+1 555", "-5.2", "-1e-3", "@here", "plain"]
+GUARDED = ["'=cmd()", "'+1 555", "-5.2", "-1e-3", "'@here", "plain"]
+
+
+def test_what_a_spreadsheet_would_run_is_guarded_in_csv(tmp_path: Path) -> None:
+    said = predicted(predictions=["=now()"] * len(HOSTILE))
+    table = of_rows(["=name()"], [[cell] for cell in HOSTILE], said, ",")
+    header, *rows = csv.reader(table.as_csv().splitlines())
+    assert header == ["'=name()", "prediction"]
+    assert rows == [[cell, "'=now()"] for cell in GUARDED]
+    assert json.loads(table.as_json_lines().splitlines()[0])["=name()"] == "=cmd()"
+    kept = replace(table, keep_formulas=True).as_csv()
+    assert kept.splitlines()[:2] == ["=name(),prediction", "=cmd(),=now()"]
+
+
+def test_a_fetched_file_is_guarded_alike(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"=name()": HOSTILE, "prediction": range(len(HOSTILE))})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    assert write_as(tmp_path / "rows.parquet", tmp_path / "out.csv") == len(HOSTILE)
+    with (tmp_path / "out.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["'=name()", "prediction"]
+    assert [row[0] for row in rows] == GUARDED
+    write_as(tmp_path / "rows.parquet", tmp_path / "kept.csv", keep_formulas=True)
+    assert list(pd.read_csv(tmp_path / "kept.csv")["=name()"]) == HOSTILE
 
 
 def test_json_lines_and_parquet(tmp_path: Path) -> None:

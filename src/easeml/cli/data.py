@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.options import Header, Json
+from easeml.cli.options import Header, Json, KeepFormulas
 from easeml.cli.output import notes, print_json, print_table, say, share_missing
 from easeml.errors import InvalidInput
 
@@ -86,13 +86,7 @@ def convert(
         Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")
     ],
     header: Header = None,
-    keep_formulas: Annotated[
-        bool,
-        typer.Option(
-            "--keep-formulas",
-            help="Leave text that starts with =, +, - or @ as it is; spreadsheets may run it.",
-        ),
-    ] = False,
+    keep_formulas: KeepFormulas = False,
 ) -> None:
     """Write a table with its inferred types.
 

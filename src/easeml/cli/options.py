@@ -14,3 +14,11 @@ Header = Annotated[
         help="Whether the first row of a text table holds the names; found out where left out.",
     ),
 ]
+
+KeepFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--keep-formulas",
+        help="Leave text that starts with =, +, - or @ as it is; spreadsheets may run it.",
+    ),
+]

@@ -4,14 +4,14 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from easeml.cli.output import unwritable
 from easeml.contract.applications import Prediction
-from easeml.contract.predictions import as_columns
+from easeml.contract.predictions import as_columns, without_formula
 from easeml.errors import Conflict
 
 _JSON_LINES = {".jsonl", ".ndjson"}
@@ -20,19 +20,26 @@ _PARQUET = {".parquet", ".pq"}
 
 @dataclass(frozen=True)
 class PredictedTable:
-    """Columns by name, all of one length; ``delimiter``: of the CSV that was read."""
+    """Columns by name, all of one length; ``delimiter``: of the CSV that was read.
+
+    ``keep_formulas``: CSV has names and texts as they are; see ``without_formula``.
+    """
 
     columns: dict[str, Sequence[Any]]
     delimiter: str = ","
+    keep_formulas: bool = False
 
     def as_csv(self) -> str:
         """Return a CSV text; a tensor is written as JSON."""
         out = io.StringIO()
         writer = csv.writer(out, delimiter=self.delimiter, lineterminator="\n")
-        writer.writerow(self.columns)
+        writer.writerow(self._safe(self.columns))
         for row in zip(*self.columns.values(), strict=True):
-            writer.writerow([_cell(value) for value in row])
+            writer.writerow(self._safe(_cell(value) for value in row))
         return out.getvalue()
+
+    def _safe(self, cells: Iterable[Any]) -> Iterable[Any]:
+        return cells if self.keep_formulas else map(without_formula, cells)
 
     def as_json_lines(self) -> str:
         """Return an object a line."""
@@ -71,13 +78,17 @@ class PredictedTable:
         parquet.write_table(pa.table(columns), path)
 
 
-def write_as(source: Path, path: Path) -> int:
+def write_as(source: Path, path: Path, *, keep_formulas: bool = False) -> int:
     """Write a Parquet file as the end of a name tells; return how many rows it has.
 
-    A part is held at a time. Raises ``InvalidInput`` where it cannot be written.
+    A part is held at a time. ``keep_formulas``: see ``PredictedTable``. Raises ``InvalidInput``
+    where it cannot be written.
     """
+    import pyarrow as pa
     from pyarrow import csv as arrow_csv
     from pyarrow import parquet
+
+    from easeml.data import without_formulas
 
     suffix = path.suffix.lower()
     read = parquet.ParquetFile(source)
@@ -89,9 +100,13 @@ def write_as(source: Path, path: Path) -> int:
                 for part in read.iter_batches():
                     file.writelines(f"{json.dumps(row)}\n" for row in part.to_pylist())
         else:
-            with arrow_csv.CSVWriter(path, read.schema_arrow) as writer:
+            schema = read.schema_arrow
+            if not keep_formulas:
+                schema = without_formulas(schema.empty_table()).schema
+            with arrow_csv.CSVWriter(path, schema) as writer:
                 for part in read.iter_batches():
-                    writer.write_batch(part)
+                    rows = pa.Table.from_batches([part])
+                    writer.write_table(rows if keep_formulas else without_formulas(rows))
     except OSError as error:
         raise unwritable(path, error) from error
     return read.metadata.num_rows

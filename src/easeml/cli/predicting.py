@@ -6,13 +6,14 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from easeml.cli.options import ApplicationId, Json
+from easeml.cli.options import ApplicationId, Json, KeepFormulas
 from easeml.cli.output import notes, print_json, say
 from easeml.cli.predicted_table import PredictedTable, of_rows, of_samples
 from easeml.cli.progress import progress
@@ -79,6 +80,7 @@ def predict(
             help="Let a task predict a long table, and end; `easeml task fetch` has the result.",
         ),
     ] = False,
+    keep_formulas: KeepFormulas = False,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a file; a long one is sent in parts.
@@ -91,6 +93,7 @@ def predict(
     with Client(timeout=timeout) as client:
         prediction, table = _predicted(client, application_id, file, fill_absent=fill_absent)
         model = client.module_titles().of(prediction.model_name)
+    table = replace(table, keep_formulas=keep_formulas)
     if out is not None:
         table.write(out)
     if as_json:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.options import Json
+from easeml.cli.options import Json, KeepFormulas
 from easeml.cli.output import print_json, say
 from easeml.cli.predicted_table import write_as
 from easeml.client import Client
@@ -52,13 +52,14 @@ def fetch(
     timeout: Annotated[
         float | None, typer.Option(min=1, help="Seconds to wait for the task at most.")
     ] = None,
+    keep_formulas: KeepFormulas = False,
 ) -> None:
     """Wait for a task of `easeml predict --detach`, and write what it predicted."""
     with Client() as client, tempfile.TemporaryDirectory(prefix="easeml-") as folder:
         client.wait_task(task_id, timeout=timeout)
         path = Path(folder) / "rows.parquet"
         client.save_predictions(task_id, path)
-        rows = write_as(path, out)
+        rows = write_as(path, out, keep_formulas=keep_formulas)
     say(f"{rows:,} rows with their predictions are in {out}.")
 
 

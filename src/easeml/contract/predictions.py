@@ -1,11 +1,14 @@
 """A prediction as columns of a table: the one place from which commands and pages write them."""
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from easeml.contract.applications import Prediction
 
 COLUMN = "prediction"
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?")
 
 
 def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str, list[Any]]:
@@ -21,6 +24,16 @@ def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str,
         columns["lower"] = list(prediction.lower)
         columns["upper"] = list(prediction.upper)
     return {_free_name(name, taken): cells for name, cells in columns.items()}
+
+
+def without_formula(cell: Any) -> Any:
+    """Return a cell of CSV that no spreadsheet runs.
+
+    Text that starts with =, +, -, @, tab or return, and is no number, gets an apostrophe in front.
+    """
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def _classes(probabilities: Sequence[dict[str, float]] | None) -> list[str]:

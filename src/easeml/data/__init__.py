@@ -48,7 +48,7 @@ from easeml.data.versions.declared import (
 from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN, VERSION_FORMATS, export_version
 from easeml.data.versions.pushed import pushed
 from easeml.data.versions.splits import ALL_ROLES, FEWEST_ROWS, ROLES, UNLABELLED, Split
-from easeml.data.versions.table_files import typed_table, write_table
+from easeml.data.versions.table_files import typed_table, without_formulas, write_table
 
 __all__ = [
     "ALL_ROLES",
@@ -109,6 +109,7 @@ __all__ = [
     "to_json",
     "train_rows",
     "typed_table",
+    "without_formulas",
     "write_easeml",
     "write_table",
     "write_upload",

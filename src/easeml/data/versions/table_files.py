@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -18,7 +17,8 @@ from easeml.data.types.text_tables import column_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_FORMULA = r"^([=+\-@\t\r])"
+_FORMULA = r"^[=+\-@\t\r]"
+_NUMBER = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
 FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".arff")
 
 
@@ -124,23 +124,31 @@ def write_typed(path: str | Path, typed: pa.Table, *, escape_formulas: bool = Tr
         delimiter = "\t" if path.suffix == ".tsv" else ","
         plain = _plain(typed)
         if escape_formulas:
-            plain = _without_formulas(plain)
+            plain = without_formulas(plain)
         csv.write_csv(plain, path, csv.WriteOptions(delimiter=delimiter))
 
 
-def _without_formulas(table: pa.Table) -> pa.Table:
-    """The table with an apostrophe before text, and before names, that a spreadsheet would run."""
+def without_formulas(table: pa.Table) -> pa.Table:
+    """Return the table with an apostrophe before what a spreadsheet would run: names and texts.
+
+    Texts that are numbers stay as they are.
+    """
     import pyarrow as pa
 
     columns = []
     for column in table.columns:
-        if not pa.types.is_string(column.type):
-            columns.append(column)
-            continue
-        safe = arrow_compute().replace_substring_regex(column, _FORMULA, r"'\1")
-        columns.append(safe)
-    names = [re.sub(_FORMULA, r"'\1", name) for name in table.column_names]
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        columns.append(_guarded(column) if is_text else column)
+    names = _guarded(pa.array(table.column_names, pa.string())).to_pylist()
     return pa.table(columns, names)
+
+
+def _guarded(texts: Any) -> Any:
+    compute = arrow_compute()
+    starts = compute.match_substring_regex(texts, _FORMULA)
+    is_number = compute.match_substring_regex(texts, _NUMBER)
+    runs = compute.and_not(starts, is_number)
+    return compute.if_else(runs, compute.replace_substring_regex(texts, "^", "'"), texts)
 
 
 def _plain(table: pa.Table) -> pa.Table:

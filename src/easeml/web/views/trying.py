@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from easeml.contract.applications import Prediction
 from easeml.contract.datasets import Column
-from easeml.contract.predictions import as_columns
+from easeml.contract.predictions import as_columns, without_formula
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, signed_in
 from easeml.web.views import application as pages
@@ -160,8 +160,9 @@ def _download(prediction: Prediction) -> Response:
     columns = as_columns(prediction)
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerow(map(without_formula, columns))
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow(map(without_formula, row))
     headers = {"content-disposition": 'attachment; filename="predictions.csv"'}
     return Response(text.getvalue(), media_type="text/csv", headers=headers)
 
