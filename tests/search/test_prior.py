@@ -113,6 +113,22 @@ def test_unseen_models_keep_their_place():
     assert prior.mean[0] < prior.mean[1] < prior.mean[4]
 
 
+def test_after_many_searches_a_new_model_is_as_doubtful_as_the_others():
+    generator = np.random.default_rng(0)
+    models = [f"model-{place}" for place in range(16)]
+    effects = generator.normal(0, 0.05, 16)
+    history = []
+    for job in range(24):
+        angles = 0.9 + generator.normal(0, 0.1) + effects + generator.normal(0, 0.03, 16)
+        for model, angle in zip(models, angles, strict=True):
+            history.append((f"job-{job}", model, (), float(np.sin(angle) ** 2)))
+    arms = [Arm(model, model, 1.0) for model in [*models, "new"]]
+    prior = learned_prior(arms, history)
+    apart = [difference(prior.covariance, 0, other) for other in range(1, 17)]
+    assert apart[-1] > np.median(apart[:-1])
+    assert eigenvalues_are_fine(prior)
+
+
 def test_configurations_near_good_ones_are_expected_to_be_good():
     arms = [
         Arm("good", "svm", 1.0, (0.1,)),

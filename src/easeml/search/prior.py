@@ -158,14 +158,24 @@ def _of_models(table: "_Table", config_variance: float) -> Prior:
     tried = (~np.isnan(table.angle)).sum(axis=1)
     told = table.angle[tried >= _FEWEST_MODELS]
     if has_scales(told):
-        unknown = np.isnan(told).all(axis=0)
+        unknown = np.asarray(np.isnan(told).all(axis=0))
         levels = np.nanmean(told - table.typical, axis=1)
         usual = levels[:, None] + table.typical
-        return scaled_prior(np.where(unknown, usual, told))
+        prior = scaled_prior(np.where(unknown, usual, told))
+        return replace(prior, covariance=_with_doubt(prior.covariance, unknown))
 
     runs = table.counts[table.counts > 0]
     within = config_variance * float(np.mean(1 / runs)) if runs.size else 0.0
     return hierarchical_prior(table.angle, table.typical, within)
+
+
+def _with_doubt(covariance: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+    """Return the covariance of models where what nobody ran varies as much as the others do."""
+    usual = np.diagonal(covariance)[~unknown].mean()
+    doubtful = covariance.copy()
+    places = np.flatnonzero(unknown)
+    doubtful[places, places] = np.maximum(doubtful[places, places], usual)
+    return doubtful
 
 
 def worth_learning(known: int, runs: int) -> bool:
