@@ -28,8 +28,26 @@ def test_hints_alone():
     assert seconds(learn_costs([]), Work("m", 10, 10, hinted=3.0)) == pytest.approx([3.0])
 
 
+def test_hints_grow_with_classes_and_with_the_configuration():
+    hints = {"seconds": 0.2, "classes": 1.0, "powers": {"trees": 1.0, "leaf_rows": -0.5}}
+    usual = hinted_cost(hints, 1000, 10, classes=2)
+    assert usual == pytest.approx(0.2)
+    assert hinted_cost(hints, 1000, 10, classes=6) == pytest.approx(3 * usual)
+    assert hinted_cost(hints, 1000, 10, shares={"trees": 4.0}) == pytest.approx(4 * usual)
+    told = hinted_cost(hints, 1000, 10, shares={"trees": 2.0, "leaf_rows": 4.0, "other": 9.0})
+    assert told == pytest.approx(usual)
+
+
 @pytest.mark.parametrize(
-    "hints", [{"per_row": 1.0}, {"base": -1.0}, {"base": "1"}, {"seconds": 1.0, "base": 1.0}]
+    "hints",
+    [
+        {"per_row": 1.0},
+        {"base": -1.0},
+        {"base": "1"},
+        {"seconds": 1.0, "base": 1.0},
+        {"seconds": 1.0, "powers": 2},
+        {"seconds": 1.0, "powers": {"trees": "1"}},
+    ],
 )
 def test_wrong_hints_are_refused(hints):
     with pytest.raises(InvalidInput, match="cost"):

@@ -26,7 +26,6 @@ from easeml.search import (
     add_arms,
     add_job,
     default_prior,
-    hinted_cost,
     models_to_extend,
     observed,
     policy_named,
@@ -87,6 +86,12 @@ class Problem:
     models: tuple[str, ...] = ()
 
     @property
+    def classes(self) -> int:
+        """How many classes the answers have; 0 for numbers."""
+        answers = self.table.frame[self.table.target]
+        return 0 if answers.dtype.kind in "iuf" else len(set(answers))
+
+    @property
     def actual(self) -> Any:
         """The answers of the rows to choose by, split after split."""
         places = np.concatenate([held for _, held in self.splits])
@@ -128,6 +133,7 @@ class Search:
         self._problem = problem
         self._clock = clock
         self._actual = problem.actual
+        self._classes = problem.classes
         self._costs = CostBelief.of(())
         self._modules: list[Module] = []
         self._transforms: dict[str, list[Module]] = {}  # by model
@@ -179,15 +185,16 @@ class Search:
         return added
 
     def _work(self, module: Module, config: Mapping[str, Any]) -> Work:
-        columns = self._problem.table.frame.shape[1]
+        columns = self._problem.table.frame.shape[1] - 1
         rows = len(self._problem.splits[0][0])
         return Work(
             module.name,
             rows,
-            columns - 1,
+            columns,
             tuple(spaces.features(module.space, config)),
             job=_JOB,
-            hinted=hinted_cost(module.cost, rows, columns - 1),
+            hinted=module.hinted_cost(rows, columns, self._classes, config),
+            classes=self._classes,
         )
 
     def _propose(self) -> None:

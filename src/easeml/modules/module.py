@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from easeml.errors import InvalidInput
-from easeml.search import spaces
+from easeml.search import hinted_cost, spaces
+from easeml.search.costs import checked_hints
 
 from . import packed
 from .accepts import Accepts
@@ -68,7 +69,7 @@ class Module:
     transforms: tuple[str, ...]
     rank: int
     resources: Mapping[str, Any]
-    cost: Mapping[str, float]
+    cost: Mapping[str, Any]
     replaces: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
@@ -123,6 +124,22 @@ class Module:
                 remedy=remedy,
             ) from error
 
+    def hinted_cost(
+        self, rows: int, columns: int, classes: int = 0, config: Mapping[str, Any] | None = None
+    ) -> float:
+        """Return the device seconds that a run takes by the hints of the module.
+
+        ``classes``: of the target, 0 for a number. ``config``: a configuration of its space, by
+        default that of all defaults.
+        """
+        given = config or {}
+        defaults = spaces.default(self.space)
+        shares = {}
+        for name in self.cost.get("powers", {}):
+            if name in given:
+                shares[name] = given[name] / defaults[name]
+        return hinted_cost(self.cost, rows, columns, classes, shares)
+
     def choice(self, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the module with a configuration (its default if None) as a part of a pipeline."""
         return {"module": self.name, "config": dict(config or {}), "source": self.source}
@@ -144,6 +161,7 @@ def parse(text: str, where: str) -> Module:
     document = _with_schemas(document)
     space = document.get("space", {})
     spaces.check(space, f"{where}: space")
+    _check_powers(document.get("cost", {}), space, where)
     return Module(
         name=document["name"],
         kind=document["kind"],
@@ -166,6 +184,18 @@ def parse(text: str, where: str) -> Module:
         exchange=document["runtime"].get("data", "parquet"),
         measure=document.get("measure", {}),
     )
+
+
+def _check_powers(cost: Mapping[str, Any], space: Mapping[str, Any], where: str) -> None:
+    defaults = spaces.default(space)
+    for name in cost.get("powers", {}):
+        value = defaults.get(name)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is None or not is_number or value <= 0:
+            raise InvalidInput(
+                f"{name} is no number of the space with a default above 0.",
+                where=f"{where}: cost.powers",
+            )
 
 
 def _check(document: dict[str, Any], where: str) -> None:
@@ -249,14 +279,18 @@ def _is_entry(text: str) -> bool:
 
 
 def _check_numbers(document: dict[str, Any], where: str) -> None:
-    for table in ("resources", "cost"):
-        for key, value in document.get(table, {}).items():
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not is_number or not 0 <= value < math.inf:
-                raise InvalidInput(
-                    f"{table}.{key} is not a number from 0.",
-                    where=where,
-                )
+    for key, value in document.get("resources", {}).items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 <= value < math.inf:
+            raise InvalidInput(f"resources.{key} is not a number from 0.", where=where)
+    try:
+        checked_hints(document.get("cost", {}))
+    except InvalidInput as error:
+        raise InvalidInput(
+            error.message,
+            where=f"{where}: {error.where}",
+            remedy=error.remedy,
+        ) from error
 
 
 def _check_schemas(document: dict[str, Any], where: str) -> None:

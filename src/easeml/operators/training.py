@@ -23,7 +23,6 @@ from easeml.search import (
     SearchState,
     add_job,
     default_prior,
-    hinted_cost,
     observed,
     policy_named,
     spaces,
@@ -166,7 +165,7 @@ def _candidates(
 
 def _arm(module: Module, config: dict[str, Any], problem: Problem) -> Arm:
     rows, columns = problem.train.inputs.shape
-    cost = hinted_cost(module.cost, rows, columns)
+    cost = module.hinted_cost(rows, columns, config=config)
     features = tuple(spaces.features(module.space, config))
     return Arm(module.name, module.name, cost, features)
 

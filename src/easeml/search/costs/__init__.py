@@ -1,7 +1,7 @@
 """What runs cost: hints of modules, a model of finished runs, and its transfer to new devices."""
 
 from easeml.search.costs.belief import CostBelief
-from easeml.search.costs.hints import hinted_cost
+from easeml.search.costs.hints import checked_hints, hinted_cost
 from easeml.search.costs.model import CostModel, Costs, Work, learn_costs, percentage_error
 from easeml.search.costs.transfer import most_telling
 
@@ -10,6 +10,7 @@ __all__ = [
     "CostModel",
     "Costs",
     "Work",
+    "checked_hints",
     "hinted_cost",
     "learn_costs",
     "most_telling",

@@ -2,53 +2,76 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from easeml.errors import InvalidInput
 
 _LINEAR = {"base": 1.0, "per_cell": 1e-6}
-_POWER = {"seconds": 1.0, "rows": 1.0, "columns": 1.0}
+_POWER = {"seconds": 1.0, "rows": 1.0, "columns": 1.0, "classes": 0.0}
 ROWS, COLUMNS = 1000, 10  # the size to which ``seconds`` belongs
 LEAST = 1e-3  # seconds
 
 
-def hinted_cost(hints: Mapping[str, float], rows: int, columns: int) -> float:
+def hinted_cost(
+    hints: Mapping[str, Any],
+    rows: int,
+    columns: int,
+    classes: int = 0,
+    shares: Mapping[str, float] | None = None,
+) -> float:
     """Return the device seconds of a run on ``rows`` x ``columns`` cells, by a module's ``hints``.
 
     They are either ``base`` seconds and seconds ``per_cell``, or ``seconds`` at 1,000 rows x 10
-    columns with the exponents by which they grow with ``rows`` and ``columns``; none means the
-    former's defaults. Raises ``InvalidInput`` for an unknown hint, or a hint or size that is
-    negative or not finite.
+    columns and two classes, with the exponents by which they grow with ``rows``, ``columns`` and
+    ``classes``; none means the former's defaults. ``powers``: such exponents by parameter, whose
+    values are given as ``shares`` of their defaults. Raises ``InvalidInput`` for an unknown hint,
+    or a hint or size that is negative or not finite.
     """
-    known = _checked(hints)
+    known = checked_hints(hints)
     if rows < 0 or columns < 0:
         raise InvalidInput(
             f"{rows} rows x {columns} columns is no size.",
             where="cost",
         )
-    if "seconds" in known:
-        growth = (max(1, rows) / ROWS) ** known["rows"] * (max(1, columns) / COLUMNS) ** known[
-            "columns"
-        ]
-        return max(LEAST, known["seconds"] * growth)
-    return max(LEAST, known["base"] + known["per_cell"] * rows * columns)
+    configured = 1.0
+    for name, power in known.pop("powers").items():
+        configured *= (shares or {}).get(name, 1.0) ** power
+    if "seconds" not in known:
+        linear = known["base"] + known["per_cell"] * rows * columns
+        return max(LEAST, configured * linear)
+
+    growth = (max(1, rows) / ROWS) ** known["rows"]
+    growth *= (max(1, columns) / COLUMNS) ** known["columns"]
+    growth *= (max(2, classes) / 2) ** known["classes"]
+    return max(LEAST, configured * known["seconds"] * growth)
 
 
-def _checked(hints: Mapping[str, float]) -> dict[str, float]:
+def checked_hints(hints: Mapping[str, Any]) -> dict[str, Any]:
+    """Return hints with what they leave out. Raises ``InvalidInput`` like ``hinted_cost``."""
     form = _POWER if "seconds" in hints else _LINEAR
-    for name, value in hints.items():
+    powers = hints.get("powers", {})
+    if not isinstance(powers, Mapping):
+        raise InvalidInput("cost.powers is not a table of exponents.", where="cost")
+    for name, power in powers.items():
+        if not _is_number(power):
+            raise InvalidInput(f"{power!r} is not a number.", where=f"cost.powers.{name}")
+
+    numbers = {name: value for name, value in hints.items() if name != "powers"}
+    for name, value in numbers.items():
         if name not in form:
             raise InvalidInput(
                 f"The cost hint {name!r} has no place here.",
                 where="cost",
-                remedy=f"Use {list(form)}.",
+                remedy=f"Use {[*form, 'powers']}.",
             )
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not 0 <= value < math.inf
-        ):
+        if not _is_number(value) or value < 0:
             raise InvalidInput(
                 f"{value!r} is not a number of at least 0.",
                 where=f"cost.{name}",
             )
-    return {**form, **hints}
+    return {**form, **numbers, "powers": dict(powers)}
+
+
+def _is_number(value: Any) -> bool:
+    is_one = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_one and math.isfinite(value)

@@ -89,16 +89,17 @@ def work_of(registry: Registry, candidate: Candidate, version: DatasetVersion) -
 
 
 def _work(registry: Registry, candidate: Candidate, rows: int, columns: int, classes: int) -> Work:
-    hints = {}
+    hinted = hinted_cost({}, rows, columns)
     with suppress(NotFound):
-        hints = registry.get(candidate.model).cost
+        model = registry.get(candidate.model)
+        hinted = model.hinted_cost(rows, columns, classes, candidate.pipeline.model.config)
     return Work(
         candidate.model,
         rows,
         columns,
         features_of(registry, candidate),
         job=candidate.job_id,
-        hinted=hinted_cost(hints, rows, columns),
+        hinted=hinted,
         classes=classes,
     )
 
@@ -109,7 +110,7 @@ def default_work(model: Module, rows: int, columns: int) -> Work:
     The model has its default configuration.
     """
     config = spaces.suggest(model.space, 1, seed=0)[0]
-    hinted = hinted_cost(model.cost, rows, columns)
+    hinted = model.hinted_cost(rows, columns)
     return Work(
         model.name, rows, columns, spaces.features(model.space, config), job="", hinted=hinted
     )
