@@ -120,3 +120,25 @@ def test_who_acts_in_another_tenant_sees_where(client: TestClient, store: Store,
     sent = {"csrf": session.csrf_token(bob.key), "tenant": ann.caller.tenant_id}
     visitor.post("/people/act-in", data=sent)
     assert '<span class="muted">in ann</span>' in visitor.get("/account").text
+
+
+def test_the_account_page_tells_where_one_is_signed_in_and_ends_the_others(
+    client: TestClient, ann
+) -> None:
+    firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+    visitors = [browser(client), browser(client)]
+    for visitor in visitors:
+        visitor.headers["user-agent"] = firefox
+        told = {"name": "ann", "password": PASSWORD}
+        assert visitor.post("/sign-in", data=told).status_code == 200
+    mine, other = visitors
+    page = mine.get("/account").text
+    assert page.count("Firefox on Linux, testclient") == 2
+    assert page.count('<span class="badge badge-mark">here</span>') == 1
+    token = {"csrf": session.csrf_token(mine.cookies["easeml_session"])}
+    assert mine.post("/account/sign-ins/end", data={"csrf": "wrong"}).status_code == 403
+    after = mine.post("/account/sign-ins/end", data=token).text
+    assert after.count("Firefox on Linux, testclient") == 1
+    assert "End all others" not in after
+    assert other.get("/account").url.path == "/sign-in"
+    assert mine.get("/account").status_code == 200

@@ -48,6 +48,7 @@ ACCOUNT = {
     ("GET", "/api/v1/keys"),
     ("POST", "/api/v1/keys"),
     ("DELETE", "/api/v1/keys/{key_id}"),
+    ("DELETE", "/api/v1/sign-ins"),
     ("POST", "/api/v1/logout"),
     ("GET", "/api/v1/modules/titles"),
     ("GET", "/v2"),

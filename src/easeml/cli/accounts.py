@@ -75,10 +75,29 @@ def list_keys(
     if as_json:
         return print_json(found)
     rows = [
-        (key.id, key.name, key.kind, moment(key.created), moment(key.expires), key.revoked)
+        (
+            key.id,
+            key.name,
+            key.kind,
+            "this one" if key.is_yours_now else key.origin,
+            moment(key.created),
+            moment(key.expires),
+            key.revoked,
+        )
         for key in found
     ]
-    return print_table(["id", "name", "kind", "created", "expires", "revoked"], rows)
+    return print_table(["id", "name", "kind", "from", "created", "expires", "revoked"], rows)
+
+
+@keys.command("end-sign-ins")
+def end_sign_ins(as_json: Json = False) -> None:
+    """End all of your sign-ins but this one, here and in browsers; API keys stay."""
+    with Client() as client:
+        done = client.end_sign_ins()
+    if as_json:
+        print_json(done)
+    else:
+        say(f"Other sign-ins that are ended: {done.ended}.")
 
 
 @keys.command("revoke")

@@ -40,7 +40,15 @@ class Key(Answer):
     expires: float | None = None
     revoked: bool = False
     kind: KeyKind = KeyKind.API  # made by a person, or by signing in
+    origin: str = ""  # of a sign-in: the program and the address that asked for it
+    is_yours_now: bool = False  # it is the one that this request came with
     secret: str | None = None
+
+
+class EndedSignIns(Answer):
+    """How many sign-ins were ended."""
+
+    ended: int
 
 
 class NewUser(Request):

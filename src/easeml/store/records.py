@@ -105,7 +105,7 @@ class Invitation:
 class ApiKey:
     """A named, hashed, revocable, expiring key of a user, acting in one tenant.
 
-    ``hash``: SHA-256, hex.
+    ``hash``: SHA-256, hex. ``origin``: of a sign-in, the program and the address that asked for it.
     """
 
     id: str
@@ -117,6 +117,7 @@ class ApiKey:
     revoked: bool = False
     created: float = 0.0
     kind: KeyKind = KeyKind.API
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

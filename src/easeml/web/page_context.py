@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from easeml.client import AsyncClient
 from easeml.contract.accounts import User
@@ -46,12 +46,25 @@ class Site:
         self.client = lru_cache(_KEPT_CLIENTS)(self._client)
 
     def stranger(self, visitor: Request) -> AsyncClient:
-        """Return a client that has no key yet, for signing in from the visitor's address."""
-        return self._client("-", visitor.client.host if visitor.client else "")
+        """Return a client that has no key yet, for signing in from where the visitor is."""
+        address = visitor.client.host if visitor.client else ""
+        return self._client("-", address, visitor.headers.get("user-agent", ""))
 
-    def _client(self, key: str, address: str = "127.0.0.1") -> AsyncClient:
-        transport = httpx.ASGITransport(self.api, client=(address, 0))
+    def _client(self, key: str, address: str = "127.0.0.1", agent: str = "") -> AsyncClient:
+        api = _said_by(agent, self.api) if agent else self.api
+        transport = httpx.ASGITransport(api, client=(address, 0))
         return AsyncClient(_ADDRESS, key, retries=0, transport=transport)
+
+
+def _said_by(agent: str, api: ASGIApp) -> ASGIApp:
+    """Return the application as a visitor's own program asks it."""
+
+    async def ask(scope: Scope, receive: Receive, send: Send) -> None:
+        headers = MutableHeaders(scope=scope)
+        headers["user-agent"] = agent
+        await api(scope, receive, send)
+
+    return ask
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ _OF_APPLICATION = "/applications/{application_id}/invitations"
 OPERATIONS = (
     Operation("me", "GET", "/me", users.get_user),
     Operation("notifications", "GET", "/notifications", notifications.get),
+    Operation("end_sign_ins", "DELETE", "/sign-ins", keys.end_sign_ins),
     Operation("create_key", "POST", "/keys", keys.create_key, status=201),
     Operation("users", "GET", "/users", users.list_users),
     Operation("act_in", "POST", "/me/tenant", keys.act_in, status=201, repeatable=False),
@@ -69,7 +70,7 @@ async def login(here: Here, request: Request, wish: LoginRequest) -> Key:
     """
     address = _address(request)
     here.sign_ins.admit(wish.name, address)
-    key = await here.hash(keys.sign_in, here.store, wish.name, wish.password)
+    key = await here.hash(keys.sign_in, here.store, wish.name, wish.password, _origin(request))
     here.sign_ins.succeeded(wish.name, address)
     return key
 
@@ -95,7 +96,7 @@ async def accept_invitation(here: Here, request: Request, wish: Joining) -> Join
     """
     address = _address(request)
     here.sign_ins.admit(wish.name, address)
-    joined = await here.hash(joining.accept, here.store, wish)
+    joined = await here.hash(joining.accept, here.store, wish, _origin(request))
     here.sign_ins.succeeded(wish.name, address)
     here.authenticator.forget()
     here.doors.forget()
@@ -166,3 +167,35 @@ def _address(request: Request) -> str:
 def _holder(secret: str) -> str:
     """Return a name for who holds a secret, by which attempts are counted."""
     return f"invitation {keys.digest(secret)}"
+
+
+_PROGRAMS = {
+    "Firefox/": "Firefox",
+    "Edg/": "Edge",
+    "OPR/": "Opera",
+    "Chrome/": "Chrome",
+    "Safari/": "Safari",
+    "easeml/": "easeml's client",
+    "curl/": "curl",
+}
+_SYSTEMS = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS X": "macOS",
+    "Linux": "Linux",
+}
+
+
+def _origin(request: Request) -> str:
+    """Return the program and the address that ask: Firefox on Linux, 192.0.2.7.
+
+    A program that is not known is not named: what it says of itself may be anything.
+    """
+    said = request.headers.get("user-agent", "")
+    program = next((name for mark, name in _PROGRAMS.items() if mark in said), "a program")
+    system = next((name for mark, name in _SYSTEMS.items() if mark in said), "")
+    place = f"{program} on {system}" if system else program
+    address = _address(request)
+    return f"{place}, {address}" if address else place

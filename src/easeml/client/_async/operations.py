@@ -8,7 +8,7 @@ from datetime import datetime
 
 from easeml.client._async.calls import AsyncCalls
 from easeml.client.answers import made_request
-from easeml.contract.accounts import Invitation, Key, Member, NewKey, Removal, User
+from easeml.contract.accounts import EndedSignIns, Invitation, Key, Member, NewKey, Removal, User
 from easeml.contract.administration import Setting, Storage, TenantLimits
 from easeml.contract.application_views import (
     ApplicationView,
@@ -52,6 +52,10 @@ class AsyncOperations(AsyncCalls):
         At most 100 are counted.
         """
         return await self._get(Notifications, "/notifications", limit=limit)
+
+    async def end_sign_ins(self) -> EndedSignIns:
+        """End all sign-ins of the caller for good, but for the one that asks. API keys stay."""
+        return await self._send(EndedSignIns, "/sign-ins", method="DELETE")
 
     async def create_key(
         self, name: str, *, expires_in: float | None = None, idempotency_key: str | None = None

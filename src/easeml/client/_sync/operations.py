@@ -9,7 +9,7 @@ from datetime import datetime
 
 from easeml.client._sync.calls import Calls
 from easeml.client.answers import made_request
-from easeml.contract.accounts import Invitation, Key, Member, NewKey, Removal, User
+from easeml.contract.accounts import EndedSignIns, Invitation, Key, Member, NewKey, Removal, User
 from easeml.contract.administration import Setting, Storage, TenantLimits
 from easeml.contract.application_views import (
     ApplicationView,
@@ -53,6 +53,10 @@ class Operations(Calls):
         At most 100 are counted.
         """
         return self._get(Notifications, "/notifications", limit=limit)
+
+    def end_sign_ins(self) -> EndedSignIns:
+        """End all sign-ins of the caller for good, but for the one that asks. API keys stay."""
+        return self._send(EndedSignIns, "/sign-ins", method="DELETE")
 
     def create_key(
         self, name: str, *, expires_in: float | None = None, idempotency_key: str | None = None

@@ -69,6 +69,7 @@ _OWN_ACCOUNT = (
     "GET /api/v1/keys",
     "POST /api/v1/keys",
     "DELETE /api/v1/keys/[^/]+",
+    "DELETE /api/v1/sign-ins",
     "POST /api/v1/logout",
     "GET /api/v1/modules/titles",
     "GET /v2",
@@ -90,7 +91,7 @@ _LISTS = (
 _ABOUT_ONESELF = re.compile("|".join(_OWN_ACCOUNT))
 _ABOUT_ALL = re.compile("|".join((*_OWN_ACCOUNT, *_LISTS)))
 _PEOPLE = re.compile(
-    r"/api/v1/(members/[^/]+|users/[^/]+/remove|tenants/[^/]+/members|invitations/accept)"
+    r"/api/v1/(members/[^/]+|sign-ins|users/[^/]+/remove|tenants/[^/]+/members|invitations/accept)"
 )
 _WHEN_DELETED = {("POST", "applications", "/restore"), ("DELETE", "applications", "")}
 _CHANGES = {("POST", "applications", "/share"), *_WHEN_DELETED}
@@ -153,7 +154,7 @@ def check_member(caller: Caller, method: str, path: str) -> None:
 
 
 def changes_people(method: str, path: str) -> bool:
-    """May a request change who belongs to a tenant, and as what?"""
+    """May a request change who is let in: who belongs to a tenant, as what, and who is signed in?"""
     return method != "GET" and _PEOPLE.fullmatch(path) is not None
 
 

@@ -16,11 +16,11 @@ _FIRST_PAGE = {
 }
 
 
-def accept(store: Store, wish: Joining) -> Joined:
+def accept(store: Store, wish: Joining, origin: str = "") -> Joined:
     """Take an invitation: return a key, as signing in does, and the page that it leads to.
 
-    A name that is new makes a user with this password. One that is taken is taken for the one who
-    has it, and has to come with their password. Raises what ``invitations.usable`` does,
+    ``origin``: see ``ApiKey``. A name that is new makes a user with this password. One that is
+    taken is taken for the one who has it, and has to come with their password. Raises what ``invitations.usable`` does,
     ``InvalidInput`` for a password that is easy to guess, ``NotSignedIn`` for a wrong one,
     ``NotAllowed`` for a disabled user, and ``Conflict`` for who has already what it leads to.
     """
@@ -40,7 +40,9 @@ def accept(store: Store, wish: Joining) -> Joined:
         )
         data = {"name": user.name, "role": invitation.role, "by": invitation.made_by}
         tx.events.append("invitation.accepted", invitation.id, data, invitation.tenant_id)
-        return Joined(key=keys.signed_in(tx, user.id, tenant_id), user_id=user.id, path=page)
+        return Joined(
+            key=keys.signed_in(tx, user.id, tenant_id, origin), user_id=user.id, path=page
+        )
 
 
 def _new_hash(wish: Joining) -> str:

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from dataclasses import replace
 
-from easeml.contract.accounts import Key, NewKey
+from easeml.contract.accounts import EndedSignIns, Key, NewKey
 from easeml.contract.parameters import OnceKey, TenantId
 from easeml.contract.resources import Page
 from easeml.contract.states import KeyKind, MemberRole, Role
@@ -24,10 +24,11 @@ _ASK_OWNER = "Ask an owner of the tenant for an invitation."
 _LONGEST_KEY = 100 * 366 * 86400  # seconds: a century
 
 
-def sign_in(store: Store, name: str, password: str) -> Key:
+def sign_in(store: Store, name: str, password: str, origin: str = "") -> Key:
     """Return a fresh key that expires after ``SIGN_IN_SECONDS``; its ``secret`` is shown this once.
 
-    An unknown name costs the same time as a wrong password. Raises ``NotSignedIn`` for both.
+    ``origin``: see ``ApiKey``. An unknown name costs the same time as a wrong password. Raises
+    ``NotSignedIn`` for both.
     """
     decoy = passwords.decoy_hash()
     with store.read() as tx:
@@ -37,12 +38,23 @@ def sign_in(store: Store, name: str, password: str) -> Key:
     if not (user and usable and matches):
         raise NotSignedIn("The name or the password is wrong.")
     with store.write() as tx:
-        return signed_in(tx, user.id, _first_tenant(tx, user))
+        return signed_in(tx, user.id, _first_tenant(tx, user), origin)
 
 
-def signed_in(tx: Transaction, user_id: str, tenant_id: str) -> Key:
+def signed_in(tx: Transaction, user_id: str, tenant_id: str, origin: str) -> Key:
     """Make the key of a sign-in, which acts in one tenant; its ``secret`` is shown this once."""
-    return _add_key(tx, user_id, tenant_id, SIGN_IN_NAME, SIGN_IN_SECONDS, kind=KeyKind.SIGN_IN)
+    expires = tx.now() + SIGN_IN_SECONDS
+    key = ApiKey(
+        new_id("key"),
+        user_id,
+        tenant_id,
+        SIGN_IN_NAME,
+        "",
+        expires,
+        kind=KeyKind.SIGN_IN,
+        origin=origin,
+    )
+    return _added(tx, key)
 
 
 def act_in(store: Store, caller: Caller, tenant_id: TenantId) -> Key:
@@ -59,9 +71,10 @@ def act_in(store: Store, caller: Caller, tenant_id: TenantId) -> Key:
                 remedy="See `easeml user tenants`.",
             )
         keys = tx.unscoped().api_keys
-        if keys.get(caller.key_id).kind == KeyKind.SIGN_IN:
+        asking = keys.get(caller.key_id)
+        if asking.kind == KeyKind.SIGN_IN:
             keys.update(caller.key_id, revoked=True)
-        return signed_in(tx, caller.user_id, tenant_id)
+        return signed_in(tx, caller.user_id, tenant_id, asking.origin)
 
 
 def authenticate(store: Store, secret: str) -> Caller:
@@ -136,7 +149,26 @@ def list_keys(
     if whose != caller.user_id and not caller.is_provider:
         raise NotFound("There is no such user.", where=whose)
     with store.read() as tx:
-        return page_of(tx.unscoped().api_keys, _show_key, after, limit, user_id=whose)
+        shown = page_of(tx.unscoped().api_keys, _show_key, after, limit, user_id=whose)
+    items = []
+    for key in shown.items:
+        items.append(key.model_copy(update={"is_yours_now": key.id == caller.key_id}))
+    return shown.model_copy(update={"items": items})
+
+
+def end_sign_ins(store: Store, caller: Caller) -> EndedSignIns:
+    """End all sign-ins of the caller for good, but for the one that asks. API keys stay."""
+    with store.write() as tx:
+        keys = tx.unscoped().api_keys
+        found = keys.list(user_id=caller.user_id, kind=KeyKind.SIGN_IN, revoked=False, limit=None)
+        others = [key for key in found if key.id != caller.key_id]
+        for key in others:
+            keys.update(key.id, revoked=True)
+            data = {"name": key.name, "by": caller.user_id}
+            tx.events.append("key.revoked", key.id, data, key.tenant_id)
+        now = tx.now()
+    ended = [key for key in others if key.expires is None or key.expires > now]
+    return EndedSignIns(ended=len(ended))
 
 
 def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
@@ -186,17 +218,17 @@ def _first_tenant(tx: Transaction, user: User) -> str:
 
 
 def _add_key(
-    tx: Transaction,
-    user_id: str,
-    tenant_id: str,
-    name: str,
-    expires_in: float | None,
-    kind: KeyKind = KeyKind.API,
+    tx: Transaction, user_id: str, tenant_id: str, name: str, expires_in: float | None
 ) -> Key:
-    secret = _new_secret()
     expires = None if expires_in is None else tx.now() + expires_in
-    key = ApiKey(new_id("key"), user_id, tenant_id, name, digest(secret), expires, kind=kind)
-    return _show_key(tx.scoped(tenant_id).api_keys.add(key)).model_copy(update={"secret": secret})
+    return _added(tx, ApiKey(new_id("key"), user_id, tenant_id, name, "", expires))
+
+
+def _added(tx: Transaction, key: ApiKey) -> Key:
+    """Keep a key with a new secret, which is shown this once."""
+    secret = _new_secret()
+    kept = tx.scoped(key.tenant_id).api_keys.add(replace(key, hash=digest(secret)))
+    return _show_key(kept).model_copy(update={"secret": secret})
 
 
 def _renew_secret(tx: Transaction, caller: Caller, key_id: str) -> Key:
@@ -220,4 +252,5 @@ def _show_key(key: ApiKey) -> Key:
         expires=key.expires,
         revoked=key.revoked,
         kind=key.kind,  # pyright: ignore[reportArgumentType]  one of two, by its writers
+        origin=key.origin,
     )

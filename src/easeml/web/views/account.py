@@ -1,5 +1,7 @@
 """The visitor's own account: their password, and the API keys of their scripts."""
 
+import time
+
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -39,6 +41,14 @@ async def revoke_key(context: PageContext) -> Response:
 
 
 @signed_in
+async def end_sign_ins(context: PageContext) -> Response:
+    """End all sign-ins but this one."""
+    await context.form()
+    await context.client.end_sign_ins()
+    return back_to("/account")
+
+
+@signed_in
 async def change_password(context: PageContext) -> Response:
     """Change the password, and sign this browser in again: a new password ends all sign-ins."""
     form = await context.form()
@@ -54,17 +64,19 @@ async def change_password(context: PageContext) -> Response:
 
 
 async def _show(context: PageContext, made: Key | None = None) -> Response:
-    keys = [
-        key
-        async for key in context.client.api_keys()
-        if key.kind == KeyKind.API and not key.revoked
-    ]
-    return context.render("account.html", keys=keys[::-1], made=made, days=_DAYS)
+    now = time.time()
+    found = [key async for key in context.client.api_keys() if not key.revoked]
+    keys = [key for key in found if key.kind == KeyKind.API]
+    sign_ins = [key for key in found if key.kind == KeyKind.SIGN_IN and (key.expires or now) >= now]
+    return context.render(
+        "account.html", keys=keys[::-1], sign_ins=sign_ins[::-1], made=made, days=_DAYS
+    )
 
 
 routes = [
     Route("/account", show),
     Route("/account/keys", make_key, methods=["POST"]),
     Route("/account/keys/revoke", revoke_key, methods=["POST"]),
+    Route("/account/sign-ins/end", end_sign_ins, methods=["POST"]),
     Route("/account/password", change_password, methods=["POST"]),
 ]
