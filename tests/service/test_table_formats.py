@@ -52,8 +52,9 @@ def test_declared_missing_codes_and_decimal_commas_hold_at_the_endpoint(
         for i in range(200)
     ]
     path.write_text("\n".join(["depth;width;kind", *lines]) + "\n")
-    shown = easeml.command("app", "create", str(path), "--target", "kind", "--yes", "--max-tasks", "1", "--json",
-                           "--set", "depth.missing=-999")  # fmt: skip
+    command = ["app", "create", str(path), "--target", "kind", "--yes", "--json"]
+    command += ["--models", "decision-tree-classifier", "--max-tasks", "1"]
+    shown = easeml.command(*command, "--set", "depth.missing=-999")
     application = json.loads(shown)["id"]
     easeml.wait(application, "first-model", 60)
     rows = [

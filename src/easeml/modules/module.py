@@ -287,9 +287,7 @@ def _check_numbers(document: dict[str, Any], where: str) -> None:
         checked_hints(document.get("cost", {}))
     except InvalidInput as error:
         raise InvalidInput(
-            error.message,
-            where=f"{where}: {error.where}",
-            remedy=error.remedy,
+            f"{error.where}: {error.message}", where=where, remedy=error.remedy
         ) from error
 
 
