@@ -44,8 +44,8 @@ def test_a_column_of_the_file_keeps_its_name() -> None:
     assert list(found.columns) == ["prediction", "probability_no", "prediction_"]
 
 
-HOSTILE = ["=cmd()", "+1 555", "-5.2", "-1e-3", "@here", "plain"]
-GUARDED = ["'=cmd()", "'+1 555", "-5.2", "-1e-3", "'@here", "plain"]
+HOSTILE = ["=cmd()", "+1 555", "-5.2", "-1e-3", "@here", "plain", "+", "-"]
+GUARDED = ["'=cmd()", "'+1 555", "-5.2", "-1e-3", "'@here", "plain", "+", "-"]
 
 
 def test_what_a_spreadsheet_would_run_is_guarded_in_csv(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from easeml.contract.applications import Prediction
 
 COLUMN = "prediction"
-_FORMULA = re.compile(r"[=+\-@\t\r]")
+_FORMULA = re.compile(r"[=+\-@\t\r].")  # a sign alone is a label
 _NUMBER = re.compile(r"[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?")
 
 

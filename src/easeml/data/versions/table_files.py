@@ -17,7 +17,7 @@ from easeml.data.types.text_tables import column_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_FORMULA = r"^[=+\-@\t\r]"
+_FORMULA = r"^[=+\-@\t\r]."  # a sign alone is a label
 _NUMBER = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
 FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".arff")
 
