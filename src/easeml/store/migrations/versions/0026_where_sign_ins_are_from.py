@@ -9,5 +9,5 @@ down_revision = "0025"
 
 def upgrade() -> None:
     """Bring the tables to this revision."""
-    origin = sa.Column("origin", sa.String(), nullable=False, server_default="")
+    origin = sa.Column("origin", sa.Text(), nullable=False, server_default="")
     op.add_column("api_keys", origin)
