@@ -16,6 +16,7 @@ from furnish import PASSWORD
 from easeml.api import create_app
 from easeml.api.context import Context
 from easeml.contract.accounts import NewUser
+from easeml.protocols.answered import Answered
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys, users
 from easeml.settings import Settings
@@ -32,9 +33,9 @@ class StandInPredictor:
 
     async def predict(
         self, tenant_id: str, application_id: str, content_type: str, body: bytes
-    ) -> tuple[int, bytes]:
+    ) -> Answered:
         self.seen.append((tenant_id, application_id, content_type, body))
-        return self.status, self.content
+        return Answered(self.status, self.content)
 
 
 @dataclass(frozen=True)

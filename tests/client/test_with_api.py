@@ -18,6 +18,7 @@ from easeml.api import create_app
 from easeml.client import Client, made_request
 from easeml.contract.applications import Declaration
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotReady, NotSignedIn
+from easeml.protocols.answered import Answered
 from easeml.service.accounts import users
 from easeml.settings import Settings
 from easeml.store import Store
@@ -28,11 +29,10 @@ class EchoPredictor:
 
     async def predict(
         self, tenant_id: str, application_id: str, content_type: str, body: bytes
-    ) -> tuple[int, bytes]:
+    ) -> Answered:
         seen = [tenant_id, application_id, content_type, body.decode()]
-        return 200, json.dumps(
-            {"model_id": "mod_1", "model_name": "echo", "predictions": seen}
-        ).encode()
+        answer = {"model_id": "mod_1", "model_name": "echo", "predictions": seen}
+        return Answered(200, json.dumps(answer).encode())
 
 
 @pytest.fixture(scope="module")

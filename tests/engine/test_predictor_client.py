@@ -13,6 +13,7 @@ from easeml.engine.membership import register
 from easeml.engine.predictor_client import PredictorClient
 from easeml.engine.serving.frames import encode, read_frame
 from easeml.errors import NotReady
+from easeml.protocols.answered import Answered
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -73,7 +74,7 @@ def test_a_kept_connection_serves_again_and_a_dead_one_is_replaced(
 ) -> None:
     async def use(client: PredictorClient, predictor: FakePredictor) -> None:
         for body in (b"1", b"2", b"3"):  # the first connection ends after two answers
-            assert await client.predict("ten_1", "app_1", "text/csv", body) == (
+            assert await client.predict("ten_1", "app_1", "text/csv", body) == Answered(
                 200,
                 b"text/csv " + body,
             )
@@ -111,14 +112,14 @@ def test_a_child_that_dies_once_is_asked_again(store: Store, tmp_path: Path) -> 
         await (read_frame(reader) if number == 1 else answer(reader, writer, 1))
 
     async def use(client: PredictorClient, predictor: FakePredictor) -> None:
-        assert (await client.predict("ten_1", "app_1", "text/csv", b"x"))[0] == 200
+        assert (await client.predict("ten_1", "app_1", "text/csv", b"x")).status == 200
 
     run(store, tmp_path, die_first, use)
 
 
 def test_a_refusal_is_the_answer(store: Store, tmp_path: Path) -> None:
     async def use(client: PredictorClient, predictor: FakePredictor) -> None:
-        assert await client.predict("ten_1", "app_1", "text/csv", b"x") == (404, b"no")
+        assert await client.predict("ten_1", "app_1", "text/csv", b"x") == Answered(404, b"no")
         assert len(predictor.greetings) == 1
 
     run(store, tmp_path, lambda _, reader, writer: answer(reader, writer, 1), use, status=404)
@@ -137,7 +138,7 @@ def test_an_answer_that_nobody_waits_for_reaches_nobody_else(store: Store, tmp_p
         first = asyncio.create_task(client.predict("ten_1", "app_1", "text/csv", b"first"))
         await asked.wait()
         first.cancel()
-        assert await client.predict("ten_1", "app_1", "text/csv", b"second") == (
+        assert await client.predict("ten_1", "app_1", "text/csv", b"second") == Answered(
             200,
             b"text/csv second",
         )

@@ -8,7 +8,7 @@ import pytest
 
 from easeml.engine.predictor import Predictor
 from easeml.engine.serving.fetching import fetch, forget
-from easeml.engine.serving.shelf import Shelf
+from easeml.engine.serving.shelf import Assigned, Shelf
 from easeml.engine.serving.tenant import TenantChild
 from easeml.errors import Damaged, EasemlError, NotReady, Unreachable
 from easeml.settings import Settings
@@ -21,8 +21,8 @@ def test_a_model_waits_for_its_turn_while_another_application_is_assigned_first(
     shelf: Shelf[str] = Shelf()
     shelf.put("m1", "first")
     shelf.put("m2", "second")
-    assert shelf.assign("app1", "m1")
-    assert shelf.assign("app2", "m2")
+    assert shelf.assign("app1", Assigned("m1"))
+    assert shelf.assign("app2", Assigned("m2"))
     assert (shelf.of("app1"), shelf.of("app2")) == ("first", "second")
 
 
@@ -30,12 +30,12 @@ def test_the_replaced_model_is_forgotten_unless_it_serves_elsewhere():
     shelf: Shelf[str] = Shelf()
     for model in ("m1", "m2", "m3"):
         shelf.put(model, model)
-    shelf.assign("app1", "m1")
-    shelf.assign("app2", "m1")
-    shelf.assign("app1", "m2")
+    shelf.assign("app1", Assigned("m1"))
+    shelf.assign("app2", Assigned("m1"))
+    shelf.assign("app1", Assigned("m2"))
     assert shelf.of("app2") == "m1"
-    shelf.assign("app2", "m3")
-    assert not shelf.assign("app1", "m1")
+    shelf.assign("app2", Assigned("m3"))
+    assert not shelf.assign("app1", Assigned("m1"))
     assert (shelf.of("app1"), shelf.of("app2"), shelf.of("app3")) == ("m2", "m3", None)
 
 

@@ -55,7 +55,7 @@ def test_a_tenant_reaches_only_its_own_rows(store):
 def test_every_table_of_tenants_is_scoped(store):
     with store.read() as tx:
         tables = vars(tx.scoped("t1"))
-    assert len(tables) == 25
+    assert len(tables) == 27
     assert {rows._tenant for rows in tables.values()} == {"t1"}
 
 

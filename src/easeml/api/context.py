@@ -14,6 +14,7 @@ from easeml.api.metrics import RequestMetrics
 from easeml.api.request_log import RequestLog
 from easeml.api.sign_in_throttle import SignInThrottle
 from easeml.api.tenant_slots import TenantSlots
+from easeml.protocols.answered import Answered
 from easeml.service.access.caller import Caller
 from easeml.service.administration.health import HealthCheck
 from easeml.settings import Settings
@@ -27,10 +28,8 @@ class Predictor(Protocol):
 
     async def predict(
         self, tenant_id: str, application_id: str, content_type: str, body: bytes
-    ) -> tuple[int, bytes]:
-        """Return HTTP status and JSON bytes (a ``Prediction`` or a ``Problem``); raises
-        ``NotReady``.
-        """
+    ) -> Answered:
+        """Return the answer; raises ``NotReady``."""
         ...
 
 

@@ -33,10 +33,21 @@ async def predict(request: Request) -> Response:
         content_type = f"{content_type}; {FILL_ABSENT}"
     tenant_id, body = request.state.caller.tenant_id, await request.body()
     application_id = request.path_params["application_id"]
-    status, content = await context.predictor.predict(tenant_id, application_id, content_type, body)
+    answered = await context.predictor.predict(tenant_id, application_id, content_type, body)
+    status, content = answered.status, answered.content
     if status < 400:
         request_id = new_id("req")
-        context.log.note(Seen(request_id, tenant_id, application_id, content_type, body, content))
+        seen = Seen(
+            request_id,
+            tenant_id,
+            application_id,
+            content_type,
+            body,
+            content,
+            answered.share,
+            answered.failed,
+        )
+        context.log.note(seen)
         return Response(_named(content, request_id), status, media_type="application/json")
     headers = {"Retry-After": RETRY_SECONDS} if status == 503 else None
     return Response(content, status, headers, MEDIA_TYPE)

@@ -119,7 +119,9 @@ async def invoke(request: Request, here: Here, asker: Asker, application_id: str
 async def _ask(
     here: Context, asker: Caller, application_id: str, content_type: str, content: bytes
 ) -> tuple[int, bytes]:
-    return await here.predictor.predict(asker.tenant_id, application_id, content_type, content)
+    tenant_id = asker.tenant_id
+    answered = await here.predictor.predict(tenant_id, application_id, content_type, content)
+    return answered.status, answered.content
 
 
 def _refused(request: Request, status: int, answer: bytes) -> Response:

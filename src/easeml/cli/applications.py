@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli import asking, differing, gates, journey, keeping, production
+from easeml.cli import asking, differing, gates, journey, keeping, production, rollouts
 from easeml.cli.constraints import read_constraints
 from easeml.cli.options import ApplicationId, Header, Json
 from easeml.cli.output import is_interactive, moment, notes, print_json, print_table, say
@@ -52,6 +52,7 @@ def register(root: typer.Typer) -> None:
     gates.add_to(app)
     differing.add_to(app)
     production.add_to(app)
+    rollouts.add_to(app)
     keeping.add_to(app)
     root.add_typer(app, name="app")
 

@@ -106,6 +106,9 @@ class JobState(StrEnum):
 SEARCHED_JOBS = (JobState.RUNNING, JobState.RESTING, JobState.PAUSED)
 """Jobs that have begun and not ended: they may have tasks under way."""
 
+SEARCHING_JOBS = (JobState.PREPARING, JobState.RUNNING, JobState.PAUSED)
+"""Jobs that may still find a better model by themselves."""
+
 ENDED_JOBS = (JobState.STOPPED, JobState.FAILED)
 """Jobs that will never go on."""
 
@@ -163,10 +166,44 @@ class AttemptState(StrEnum):
 
 
 class PromotionState(StrEnum):
-    """A change of what an endpoint serves: it went live, or the application's gate refused it."""
+    """A change of what an endpoint serves: a model went live, or the application's gate refused it.
+
+    While it is rolled out it is a shadow, or answers a share of the requests; it may be taken back.
+    """
 
     LIVE = "live"
     REFUSED = "refused"
+    SHADOW = "shadow"
+    SHARE = "share"
+    TAKEN_BACK = "taken-back"
+
+
+class RolloutWay(StrEnum):
+    """How a better model comes to serve: at once, or after it was compared on live requests.
+
+    As a shadow it predicts beside the model that answers; by shares it answers more and more itself.
+    """
+
+    AT_ONCE = "at-once"
+    SHADOW = "shadow"
+    SHARE = "share"
+
+
+class RolloutState(StrEnum):
+    """A roll-out: running -> live | taken-back | stopped (by a person) | replaced (by another)."""
+
+    RUNNING = "running"
+    LIVE = "live"
+    TAKEN_BACK = "taken-back"
+    STOPPED = "stopped"
+    REPLACED = "replaced"
+
+
+class RolloutEnd(StrEnum):
+    """What a person makes of a roll-out: the new model serves now, or it does not."""
+
+    PROMOTE = "promote"
+    STOP = "stop"
 
 
 class PromotionKind(StrEnum):

@@ -7,7 +7,7 @@ import hmac
 import signal
 import socket
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import structlog
@@ -18,12 +18,14 @@ from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.serving.fetching import fetch, forget
 from easeml.engine.serving.frames import Header, answer_before_threads, encode, receive_frame_soon
+from easeml.engine.serving.shelf import Assigned
 from easeml.engine.serving.tenant import TenantChild, warm_up
 from easeml.errors import EasemlError, InvalidInput, NotReady, StorageFull, Unreachable
 from easeml.protocols.endpoint import problem
 from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
-from easeml.service.models import lost_models
+from easeml.service.models import comparing, lost_models
+from easeml.service.rollouts import kept
 from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Application, TrainedModel
@@ -32,7 +34,7 @@ log = structlog.get_logger()
 SECRET_FILE = "internal.secret"  # noqa: S105 the name of a file
 _GREETING_SECONDS = 5.0
 _BACKLOG = 1024
-_PROMOTED = ("promotion.live", "promotion.refitted")
+_CHANGED = ("promotion.live", "promotion.refitted", *kept.EVENTS)
 _STATUS = {"not-found": 404, "not-ready": 503, "unreachable": 503, "storage-full": 507}
 
 
@@ -40,10 +42,28 @@ _STATUS = {"not-found": 404, "not-ready": 503, "unreachable": 503, "storage-full
 class _Slot:
     """What an application serves."""
 
-    served: str = ""  # digest of the model's files
     child: TenantChild | None = None
-    fetched: Path | None = None
+    assigned: Assigned | None = None
+    fetched: dict[str, Path] = field(default_factory=dict)  # by digest of the model's files
     setting_up: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What an application is to serve: the live model first."""
+
+    application: Application
+    models: list[TrainedModel]
+    assigned: Assigned
+
+
+class _Unloadable(Exception):
+    """A model that cannot be loaded, and why."""
+
+    def __init__(self, model: TrainedModel, reason: str):
+        super().__init__(reason)
+        self.model = model
+        self.reason = reason
 
 
 class Predictor:
@@ -78,47 +98,77 @@ class Predictor:
         slot = self._slots.setdefault((tenant, application), _Slot())
         async with slot.setting_up:
             while True:
-                declared, model = await asyncio.to_thread(self._live, tenant, application)
+                wanted = await asyncio.to_thread(self._wanted, tenant, application)
                 try:
-                    return await self._set_up_twice(slot, declared, model)
-                except (NotReady, Unreachable, StorageFull):  # no fault of the model
-                    raise
-                except EasemlError as error:
-                    log.error("model given up", model=model.id, error=str(error))
-                    await asyncio.to_thread(self._give_up, declared, model, error.message)
+                    return await self._set_up_twice(slot, wanted)
+                except _Unloadable as fault:
+                    log.error("model given up", model=fault.model.id, error=fault.reason)
+                    await asyncio.to_thread(self._give_up, wanted, fault)
 
-    async def _set_up_twice(self, slot: _Slot, declared: Application, model: TrainedModel) -> None:
-        """Set up a model; once more where the child ended meanwhile, for whatever reason."""
+    async def _set_up_twice(self, slot: _Slot, wanted: _Wanted) -> None:
+        """Set up models; once more where the child ended meanwhile, for whatever reason."""
         try:
-            await self._set_up(slot, declared, model)
+            await self._set_up(slot, wanted)
         except NotReady:
-            await self._set_up(slot, declared, model)
+            await self._set_up(slot, wanted)
 
-    async def _set_up(self, slot: _Slot, declared: Application, model: TrainedModel) -> None:
-        child = await self._child(declared.tenant_id)
-        if slot.child is child and slot.served == model.served:
+    async def _set_up(self, slot: _Slot, wanted: _Wanted) -> None:
+        child = await self._child(wanted.application.tenant_id)
+        is_same = slot.child is child
+        digests = {model.served for model in wanted.models}
+        if is_same and slot.assigned == wanted.assigned and slot.fetched.keys() == digests:
             return
-        models = self._models_of(declared.tenant_id)
-        fetched = await asyncio.to_thread(fetch, self._store, model, models)
-        source = await asyncio.to_thread(self._objective_source, declared)
+        loaded = slot.fetched if is_same else {}
+        fetched: dict[str, Path] = {}
         try:
-            await child.load(model.id, model.name, declared.objective, fetched, source)
-            await child.serve(declared.id, model.id)
+            for model in wanted.models:
+                if model.served not in loaded:
+                    fetched[model.served] = await self._load(child, wanted.application, model)
+            await child.serve(wanted.application.id, wanted.assigned)
         except BaseException:
-            await asyncio.to_thread(forget, fetched)
+            await self._forget(fetched)
             raise
-        if slot.fetched is not None:
-            await asyncio.to_thread(forget, slot.fetched)
-        slot.served, slot.child, slot.fetched = model.served, child, fetched
-        log.info("serving", application=declared.id, model=model.id)
+        kept = {digest: path for digest, path in loaded.items() if digest in digests}
+        await self._forget({d: path for d, path in slot.fetched.items() if d not in kept})
+        slot.child, slot.assigned, slot.fetched = child, wanted.assigned, {**kept, **fetched}
+        log.info("serving", application=wanted.application.id, **asdict(wanted.assigned))
+
+    async def _load(
+        self, child: TenantChild, application: Application, model: TrainedModel
+    ) -> Path:
+        """Load a model in a child; return where its files are. Raises ``_Unloadable``."""
+        models = self._models_of(application.tenant_id)
+        source = await asyncio.to_thread(self._objective_source, application)
+        try:
+            fetched = await asyncio.to_thread(fetch, self._store, model, models)
+            try:
+                await child.load(model.id, model.name, application.objective, fetched, source)
+            except BaseException:
+                await self._forget({model.served: fetched})
+                raise
+        except (NotReady, Unreachable, StorageFull):  # no fault of the model
+            raise
+        except EasemlError as error:
+            raise _Unloadable(model, error.message) from error
+        return fetched
+
+    async def _forget(self, fetched: dict[str, Path]) -> None:
+        for path in fetched.values():
+            await asyncio.to_thread(forget, path)
 
     def _objective_source(self, application: Application) -> str:
         with self._store.read() as tx:
             return knowledge_base.objective_source(tx, application.objective)
 
-    def _give_up(self, application: Application, model: TrainedModel, reason: str) -> None:
+    def _give_up(self, wanted: _Wanted, fault: _Unloadable) -> None:
+        application, model = wanted.application, fault.model
         with self._store.write() as tx:
-            lost_models.give_up(tx, application, model, reason, knowledge_base.current(tx))
+            rollout = kept.running(tx.scoped(application.tenant_id), application.id)
+            if rollout is not None and rollout.model_id == model.id:
+                comparing.take_back(tx, rollout, f"It cannot be loaded: {fault.reason}")
+            else:
+                registry = knowledge_base.current(tx)
+                lost_models.give_up(tx, application, model, fault.reason, registry)
 
     async def follow_promotions(self) -> None:
         """Set up every live model now, and each newly promoted one as its event arrives."""
@@ -133,7 +183,7 @@ class Predictor:
             while True:
                 with self._store.read() as tx:
                     events = tx.events.after(seq)
-                changed = {(e.tenant_id, e.subject) for e in events if e.kind in _PROMOTED}
+                changed = {(e.tenant_id, e.subject) for e in events if e.kind in _CHANGED}
                 for tenant, application in changed:
                     await self._try_set_up(tenant, application)
                 seq = events[-1].seq if events else seq
@@ -170,7 +220,7 @@ class Predictor:
         """Return where the models of a tenant are fetched to: their child sees no others."""
         return self._folder.resolve() / tenant / "models"
 
-    def _live(self, tenant: str, application_id: str) -> tuple[Application, TrainedModel]:
+    def _wanted(self, tenant: str, application_id: str) -> _Wanted:
         with self._store.read() as tx:
             tables = tx.scoped(tenant)
             application = tables.applications.get(application_id)
@@ -180,7 +230,13 @@ class Predictor:
                     "This application has no model yet.",
                     remedy=f"Wait for it: easeml app wait {application_id}",
                 )
-            return application, tables.models.get(application.live_model_id)
+            models = [tables.models.get(application.live_model_id)]
+            challenger = kept.challenger(tables, application_id)
+            if challenger is None:
+                return _Wanted(application, models, Assigned(models[0].id))
+            model, share = challenger
+            models.append(model)
+            return _Wanted(application, models, Assigned(models[0].id, model.id, share))
 
 
 class _Door:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from easeml.contract.states import ProcessKind, ProcessState
 from easeml.engine.serving.frames import encode, read_frame
 from easeml.errors import NotReady
+from easeml.protocols.answered import Answered
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -41,8 +42,8 @@ class PredictorClient:
 
     async def predict(
         self, tenant_id: str, application_id: str, content_type: str, body: bytes
-    ) -> tuple[int, bytes]:
-        """Return HTTP status and JSON bytes of the answer.
+    ) -> Answered:
+        """Return the answer.
 
         Raises ``NotReady`` if no predictor answers in time.
         """
@@ -55,7 +56,7 @@ class PredictorClient:
                 connection = kept or await self._open(key)
                 return await self._ask(key, connection, request)
             except _Refused as refusal:
-                return refusal.answer
+                return Answered(*refusal.answer)
             except (
                 OSError,
                 asyncio.IncompleteReadError,
@@ -89,7 +90,7 @@ class PredictorClient:
             writer.close()
         return None
 
-    async def _ask(self, key: _Key, connection: _Connection, request: bytes) -> tuple[int, bytes]:
+    async def _ask(self, key: _Key, connection: _Connection, request: bytes) -> Answered:
         reader, writer = connection
         done = False
         try:
@@ -103,7 +104,8 @@ class PredictorClient:
             else:
                 with suppress(OSError):
                     writer.close()
-        return answer["status"], reply
+        share, failed = answer.get("share", 0.0), answer.get("failed", False)
+        return Answered(answer["status"], reply, share, failed)
 
     async def _keep(self, key: _Key, connection: _Connection) -> None:
         if sum(map(len, self._idle.values())) >= _MOST_IDLE:

@@ -17,7 +17,7 @@ from easeml.service.administration import kept_settings
 from easeml.service.administration.readiness import SCHEDULER_LEASE
 from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
-from easeml.service.models import ensembling, promotion, refitting
+from easeml.service.models import comparing, ensembling, promotion, refitting
 from easeml.service.search import (
     candidates,
     job_states,
@@ -175,6 +175,7 @@ class Scheduler:
             self._tell_what_is_blocked()
             self._tell_who_starves()
             self._write_log()
+            comparing.move_on(self._store)
             if time.monotonic() >= self._next_sweep:
                 self._store.uploads.sweep()
                 deleting.erase_old(self._store)

@@ -23,6 +23,8 @@ from easeml.contract.states import (
     PromotionKind,
     PromotionState,
     Role,
+    RolloutState,
+    RolloutWay,
     ShareRole,
     TaskGroup,
     TaskState,
@@ -459,6 +461,59 @@ class ProductionRow:
     model_id: str
     inputs: Json
     answer: Json  # prediction, and probabilities where there are
+    created: float = 0.0
+    share: float = 0.0  # the chance that a model that is rolled out would answer it
+    rollout_id: str = ""  # of the roll-out in which both models have predicted it
+    other: Json = field(default_factory=dict)  # prediction of the other model, or that it failed
+    counted: bool = False  # its truth is part of the evidence
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutRule:
+    """How better models come to serve. ``id``: the application.
+
+    ``tolerance``, ``reliability``, ``shares``: of ``easeml.lifecycle.rollout.Plan``. ``scale``: of a
+    target that is a number, the largest error that counts; 0: chosen at the start.
+    """
+
+    id: str
+    tenant_id: str
+    way: RolloutWay
+    tolerance: float
+    reliability: float
+    shares: list[float]
+    scale: float = 0.0
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A model that is compared with the one that serves, on live requests.
+
+    ``plan``, ``evidence``: of ``easeml.lifecycle.rollout``. ``share``: of the requests that the new
+    model answers. ``compared``, ``changed``: rows that both have predicted, and those where they
+    differ; ``unknown``: truths that name no class, or are no number. ``seen``, ``told``: the last
+    row and the last word on a row that were looked at.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    model_id: str
+    against_id: str
+    way: RolloutWay
+    plan: Json
+    evidence: Json
+    scale: float = 0.0
+    share: float = 0.0
+    compared: int = 0
+    changed: int = 0
+    unknown: int = 0
+    seen: str = ""
+    told: str = ""
+    state: RolloutState = RolloutState.RUNNING
+    reason: str = ""
+    ended: float | None = None
     created: float = 0.0
 
 

@@ -216,6 +216,8 @@ class Tables:
         self.request_logs = rows(tables.request_logs, records.RequestLog)
         self.production_rows = rows(tables.production_rows, records.ProductionRow)
         self.feedback = rows(tables.feedback, records.Feedback)
+        self.rollout_rules = rows(tables.rollout_rules, records.RolloutRule)
+        self.rollouts = rows(tables.rollouts, records.Rollout)
         self.decisions = rows(tables.decisions, records.Decision)
         self.reports = rows(tables.reports, records.Report)
         self.work_items = rows(tables.work_items, records.WorkItem)

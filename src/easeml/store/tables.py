@@ -130,8 +130,12 @@ models = _owned("models", records.TrainedModel, "application_id", "job_id", uniq
 promotions = _owned("promotions", records.Promotion, "application_id")
 gates = _owned("gates", records.Gate, "application_id")
 request_logs = _owned("request_logs", records.RequestLog)
-production_rows = _owned("production_rows", records.ProductionRow, "application_id")
-feedback = _owned("feedback", records.Feedback, "application_id")
+production_rows = _owned(
+    "production_rows", records.ProductionRow, "application_id", "request_id", "key"
+)
+feedback = _owned("feedback", records.Feedback, "application_id", "request_id", "key")
+rollout_rules = _owned("rollout_rules", records.RolloutRule)
+rollouts = _owned("rollouts", records.Rollout, "application_id", "state")
 decisions = _owned("decisions", records.Decision, "job_id", "task_id")
 reports = _owned("reports", records.Report, "subject")
 work_items = _owned("work_items", records.WorkItem, "application_id")

@@ -31,6 +31,7 @@ from easeml.contract.notifications import Notifications
 from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
 from easeml.contract.progress import Progress
 from easeml.contract.reports import ApplicationTool, Report
+from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollouts
 from easeml.contract.scheduling import DecisionView, Replay
 from easeml.contract.status import Status
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
@@ -634,6 +635,50 @@ class Operations(Calls):
         Raises ``NotFound``.
         """
         return self._list(Report, f"/tasks/{task_id}/reports")
+
+    def rollouts(self, application_id: str) -> Rollouts:
+        """Return how better models come to serve, and the newest roll-outs; raises ``NotFound``."""
+        return self._get(Rollouts, f"/applications/{application_id}/rollouts")
+
+    def set_rollout_rule(self, application_id: str, wish: NewRolloutRule) -> Rollouts:
+        """Say how better models come to serve an application from now on.
+
+        A roll-out that runs goes on as it began. Repeated, it changes nothing. Raises
+        ``NotFound``; ``InvalidInput`` for shares that do not rise; ``Conflict`` where models
+        cannot be compared: the target is neither category nor number, or no requests, or not all
+        columns of them, are kept.
+        """
+        return self._send(
+            Rollouts,
+            f"/applications/{application_id}/rollouts",
+            wish.model_dump(mode="json"),
+            method="PUT",
+        )
+
+    def start_rollout(self, application_id: str, wish: NewRollout) -> Rollouts:
+        """Compare a model with the one that serves; it serves if it is not worse.
+
+        Raises ``NotFound``; ``Conflict`` where it serves already, another is rolled out, the
+        models cannot be compared, or a gate asks for a proof that there is not.
+        """
+        return self._send(
+            Rollouts,
+            f"/applications/{application_id}/rollouts",
+            wish.model_dump(mode="json"),
+            repeatable=False,
+        )
+
+    def end_rollout(self, application_id: str, wish: EndRollout) -> Rollouts:
+        """End the roll-out that runs: the new model serves from now on, or it does not.
+
+        Raises ``NotFound``; ``Conflict`` where none runs.
+        """
+        return self._send(
+            Rollouts,
+            f"/applications/{application_id}/rollouts/end",
+            wish.model_dump(mode="json"),
+            repeatable=False,
+        )
 
     def replay(self, policy: str = "default") -> Replay:
         """Run past tasks again in the order that another policy chooses.

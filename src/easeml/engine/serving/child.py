@@ -5,6 +5,7 @@ process with a memory limit, that is replaced when it dies.
 """
 
 import json
+import random
 import selectors
 import socket
 import tempfile
@@ -21,7 +22,7 @@ from easeml.contract.models import Measure
 from easeml.data import Rows, kinds_of, parse_rows
 from easeml.engine.limits import limit_child
 from easeml.engine.serving.frames import Header, encode, receive_frame
-from easeml.engine.serving.shelf import Shelf
+from easeml.engine.serving.shelf import Assigned, Shelf
 from easeml.errors import EasemlError
 from easeml.modules import Predictions, added, conformal, interval, known_rows, measured
 from easeml.modules.ensemble import TrainedEnsemble, load_model
@@ -33,6 +34,7 @@ from easeml.schema import Schema
 
 _LONGEST_ID = 256  # bytes
 _MEASURE_SECONDS = 5.0  # of an uploaded objective: others wait meanwhile
+_FAILED = 500  # and above: the model is to blame, not the rows
 _PATIENCE = 30.0  # seconds for a frame that has begun to arrive, or an answer to leave
 
 
@@ -101,7 +103,8 @@ class _Child:
                     daemon=True,
                 ).start()
             case "serve":
-                known = self._shelf.assign(request["application"], request["model_id"])
+                assigned = Assigned(request["model_id"], request["challenger_id"], request["share"])
+                known = self._shelf.assign(request["application"], assigned)
                 self._acknowledge(request, "" if known else "it has not been loaded")
 
     def _load(self, request: Header) -> None:
@@ -131,14 +134,34 @@ class _Child:
     def _answer(self, connection: socket.socket, application: str) -> None:
         try:
             header, body = receive_frame(connection)
-            served = self._shelf.of(application)
-            if served is None:  # the predictor sets it up when the caller asks again
-                raise EOFError
-            status, reply = _predict(served, header["content_type"], body)
-            connection.sendall(encode({"status": status}, reply))
+            head, reply = self._asked(application, header["content_type"], body)
+            connection.sendall(encode(head, reply))
         except (EOFError, OSError):
             self._selector.unregister(connection)
             connection.close()
+
+    def _asked(self, application: str, content_type: str, body: bytes) -> tuple[Header, bytes]:
+        """Return head and body of the answer to a request.
+
+        A model that is rolled out answers its share, drawn for each request; where it fails the
+        other model answers, and the head says so.
+        """
+        served = self._shelf.of(application)
+        if served is None:  # the predictor sets it up when the caller asks again
+            raise EOFError
+        challenger = self._shelf.challenger_of(application)
+        if challenger is None:
+            status, reply = _predict(served, content_type, body)
+            return {"status": status}, reply
+        other, share = challenger
+        head: Header = {"share": share}
+        if random.random() < share:  # noqa: S311 nobody gains by guessing it
+            status, reply = _predict(other, content_type, body)
+            if status < _FAILED:
+                return {**head, "status": status}, reply
+            head["failed"] = True
+        status, reply = _predict(served, content_type, body)
+        return {**head, "status": status}, reply
 
 
 def _load(request: Header) -> _Served:

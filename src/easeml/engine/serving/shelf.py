@@ -1,8 +1,18 @@
 """The models that a child holds, and which of them answers for which application."""
 
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Model = TypeVar("Model")
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """The model that answers for an application, and one that answers a share of its requests."""
+
+    model_id: str
+    challenger_id: str = ""
+    share: float = 0.0
 
 
 class Shelf(Generic[Model]):
@@ -10,25 +20,40 @@ class Shelf(Generic[Model]):
 
     def __init__(self) -> None:
         self._loaded: dict[str, Model] = {}
-        self._serving: dict[str, str] = {}  # application to model
+        self._serving: dict[str, Assigned] = {}  # by application
 
     def put(self, model_id: str, model: Model) -> None:
         """Keep a loaded model."""
         self._loaded[model_id] = model
 
-    def assign(self, application: str, model_id: str) -> bool:
-        """Let a model answer for an application, and forget the one it replaces.
+    def assign(self, application: str, assigned: Assigned) -> bool:
+        """Let models answer for an application, and forget those that they replace.
 
-        Returns false, and changes nothing, where the model is not here.
+        Returns false, and changes nothing, where one of them is not here.
         """
-        if model_id not in self._loaded:
+        wanted = _named(assigned)
+        if not wanted <= self._loaded.keys():
             return False
-        replaced = self._serving.get(application)
-        self._serving[application] = model_id
-        if replaced is not None and replaced not in self._serving.values():
-            del self._loaded[replaced]
+        before = self._serving.get(application)
+        self._serving[application] = assigned
+        replaced = _named(before) if before is not None else set[str]()
+        in_use = {id for one in self._serving.values() for id in _named(one)}
+        for model_id in replaced - in_use:
+            self._loaded.pop(model_id, None)
         return True
 
     def of(self, application: str) -> Model | None:
         """The model that answers for an application, ``None`` before one was assigned."""
-        return self._loaded.get(self._serving.get(application, ""))
+        assigned = self._serving.get(application)
+        return self._loaded.get(assigned.model_id) if assigned else None
+
+    def challenger_of(self, application: str) -> tuple[Model, float] | None:
+        """The model that answers a share of an application's requests, and the share, if any."""
+        assigned = self._serving.get(application)
+        if assigned is None or not assigned.challenger_id:
+            return None
+        return self._loaded[assigned.challenger_id], assigned.share
+
+
+def _named(assigned: Assigned) -> set[str]:
+    return {assigned.model_id, assigned.challenger_id} - {""}

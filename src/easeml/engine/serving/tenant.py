@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import multiprocessing
 import socket
+from dataclasses import asdict
 from pathlib import Path
 
 import structlog
@@ -13,6 +14,7 @@ import structlog
 from easeml.confinement import Isolation
 from easeml.engine.fork_server import fork_server
 from easeml.engine.serving.frames import Header, encode, read_frame
+from easeml.engine.serving.shelf import Assigned
 from easeml.errors import EasemlError, NotReady
 
 log = structlog.get_logger()
@@ -75,13 +77,13 @@ class TenantChild:
         if error := await self._call({"do": "load", **facts}):
             raise EasemlError(f"Model {model_id} could not be loaded: {error}")
 
-    async def serve(self, application: str, model_id: str) -> None:
-        """Let a loaded model answer for an application from now on; the model that it replaces is
-        forgotten. Raises ``EasemlError`` if the child does not have the model.
+    async def serve(self, application: str, assigned: Assigned) -> None:
+        """Let loaded models answer for an application from now on; those that they replace are
+        forgotten. Raises ``EasemlError`` if the child does not have them.
         """
-        facts = {"application": application, "model_id": model_id}
+        facts = {"application": application, **asdict(assigned)}
         if error := await self._call({"do": "serve", **facts}):
-            raise EasemlError(f"Model {model_id} cannot serve: {error}")
+            raise EasemlError(f"Model {assigned.model_id} cannot serve: {error}")
 
     def hand_over(self, connection: socket.socket, application: str) -> None:
         """Let the child answer on a connection. Raises ``OSError`` if it has ended."""

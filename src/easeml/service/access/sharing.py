@@ -30,6 +30,7 @@ _LOOKED_AT = (
     "/journey",
     "/next",
     "/reports",
+    "/rollouts",
     "/rows",
     "/suggestions",
     "/tools",

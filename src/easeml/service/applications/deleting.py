@@ -168,6 +168,7 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> se
         tables.work_answers,
         tables.production_rows,
         tables.feedback,
+        tables.rollouts,
         tables.goals,
         tables.suggestions,
         tables.shares,
@@ -177,6 +178,7 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> se
     subjects = [application.id, *task_ids, *(model.id for model in models)]
     tables.reports.forget(later, subject=subjects)
     tables.request_logs.forget(later, id=application.id)
+    tables.rollout_rules.forget(later, id=application.id)
     tables.applications.update(application.id, erased=True, live_model_id="")
     tx.events.append("application.erased", application.id, {}, application.tenant_id)
     return {digest for row in (*models, *tasks, *attempts) for digest in _named(row)}

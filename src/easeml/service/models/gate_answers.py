@@ -1,6 +1,5 @@
 """What the test of a model brought: the ledger after it, and a promotion that is live or refused."""
 
-from easeml.contract.states import PromotionKind
 from easeml.contract.tasks import TaskResult
 from easeml.service.models import promotion
 from easeml.service.models.gating import Asked
@@ -27,7 +26,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
     model = tables.models.get(asked.new_id)
     reason = str(result.value["reason"])
     if result.value["answer"] == PASS:
-        promotion.make_live(tx, application, model, PromotionKind.BETTER, reason)
+        promotion.let_serve(tx, application, model, reason)
     else:
         promotion.refuse(tx, application, model, reason)
 

@@ -7,14 +7,12 @@ that finds two hundred ever better models spends three steps.
 
 from dataclasses import dataclass
 
-from easeml.contract.states import JobState, PromotionState, TaskGroup
+from easeml.contract.states import SEARCHING_JOBS, PromotionState, TaskGroup
 from easeml.service.gates import kept
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Gate, Job, TrainedModel
 from easeml.store.shapes import Shape
-
-_SEARCHING = (JobState.PREPARING, JobState.RUNNING, JobState.PAUSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ def was_decided(tables: Tables, application: Application, gate: Gate, model: Tra
 
 def _is_due(tables: Tables, job: Job) -> bool:
     """Tell whether the best model of a search may spend a step by now."""
-    if job.state not in _SEARCHING:
+    if job.state not in SEARCHING_JOBS:
         return True
     trained = tables.models.count(job_id=job.id)
     powers_of_ten = len(str(trained)) - 1

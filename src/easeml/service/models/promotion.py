@@ -4,14 +4,31 @@ Every change is a compare-and-set with a record.
 """
 
 from easeml.contract.measures import of_event
-from easeml.contract.states import ApplicationState, JobState, PromotionKind, PromotionState
+from easeml.contract.states import (
+    SEARCHING_JOBS,
+    ApplicationState,
+    JobState,
+    PromotionKind,
+    PromotionState,
+    RolloutState,
+    RolloutWay,
+)
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.service.advice import importance, rescoring, test_quality
 from easeml.service.gates import kept
 from easeml.service.models import gating
+from easeml.service.rollouts import kept as kept_rollouts
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, Job, Json, Promotion, TrainedModel
+from easeml.store.records import (
+    Application,
+    Job,
+    Json,
+    Promotion,
+    Rollout,
+    RolloutRule,
+    TrainedModel,
+)
 
 
 def consider(tx: Transaction, application_id: str) -> Promotion | None:
@@ -35,13 +52,75 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
         or (before is not None and model.standing <= before)
     ):
         return None
+    if _waits_for_rollout(tables, application, model):
+        return None
     held = gating.hold(tx, application, model)
     if held is None:
         reason = _why_better(tables, application, model)
-        return make_live(tx, application, model, PromotionKind.BETTER, reason)
+        return let_serve(tx, application, model, reason)
     if held.refusal:
         refuse(tx, application, model, held.refusal)
     return None
+
+
+def let_serve(
+    tx: Transaction, application: Application, model: TrainedModel, reason: str
+) -> Promotion:
+    """Let a better model serve: at once, or after a roll-out that begins now.
+
+    The first model of an application serves at once: there is nothing to compare it with.
+    """
+    tables = tx.scoped(application.tenant_id)
+    rule = kept_rollouts.rule_of(tables, application)
+    if not application.live_model_id or rule.way == RolloutWay.AT_ONCE:
+        return make_live(tx, application, model, PromotionKind.BETTER, reason)
+    return roll_out(tx, application, model, rule, reason)
+
+
+def roll_out(
+    tx: Transaction,
+    application: Application,
+    model: TrainedModel,
+    rule: RolloutRule,
+    reason: str,
+) -> Promotion:
+    """Compare a model with the one that serves on live requests, the way that the rule says.
+
+    Raises as ``kept.start``.
+    """
+    rollout = kept_rollouts.start(tx, application, model, rule)
+    return note_rollout(tx, application, rollout, reason)
+
+
+def note_rollout(
+    tx: Transaction, application: Application, rollout: Rollout, reason: str
+) -> Promotion:
+    """Keep in the list of changes what a roll-out has come to."""
+    tables = tx.scoped(application.tenant_id)
+    model = tables.models.get(rollout.model_id)
+    if rollout.state == RolloutState.RUNNING:
+        state = PromotionState(rollout.way)
+        if rollout.way == RolloutWay.SHARE:
+            reason = f"{rollout.share:.0%} of the requests: {reason}"
+    else:
+        state = PromotionState.TAKEN_BACK
+    return _record(tables, application, model, PromotionKind.BETTER, reason, state)
+
+
+def _waits_for_rollout(tables: Tables, application: Application, model: TrainedModel) -> bool:
+    """Tell whether a model may not be rolled out now.
+
+    One that runs comes to its end first, and a search has to have ended: a comparison takes long,
+    and a better model may follow in seconds.
+    """
+    if not application.live_model_id:
+        return False
+    if kept_rollouts.running(tables, application.id) is not None:
+        return True
+    if kept_rollouts.rule_of(tables, application).way == RolloutWay.AT_ONCE:
+        return False
+    job = tables.jobs.get(model.job_id)
+    return job.state in SEARCHING_JOBS or kept_rollouts.was_tried(tables, application, model)
 
 
 def _why_better(tables: Tables, application: Application, model: TrainedModel) -> str:
@@ -85,6 +164,7 @@ def make_live(
         live_model_id=model.id,
         state=ApplicationState.SERVING,
     )
+    kept_rollouts.end_with(tx, application, model, kind, reason)
     promotion = _record(tables, application, model, kind, reason)
     data = _event_data(tables, application, model)
     if not application.live_model_id:

@@ -7,15 +7,16 @@ compared, rescored and explained by their first fit; only predictions and the te
 the second.
 """
 
-from easeml.contract.states import JobState, PromotionKind
+from easeml.contract.states import JobState, PromotionKind, RolloutWay
 from easeml.contract.tasks import WeightedPipeline
 from easeml.modules import Registry
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import ensembling, promotion
+from easeml.service.rollouts import kept as kept_rollouts
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
-from easeml.store.records import Job, Task, TrainedModel
+from easeml.store.records import Application, Job, Task, TrainedModel
 
 from .measured import Measured
 
@@ -30,7 +31,7 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
 
     None where nothing is to be done: the search goes on, its models are being put together, the
     model is pinned, was fitted so before, or that is or was tried. Where the application has a
-    gate, what was tested is what serves.
+    gate, or rolls models out, what was tested is what serves.
     """
     tables = tx.scoped(job.tenant_id)
     if job.state != JobState.RESTING or ensembling.is_under_way(tables, job):
@@ -38,7 +39,7 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     application = tables.applications.get(job.application_id)
     if not application.live_model_id or application.pinned:
         return None
-    if kept.active(tables, application.id) is not None:
+    if _serves_as_tested(tables, application):
         return None
     model = tables.models.get(application.live_model_id)
     if model.job_id != job.id or _was_asked_for(tables, model):
@@ -63,12 +64,19 @@ def record(tx: Transaction, task: Task, artefact: str, predictions: str) -> None
     """Keep what a refit brought, and serve it where the model still serves."""
     tables = tx.scoped(task.tenant_id)
     tested = tables.models.get(task.subject)
-    if kept.active(tables, tested.application_id) is not None:
-        return  # it was asked for before there was a gate
+    if _serves_as_tested(tables, tables.applications.get(tested.application_id)):
+        return  # it was asked for before that was so
     model = tables.models.update(task.subject, refitted=artefact, refitted_predictions=predictions)
     application = tables.applications.get(model.application_id)
     if application.live_model_id == model.id:
         promotion.make_live(tx, application, model, PromotionKind.REFIT, _REASON)
+
+
+def _serves_as_tested(tables: Tables, application: Application) -> bool:
+    """Tell whether a model is tested before it serves, and may not be another one then."""
+    if kept.active(tables, application.id) is not None:
+        return True
+    return kept_rollouts.rule_of(tables, application).way != RolloutWay.AT_ONCE
 
 
 def _was_asked_for(tables: Tables, model: TrainedModel) -> bool:

@@ -26,6 +26,8 @@ class Seen:
     content_type: str
     body: bytes
     answer: bytes
+    share: float = 0.0  # the chance that a model that is rolled out would answer
+    failed: bool = False  # it was to, and could not
 
 
 def set_log(store: Store, caller: Caller, application_id: str, wish: NewRequestLog) -> RequestLog:
@@ -132,6 +134,8 @@ def _rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
                 model_id=answer["model_id"],
                 inputs={name: value for name, value in row.items() if name not in masked},
                 answer={"prediction": said, "probabilities": chance},
+                share=seen.share,
+                other={"failed": True} if seen.failed else {},
             )
         )
     return found

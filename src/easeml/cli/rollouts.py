@@ -1,0 +1,120 @@
+"""``app rollout``: how a better model comes to serve, and what the comparison says."""
+
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import moment, print_json, print_pairs, say
+from easeml.client import Client
+from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollout, Rollouts
+from easeml.contract.states import RolloutEnd, RolloutState, RolloutWay
+from easeml.errors import InvalidInput
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command to ``app``."""
+    app.command()(rollout)
+
+
+def rollout(
+    application_id: ApplicationId,
+    *,
+    way: Annotated[
+        RolloutWay | None, typer.Option(help="How better models come to serve from now on.")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="By how much a model may be worse; .02 by default.")
+    ] = None,
+    reliability: Annotated[
+        float | None, typer.Option(help="One minus the chance of each error; .95 by default.")
+    ] = None,
+    shares: Annotated[
+        str, typer.Option(help="Of the requests that the new model answers, as 0.1,0.25,0.5.")
+    ] = "",
+    scale: Annotated[
+        float | None, typer.Option(help="Of a target that is a number: the largest that counts.")
+    ] = None,
+    model: Annotated[
+        str,
+        typer.Option(help="Compare this model now, by its id; --way says how, if not as usual."),
+    ] = "",
+    promote: Annotated[
+        bool, typer.Option("--promote", help="Let the model that is compared serve now.")
+    ] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="End the comparison; what serves goes on.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare a better model with the one that serves on live requests, before it serves."""
+    given = {"tolerance": tolerance, "reliability": reliability, "scale": scale}
+    told = {name: value for name, value in given.items() if value is not None}
+    asked = [bool(model), promote, stop, bool(told or shares)]
+    if sum(asked) > 1:
+        raise InvalidInput("Ask for one thing at a time.", where="--model, --promote, --stop")
+    with Client() as client:
+        if model:
+            found = client.start_rollout(application_id, NewRollout(model_id=model, way=way))
+        elif promote or stop:
+            end = RolloutEnd.PROMOTE if promote else RolloutEnd.STOP
+            found = client.end_rollout(application_id, EndRollout(end=end))
+        elif way or told or shares:
+            wish = _wish(client.rollouts(application_id), way, shares, told)
+            found = client.set_rollout_rule(application_id, wish)
+        else:
+            found = client.rollouts(application_id)
+    if as_json:
+        return print_json(found)
+    return _print(found)
+
+
+def _wish(
+    before: Rollouts, way: RolloutWay | None, shares: str, told: dict[str, float]
+) -> NewRolloutRule:
+    """Return the rule that is asked for: what was not named stays as it was."""
+    names = ("way", "tolerance", "reliability", "shares", "scale")
+    wanted = {name: getattr(before, name) for name in names} | told
+    if way is not None:
+        wanted["way"] = way
+    if shares:
+        wanted["shares"] = [one.strip() for one in shares.split(",") if one.strip()]
+    try:
+        return NewRolloutRule.model_validate(wanted)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(first["msg"], where=f"--{first['loc'][0]}") from error
+
+
+def _print(found: Rollouts) -> None:
+    say(found.promise)
+    if found.way != RolloutWay.AT_ONCE and not found.keeps_requests:
+        say(f"No requests are kept: easeml app log {found.application_id} --share 1")
+    for one in found.rollouts:
+        _print_one(one)
+
+
+def _print_one(one: Rollout) -> None:
+    runs = one.state == RolloutState.RUNNING
+    print_pairs(
+        [
+            ("challenger", f"{one.challenger} ({one.model_id})"),
+            ("champion", f"{one.champion} ({one.against_id})"),
+            ("since", moment(one.created)),
+            ("state", one.state if not runs else _running(one)),
+            ("rows compared", one.compared),
+            ("predictions that change", one.changed),
+            ("better, worse, alike", f"{one.better:,}, {one.worse:,}, {one.alike:,}"),
+            ("truths not understood", one.unknown or None),
+            ("requests it failed on", one.failures or None),
+            ("requests to come", f"about {one.to_come:,}" if runs and one.to_come else None),
+        ]
+    )
+    say(one.says)
+
+
+def _running(one: Rollout) -> str:
+    if one.way == RolloutWay.SHADOW:
+        return "predicts beside the model that answers"
+    return f"answers {one.share:.0%} of the requests"

@@ -1,0 +1,260 @@
+"""Rolling a model out: is the new one, on live requests, at least not worse than the one that serves?
+
+Both models predict each request; one of them answers. Where the truth comes, the difference is put
+to two bets that may be looked at after every request (Waudby-Smith and Ramdas, "Estimating means of
+bounded random variables by betting", JRSS B 2024, section 4). One is on the new model being worse
+by less than a tolerance: the more it wins, the more requests the new model answers. The other is on
+the new model being worse: if it wins, the new model is taken back.
+
+Truth that comes more often of wrong answers (people complain) would favour the model that answers
+fewer requests. So where both answer some, a request counts by the inverse of the chance that the
+model that answered it did: what people complain about then weighs alike on both sides. Rows of one
+request are answered by one model, so a request is one bet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.ci.betting import ladder_of_bets
+from easeml.lifecycle.labels import class_name
+
+GOES_ON, LIVE, TAKEN_BACK = "goes on", "live", "taken back"
+MOST_FAILURES = 3
+"""Requests that the new model may fail on which the old one answered; then it is taken back."""
+
+_BETS = ladder_of_bets(1 / 64, 1.0)
+_LEAST_NATS = 0.2  # of evidence from which on its growth tells how much is to come
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a model is rolled out.
+
+    ``shares``: of the requests that it answers at first and then, rising, in (0, 1); empty: the old
+    model answers all until the end (a shadow). ``tolerance``: by how much it may be worse, as a
+    mean difference of quality in [0, 1]. ``reliability``: one minus the chance of each error.
+    """
+
+    shares: tuple[float, ...] = ()
+    tolerance: float = 0.02
+    reliability: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Raise ``InvalidInput`` for what is no plan."""
+        if list(self.shares) != sorted(set(self.shares)):
+            raise InvalidInput("The shares have to rise.", where="shares", remedy="0.1, 0.25, 0.5")
+        if not all(0 < share < 1 for share in self.shares):
+            raise InvalidInput("A share lies between 0 and 1.", where="shares")
+        if not 0 < self.tolerance < 1:
+            raise InvalidInput("A tolerance lies between 0 and 1.", where="tolerance")
+        if not 0.5 <= self.reliability < 1:
+            raise InvalidInput("A reliability lies between 0.5 and 1.", where="reliability")
+
+    @property
+    def nats(self) -> float:
+        """The evidence that decides."""
+        return -math.log(1 - self.reliability)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one request whose truth is known.
+
+    ``gain``: quality of the new model less that of the old, the mean over its rows, in [-1, 1].
+    ``share``: the chance that the new model would answer it; ``by_new``: whether it did.
+    """
+
+    gain: float
+    share: float = 0.0
+    by_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the requests told so far.
+
+    ``fine``, ``worse``: log wealth of each bet on the new model being not worse than tolerated, and
+    on its being worse; empty before the first. ``peak``: the most that all bets on the first have
+    ever been worth, in nats. ``better``, ``worse_off``, ``alike``: numbers of requests.
+    """
+
+    fine: tuple[float, ...] = ()
+    worse: tuple[float, ...] = ()
+    peak: float = 0.0
+    better: int = 0
+    worse_off: int = 0
+    alike: int = 0
+    failures: int = 0
+
+    @property
+    def requests(self) -> int:
+        """How many requests have told something."""
+        return self.better + self.worse_off + self.alike
+
+
+def weight(outcome: Outcome) -> float:
+    """Return how much a request counts, in (0, 1]: more, the rarer its model answers.
+
+    It is 1 where one model answers all.
+    """
+    if not 0 < outcome.share < 1:
+        return 1.0
+    own = outcome.share if outcome.by_new else 1 - outcome.share
+    return min(1.0, (1 - own) / own)
+
+
+def told(plan: Plan, evidence: Evidence, outcomes: Iterable[Outcome]) -> Evidence:
+    """Return the evidence after more requests, in the order in which their truth came.
+
+    Raises ``InvalidInput`` for a gain that is not between -1 and 1.
+    """
+    for outcome in outcomes:
+        evidence = _after(plan, evidence, outcome)
+    return evidence
+
+
+def _after(plan: Plan, evidence: Evidence, outcome: Outcome) -> Evidence:
+    gain = outcome.gain
+    if not -1 <= gain <= 1:
+        raise InvalidInput(f"A gain lies between -1 and 1, not at {gain}.", where="gain")
+    counts = weight(outcome)
+    fine = _bet(evidence.fine, counts * (gain + plan.tolerance))
+    return replace(
+        evidence,
+        fine=fine,
+        worse=_bet(evidence.worse, -counts * gain),
+        peak=max(evidence.peak, _nats(fine)),
+        better=evidence.better + (gain > 0),
+        worse_off=evidence.worse_off + (gain < 0),
+        alike=evidence.alike + (gain == 0),
+    )
+
+
+def failed(evidence: Evidence, number: int) -> Evidence:
+    """Return the evidence after requests that the new model failed on and the old one answered."""
+    return replace(evidence, failures=evidence.failures + number)
+
+
+def verdict(plan: Plan, evidence: Evidence) -> str:
+    """Return whether the roll-out goes on, or how it ends.
+
+    A model that is worse by more than the tolerance ever goes live with probability 1 - reliability
+    at most, and one that is not worse is ever taken back by the bets with that probability at most
+    (Ville's inequality), however often one looks.
+    """
+    if evidence.failures >= MOST_FAILURES or _nats(evidence.worse) >= plan.nats:
+        return TAKEN_BACK
+    if evidence.peak >= plan.nats:
+        return LIVE
+    return GOES_ON
+
+
+def share_now(plan: Plan, evidence: Evidence) -> float:
+    """Return the share of requests that the new model answers.
+
+    The shares and the end cut the evidence into equal parts. So a model that is worse than
+    tolerated ever gets the k-th of K shares with probability ``(1 - reliability)**((k - 1) / K)``
+    at most.
+    """
+    if not plan.shares:
+        return 0.0
+    place = int(len(plan.shares) * evidence.peak / plan.nats + 1e-9)
+    return plan.shares[min(place, len(plan.shares) - 1)]
+
+
+def chance_if_worse(evidence: Evidence) -> float:
+    """Return the greatest chance of so good a record for a model that is worse than tolerated."""
+    return math.exp(-evidence.peak)
+
+
+def chance_if_not_worse(evidence: Evidence) -> float:
+    """Return the greatest chance of so bad a record as now for a model that is not worse."""
+    return min(1.0, math.exp(-_nats(evidence.worse)))
+
+
+def requests_to_come(plan: Plan, evidence: Evidence) -> int | None:
+    """Estimate how many more requests with truth decide, at the rate so far.
+
+    None where the evidence is too little to say.
+    """
+    most = max(_nats(evidence.fine), _nats(evidence.worse))
+    if most < _LEAST_NATS or not evidence.requests:
+        return None
+    rate = most / evidence.requests
+    return max(1, math.ceil((plan.nats - most) / rate))
+
+
+def why(plan: Plan, evidence: Evidence) -> str:
+    """Return what the requests say so far, in a sentence."""
+    if evidence.failures >= MOST_FAILURES:
+        return f"It failed on {evidence.failures} requests that the model before could answer."
+    counted = (
+        f"better on {evidence.better:,}, worse on {evidence.worse_off:,} and alike on "
+        f"{evidence.alike:,} of {evidence.requests:,}"
+    )
+    answer = verdict(plan, evidence)
+    if answer == TAKEN_BACK:
+        chance = chance_if_not_worse(evidence)
+        return f"It is worse: {counted} (p = {chance:.2g})."
+    chance = chance_if_worse(evidence)
+    if answer == LIVE:
+        return f"It is not worse by more than {plan.tolerance:g}: {counted} (p = {chance:.2g})."
+    return f"So far it is {counted} (p = {chance:.2g} for being worse by {plan.tolerance:g})."
+
+
+def promise(plan: Plan) -> str:
+    """Return what a plan promises, in a sentence."""
+    chance = 1 - plan.reliability
+    how = "Old and new model predict; the old one answers."
+    if plan.shares:
+        shares = ", ".join(f"{share:.0%}" for share in plan.shares)
+        how = f"The new model answers {shares} of the requests, then all."
+    return (
+        f"{how} A model whose quality is lower by more than {plan.tolerance:g} goes live with a "
+        f"chance of {chance:.2g} at most, and one that is not worse is taken back with a chance of "
+        f"{chance:.2g} at most, however often one looks."
+    )
+
+
+def gains(new: Sequence[object], old: Sequence[object], truth: Sequence[object]) -> list[float]:
+    """Return of each row whether the new model is right and the old is not (1), or the other way
+    round (-1), or neither (0). ``None``: a model that failed. Classes compare by ``class_name``.
+    """
+    found = []
+    for one, other, true in zip(new, old, truth, strict=True):
+        name = class_name(true)
+        found.append(float(class_name(one) == name) - float(class_name(other) == name))
+    return found
+
+
+def number_gains(
+    new: Sequence[float], old: Sequence[float], truth: Sequence[float], scale: float
+) -> list[float]:
+    """Return of each row by how much the new model's error is smaller, in shares of ``scale``.
+
+    Errors above ``scale``, the largest that counts, count as that.
+    """
+    found = []
+    for one, other, true in zip(new, old, truth, strict=True):
+        error = min(abs(one - true), scale)
+        before = min(abs(other - true), scale)
+        found.append((before - error) / scale)
+    return found
+
+
+def _bet(wealth: tuple[float, ...], value: float) -> tuple[float, ...]:
+    before = np.array(wealth) if wealth else np.zeros(len(_BETS.sizes))
+    return tuple((before + np.log1p(_BETS.sizes * value)).tolist())
+
+
+def _nats(wealth: tuple[float, ...]) -> float:
+    """Return the logarithm of what all bets are worth together."""
+    if not wealth:
+        return 0.0
+    return float(np.logaddexp.reduce(np.array(wealth) + np.log(_BETS.weights)))

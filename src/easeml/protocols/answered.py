@@ -1,0 +1,17 @@
+"""The answer to a prediction request, on its way from the predictor to who asked."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """HTTP status and JSON bytes of an answer: a ``Prediction`` or a ``Problem``.
+
+    ``share``: the chance that a model that is rolled out would answer; ``failed``: it was to, and
+    could not, so that the model that serves did.
+    """
+
+    status: int
+    content: bytes
+    share: float = 0.0
+    failed: bool = False

@@ -1,0 +1,194 @@
+"""Roll-outs, as the owner of an application sets, reads, starts and ends them."""
+
+from dataclasses import replace
+
+from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollout, Rollouts
+from easeml.contract.states import (
+    PromotionKind,
+    RolloutEnd,
+    RolloutState,
+    RolloutWay,
+)
+from easeml.errors import Conflict
+from easeml.service.access.caller import Caller
+from easeml.service.models import promotion
+from easeml.service.rollouts import kept
+from easeml.store import Store, Tables, records
+from easeml.store.records import Application, RolloutRule
+
+AT_ONCE = (
+    "A better model serves at once. Let it be compared with the one that serves first, on live "
+    "requests: as a shadow, or by shares of the requests that grow."
+)
+_MOST_SHOWN = 10
+
+
+def set_rollout_rule(
+    store: Store, caller: Caller, application_id: str, wish: NewRolloutRule
+) -> Rollouts:
+    """Say how better models come to serve an application from now on.
+
+    A roll-out that runs goes on as it began. Repeated, it changes nothing. Raises ``NotFound``;
+    ``InvalidInput`` for shares that do not rise; ``Conflict`` where models cannot be compared: the
+    target is neither category nor number, or no requests, or not all columns of them, are kept.
+    """
+    from easeml.lifecycle.rollout import Plan
+
+    Plan(tuple(wish.shares), wish.tolerance, wish.reliability)
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        if wish.way != RolloutWay.AT_ONCE:
+            _check_comparable(tables, application)
+        changes = {
+            "way": wish.way,
+            "tolerance": wish.tolerance,
+            "reliability": wish.reliability,
+            "shares": list(wish.shares),
+            "scale": wish.scale,
+        }
+        if tables.rollout_rules.find(id=application.id) is None:
+            tables.rollout_rules.add(RolloutRule(application.id, application.tenant_id, **changes))
+        else:
+            tables.rollout_rules.update(application.id, **changes)
+        return show(tables, application)
+
+
+def list_rollouts(store: Store, caller: Caller, application_id: str) -> Rollouts:
+    """Return how better models come to serve, and the newest roll-outs; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return show(tables, tables.applications.get(application_id))
+
+
+def start_rollout(store: Store, caller: Caller, application_id: str, wish: NewRollout) -> Rollouts:
+    """Compare a model with the one that serves; it serves if it is not worse.
+
+    Raises ``NotFound``; ``Conflict`` where it serves already, another is rolled out, the models
+    cannot be compared, or a gate asks for a proof that there is not.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        model = promotion.to_go_back_to(tables, application, wish.model_id)
+        rule = _rule_for(tables, application, wish.way)
+        _check_comparable(tables, application)
+        promotion.roll_out(tx, application, model, rule, "asked for by a user")
+        return show(tables, application)
+
+
+def end_rollout(store: Store, caller: Caller, application_id: str, wish: EndRollout) -> Rollouts:
+    """End the roll-out that runs: the new model serves from now on, or it does not.
+
+    Raises ``NotFound``; ``Conflict`` where none runs.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        rollout = kept.running(tables, application.id)
+        if rollout is None:
+            raise Conflict("No model is being rolled out.", where=application.id)
+        if wish.end == RolloutEnd.STOP:
+            kept.end(tx, rollout, RolloutState.STOPPED, "ended by a user")
+        else:
+            model = tables.models.get(rollout.model_id)
+            reason = "asked for by a user, before the roll-out had come to its end"
+            promotion.make_live(tx, application, model, PromotionKind.BETTER, reason)
+        return show(tables, tables.applications.get(application_id))
+
+
+def show(tables: Tables, application: Application) -> Rollouts:
+    """Return how better models come to serve ``application``."""
+    rule = kept.rule_of(tables, application)
+    found = tables.rollouts.list(
+        application_id=application.id, newest_first=True, limit=_MOST_SHOWN
+    )
+    ids = [id for one in found for id in (one.model_id, one.against_id)]
+    names = dict(tables.models.pick("id", "name", id=ids)) if ids else {}
+    shown = [_show(one, names) for one in found]
+    log = tables.request_logs.find(id=application.id)
+    return Rollouts(
+        application_id=application.id,
+        way=rule.way,
+        tolerance=rule.tolerance,
+        reliability=rule.reliability,
+        shares=rule.shares,
+        scale=rule.scale,
+        promise=_promise(rule),
+        running=bool(found) and found[0].state == RolloutState.RUNNING,
+        keeps_requests=log is not None and log.share > 0,
+        rollouts=shown,
+    )
+
+
+def _promise(rule: RolloutRule) -> str:
+    from easeml.lifecycle import rollout as rollouts
+
+    if rule.way == RolloutWay.AT_ONCE:
+        return AT_ONCE
+    shares = tuple(rule.shares) if rule.way == RolloutWay.SHARE else ()
+    return rollouts.promise(rollouts.Plan(shares, rule.tolerance, rule.reliability))
+
+
+def _show(rollout: records.Rollout, names: dict[str, str]) -> Rollout:
+    from easeml.lifecycle import rollout as rollouts
+
+    plan, evidence = kept.plan_of(rollout), kept.evidence_of(rollout)
+    return Rollout(
+        id=rollout.id,
+        way=rollout.way,
+        state=rollout.state,
+        model_id=rollout.model_id,
+        challenger=names.get(rollout.model_id, ""),
+        against_id=rollout.against_id,
+        champion=names.get(rollout.against_id, ""),
+        share=rollout.share,
+        compared=rollout.compared,
+        changed=rollout.changed,
+        better=evidence.better,
+        worse=evidence.worse_off,
+        alike=evidence.alike,
+        unknown=rollout.unknown,
+        failures=evidence.failures,
+        p_worse=rollouts.chance_if_worse(evidence),
+        p_not_worse=rollouts.chance_if_not_worse(evidence),
+        to_come=rollouts.requests_to_come(plan, evidence),
+        says=rollout.reason or rollouts.why(plan, evidence),
+        scale=rollout.scale,
+        created=rollout.created,
+        ended=rollout.ended,
+    )
+
+
+def _rule_for(tables: Tables, application: Application, way: RolloutWay | None) -> RolloutRule:
+    """Return the rule of an application, with another way where one is asked for."""
+    rule = kept.rule_of(tables, application)
+    way = way or (RolloutWay.SHARE if rule.way == RolloutWay.AT_ONCE else rule.way)
+    if way == RolloutWay.AT_ONCE:
+        raise Conflict(
+            "A model that serves at once is not rolled out.",
+            where="way",
+            remedy=f"Serve it: easeml app rollback {application.id} --model MODEL",
+        )
+    return replace(rule, way=way)
+
+
+def _check_comparable(tables: Tables, application: Application) -> None:
+    """Raise ``Conflict`` where two models could not be compared on the requests that come."""
+    kept.kind_of_target(tables, application)
+    log = tables.request_logs.find(id=application.id)
+    if log is None or log.share <= 0:
+        raise Conflict(
+            "No requests are kept, so models cannot be compared on them.",
+            where=application.id,
+            remedy=f"Keep them first: easeml app log {application.id} --share 1",
+        )
+    version = tables.versions.get(application.version_id)
+    inputs = {column["name"] for column in version.columns if column["role"] == "input"}
+    masked = [name for name in log.masked if name in inputs]
+    if masked:
+        raise Conflict(
+            f"The values of {masked[0]!r} are not kept, so the other model cannot predict rows.",
+            where=application.id,
+            remedy="Keep them, or let better models serve at once.",
+        )

@@ -1,0 +1,216 @@
+"""Roll-outs as they are kept: the rule of an application, and the one that runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from easeml.contract.states import PromotionKind, RolloutState, RolloutWay
+from easeml.errors import Conflict
+from easeml.ids import new_id
+from easeml.store import Tables, Transaction
+from easeml.store.records import (
+    Application,
+    Feedback,
+    ProductionRow,
+    Rollout,
+    RolloutRule,
+    TrainedModel,
+)
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.rollout import Evidence, Plan
+    from easeml.store.rows import Rows
+    from easeml.store.shapes import ColumnSeen
+
+STARTED, GREW, ENDED = "rollout.started", "rollout.grew", "rollout.ended"
+EVENTS = (STARTED, GREW, ENDED)
+_SHARES = (0.1, 0.25, 0.5)
+_SCALE = 2.0  # times the root mean squared error of what serves
+_CATEGORY, _NUMBER = "category", "number"
+
+
+def rule_of(tables: Tables, application: Application) -> RolloutRule:
+    """Return how better models come to serve an application: at once where nobody said."""
+    from easeml.lifecycle.rollout import Plan
+
+    found = tables.rollout_rules.find(id=application.id)
+    if found is not None:
+        return found
+    plain = Plan()
+    return RolloutRule(
+        application.id,
+        application.tenant_id,
+        RolloutWay.AT_ONCE,
+        plain.tolerance,
+        plain.reliability,
+        list(_SHARES),
+    )
+
+
+def running(tables: Tables, application_id: str) -> Rollout | None:
+    """Return the roll-out that runs; None where there is none."""
+    return tables.rollouts.find(application_id=application_id, state=RolloutState.RUNNING)
+
+
+def newest(tables: Tables, application_id: str) -> Rollout | None:
+    """Return the newest roll-out, whatever became of it."""
+    found = tables.rollouts.list(application_id=application_id, newest_first=True, limit=1)
+    return found[0] if found else None
+
+
+def challenger(tables: Tables, application_id: str) -> tuple[TrainedModel, float] | None:
+    """Return the model that answers a share of the requests, and the share."""
+    rollout = running(tables, application_id)
+    if rollout is None or rollout.way != RolloutWay.SHARE:
+        return None
+    return tables.models.get(rollout.model_id), rollout.share
+
+
+def was_tried(tables: Tables, application: Application, model: TrainedModel) -> bool:
+    """Tell whether a model was compared with the one that serves, and did not replace it."""
+    ended = tables.rollouts.find(
+        application_id=application.id,
+        model_id=model.id,
+        against_id=application.live_model_id,
+        state=[RolloutState.TAKEN_BACK, RolloutState.STOPPED],
+    )
+    return ended is not None
+
+
+def start(
+    tx: Transaction, application: Application, model: TrainedModel, rule: RolloutRule
+) -> Rollout:
+    """Begin to compare a model with the one that serves, the way that the rule says.
+
+    Raises ``Conflict`` where they cannot be compared, or another comparison runs.
+    """
+    from easeml.lifecycle import rollout as rollouts
+
+    tables = tx.scoped(application.tenant_id)
+    if running(tables, application.id) is not None:
+        raise Conflict(
+            "A model is being rolled out.",
+            where=application.id,
+            remedy=f"Let it finish, or end it: easeml app rollout {application.id} --stop",
+        )
+    kind = kind_of_target(tables, application)
+    shares = tuple(rule.shares) if rule.way == RolloutWay.SHARE else ()
+    plan = rollouts.Plan(shares, rule.tolerance, rule.reliability)
+    evidence = rollouts.Evidence()
+    added = tables.rollouts.add(
+        Rollout(
+            id=new_id("roll"),
+            tenant_id=application.tenant_id,
+            application_id=application.id,
+            model_id=model.id,
+            against_id=application.live_model_id,
+            way=rule.way,
+            plan=asdict(plan),
+            evidence=asdict(evidence),
+            scale=(rule.scale or _scale(tables, application)) if kind == _NUMBER else 0.0,
+            share=rollouts.share_now(plan, evidence),
+            seen=_last_id(tables.production_rows, application),
+            told=_last_id(tables.feedback, application),
+        )
+    )
+    data = {"model_id": model.id, "name": model.name, "share": added.share, "way": rule.way}
+    tx.events.append(STARTED, application.id, data, application.tenant_id)
+    return added
+
+
+def end(tx: Transaction, rollout: Rollout, state: RolloutState, reason: str) -> Rollout:
+    """End a roll-out that runs; raises ``Conflict`` where it ended meanwhile."""
+    tables = tx.scoped(rollout.tenant_id)
+    ended = tables.rollouts.update(
+        rollout.id,
+        where={"state": RolloutState.RUNNING},
+        state=state,
+        reason=reason,
+        ended=tx.now(),
+    )
+    data = {
+        "model_id": rollout.model_id,
+        "name": tables.models.get(rollout.model_id).name,
+        "state": state,
+        "reason": reason,
+    }
+    tx.events.append(ENDED, rollout.application_id, data, rollout.tenant_id)
+    return ended
+
+
+def end_with(
+    tx: Transaction,
+    application: Application,
+    model: TrainedModel,
+    kind: PromotionKind,
+    reason: str,
+) -> None:
+    """End the roll-out that runs, since ``model`` serves from now on for a reason of ``kind``."""
+    rollout = running(tx.scoped(application.tenant_id), application.id)
+    if rollout is None or rollout.against_id == model.id:  # what serves may be fitted again
+        return
+    if rollout.model_id == model.id and kind == PromotionKind.BETTER:
+        end(tx, rollout, RolloutState.LIVE, reason)
+    else:
+        end(tx, rollout, RolloutState.REPLACED, f"{model.name} serves now: {reason}")
+
+
+def plan_of(rollout: Rollout) -> Plan:
+    """Return the plan of a roll-out."""
+    from easeml.lifecycle.rollout import Plan
+
+    return Plan(**{**rollout.plan, "shares": tuple(rollout.plan["shares"])})
+
+
+def evidence_of(rollout: Rollout) -> Evidence:
+    """Return what the requests of a roll-out told so far."""
+    from easeml.lifecycle.rollout import Evidence
+
+    bets = {name: tuple(rollout.evidence[name]) for name in ("fine", "worse")}
+    return Evidence(**{**rollout.evidence, **bets})
+
+
+def kind_of_target(tables: Tables, application: Application) -> str:
+    """Return whether the target is a category or a number.
+
+    Raises ``Conflict`` for anything else: what is right is not known of it.
+    """
+    target = target_of(tables, application)
+    kind = target["type"] if target else ""
+    if kind not in (_CATEGORY, _NUMBER):
+        raise Conflict(
+            "Models can be compared on requests where the target is a category or a number.",
+            where=application.id,
+            remedy="Let better models serve at once, and prove them by a gate.",
+        )
+    return kind
+
+
+def target_of(tables: Tables, application: Application) -> ColumnSeen | None:
+    """Return what is known of the column that is predicted; None where there is none."""
+    version = tables.versions.get(application.version_id)
+    for column in version.columns:
+        if column["role"] == "target":
+            return column
+    return None
+
+
+def _scale(tables: Tables, application: Application) -> float:
+    """Return the largest error that counts: twice what serves is off by on validation rows."""
+    live = tables.models.get(application.live_model_id)
+    found = tables.tasks.get(live.task_id).result.get("measures", {}).get("rmse")
+    value = float(found["value"]) if found else 0.0
+    if value <= 0:
+        raise Conflict(
+            "It is not known how far off the model that serves is.",
+            where=application.id,
+            remedy="Say which error is the largest that counts: --scale 10",
+        )
+    return _SCALE * value
+
+
+def _last_id(rows: Rows[ProductionRow] | Rows[Feedback], application: Application) -> str:
+    """Return the newest row of an application: what came before a roll-out does not count."""
+    found = rows.list(application_id=application.id, newest_first=True, limit=1)
+    return found[0].id if found else ""
