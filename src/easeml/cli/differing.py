@@ -38,16 +38,16 @@ def diff(
 ) -> None:
     """Show how two models differ on validation rows: quality, predictions, groups, columns used.
 
-    A name stands for the best model of that name, and live for the one that serves.
+    A name stands for the best model of that name, live or champion for the one that serves, and
+    challenger for the one that is compared with it on live requests.
     """
     if len(models) > 2:
         raise InvalidInput("Two models are compared, not more.", where="MODEL")
     with Client() as client:
         trained = list(client.models(application_id))
-        live = client.application(application_id).live_model
-        live_id = live.id if live else ""
-        new = _named(trained, models[-1], live_id)
-        old = _named(trained, models[0] if len(models) == 2 else _LIVE, live_id)
+        aliases = aliases_of(client, application_id)
+        new = model_named(trained, models[-1], aliases)
+        old = model_named(trained, models[0] if len(models) == 2 else _LIVE, aliases)
         task = client.ask_tool(application_id, "difference", model_id=new.id, against_id=old.id)
         client.wait_task(task.id, timeout=timeout)
         found = next(one for one in client.reports(application_id) if one.task_id == task.id)
@@ -59,16 +59,28 @@ def diff(
     print_table(["", "id", "model", "seconds a row", "bytes"], lines)
 
 
-def _named(trained: list[TrainedModel], name: str, live_id: str) -> TrainedModel:
-    """Return the model of that id, or the best of that name.
+def aliases_of(client: Client, application_id: str) -> dict[str, str]:
+    """Return the ids of the models that have a part: live, champion and challenger.
 
-    Raises ``NotFound`` naming what there is, ``Conflict`` where none serves that could be meant.
+    An id is empty where there is no such model now.
     """
-    wanted = name
-    if name == _LIVE:
-        if not live_id:
-            raise Conflict("No model is live yet.", remedy="Name two models.")
-        wanted = live_id
+    live = client.application(application_id).live_model
+    live_id = live.id if live else ""
+    rollouts = client.rollouts(application_id)
+    challenger_id = rollouts.rollouts[0].model_id if rollouts.running else ""
+    return {_LIVE: live_id, "champion": live_id, "challenger": challenger_id}
+
+
+def model_named(trained: list[TrainedModel], name: str, aliases: dict[str, str]) -> TrainedModel:
+    """Return the model of that id or alias, or the best of that name.
+
+    Raises ``NotFound`` naming what there is, ``Conflict`` where no model has that part.
+    """
+    wanted = aliases.get(name, name)
+    if not wanted:
+        raise Conflict(
+            f"No model is {name} now.", where=name, remedy="Name models by their ids or names."
+        )
     for one in trained:
         if wanted in (one.id, one.name):
             return one

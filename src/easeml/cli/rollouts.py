@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
+from easeml.cli.differing import model_named
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import moment, print_json, print_pairs, say
 from easeml.client import Client
@@ -38,7 +39,7 @@ def rollout(
     ] = None,
     model: Annotated[
         str,
-        typer.Option(help="Compare this model now, by its id; --way says how, if not as usual."),
+        typer.Option(help="Compare this model now, by id or name; --way says how."),
     ] = "",
     promote: Annotated[
         bool, typer.Option("--promote", help="Let the model that is compared serve now.")
@@ -56,7 +57,10 @@ def rollout(
         raise InvalidInput("Ask for one thing at a time.", where="--model, --promote, --stop")
     with Client() as client:
         if model:
-            found = client.start_rollout(application_id, NewRollout(model_id=model, way=way))
+            trained = list(client.models(application_id))
+            wanted = model_named(trained, model, {})
+            wish = NewRollout(model_id=wanted.id, way=way)
+            found = client.start_rollout(application_id, wish)
         elif promote or stop:
             end = RolloutEnd.PROMOTE if promote else RolloutEnd.STOP
             found = client.end_rollout(application_id, EndRollout(end=end))

@@ -7,6 +7,7 @@ from easeml.contract.models import TrainedModel
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.resources import Answer
+from easeml.contract.rollouts import Rollouts
 from easeml.contract.watching import Look, WatchReport
 
 
@@ -43,7 +44,8 @@ class ServingHistory(Answer):
     """An application, the changes of what it serves, newest first, and the models that they name.
 
     ``gates``: what has to be proven before a model serves. ``watch``: whether what serves is still
-    right, ``looks``: what the newest looks at production said, oldest first.
+    right, ``looks``: what the newest looks at production said, oldest first. ``rollouts``: how better
+    models come to serve.
     """
 
     application: Application
@@ -52,3 +54,4 @@ class ServingHistory(Answer):
     models: list[TrainedModel]
     watch: WatchReport
     looks: list[Look]
+    rollouts: Rollouts

@@ -27,6 +27,7 @@ _TONES = {  # state -> tone of its badge
     "declared": "busy",
     "failed": "bad",
     "lost": "bad",
+    "taken-back": "bad",
 }
 
 

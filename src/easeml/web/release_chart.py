@@ -18,8 +18,8 @@ _DAY = 86_400.0
 def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> Figure | None:
     """Return the quality of what served over time; None where nothing has served.
 
-    Squares are models that went live, rings those that a gate refused, both by their validation
-    rows; dots are looks at production, with their intervals; a tick is the share of right answers
+    Squares are models that went live, rings those that a gate refused, or that were taken back, by
+    their validation rows; dots are looks at production, with their intervals; a tick is the share of right answers
     among the newest rows whose truth came. Lines across time are new versions of the data.
     ``called``: what to call a model.
     """
@@ -45,6 +45,8 @@ def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> 
     series = [_served(live, models, at, quality, max(ends))]
     series += _changes("went live", "accent", "square", live, models, at, quality, called)
     series += _changes("refused", "bad", "ring", refused, models, at, quality, called)
+    back = [one for one in changes if one.state == PromotionState.TAKEN_BACK]
+    series += _changes("taken back", "warn", "ring", back, models, at, quality, called)
     if is_accuracy:
         series += _looks(view.looks, at)
         series += _truth(view, at)

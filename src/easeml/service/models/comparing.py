@@ -22,7 +22,7 @@ from easeml.store.records import Feedback, ProductionRow, Rollout, Task
 KIND = "compare"
 _MOST_ROWS = 500  # that a task predicts
 _ENOUGH = 100  # rows that are predicted at once; fewer wait for more
-_PAUSE = 5.0  # seconds between two tasks where fewer came
+_PAUSE = 2.0  # seconds between two tasks where fewer came
 _LATE = 5.0  # seconds in which a row may still arrive behind younger ones
 _MOST_TOLD = 10_000
 _LARGEST = 2**28  # bytes

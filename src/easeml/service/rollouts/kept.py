@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from easeml.store.shapes import ColumnSeen
 
 STARTED, GREW, ENDED = "rollout.started", "rollout.grew", "rollout.ended"
-EVENTS = (STARTED, GREW, ENDED)
+BACK = "rollout.taken-back"  # what its owner is told of: nobody asked for this end
+EVENTS = (STARTED, GREW, ENDED, BACK)
 _SHARES = (0.1, 0.25, 0.5)
 _SCALE = 2.0  # times the root mean squared error of what serves
 _CATEGORY, _NUMBER = "category", "number"
@@ -135,7 +136,8 @@ def end(tx: Transaction, rollout: Rollout, state: RolloutState, reason: str) -> 
         "state": state,
         "reason": reason,
     }
-    tx.events.append(ENDED, rollout.application_id, data, rollout.tenant_id)
+    kind = BACK if state == RolloutState.TAKEN_BACK else ENDED
+    tx.events.append(kind, rollout.application_id, data, rollout.tenant_id)
     return ended
 
 

@@ -10,7 +10,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views, applications
 from easeml.service.journey import next_steps, suggested
-from easeml.service.models import gates, watching
+from easeml.service.models import gates, rollouts, watching
 from easeml.service.search import progress
 from easeml.store import Store
 
@@ -74,6 +74,7 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         proven = gates.show(tables, application)
         watch = watching.report_on(store, tables, application)
         looks = watching.looks(store, tables, application)
+        rolled_out = rollouts.show(tables, application)
     return ServingHistory(
         application=shown,
         gates=proven,
@@ -81,4 +82,5 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         models=models,
         watch=watch,
         looks=looks,
+        rollouts=rolled_out,
     )

@@ -9,7 +9,8 @@ from starlette.routing import Route
 
 from easeml.contract.applications import Application
 from easeml.contract.gates import NewGate
-from easeml.contract.states import MemberRole
+from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
+from easeml.contract.states import MemberRole, RolloutEnd
 from easeml.errors import InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.quality_chart import quality_figure
@@ -95,6 +96,7 @@ async def history(context: PageContext) -> Response:
         "models": models,
         "gates": view.gates,
         "watch": view.watch,
+        "rollouts": view.rollouts,
         "chart": release_figure(view, context.site.titles.of),
     }
     return render(context, view.application, "application_history.html", **values)
@@ -173,6 +175,36 @@ async def gate(context: PageContext) -> Response:
     return back_to(f"/applications/{application_id}/history#gate")
 
 
+@signed_in
+async def roll_out(context: PageContext) -> Response:
+    """Say how better models come to serve, compare one now, or end what is compared."""
+    form = await context.form()
+    action, application_id = str(form.get("action", "")), context.path("application")
+    client = context.client
+    if action == "start":
+        await client.start_rollout(application_id, NewRollout(model_id=str(form.get("model", ""))))
+    elif action in (RolloutEnd.PROMOTE, RolloutEnd.STOP):
+        await client.end_rollout(application_id, EndRollout(end=RolloutEnd(action)))
+    else:
+        await client.set_rollout_rule(application_id, _rollout_rule(form))
+    return back_to(f"/applications/{application_id}/history#rollout")
+
+
+def _rollout_rule(form: Any) -> NewRolloutRule:
+    """Return the rule of a form; raises InvalidInput."""
+    told: dict[str, Any] = {
+        name: str(form.get(name, "")) for name in ("way", "tolerance", "reliability")
+    }
+    written = str(form.get("shares", ""))
+    told["shares"] = [one.strip() for one in written.split(",") if one.strip()]
+    told["scale"] = str(form.get("scale", "")) or 0.0
+    try:
+        return NewRolloutRule.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(first["msg"], where=str(first["loc"][0])) from error
+
+
 def _gate(form: Any) -> NewGate:
     """Return the gate of a form; raises InvalidInput."""
     told = {name: str(form.get(name, "")) for name in ("condition", "reliability", "steps")}
@@ -208,6 +240,7 @@ routes = [
     Route(f"{_HERE}/models", leaderboard),
     Route(f"{_HERE}/tasks", tasks),
     Route(f"{_HERE}/history", history),
+    Route(f"{_HERE}/rollout", roll_out, methods=["POST"]),
     Route(f"{_HERE}/steer", steer, methods=["POST"]),
     Route(f"{_HERE}/include", include, methods=["POST"]),
     Route(f"{_HERE}/serve", serve, methods=["POST"]),
