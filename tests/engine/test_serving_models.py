@@ -1,19 +1,23 @@
 """What a serving child holds, and what a predictor fetches for it."""
 
 import asyncio
+import socket
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from easeml.contract.states import RolloutState, RolloutWay
 from easeml.engine.predictor import Predictor
+from easeml.engine.serving import child
 from easeml.engine.serving.fetching import fetch, forget
 from easeml.engine.serving.shelf import Assigned, Shelf
 from easeml.engine.serving.tenant import TenantChild
 from easeml.errors import Damaged, EasemlError, NotReady, Unreachable
+from easeml.service.rollouts import kept
 from easeml.settings import Settings
 from easeml.store import Store, Tenant, TrainedModel
-from easeml.store.records import Application, Candidate, DatasetVersion, Job, Task
+from easeml.store.records import Application, Candidate, DatasetVersion, Job, Rollout, Task
 from easeml.store.shapes import CandidatePipeline, ModuleConfig, Operation, OperationName
 
 
@@ -67,6 +71,7 @@ class _Child(TenantChild):
 
     deaths = 0
     served = ""
+    assigned = Assigned("")
 
     def __init__(self, memory: int, models: Path, isolation: str):
         self.ended = False
@@ -88,8 +93,9 @@ class _Child(TenantChild):
         if "bad" in (folder / "b.bin").read_text():
             raise EasemlError(f"Model {model_id} could not be loaded.")
 
-    async def serve(self, application: str, model_id: str) -> None:
-        _Child.served = model_id
+    async def serve(self, application: str, assigned: Assigned) -> None:
+        _Child.served = assigned.model_id
+        _Child.assigned = assigned
 
 
 @pytest.fixture
@@ -118,6 +124,70 @@ def test_the_best_that_can_be_loaded_serves_and_the_api_says_so(
     assert "match their digest" in lost["best"]
     assert [event.data["name"] for event in told] == ["next", "best"]
     assert len(list((tmp_path / "serving" / "t1" / "models").iterdir())) == 1
+
+
+def test_a_model_that_is_rolled_out_is_loaded_beside_the_live_one(
+    store: Store, tmp_path: Path, predictor: Predictor
+):
+    models = _serving(store, tmp_path, {"live": "good", "new": "fine"})
+    live, new = models["live"].id, models["new"].id
+    rollout = _rolled_out(store, new, live, share=0.25)
+    asyncio.run(predictor.set_up("t1", "app_1"))
+    assert _Child.assigned == Assigned(live, new, 0.25)
+    with store.write() as tx:
+        tx.unscoped().rollouts.update(rollout.id, share=0.5)
+    asyncio.run(predictor.set_up("t1", "app_1"))
+    assert _Child.assigned == Assigned(live, new, 0.5)
+    with store.write() as tx:
+        kept.end(tx, rollout, RolloutState.STOPPED, "a test")
+    asyncio.run(predictor.set_up("t1", "app_1"))
+    assert _Child.assigned == Assigned(live)
+    assert len(list((tmp_path / "serving" / "t1" / "models").iterdir())) == 1
+
+
+def test_a_model_that_is_rolled_out_and_cannot_be_loaded_is_taken_back(
+    store: Store, tmp_path: Path, predictor: Predictor
+):
+    models = _serving(store, tmp_path, {"live": "good", "new": "bad"})
+    rollout = _rolled_out(store, models["new"].id, models["live"].id, share=0.25)
+    asyncio.run(predictor.set_up("t1", "app_1"))
+    assert _Child.assigned == Assigned(models["live"].id)
+    with store.read() as tx:
+        tables = tx.unscoped()
+        assert tables.applications.get("app_1").live_model_id == models["live"].id
+        ended = tables.rollouts.get(rollout.id)
+    assert ended.state == RolloutState.TAKEN_BACK
+    assert "cannot be loaded" in ended.reason
+
+
+def test_a_challenger_is_kept_as_long_as_it_answers_somewhere():
+    shelf: Shelf[str] = Shelf()
+    for model in ("m1", "m2"):
+        shelf.put(model, model)
+    assert not shelf.assign("app1", Assigned("m1", "m3", 0.5))
+    assert shelf.assign("app1", Assigned("m1", "m2", 0.5))
+    assert shelf.challenger_of("app1") == ("m2", 0.5)
+    assert shelf.assign("app1", Assigned("m2"))
+    assert (shelf.of("app1"), shelf.challenger_of("app1")) == ("m2", None)
+    assert not shelf.assign("app2", Assigned("m1"))
+
+
+def _rolled_out(store: Store, model_id: str, against_id: str, share: float) -> Rollout:
+    with store.write() as tx:
+        plan = {"shares": [share], "tolerance": 0.02, "reliability": 0.95}
+        return tx.unscoped().rollouts.add(
+            Rollout(
+                "roll_1",
+                "t1",
+                "app_1",
+                model_id,
+                against_id,
+                RolloutWay.SHARE,
+                plan,
+                {"fine": [], "worse": []},
+                share=share,
+            )
+        )
 
 
 def test_a_child_that_ends_while_it_is_set_up_is_replaced_once(
@@ -170,3 +240,20 @@ def _stored(store: Store, folder: Path, content: str = "weights") -> str:
 
 def _model(artefact: str) -> TrainedModel:
     return TrainedModel("mdl_1", "t1", "app_1", "job_1", "tsk_1", "cnd_1", "m", artefact, "", 0.9)
+
+
+def test_where_a_challenger_fails_the_model_that_serves_answers(monkeypatch: pytest.MonkeyPatch):
+    def predict(served: str, content_type: str, body: bytes) -> tuple[int, bytes]:
+        return (500, b"failed") if served == "new" else (200, b"answered")
+
+    monkeypatch.setattr(child, "_predict", predict)
+    here, _ = socket.socketpair()
+    with here:
+        serving = child._Child(here, here)
+        for model in ("old", "new"):
+            serving._shelf.put(model, model)  # pyright: ignore[reportArgumentType]
+        serving._shelf.assign("app1", Assigned("old", "new", 1.0))
+        head, reply = serving._asked("app1", "text/csv", b"")
+        assert (head, reply) == ({"share": 1.0, "failed": True, "status": 200}, b"answered")
+        serving._shelf.assign("app1", Assigned("old", "new", 0.0))
+        assert serving._asked("app1", "text/csv", b"")[0] == {"share": 0.0, "status": 200}

@@ -22,6 +22,7 @@ WITH_SERVICE = {
     "changing-data.md",
     "people.md",
     "pictures.md",
+    "rolling-out.md",
     "samples.md",
     "tables.md",
     "taking-it-home.md",

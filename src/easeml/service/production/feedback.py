@@ -14,11 +14,13 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
+        # Of two words on a row in one request, the later one is the newer one.
+        ids = sorted(new_id("told") for _ in feedback.root)
         told = []
-        for one in feedback.root:
+        for id, one in zip(ids, feedback.root, strict=True):
             told.append(
                 records.Feedback(
-                    id=new_id("told"),
+                    id=id,
                     tenant_id=caller.tenant_id,
                     application_id=application.id,
                     request_id=one.request_id,
