@@ -1,6 +1,6 @@
 """Rolling a model out on simulated requests: how often each rule errs, however the truth comes.
 
-    python benchmarks/rollouts.py [--runs 400] [--requests 6000] [--short]
+    python benchmarks/rollouts.py [--runs 100] [--requests 4000] [--short]
 
 A world is a pair of models: worse by exactly the tolerance (an error is to let it serve), alike (an
 error is to take it back), better or worse by more. The truth comes of every request, or by what
@@ -32,6 +32,7 @@ from easeml.lifecycle.rollout import (
 SHADOW = Plan()
 SHARES = Plan(shares=(0.1, 0.25, 0.5))
 LOOK_EVERY = 100
+EXPECTED = 0.75  # quality of the old model where it was validated
 CRITICAL = 1.645  # one-sided, at the level of .05
 WORLDS = {  # chances that both are right, only the new one, only the old one
     "worse by the tolerance": (0.70, 0.05, 0.07),
@@ -77,11 +78,11 @@ class Bets:
 
     def after(self, asked: Asked) -> str:
         """Return the verdict after one more truth."""
-        outcome = Outcome(asked.gain)
+        outcome = Outcome(asked.gain, float(asked.old))
         if self.weighs:
-            outcome = Outcome(asked.gain, asked.share, asked.by_new)
+            outcome = Outcome(asked.gain, float(asked.old), asked.share, asked.by_new)
         self.evidence = told(self.plan, self.evidence, [outcome])
-        return verdict(self.plan, self.evidence)
+        return verdict(self.plan, self.evidence, EXPECTED)
 
 
 class TwoGroups:
@@ -142,8 +143,8 @@ def life(
 def main() -> None:
     """Print and write the table."""
     parser = arguments(__file__, __doc__)
-    parser.add_argument("--runs", type=int, default=400)
-    parser.add_argument("--requests", type=int, default=6000)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--requests", type=int, default=4000)
     options = read_options(parser, runs=3, requests=300)
     rows = []
     print(f"{'truth':18} {'rule':20} {'world':24} serves  taken back  goes on   truths")

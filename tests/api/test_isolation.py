@@ -47,6 +47,9 @@ BODIES = {
         "version_id": "ver_x",
     },
     "/api/v1/applications/{application_id}/gates": {"condition": "n > 0.5 +/- 0.1"},
+    "/api/v1/applications/{application_id}/rollouts/rule": {"way": "shadow"},
+    "/api/v1/applications/{application_id}/rollouts": {"model_id": "mod_x"},
+    "/api/v1/applications/{application_id}/rollouts/end": {"end": "stop"},
     "/api/v1/work/{item_id}/answer": {"value": "setosa"},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},
     "/api/v1/versions/{version_id}/reports": {

@@ -17,7 +17,10 @@ LOOKS = "/view /leaderboard /history /models /promotions /gates /goal /journey /
 VIEWER = {
     ("GET", HERE),
     *(("GET", HERE + rest) for rest in LOOKS.split()),
-    *(("GET", HERE + rest) for rest in ("/suggestions", "/tools", "/versions", "/watch")),
+    *(
+        ("GET", HERE + rest)
+        for rest in ("/suggestions", "/tools", "/versions", "/watch", "/rollouts")
+    ),
     ("POST", f"{HERE}/predict"),
     ("POST", f"{HERE}/invocations"),
     ("GET", "/v2/models/{application_id}"),

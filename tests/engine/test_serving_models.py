@@ -18,7 +18,14 @@ from easeml.service.rollouts import kept
 from easeml.settings import Settings
 from easeml.store import Store, Tenant, TrainedModel
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Rollout, Task
-from easeml.store.shapes import CandidatePipeline, ModuleConfig, Operation, OperationName
+from easeml.store.shapes import (
+    CandidatePipeline,
+    ModuleConfig,
+    Operation,
+    OperationName,
+    RolloutEvidence,
+    RolloutPlan,
+)
 
 
 def test_a_model_waits_for_its_turn_while_another_application_is_assigned_first():
@@ -174,7 +181,7 @@ def test_a_challenger_is_kept_as_long_as_it_answers_somewhere():
 
 def _rolled_out(store: Store, model_id: str, against_id: str, share: float) -> Rollout:
     with store.write() as tx:
-        plan = {"shares": [share], "tolerance": 0.02, "reliability": 0.95}
+        plan = RolloutPlan([share], 0.02, 0.95)
         return tx.unscoped().rollouts.add(
             Rollout(
                 "roll_1",
@@ -184,7 +191,7 @@ def _rolled_out(store: Store, model_id: str, against_id: str, share: float) -> R
                 against_id,
                 RolloutWay.SHARE,
                 plan,
-                {"fine": [], "worse": []},
+                RolloutEvidence(),
                 share=share,
             )
         )

@@ -22,9 +22,9 @@ from easeml.lifecycle.rollout import (
     Plan,
     chance_if_worse,
     failed,
-    gains,
-    number_gains,
     promise,
+    quality_of_class,
+    quality_of_number,
     requests_to_come,
     share_now,
     told,
@@ -57,7 +57,9 @@ def life(
         old = place < both or both + only_new <= place < both + only_new + only_old
         if draws.random() >= tells(new if by_new else old, new != old):
             continue
-        evidence = told(plan, evidence, [Outcome(float(new) - float(old), share, by_new)])
+        evidence = told(
+            plan, evidence, [Outcome(float(new) - float(old), float(old), share, by_new)]
+        )
         if verdict(plan, evidence) != GOES_ON:
             break
     return verdict(plan, evidence)
@@ -106,7 +108,7 @@ def expected_wealth(plan: Plan, tells: Tells, steps: int) -> float:
             if comes < 1:
                 total += chance * (1 - comes) * after(evidence, left - 1)
             if comes > 0:
-                outcome = Outcome(float(new) - float(old), share, by_new)
+                outcome = Outcome(float(new) - float(old), float(old), share, by_new)
                 total += chance * comes * after(told(plan, evidence, [outcome]), left - 1)
         return total
 
@@ -146,14 +148,14 @@ def test_complaints_alone_would_let_a_worse_model_serve_if_all_counted_alike():
             continue  # nobody complains
         gain = float(new) - float(old)
         plain.append(gain)
-        fair.append(weight(Outcome(gain, 0.1, by_new)) * gain)
+        fair.append(weight(Outcome(gain, 1.0, 0.1, by_new)) * gain)
     assert sum(plain) > 0
     assert sum(fair) < 0
 
 
 @given(st.floats(0.01, 0.99))
 def test_both_sides_weigh_alike_on_average(share: float):
-    new, old = weight(Outcome(0, share, by_new=True)), weight(Outcome(0, share))
+    new, old = weight(Outcome(0, 1.0, share, by_new=True)), weight(Outcome(0, 1.0, share))
     assert share * new == pytest.approx((1 - share) * old)
     assert max(new, old) == pytest.approx(1)
 
@@ -161,7 +163,7 @@ def test_both_sides_weigh_alike_on_average(share: float):
 def test_the_share_rises_with_the_evidence_and_never_falls():
     evidence, seen = Evidence(), []
     for gain in [1.0] * 4 + [-0.2] * 3 + [1.0] * 20:
-        evidence = told(SHARES, evidence, [Outcome(gain, share_now(SHARES, evidence), True)])
+        evidence = told(SHARES, evidence, [Outcome(gain, 1.0, share_now(SHARES, evidence), True)])
         seen.append(share_now(SHARES, evidence))
     assert seen == sorted(seen)
     assert set(seen) == {0.1, 0.25, 0.5}
@@ -187,8 +189,21 @@ def test_how_many_are_to_come_is_told_as_soon_as_it_can_be():
 
 
 def test_classes_compare_by_their_names_and_numbers_by_their_errors():
-    assert gains(["1", "no", None], [0, "yes", "a"], [1.0, "yes", "a"]) == [1.0, -1.0, -1.0]
-    assert number_gains([1.0, 9.0], [3.0, 2.0], [1.0, 1.0], 4.0) == [0.5, -0.75]
+    rights = [quality_of_class(said, true) for said, true in ((1, 1.0), ("no", "yes"), (None, "a"))]
+    assert rights == [1.0, 0.0, 0.0]
+    near = [quality_of_number(said, 1.0, 4.0) for said in (1.0, 3.0, -9.0, None)]
+    assert near == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_a_shadow_that_is_judged_by_complaints_alone_does_not_serve():
+    """The model that serves is wrong on each row that people tell of; the shadow must look better."""
+    evidence = told(SHADOW, Evidence(), [Outcome(1.0, 0.0), Outcome(0.0, 0.0)] * 100)
+    assert verdict(SHADOW, evidence) == LIVE
+    assert verdict(SHADOW, evidence, expected=0.8) == GOES_ON
+    assert "mostly of wrong answers" in why(SHADOW, evidence, 0.8)
+    assert verdict(SHARES, evidence, expected=0.8) == LIVE  # shares are fair to complaints
+    fair = told(SHADOW, Evidence(), [Outcome(0.2, 0.8)] * 200)
+    assert verdict(SHADOW, fair, expected=0.8) == LIVE
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from service_process import LOOK_EVERY, EasemlProcess
 
 MODELS = ["baseline-classifier", "decision-tree-classifier"]
 ONE_TREE = {"decision-tree-classifier": {"depth": 8, "leaf_rows": 1, "class_weight": "none"}}
-AT_ONCE = 12  # requests between two looks
+AT_ONCE = 6  # requests between two looks
 PATIENCE = 120.0
 
 
@@ -98,7 +98,7 @@ def test_a_share_grows_while_the_new_model_holds_and_then_it_serves(
         application = declared(client, table)
         tree = model_id(client, application, "decision-tree")
         client.roll_back(application.id, model_id(client, application, "baseline"))
-        rule = NewRolloutRule(way=RolloutWay.SHARE, shares=[0.3, 0.6], tolerance=0.05)
+        rule = NewRolloutRule(way=RolloutWay.SHARE, shares=[0.3, 0.6], reliability=0.99)
         client.set_rollout_rule(application.id, rule)
         client.start_rollout(application.id, NewRollout(model_id=tree))
 
@@ -107,7 +107,7 @@ def test_a_share_grows_while_the_new_model_holds_and_then_it_serves(
         newest = found.rollouts[0]
         assert newest.state == RolloutState.LIVE
         assert newest.better > newest.worse
-        assert newest.p_worse <= 0.05
+        assert newest.p_worse <= 0.01
         live = client.application(application.id).live_model
         assert live is not None and live.id == tree
         states = [one.state for one in client.promotions(application.id)]

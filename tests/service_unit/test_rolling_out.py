@@ -146,14 +146,31 @@ def test_shadows_that_hold_serve_in_the_end(
     rollouts.set_rollout_rule(store, ann, app.id, SHADOW)
     better = _better(store, app)
     _rest(store, app)
-    _keep(store, ann, app, "req_1", ["red"] * 30, by=before)
-    _tell(store, ann, app, "req_1", ["blue"] * 30)  # before the other model was asked
-    assert _compare(store, clock, "blue") == {"new": 30, "old": 0}
+    _keep(store, ann, app, "req_1", ["blue"] * 32 + ["red"] * 8, by=before)
+    _tell(store, ann, app, "req_1", ["blue"] * 40)  # before the other model was asked
+    assert _compare(store, clock, "blue") == {"new": 40, "old": 0}
     found = _newest(store, ann, app)
-    assert (found.state, found.better, found.changed) == (RolloutState.LIVE, 30, 30)
+    assert (found.state, found.better, found.changed) == (RolloutState.LIVE, 8, 8)
     assert _live(store, app) == better
     states = [one.state for one in applications.promotions(store, ann, app.id).items]
     assert states[-2:] == [PromotionState.SHADOW, PromotionState.LIVE]
+
+
+def test_a_shadow_that_only_complaints_speak_for_does_not_serve(
+    store: Store, ann: Caller, app: Application, clock: Clock
+):
+    before = _live(store, app)
+    rollouts.set_rollout_rule(store, ann, app.id, SHADOW)
+    _better(store, app)
+    _rest(store, app)
+    _keep(store, ann, app, "req_1", ["red"] * 40, by=before)
+    _compare(store, clock, "blue")
+    _tell(store, ann, app, "req_1", ["blue"] * 40)  # of each row on which what serves is wrong
+    comparing.move_on(store)
+    found = _newest(store, ann, app)
+    assert (found.state, found.better) == (RolloutState.RUNNING, 40)
+    assert "mostly of wrong answers" in found.says
+    assert _live(store, app) == before
 
 
 def test_what_is_worse_is_taken_back_and_not_tried_again(

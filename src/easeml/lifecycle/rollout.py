@@ -9,13 +9,15 @@ the new model being worse: if it wins, the new model is taken back.
 Truth that comes more often of wrong answers (people complain) would favour the model that answers
 fewer requests. So where both answer some, a request counts by the inverse of the chance that the
 model that answered it did: what people complain about then weighs alike on both sides. Rows of one
-request are answered by one model, so a request is one bet.
+request are answered by one model, so a request is one bet. In a shadow one model answers all, and
+nothing can be weighed: if that model does much worse on the rows whose truth came than it is known
+to do, the shadow does not go live.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +31,8 @@ MOST_FAILURES = 3
 """Requests that the new model may fail on which the old one answered; then it is taken back."""
 
 _BETS = ladder_of_bets(1 / 64, 1.0)
+_SELECTIVE_CHANCE = 0.001
+_MARGIN = 0.05  # of quality that may differ between the rows of a search and those that come
 _LEAST_NATS = 0.2  # of evidence from which on its growth tells how much is to come
 
 
@@ -67,10 +71,12 @@ class Outcome:
     """What came of one request whose truth is known.
 
     ``gain``: quality of the new model less that of the old, the mean over its rows, in [-1, 1].
-    ``share``: the chance that the new model would answer it; ``by_new``: whether it did.
+    ``before``: quality of the old model, likewise, in [0, 1]. ``share``: the chance that the new
+    model would answer it; ``by_new``: whether it did.
     """
 
     gain: float
+    before: float = 1.0
     share: float = 0.0
     by_new: bool = False
 
@@ -81,7 +87,8 @@ class Evidence:
 
     ``fine``, ``worse``: log wealth of each bet on the new model being not worse than tolerated, and
     on its being worse; empty before the first. ``peak``: the most that all bets on the first have
-    ever been worth, in nats. ``better``, ``worse_off``, ``alike``: numbers of requests.
+    ever been worth, in nats. ``better``, ``worse_off``, ``alike``: numbers of requests. ``before``:
+    sum of the quality of the old model.
     """
 
     fine: tuple[float, ...] = ()
@@ -91,6 +98,7 @@ class Evidence:
     worse_off: int = 0
     alike: int = 0
     failures: int = 0
+    before: float = 0.0
 
     @property
     def requests(self) -> int:
@@ -133,6 +141,7 @@ def _after(plan: Plan, evidence: Evidence, outcome: Outcome) -> Evidence:
         better=evidence.better + (gain > 0),
         worse_off=evidence.worse_off + (gain < 0),
         alike=evidence.alike + (gain == 0),
+        before=evidence.before + outcome.before,
     )
 
 
@@ -141,8 +150,10 @@ def failed(evidence: Evidence, number: int) -> Evidence:
     return replace(evidence, failures=evidence.failures + number)
 
 
-def verdict(plan: Plan, evidence: Evidence) -> str:
+def verdict(plan: Plan, evidence: Evidence, expected: float = 0.0) -> str:
     """Return whether the roll-out goes on, or how it ends.
+
+    ``expected``: what quality the old model is known to have; 0 where it is not known.
 
     A model that is worse by more than the tolerance ever goes live with probability 1 - reliability
     at most, and one that is not worse is ever taken back by the bets with that probability at most
@@ -150,9 +161,21 @@ def verdict(plan: Plan, evidence: Evidence) -> str:
     """
     if evidence.failures >= MOST_FAILURES or _nats(evidence.worse) >= plan.nats:
         return TAKEN_BACK
-    if evidence.peak >= plan.nats:
+    if evidence.peak >= plan.nats and not is_selective(plan, evidence, expected):
         return LIVE
     return GOES_ON
+
+
+def is_selective(plan: Plan, evidence: Evidence, expected: float) -> bool:
+    """Tell whether the truth of a shadow seems to come mostly of wrong answers.
+
+    The old model does worse on these rows than ``expected``, by more than a margin and chance
+    (Hoeffding's bound). The world may also have changed: the rows do not tell which.
+    """
+    if plan.shares or not evidence.requests:
+        return False
+    chance = math.sqrt(-math.log(_SELECTIVE_CHANCE) / (2 * evidence.requests))
+    return evidence.before / evidence.requests + chance < expected - _MARGIN
 
 
 def share_now(plan: Plan, evidence: Evidence) -> float:
@@ -190,15 +213,22 @@ def requests_to_come(plan: Plan, evidence: Evidence) -> int | None:
     return max(1, math.ceil((plan.nats - most) / rate))
 
 
-def why(plan: Plan, evidence: Evidence) -> str:
-    """Return what the requests say so far, in a sentence."""
+def why(plan: Plan, evidence: Evidence, expected: float = 0.0) -> str:
+    """Return what the requests say so far, in a sentence. ``expected``: as of ``verdict``."""
     if evidence.failures >= MOST_FAILURES:
         return f"It failed on {evidence.failures} requests that the model before could answer."
     counted = (
         f"better on {evidence.better:,}, worse on {evidence.worse_off:,} and alike on "
         f"{evidence.alike:,} of {evidence.requests:,}"
     )
-    answer = verdict(plan, evidence)
+    answer = verdict(plan, evidence, expected)
+    if answer != TAKEN_BACK and is_selective(plan, evidence, expected):
+        known = evidence.before / evidence.requests
+        return (
+            f"The truth seems to come mostly of wrong answers, or the world has changed: what "
+            f"serves has a quality of {known:.2g} on these rows, {expected:.2g} was expected. A "
+            f"shadow cannot be judged by them. Compare by shares."
+        )
     if answer == TAKEN_BACK:
         chance = chance_if_not_worse(evidence)
         return f"It is worse: {counted} (p = {chance:.2g})."
@@ -222,30 +252,22 @@ def promise(plan: Plan) -> str:
     )
 
 
-def gains(new: Sequence[object], old: Sequence[object], truth: Sequence[object]) -> list[float]:
-    """Return of each row whether the new model is right and the old is not (1), or the other way
-    round (-1), or neither (0). ``None``: a model that failed. Classes compare by ``class_name``.
+def quality_of_class(said: object, true: object) -> float:
+    """Return 1 where a prediction is right, else 0; None is a model that failed.
+
+    Classes compare by ``class_name``.
     """
-    found = []
-    for one, other, true in zip(new, old, truth, strict=True):
-        name = class_name(true)
-        found.append(float(class_name(one) == name) - float(class_name(other) == name))
-    return found
+    return float(class_name(said) == class_name(true))
 
 
-def number_gains(
-    new: Sequence[float], old: Sequence[float], truth: Sequence[float], scale: float
-) -> list[float]:
-    """Return of each row by how much the new model's error is smaller, in shares of ``scale``.
+def quality_of_number(said: float | None, true: float, scale: float) -> float:
+    """Return 1 less the error of a prediction as a share of ``scale``, the largest that counts.
 
-    Errors above ``scale``, the largest that counts, count as that.
+    Greater errors count as that, and so does a model that failed (None).
     """
-    found = []
-    for one, other, true in zip(new, old, truth, strict=True):
-        error = min(abs(one - true), scale)
-        before = min(abs(other - true), scale)
-        found.append((before - error) / scale)
-    return found
+    if said is None:
+        return 0.0
+    return 1 - min(abs(said - true), scale) / scale
 
 
 def _bet(wealth: tuple[float, ...], value: float) -> tuple[float, ...]:

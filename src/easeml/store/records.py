@@ -39,6 +39,9 @@ from easeml.store.shapes import (
     JobLimits,
     Json,
     Operation,
+    OtherAnswer,
+    RolloutEvidence,
+    RolloutPlan,
     Rules,
     TenantLimits,
     VersionSummary,
@@ -464,7 +467,7 @@ class ProductionRow:
     created: float = 0.0
     share: float = 0.0  # the chance that a model that is rolled out would answer it
     rollout_id: str = ""  # of the roll-out in which both models have predicted it
-    other: Json = field(default_factory=dict)  # prediction of the other model, or that it failed
+    other: OtherAnswer | None = None  # of the other model in a roll-out; None: it was not asked
     counted: bool = False  # its truth is part of the evidence
 
 
@@ -502,9 +505,10 @@ class Rollout:
     model_id: str
     against_id: str
     way: RolloutWay
-    plan: Json
-    evidence: Json
+    plan: RolloutPlan
+    evidence: RolloutEvidence
     scale: float = 0.0
+    expected: float = 0.0  # quality of the model that serves on validation rows; 0: not known
     share: float = 0.0
     compared: int = 0
     changed: int = 0

@@ -67,6 +67,37 @@ class TenantLimits(Limits):
 
 
 @dataclass(frozen=True, slots=True)
+class RolloutPlan(Shape):
+    """How a model is rolled out; ``lifecycle.rollout.Plan`` says what each means."""
+
+    shares: list[float]
+    tolerance: float
+    reliability: float
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutEvidence(Shape):
+    """What the requests of a roll-out told; ``lifecycle.rollout.Evidence`` says what each means."""
+
+    fine: list[float] = field(default_factory=list)
+    worse: list[float] = field(default_factory=list)
+    peak: float = 0.0
+    better: int = 0
+    worse_off: int = 0
+    alike: int = 0
+    failures: int = 0
+    before: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class OtherAnswer(Shape):
+    """What the model says of a row that did not answer it; ``failed``: it could not."""
+
+    prediction: str | float | bool | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Rules(Shape):
     """What an application leaves of the knowledge base.
 

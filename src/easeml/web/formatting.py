@@ -27,7 +27,7 @@ _TONES = {  # state -> tone of its badge
     "declared": "busy",
     "failed": "bad",
     "lost": "bad",
-    "taken-back": "bad",
+    "taken back": "bad",
 }
 
 

@@ -663,7 +663,7 @@ class AsyncOperations(AsyncCalls):
         """
         return await self._send(
             Rollouts,
-            f"/applications/{application_id}/rollouts",
+            f"/applications/{application_id}/rollouts/rule",
             wish.model_dump(mode="json"),
             method="PUT",
         )

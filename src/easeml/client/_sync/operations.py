@@ -650,7 +650,7 @@ class Operations(Calls):
         """
         return self._send(
             Rollouts,
-            f"/applications/{application_id}/rollouts",
+            f"/applications/{application_id}/rollouts/rule",
             wish.model_dump(mode="json"),
             method="PUT",
         )

@@ -6,8 +6,9 @@ database, so whoever dies, the next look goes on where the last one came to.
 """
 
 import json
+import math
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from easeml.contract.states import PromotionKind, RolloutState, RolloutWay, TaskGroup
@@ -18,6 +19,7 @@ from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Feedback, ProductionRow, Rollout, Task
+from easeml.store.shapes import OtherAnswer, Shape
 
 KIND = "compare"
 _MOST_ROWS = 500  # that a task predicts
@@ -28,6 +30,14 @@ _MOST_TOLD = 10_000
 _LARGEST = 2**28  # bytes
 
 Truths = dict[str, Any]  # by the id of a row
+Qualities = dict[str, tuple[float, float]]  # of the new and the old model, by the id of a row
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Shape):
+    """What a task is told: the digest of the file of rows."""
+
+    source: str
 
 
 def move_on(store: Store) -> None:
@@ -50,7 +60,7 @@ def record(tx: Transaction, task: Task, predictions: dict[str, Any]) -> None:
     if rollout is None:
         return
     rows = tables.production_rows.list(id=list(predictions), limit=None)
-    others = {row.id: {"prediction": predictions[row.id]} for row in rows}
+    others = {row.id: OtherAnswer(predictions[row.id]) for row in rows}
     tables.production_rows.set_each("other", others)
     tables.production_rows.set_each("rollout_id", dict.fromkeys(others, rollout.id))
     rows = [replace(row, other=others[row.id]) for row in rows]
@@ -82,7 +92,7 @@ def take_back(tx: Transaction, rollout: Rollout, reason: str) -> None:
 def _forget_file(tx: Transaction, task: Task) -> None:
     """Let go of the file of rows: the log keeps them as long as its owner wants, and no longer."""
     tables = tx.scoped(task.tenant_id)
-    digest = task.payload["source"]
+    digest = Asked.from_json(task.payload).source
     tables.tasks.update(task.id, payload={**task.payload, "source": ""})
     tables.artefacts.forget(tx.now() + 1.0, id=f"{task.tenant_id}:{digest}")
 
@@ -174,7 +184,7 @@ def _count_failures(tx: Transaction, rollout: Rollout, rows: Sequence[Production
     tables.production_rows.set_each("rollout_id", ids)
     failed = len({row.request_id for row in rows})
     evidence = rollouts.failed(kept.evidence_of(rollout), failed)
-    rollout = tables.rollouts.update(rollout.id, evidence=asdict(evidence))
+    rollout = tables.rollouts.update(rollout.id, evidence=kept.evidence_to_keep(evidence))
     _decide(tx, rollout)
 
 
@@ -224,54 +234,53 @@ def _count(tx: Transaction, rollout: Rollout, rows: list[ProductionRow], truths:
     if not ready:
         return
     tables.production_rows.set_each("counted", dict.fromkeys(truths, True))
-    gains = _gains(tables, rollout, ready, truths)
-    outcomes = _outcomes(tables, rollout, ready, gains)
+    qualities = _qualities(tables, rollout, ready, truths)
+    outcomes = _outcomes(tables, rollout, ready, qualities)
     evidence = rollouts.told(kept.plan_of(rollout), kept.evidence_of(rollout), outcomes)
-    unknown = rollout.unknown + len(ready) - len(gains)
-    rollout = tables.rollouts.update(rollout.id, evidence=asdict(evidence), unknown=unknown)
+    unknown = rollout.unknown + len(ready) - len(qualities)
+    rollout = tables.rollouts.update(
+        rollout.id, evidence=kept.evidence_to_keep(evidence), unknown=unknown
+    )
     _decide(tx, rollout)
 
 
-def _gains(
+def _qualities(
     tables: Tables, rollout: Rollout, rows: list[ProductionRow], truths: Truths
-) -> dict[str, float]:
-    """Return by how much the new model is better on each row; none where the truth says nothing."""
+) -> Qualities:
+    """Return how good both models are on each row; none where the truth says nothing."""
     from easeml.lifecycle import rollout as rollouts
     from easeml.lifecycle.labels import class_name
 
     application = tables.applications.get(rollout.application_id)
-    if rollout.scale > 0:
-        found = {}
-        for row in rows:
-            gain = _number_gain(rollout, row, truths[row.id])
-            if gain is not None:
-                found[row.id] = gain
-        return found
     target = kept.target_of(tables, application)
     classes = {class_name(name) for name in (target or {}).get("classes", [])}
-    known = [row for row in rows if class_name(truths[row.id]) in classes]
-    said = [_said(rollout, row) for row in known]
-    new, old = [one for one, _ in said], [other for _, other in said]
-    gains = rollouts.gains(new, old, [truths[row.id] for row in known])
-    return {row.id: gain for row, gain in zip(known, gains, strict=True)}
+    found: Qualities = {}
+    for row in rows:
+        truth = truths[row.id]
+        new, old = _said(rollout, row)
+        if rollout.scale > 0:
+            true = _number(truth)
+            if true is not None:
+                scale = rollout.scale
+                one = rollouts.quality_of_number(_number(new), true, scale)
+                found[row.id] = (one, rollouts.quality_of_number(_number(old), true, scale))
+        elif class_name(truth) in classes:
+            one = rollouts.quality_of_class(new, truth)
+            found[row.id] = (one, rollouts.quality_of_class(old, truth))
+    return found
 
 
-def _number_gain(rollout: Rollout, row: ProductionRow, truth: Any) -> float | None:
-    """Return by how much the new model is better; None where a word is no number."""
-    from easeml.lifecycle import rollout as rollouts
-
-    new, old = _said(rollout, row)
+def _number(value: Any) -> float | None:
+    """Return a finite number; None for anything else."""
     try:
-        true = float(truth)
-        one = true + rollout.scale if new is None else float(new)  # a failure is the largest error
-        other = true + rollout.scale if old is None else float(old)
+        number = float(value)
     except (TypeError, ValueError):
         return None
-    return rollouts.number_gains([one], [other], [true], rollout.scale)[0]
+    return number if math.isfinite(number) else None
 
 
 def _outcomes(
-    tables: Tables, rollout: Rollout, rows: list[ProductionRow], gains: dict[str, float]
+    tables: Tables, rollout: Rollout, rows: list[ProductionRow], qualities: Qualities
 ) -> list[Outcome]:
     """Return what counts: rows; or requests, where both models answer some.
 
@@ -279,9 +288,9 @@ def _outcomes(
     to whoever tells more.
     """
     now = {row.id for row in rows}
-    rows = [row for row in rows if row.id in gains]
+    rows = [row for row in rows if row.id in qualities]
     if rollout.way == RolloutWay.SHADOW:
-        return [Outcome(gains[row.id]) for row in rows]
+        return [_outcome(rollout, [row], qualities) for row in rows]
     ids = list({row.request_id for row in rows})
     counted = tables.production_rows.list(
         request_id=ids, rollout_id=rollout.id, counted=True, limit=None
@@ -291,11 +300,15 @@ def _outcomes(
     for row in rows:
         if row.request_id not in before:
             by_request.setdefault(row.request_id, []).append(row)
-    found = []
-    for told in by_request.values():
-        gain = sum(gains[row.id] for row in told) / len(told)
-        found.append(Outcome(gain, told[0].share, _is_by_new(rollout, told[0])))
-    return found
+    return [_outcome(rollout, told, qualities) for told in by_request.values()]
+
+
+def _outcome(rollout: Rollout, rows: list[ProductionRow], qualities: Qualities) -> Outcome:
+    """Return what came of rows of one request."""
+    new = sum(qualities[row.id][0] for row in rows) / len(rows)
+    old = sum(qualities[row.id][1] for row in rows) / len(rows)
+    share = 0.0 if rollout.way == RolloutWay.SHADOW else rows[0].share
+    return Outcome(new - old, old, share, _is_by_new(rollout, rows[0]))
 
 
 def _decide(tx: Transaction, rollout: Rollout) -> None:
@@ -305,36 +318,39 @@ def _decide(tx: Transaction, rollout: Rollout) -> None:
     tables = tx.scoped(rollout.tenant_id)
     application = tables.applications.get(rollout.application_id)
     plan, evidence = kept.plan_of(rollout), kept.evidence_of(rollout)
-    answer = rollouts.verdict(plan, evidence)
+    answer = rollouts.verdict(plan, evidence, rollout.expected)
     if answer == LIVE:
         model = tables.models.get(rollout.model_id)
-        reason = rollouts.why(plan, evidence)
+        reason = rollouts.why(plan, evidence, rollout.expected)
         promotion.make_live(tx, application, model, PromotionKind.BETTER, reason)
         return
     if answer == TAKEN_BACK:
-        take_back(tx, rollout, rollouts.why(plan, evidence))
+        take_back(tx, rollout, rollouts.why(plan, evidence, rollout.expected))
         return
     share = rollouts.share_now(plan, evidence)
     if share > rollout.share:
         rollout = tables.rollouts.update(rollout.id, share=share)
         data = {"model_id": rollout.model_id, "share": share}
         tx.events.append(kept.GREW, application.id, data, application.tenant_id)
-        promotion.note_rollout(tx, application, rollout, rollouts.why(plan, evidence))
+        promotion.note_rollout(
+            tx, application, rollout, rollouts.why(plan, evidence, rollout.expected)
+        )
 
 
 def _is_by_new(rollout: Rollout, row: ProductionRow) -> bool:
     """Tell whether it was the new model's turn to answer."""
-    return row.model_id == rollout.model_id or bool(row.other.get("failed"))
+    return row.model_id == rollout.model_id or (row.other is not None and row.other.failed)
 
 
 def _said(rollout: Rollout, row: ProductionRow) -> tuple[Any, Any]:
     """Return what the new and the old model say of a row; None: it failed."""
-    answered, other = row.answer["prediction"], row.other.get("prediction")
+    answered = row.answer["prediction"]
+    other = row.other.prediction if row.other is not None else None
     return (answered, other) if row.model_id == rollout.model_id else (other, answered)
 
 
 def _differ(row: ProductionRow) -> bool:
-    return row.answer["prediction"] != row.other["prediction"]
+    return row.other is not None and row.answer["prediction"] != row.other.prediction
 
 
 def _last_settled(rows: Sequence[Feedback] | Sequence[ProductionRow], now: float) -> str:

@@ -11,6 +11,7 @@ from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, ProductionRow
+from easeml.store.shapes import OtherAnswer
 
 LARGEST = 64 * 1024  # bytes of a request, or an answer, that is kept
 _DAY = 86_400.0
@@ -135,7 +136,7 @@ def _rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
                 inputs={name: value for name, value in row.items() if name not in masked},
                 answer={"prediction": said, "probabilities": chance},
                 share=seen.share,
-                other={"failed": True} if seen.failed else {},
+                other=OtherAnswer(failed=True) if seen.failed else None,
             )
         )
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from easeml.contract.states import PromotionKind, RolloutState, RolloutWay
@@ -17,6 +17,7 @@ from easeml.store.records import (
     RolloutRule,
     TrainedModel,
 )
+from easeml.store.shapes import Json, RolloutEvidence, RolloutPlan, Shape
 
 if TYPE_CHECKING:
     from easeml.lifecycle.rollout import Evidence, Plan
@@ -29,6 +30,13 @@ EVENTS = (STARTED, GREW, ENDED, BACK)
 _SHARES = (0.1, 0.25, 0.5)
 _SCALE = 2.0  # times the root mean squared error of what serves
 _CATEGORY, _NUMBER = "category", "number"
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured(Shape):
+    """What a task measured on validation rows, by objective."""
+
+    measures: Json = field(default_factory=dict)
 
 
 def rule_of(tables: Tables, application: Application) -> RolloutRule:
@@ -96,6 +104,7 @@ def start(
             remedy=f"Let it finish, or end it: easeml app rollout {application.id} --stop",
         )
     kind = kind_of_target(tables, application)
+    scale = (rule.scale or _scale(tables, application)) if kind == _NUMBER else 0.0
     shares = tuple(rule.shares) if rule.way == RolloutWay.SHARE else ()
     plan = rollouts.Plan(shares, rule.tolerance, rule.reliability)
     evidence = rollouts.Evidence()
@@ -107,9 +116,10 @@ def start(
             model_id=model.id,
             against_id=application.live_model_id,
             way=rule.way,
-            plan=asdict(plan),
-            evidence=asdict(evidence),
-            scale=(rule.scale or _scale(tables, application)) if kind == _NUMBER else 0.0,
+            plan=RolloutPlan(list(plan.shares), plan.tolerance, plan.reliability),
+            evidence=evidence_to_keep(evidence),
+            scale=scale,
+            expected=_expected(tables, application, scale),
             share=rollouts.share_now(plan, evidence),
             seen=_last_id(tables.production_rows, application),
             told=_last_id(tables.feedback, application),
@@ -162,15 +172,22 @@ def plan_of(rollout: Rollout) -> Plan:
     """Return the plan of a roll-out."""
     from easeml.lifecycle.rollout import Plan
 
-    return Plan(**{**rollout.plan, "shares": tuple(rollout.plan["shares"])})
+    kept = rollout.plan
+    return Plan(tuple(kept.shares), kept.tolerance, kept.reliability)
 
 
 def evidence_of(rollout: Rollout) -> Evidence:
     """Return what the requests of a roll-out told so far."""
     from easeml.lifecycle.rollout import Evidence
 
-    bets = {name: tuple(rollout.evidence[name]) for name in ("fine", "worse")}
-    return Evidence(**{**rollout.evidence, **bets})
+    bets = {"fine": tuple(rollout.evidence.fine), "worse": tuple(rollout.evidence.worse)}
+    return Evidence(**{**asdict(rollout.evidence), **bets})
+
+
+def evidence_to_keep(evidence: Evidence) -> RolloutEvidence:
+    """Return evidence as a record keeps it."""
+    bets = {"fine": list(evidence.fine), "worse": list(evidence.worse)}
+    return RolloutEvidence(**{**asdict(evidence), **bets})
 
 
 def kind_of_target(tables: Tables, application: Application) -> str:
@@ -198,18 +215,35 @@ def target_of(tables: Tables, application: Application) -> ColumnSeen | None:
     return None
 
 
+def _expected(tables: Tables, application: Application, scale: float) -> float:
+    """Return the quality that the live model has on validation rows, as roll-outs measure it.
+
+    ``scale``: the largest error that counts; 0: of classes. 0 where it is not known.
+    """
+    if scale <= 0:
+        return _measured(tables, application, "accuracy")
+    error = _measured(tables, application, "mean-absolute-error")
+    return 1 - error / scale if error else 0.0
+
+
+def _measured(tables: Tables, application: Application, objective: str) -> float:
+    """Return a measure of the live model on validation rows, in its own unit; 0: not known."""
+    live = tables.models.get(application.live_model_id)
+    result = _Measured.from_json(tables.tasks.get(live.task_id).result)
+    found = result.measures.get(objective)
+    return float(found["value"]) if found else 0.0
+
+
 def _scale(tables: Tables, application: Application) -> float:
     """Return the largest error that counts: twice what serves is off by on validation rows."""
-    live = tables.models.get(application.live_model_id)
-    found = tables.tasks.get(live.task_id).result.get("measures", {}).get("rmse")
-    value = float(found["value"]) if found else 0.0
-    if value <= 0:
+    error = _measured(tables, application, "rmse")
+    if error <= 0:
         raise Conflict(
             "It is not known how far off the model that serves is.",
             where=application.id,
             remedy="Say which error is the largest that counts: --scale 10",
         )
-    return _SCALE * value
+    return _SCALE * error
 
 
 def _last_id(rows: Rows[ProductionRow] | Rows[Feedback], application: Application) -> str:

@@ -32,6 +32,7 @@ def upgrade() -> None:
         sa.Column("plan", sa.JSON(), nullable=False),
         sa.Column("evidence", sa.JSON(), nullable=False),
         sa.Column("scale", sa.Double(), nullable=False),
+        sa.Column("expected", sa.Double(), nullable=False),
         sa.Column("share", sa.Double(), nullable=False),
         *[sa.Column(name, number, nullable=False) for name in ("compared", "changed", "unknown")],
         *[
@@ -49,7 +50,7 @@ def upgrade() -> None:
     added = (
         sa.Column("share", sa.Double(), nullable=False, server_default="0"),
         sa.Column("rollout_id", sa.Text(), nullable=False, server_default=""),
-        sa.Column("other", sa.JSON(), nullable=False, server_default="{}"),
+        sa.Column("other", sa.JSON(), nullable=True),
         sa.Column("counted", sa.Boolean(), nullable=False, server_default=sa.false()),
     )
     for column in added:
