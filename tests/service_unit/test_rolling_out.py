@@ -225,11 +225,25 @@ def test_words_that_are_no_class_are_no_evidence(
     _better(store, app)
     _rest(store, app)
     _keep(store, ann, app, "req_1", ["red"] * 200, by=before)
-    _compare(store, clock, "blue")
     _tell(store, ann, app, "req_1", ["1"] * 200)
-    comparing.move_on(store)
+    _compare(store, clock, "blue")
     found = _newest(store, ann, app)
     assert (found.state, found.unknown, found.alike) == (RolloutState.RUNNING, 200, 0)
+
+
+def test_rows_whose_truth_came_are_predicted_first_and_of_others_a_few(
+    store: Store, ann: Caller, app: Application, clock: Clock
+):
+    before = _live(store, app)
+    rollouts.set_rollout_rule(store, ann, app.id, SHADOW)
+    _better(store, app)
+    _rest(store, app)
+    _keep(store, ann, app, "req_1", ["red"] * 90, by=before)
+    assert _compare(store, clock, "red") == {"new": 50, "old": 0}  # a sample, for what changes
+    _keep(store, ann, app, "req_2", ["red"] * 90, by=before)
+    _tell(store, ann, app, "req_2", ["red"] * 3)
+    assert _compare(store, clock, "red") == {"new": 3, "old": 0}
+    assert (_newest(store, ann, app).compared, _newest(store, ann, app).alike) == (53, 3)
 
 
 def test_keys_name_rows_as_well_and_the_newest_word_counts(

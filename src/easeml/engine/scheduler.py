@@ -18,6 +18,7 @@ from easeml.service.administration.readiness import SCHEDULER_LEASE
 from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import comparing, ensembling, promotion, refitting
+from easeml.service.production import request_log
 from easeml.service.search import (
     candidates,
     job_states,
@@ -179,6 +180,7 @@ class Scheduler:
             if time.monotonic() >= self._next_sweep:
                 self._store.uploads.sweep()
                 deleting.erase_old(self._store)
+                request_log.forget_old(self._store)
                 self._next_sweep = time.monotonic() + _SWEEP_SECONDS
 
     def _stop_what_reached_its_limit(self) -> None:

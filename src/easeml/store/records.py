@@ -435,7 +435,8 @@ class RequestLog:
     """What is kept of the requests to an endpoint. ``id``: the application.
 
     ``share``: of the requests, at random; 0: none. ``days``: how long. ``masked``: columns whose
-    values are not kept. ``missed``: requests that were to be kept and could not be.
+    values are not kept. ``missed``: requests that were to be kept and could not be. ``failed``:
+    those that a model that is rolled out failed on, since its roll-out began.
     """
 
     id: str
@@ -445,6 +446,7 @@ class RequestLog:
     masked: list[str] = field(default_factory=list)
     created: float = 0.0
     missed: int = 0
+    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,7 +497,8 @@ class Rollout:
 
     ``plan``, ``evidence``: of ``easeml.lifecycle.rollout``. ``share``: of the requests that the new
     model answers. ``compared``, ``changed``: rows that both have predicted, and those where they
-    differ; ``unknown``: truths that name no class, or are no number. ``seen``, ``told``: the last
+    differ; ``unknown``: truths that name no class, or are no number. ``first``: the last row before it;
+    ``seen``, ``told``: the last
     row and the last word on a row that were looked at.
     """
 
@@ -515,6 +518,7 @@ class Rollout:
     unknown: int = 0
     seen: str = ""
     told: str = ""
+    first: str = ""
     state: RolloutState = RolloutState.RUNNING
     reason: str = ""
     ended: float | None = None

@@ -23,10 +23,10 @@ from easeml.store.shapes import OtherAnswer, Shape
 
 KIND = "compare"
 _MOST_ROWS = 500  # that a task predicts
-_ENOUGH = 100  # rows that are predicted at once; fewer wait for more
-_PAUSE = 2.0  # seconds between two tasks where fewer came
-_LATE = 5.0  # seconds in which a row may still arrive behind younger ones
-_MOST_TOLD = 10_000
+_SAMPLE = 50  # rows without truth that a task predicts, for how many predictions change
+_SAMPLE_SECONDS = 10.0  # between two tasks for them
+_LATE = 5.0  # seconds in which something may still arrive behind what is younger
+_MOST_TOLD = 2000
 _LARGEST = 2**28  # bytes
 
 Truths = dict[str, Any]  # by the id of a row
@@ -41,15 +41,14 @@ class Asked(Shape):
 
 
 def move_on(store: Store) -> None:
-    """Count the truths that came, and have new rows predicted, of each roll-out that runs."""
+    """Count the truths that came, and have rows predicted, of each roll-out that runs."""
     with store.read() as tx:
         found = tx.unscoped().rollouts.list(state=RolloutState.RUNNING, limit=None)
         ids = [one.application_id for one in found]
         there = {one.id for one in tx.unscoped().applications.list(id=ids, limit=None)}
     for rollout in found:
         if rollout.application_id in there:
-            _count_truths(store, rollout)
-            _ask_for_predictions(store, rollout)
+            _move_on(store, rollout)
 
 
 def record(tx: Transaction, task: Task, predictions: dict[str, Any]) -> None:
@@ -68,7 +67,7 @@ def record(tx: Transaction, task: Task, predictions: dict[str, Any]) -> None:
     rollout = tables.rollouts.update(
         rollout.id, compared=rollout.compared + len(rows), changed=rollout.changed + changed
     )
-    _count(tx, rollout, rows, _truths_of(tables, rollout, rows))
+    _count(tx, rollout, _News([], rows, [], rollout.evidence.failures))
 
 
 def could_not_compare(tx: Transaction, task: Task) -> None:
@@ -97,107 +96,129 @@ def _forget_file(tx: Transaction, task: Task) -> None:
     tables.artefacts.forget(tx.now() + 1.0, id=f"{task.tenant_id}:{digest}")
 
 
-def _count_truths(store: Store, rollout: Rollout) -> None:
-    """Count the rows of a roll-out of which the truth was told since the last look."""
+@dataclass(frozen=True, slots=True)
+class _News:
+    """What came since the last look at a roll-out.
+
+    ``told``: words on rows. ``ready``: rows of these that both models have predicted. ``wanted``:
+    rows that the other model is to predict. ``failures``: requests that the new model failed on.
+    """
+
+    told: list[Feedback]
+    ready: list[ProductionRow]
+    wanted: list[ProductionRow]
+    failures: int
+
+
+def _move_on(store: Store, rollout: Rollout) -> None:
+    """Count what can be counted, and have the other model predict what it has to."""
     with store.read() as tx:
         tables = tx.scoped(rollout.tenant_id)
-        told = tables.feedback.list(
-            application_id=rollout.application_id, after=rollout.told, limit=_MOST_TOLD
-        )
-    if not told:
+        if requests.under_way(tables, KIND, rollout.id):
+            return
+        now = tx.now()
+        news = _news(tables, rollout, now)
+    has_failed = news.failures > rollout.evidence.failures
+    if not (news.told or news.wanted or has_failed):
         return
+    digest, size = _keep_file(store, rollout, news.wanted) if news.wanted else ("", 0)
     with store.write() as tx:
         tables = tx.scoped(rollout.tenant_id)
         rollout = tables.rollouts.get(rollout.id)
         if rollout.state != RolloutState.RUNNING:
             return
-        rows = _rows_of(tables, rollout, told)
-        cursor = _last_settled(told, tx.now()) or rollout.told
-        if not rows and cursor == rollout.told:
-            return
-        rollout = tables.rollouts.update(rollout.id, told=cursor)
-        _count(tx, rollout, rows, _truths_of(tables, rollout, rows))
+        is_all = len(news.wanted) < _MOST_ROWS  # else the same words are looked at again
+        told = _last_settled(news.told, now) if is_all else ""
+        seen = max([rollout.seen, *(row.id for row in news.wanted)])
+        rollout = tables.rollouts.update(rollout.id, told=told or rollout.told, seen=seen)
+        if news.wanted:
+            _request(tx, rollout, digest, size)
+        _count(tx, rollout, news)
 
 
-def _ask_for_predictions(store: Store, rollout: Rollout) -> None:
-    """Have the other model predict the newest rows, unless it does so now, or just did."""
-    with store.read() as tx:
-        tables = tx.scoped(rollout.tenant_id)
-        now = tx.now()
-        rows = tables.production_rows.list(
-            application_id=rollout.application_id,
-            rollout_id="",
-            model_id=[rollout.model_id, rollout.against_id],
-            after=rollout.seen,
-            limit=_MOST_ROWS,
-        )
-        before = tables.tasks.list(
-            kind=TaskGroup.ADVISE, subject=rollout.id, newest_first=True, limit=1
-        )
-        is_under_way = bool(requests.under_way(tables, KIND, rollout.id))
-    is_soon = bool(before) and now - before[0].created < _PAUSE and len(rows) < _ENOUGH
-    if not rows or is_under_way or is_soon:
-        return
+def _news(tables: Tables, rollout: Rollout, now: float) -> _News:
+    """Return what came since the last look."""
+    told = tables.feedback.list(
+        application_id=rollout.application_id, after=rollout.told, limit=_MOST_TOLD
+    )
+    named = _named_rows(tables, rollout, told)
+    ready, wanted = [], []
+    for row in named:
+        is_known = row.rollout_id == rollout.id or row.other is not None
+        (ready if is_known else wanted).append(row)
+    log = tables.request_logs.find(id=rollout.application_id)
+    failures = log.failed if log is not None else 0
+    wanted = wanted[:_MOST_ROWS] or _sample(tables, rollout, now)
+    return _News(told, ready, wanted, failures)
+
+
+def _named_rows(tables: Tables, rollout: Rollout, told: Sequence[Feedback]) -> list[ProductionRow]:
+    """Return the rows that words are about, that one of the models answered, not counted yet."""
+    if not told:
+        return []
+    either = [rollout.model_id, rollout.against_id]
+    wanted: dict[str, Any] = {"model_id": either, "counted": False}
+    names = [one.request_id for one in told if one.request_id]
+    keys = [one.key for one in told if one.key]
+    rows = tables.production_rows
+    found = rows.list(limit=None, request_id=names, **wanted) if names else []
+    if keys:
+        found += rows.list(limit=None, key=keys, **wanted)
+    told_ids = {f"{one.request_id}.{one.row:06}" for one in told if one.request_id}
+    told_keys = set(keys)
+    by_id = {}
+    for row in found:
+        is_meant = row.id in told_ids or row.key in told_keys
+        is_of_now = row.id > rollout.first and row.rollout_id in ("", rollout.id)
+        if is_meant and is_of_now:
+            by_id[row.id] = row
+    return list(by_id.values())
+
+
+def _sample(tables: Tables, rollout: Rollout, now: float) -> list[ProductionRow]:
+    """Return a few of the newest rows, once in a while, whether or not their truth will come."""
+    before = tables.tasks.list(
+        kind=TaskGroup.ADVISE, subject=rollout.id, newest_first=True, limit=1
+    )
+    if before and now - before[0].created < _SAMPLE_SECONDS:
+        return []
+    newest = tables.production_rows.list(
+        application_id=rollout.application_id, newest_first=True, limit=_SAMPLE
+    )
+    either = (rollout.model_id, rollout.against_id)
+    return [
+        row
+        for row in newest
+        if row.id > rollout.seen and row.model_id in either and row.other is None
+    ]
+
+
+def _keep_file(store: Store, rollout: Rollout, rows: Sequence[ProductionRow]) -> tuple[str, int]:
+    """Write the rows that are to be predicted; return digest and size of the file."""
     content = json.dumps(_by_model(rollout, rows)).encode()
-    digest, size = store.artefacts.put_stream(rollout.tenant_id, [content], _LARGEST)
-    with store.write() as tx:
-        tables = tx.scoped(rollout.tenant_id)
-        if tables.rollouts.get(rollout.id).state != RolloutState.RUNNING:
-            return
-        artefact_references.keep(tx, rollout.tenant_id, digest, size)
-        seen = _last_settled(rows, now) or rollout.seen
-        rollout = tables.rollouts.update(rollout.id, seen=seen)
-        failures = [row for row in rows if row.other]
-        if failures:
-            _count_failures(tx, rollout, failures)
-        is_over = tables.rollouts.get(rollout.id).state != RolloutState.RUNNING
-        if is_over or len(failures) == len(rows):
-            return
-        requests.request(
-            tx,
-            rollout.tenant_id,
-            KIND,
-            rollout.id,
-            source=digest,
-            new_id=rollout.model_id,
-            old_id=rollout.against_id,
-        )
+    return store.artefacts.put_stream(rollout.tenant_id, [content], _LARGEST)
+
+
+def _request(tx: Transaction, rollout: Rollout, digest: str, size: int) -> None:
+    artefact_references.keep(tx, rollout.tenant_id, digest, size)
+    requests.request(
+        tx,
+        rollout.tenant_id,
+        KIND,
+        rollout.id,
+        source=digest,
+        new_id=rollout.model_id,
+        old_id=rollout.against_id,
+    )
 
 
 def _by_model(rollout: Rollout, rows: Sequence[ProductionRow]) -> dict[str, list[dict[str, Any]]]:
     """Return the rows by which model is to predict them: the one that did not answer."""
     found: dict[str, list[dict[str, Any]]] = {"new": [], "old": []}
     for row in rows:
-        if row.other:  # the new model failed on it, and the old one answered
-            continue
         name = "old" if row.model_id == rollout.model_id else "new"
         found[name].append({"id": row.id, "inputs": row.inputs})
     return found
-
-
-def _count_failures(tx: Transaction, rollout: Rollout, rows: Sequence[ProductionRow]) -> None:
-    """Count the requests that the new model failed on; the old one answered them."""
-    from easeml.lifecycle import rollout as rollouts
-
-    tables = tx.scoped(rollout.tenant_id)
-    ids = dict.fromkeys((row.id for row in rows), rollout.id)
-    tables.production_rows.set_each("rollout_id", ids)
-    failed = len({row.request_id for row in rows})
-    evidence = rollouts.failed(kept.evidence_of(rollout), failed)
-    rollout = tables.rollouts.update(rollout.id, evidence=kept.evidence_to_keep(evidence))
-    _decide(tx, rollout)
-
-
-def _rows_of(tables: Tables, rollout: Rollout, told: Sequence[Feedback]) -> list[ProductionRow]:
-    """Return the rows that words are about, which both models have predicted, not counted yet."""
-    waiting: dict[str, Any] = {"rollout_id": rollout.id, "counted": False}
-    names = [one.request_id for one in told if one.request_id]
-    keys = [one.key for one in told if one.key]
-    rows = tables.production_rows
-    found = rows.list(limit=None, request_id=names, **waiting) if names else []
-    if keys:
-        found += rows.list(limit=None, key=keys, **waiting)
-    return list({row.id: row for row in found}.values())
 
 
 def _truths_of(tables: Tables, rollout: Rollout, rows: Sequence[ProductionRow]) -> Truths:
@@ -205,6 +226,8 @@ def _truths_of(tables: Tables, rollout: Rollout, rows: Sequence[ProductionRow]) 
 
     In the order in which it was said: it may not depend on what the models say of them.
     """
+    if not rows:
+        return {}
     feedback, application_id = tables.feedback, rollout.application_id
     asked = list({row.request_id for row in rows})
     keys = list({row.key for row in rows if row.key})
@@ -224,23 +247,23 @@ def _truths_of(tables: Tables, rollout: Rollout, rows: Sequence[ProductionRow]) 
     return truths
 
 
-def _count(tx: Transaction, rollout: Rollout, rows: list[ProductionRow], truths: Truths) -> None:
-    """Let the rows whose truth is known be a part of the evidence, and decide."""
+def _count(tx: Transaction, rollout: Rollout, news: _News) -> None:
+    """Let rows whose truth is known, and failures, be a part of the evidence, and decide."""
     from easeml.lifecycle import rollout as rollouts
 
     tables = tx.scoped(rollout.tenant_id)
-    by_id = {row.id: row for row in rows}
+    truths = _truths_of(tables, rollout, news.ready)
+    by_id = {row.id: row for row in news.ready}
     ready = [by_id[id] for id in truths]
-    if not ready:
-        return
     tables.production_rows.set_each("counted", dict.fromkeys(truths, True))
+    tables.production_rows.set_each("rollout_id", dict.fromkeys(truths, rollout.id))
     qualities = _qualities(tables, rollout, ready, truths)
     outcomes = _outcomes(tables, rollout, ready, qualities)
     evidence = rollouts.told(kept.plan_of(rollout), kept.evidence_of(rollout), outcomes)
+    evidence = replace(evidence, failures=max(evidence.failures, news.failures))
     unknown = rollout.unknown + len(ready) - len(qualities)
-    rollout = tables.rollouts.update(
-        rollout.id, evidence=kept.evidence_to_keep(evidence), unknown=unknown
-    )
+    evidence_kept = kept.evidence_to_keep(evidence)
+    rollout = tables.rollouts.update(rollout.id, evidence=evidence_kept, unknown=unknown)
     _decide(tx, rollout)
 
 

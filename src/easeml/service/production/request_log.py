@@ -1,15 +1,16 @@
 """Requests and answers that are kept, where the owner of an endpoint wants it."""
 
-import json
 import random
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic_core import from_json
+
 from easeml.contract.production import NewRequestLog, RequestLog
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
-from easeml.store import Store, Tables, Transaction, records
+from easeml.store import Store, Tables, records
 from easeml.store.records import Application, ProductionRow
 from easeml.store.shapes import OtherAnswer
 
@@ -58,7 +59,7 @@ def get_log(store: Store, caller: Caller, application_id: str) -> RequestLog:
 
 
 def keep(store: Store, seen: list[Seen], not_taken: Counter[str] | None = None) -> set[str]:
-    """Keep the requests that are to be kept, and forget those that are too old.
+    """Keep the requests that are to be kept.
 
     ``not_taken``: how many were too long or too many, by application: of these, and of those that
     are not understood, a share is counted like the share that would have been kept. Returns the
@@ -71,16 +72,35 @@ def keep(store: Store, seen: list[Seen], not_taken: Counter[str] | None = None) 
     logs = {log.id: log for log in found if log.share > 0}
     rows = []
     missed = Counter({log.id: _sampled(not_taken[log.id], log) for log in logs.values()})
+    failed = Counter[str]()
     for one in seen:
         log = logs.get(one.application_id)
-        if log is not None and _sampled(1, log):
+        if log is None:
+            continue
+        failed[log.id] += one.failed
+        if _sampled(1, log):
             readable = _readable_rows(one, frozenset(log.masked))
             rows += readable
             missed[log.id] += not readable
-    if rows or missed.total():
+    if rows or missed.total() or failed.total():
         with store.write() as tx:
-            _write(tx, rows, list(logs.values()), missed)
+            tables = tx.unscoped()
+            tables.production_rows.add_all(rows)
+            _add(tables, "missed", missed)
+            _add(tables, "failed", failed)
     return set(asked) - logs.keys()
+
+
+def forget_old(store: Store) -> None:
+    """Forget the requests, and what was said of them, that are older than their owners want."""
+    with store.read() as tx:
+        logs = tx.unscoped().request_logs.list(limit=None)
+    for log in logs:
+        with store.write() as tx:
+            tables = tx.unscoped()
+            too_old = tx.now() - log.days * _DAY
+            tables.production_rows.forget(too_old, application_id=log.id)
+            tables.feedback.forget(too_old, application_id=log.id)
 
 
 def _sampled(number: int, log: records.RequestLog) -> int:
@@ -88,21 +108,12 @@ def _sampled(number: int, log: records.RequestLog) -> int:
     return sum(random.random() < log.share for _ in range(number))  # noqa: S311 a sample
 
 
-def _write(
-    tx: Transaction,
-    rows: list[ProductionRow],
-    logs: list[records.RequestLog],
-    missed: Counter[str],
-) -> None:
-    tables = tx.unscoped()
-    tables.production_rows.add_all(rows)
-    for log in logs:
-        if missed[log.id]:
-            before = tables.request_logs.get(log.id).missed
-            tables.request_logs.update(log.id, missed=before + missed[log.id])
-        too_old = tx.now() - log.days * _DAY
-        tables.production_rows.forget(too_old, application_id=log.id)
-        tables.feedback.forget(too_old, application_id=log.id)
+def _add(tables: Tables, name: str, numbers: Counter[str]) -> None:
+    """Add to a number of each log."""
+    for log_id, number in numbers.items():
+        if number:
+            before = getattr(tables.request_logs.get(log_id), name)
+            tables.request_logs.update(log_id, **{name: before + number})
 
 
 def _readable_rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
@@ -117,7 +128,7 @@ def _rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
     """Return the rows of a request with what was answered; none where it is not JSON."""
     if not seen.content_type.startswith("application/json"):
         return []
-    asked, answer = json.loads(seen.body), json.loads(seen.answer)
+    asked, answer = from_json(seen.body), from_json(seen.answer)  # a third of json's time
     inputs = asked["rows"] if isinstance(asked, dict) else asked
     chances = answer.get("probabilities") or [None] * len(inputs)
     found = []

@@ -108,6 +108,9 @@ def start(
     shares = tuple(rule.shares) if rule.way == RolloutWay.SHARE else ()
     plan = rollouts.Plan(shares, rule.tolerance, rule.reliability)
     evidence = rollouts.Evidence()
+    first = _last_id(tables.production_rows, application)
+    if tables.request_logs.find(id=application.id) is not None:
+        tables.request_logs.update(application.id, failed=0)
     added = tables.rollouts.add(
         Rollout(
             id=new_id("roll"),
@@ -121,7 +124,8 @@ def start(
             scale=scale,
             expected=_expected(tables, application, scale),
             share=rollouts.share_now(plan, evidence),
-            seen=_last_id(tables.production_rows, application),
+            seen=first,
+            first=first,
             told=_last_id(tables.feedback, application),
         )
     )
