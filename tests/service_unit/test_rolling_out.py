@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from easeml.contract.applications import Application
+from easeml.contract.gates import NewGate
 from easeml.contract.production import Feedback, NewRequestLog
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollout
 from easeml.contract.states import (
@@ -20,7 +21,7 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
-from easeml.service.models import comparing, promotion, refitting, rollouts
+from easeml.service.models import comparing, gates, promotion, refitting, rollouts
 from easeml.service.production import feedback, request_log
 from easeml.service.production.request_log import Seen
 from easeml.store import Store
@@ -99,7 +100,7 @@ def _tell(store: Store, ann: Caller, app: Application, name: str, values: Sequen
     feedback.give(store, ann, app.id, Feedback.model_validate(told))
 
 
-def _compare(store: Store, clock: Clock, say: str) -> dict[str, int]:
+def _compare(store: Store, clock: Clock, say: object) -> dict[str, int]:
     """Let the other model say the same of all rows that wait; return how many of each model."""
     clock.now += 10
     comparing.move_on(store)
@@ -289,6 +290,65 @@ def test_another_model_that_serves_ends_it(store: Store, ann: Caller, app: Appli
     assert _live(store, app) == better
     with pytest.raises(Conflict, match="No model is being rolled out"):
         rollouts.end_rollout(store, ann, app.id, EndRollout(end=RolloutEnd.STOP))
+
+
+def test_a_pin_and_a_gate_do_not_let_an_unproven_model_in(
+    store: Store, ann: Caller, app: Application
+):
+    rollouts.set_rollout_rule(store, ann, app.id, SHARE)
+    better = _better(store, app)
+    rollouts.start_rollout(store, ann, app.id, NewRollout(model_id=better))
+    with pytest.raises(Conflict, match="has not tested"):
+        gates.set_gate(store, ann, app.id, NewGate(condition="n > 0.5 +/- 0.1"))
+    with store.write() as tx:
+        promotion.set_pinned(tx, tx.unscoped().applications.get(app.id), True)
+    assert _newest(store, ann, app).state == RolloutState.STOPPED
+
+
+def test_a_comparison_that_fails_is_tried_again(
+    store: Store, ann: Caller, app: Application, clock: Clock
+):
+    before = _live(store, app)
+    rollouts.set_rollout_rule(store, ann, app.id, SHADOW)
+    _better(store, app)
+    _rest(store, app)
+    for number in range(3):
+        assert rollouts.list_rollouts(store, ann, app.id).running
+        _keep(store, ann, app, f"req_{number}", ["red"], by=before)
+        clock.now += 20
+        comparing.move_on(store)
+        _, attempt = claim(store)
+        bring(store, attempt, TaskResult(ok=False, error="no such file"))
+    found = _newest(store, ann, app)
+    assert found.state == RolloutState.TAKEN_BACK
+    assert "no such file" in found.says
+
+
+def test_numbers_are_compared_by_their_errors(store: Store, ann: Caller, clock: Clock):
+    app = searching(store, ann, target="price", objective="r2")
+    train(store, app, 0, 0.8)
+    request_log.set_log(store, ann, app.id, NewRequestLog(share=1.0))
+    _do_all_else(store)
+    before, better = _live(store, app), _better(store, app)
+    applications.roll_back(store, ann, app.id, before)
+    _do_all_else(store)
+    with pytest.raises(Conflict, match="not known how far off") as refused:
+        rollouts.start_rollout(store, ann, app.id, NewRollout(model_id=better))
+    assert "--scale" in (refused.value.remedy or "")
+    wish = SHADOW.model_copy(update={"scale": 4.0})
+    rollouts.set_rollout_rule(store, ann, app.id, wish)
+    rollouts.start_rollout(store, ann, app.id, NewRollout(model_id=better))
+    rows = [{"size": 1.0, "colour": "red"}] * 3
+    answer = {"model_id": before, "predictions": [5.0, 5.0, 5.0], "probabilities": None}
+    body, said = json.dumps({"rows": rows}).encode(), json.dumps(answer).encode()
+    request_log.keep(store, [Seen("r1", ann.tenant_id, app.id, "application/json", body, said)])
+    told = [
+        {"request_id": "r1", "row": row, "value": value} for row, value in enumerate(("1", 6, "?"))
+    ]
+    feedback.give(store, ann, app.id, Feedback.model_validate(told))
+    _compare(store, clock, 2.0)
+    found = _newest(store, ann, app)
+    assert (found.better, found.worse, found.unknown) == (1, 1, 1)
 
 
 def test_the_file_of_rows_is_let_go_of(store: Store, ann: Caller, app: Application, clock: Clock):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from easeml.contract.states import PromotionKind, RolloutState, RolloutWay, TaskGroup
+from easeml.contract.states import PromotionKind, RolloutState, RolloutWay, TaskGroup, TaskState
 from easeml.lifecycle.rollout import LIVE, TAKEN_BACK, Outcome
 from easeml.service.models import promotion
 from easeml.service.rollouts import kept
@@ -25,6 +25,7 @@ KIND = "compare"
 _MOST_ROWS = 500  # that a task predicts
 _SAMPLE = 50  # rows without truth that a task predicts, for how many predictions change
 _SAMPLE_SECONDS = 10.0  # between two tasks for them
+_MOST_FAILED = 3  # tasks; the new model is taken back then
 _LATE = 5.0  # seconds in which something may still arrive behind what is younger
 _MOST_TOLD = 2000
 _LARGEST = 2**28  # bytes
@@ -71,11 +72,15 @@ def record(tx: Transaction, task: Task, predictions: dict[str, Any]) -> None:
 
 
 def could_not_compare(tx: Transaction, task: Task) -> None:
-    """Take the new model back, since rows could not be predicted by both."""
+    """Take the new model back where rows could not be predicted by both, again and again.
+
+    A task may end with its worker: that is no fault of the model.
+    """
     _forget_file(tx, task)
     tables = tx.scoped(task.tenant_id)
     rollout = tables.rollouts.find(id=task.subject, state=RolloutState.RUNNING)
-    if rollout is not None:
+    failed = tables.tasks.count(subject=task.subject, state=TaskState.FAILED)
+    if rollout is not None and failed >= _MOST_FAILED:
         fault = task.error.strip().rpartition("\n")[2]
         take_back(tx, rollout, f"It could not be compared: {fault}")
 

@@ -9,6 +9,7 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.advice import told, tools
 from easeml.service.gates import kept
+from easeml.service.rollouts import kept as rollouts
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, records
 from easeml.store.records import Application, DatasetVersion
@@ -28,13 +29,14 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
 
     It takes the place of the gate before, whose answers count on. Repeated, it changes nothing.
     Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data cannot
-    tell; ``Conflict`` while a model is being tested, or where no test rows are left.
+    tell; ``Conflict`` while a model is being tested or rolled out, or where no test rows are left.
     """
     from easeml.lifecycle import gates
 
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
+        _refuse_while_a_model_is_rolled_out(tables, application)
         version = tables.versions.get(application.version_id)
         config = _configured(wish, version)
         before = kept.active(tables, application.id)
@@ -177,6 +179,16 @@ def _refuse_while_test_rows_are_read(tables: Tables, application: Application) -
     if tests or is_read:
         raise Conflict(
             "The test rows are being read.", where=application.id, remedy="Try again in a moment."
+        )
+
+
+def _refuse_while_a_model_is_rolled_out(tables: Tables, application: Application) -> None:
+    """Refuse a gate while a model that it has not tested may come to serve."""
+    if rollouts.running(tables, application.id) is not None:
+        raise Conflict(
+            "A model is being rolled out that the gate has not tested.",
+            where=application.id,
+            remedy=f"End that first: easeml app rollout {application.id} --stop",
         )
 
 

@@ -256,6 +256,9 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
         raise Conflict("There is no live model to pin yet.", where=application.id)
     tables.applications.update(application.id, pinned=pinned)
     live = tables.models.get(application.live_model_id)
+    rollout = kept_rollouts.running(tables, application.id)
+    if pinned and rollout is not None:
+        kept_rollouts.end(tx, rollout, RolloutState.STOPPED, "What serves was pinned by a user.")
     reason = "pinned by a user" if pinned else "no longer pinned"
     promotion = _record(tables, application, live, PromotionKind.PIN, reason)
     if not pinned:
