@@ -102,6 +102,39 @@ def test_a_bad_month_is_not_hidden_behind_the_rows_before_it(
     assert (labelled["rows"], labelled["quality"]) == (500, 0.0)
 
 
+def test_truths_that_look_otherwise_name_the_same_class(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+) -> None:
+    """pandas writes 1 as 1.0 where a column has gaps, and a program says true."""
+    place = f"{APPLICATIONS}/{application}"
+    tenant_id = ann.caller.tenant_id
+    with store.write() as tx:
+        tables = tx.scoped(tenant_id)
+        live = tables.applications.get(application).live_model_id
+        for row in range(3):
+            kept = ProductionRow(
+                f"req_1.{row:06}",
+                tenant_id,
+                application,
+                "req_1",
+                row,
+                "",
+                live,
+                {},
+                {"prediction": "1", "probabilities": None},
+            )
+            tables.production_rows.add(kept)
+    told = [
+        {"request_id": "req_1", "row": row, "value": value}
+        for row, value in enumerate((1.0, "1", True))
+    ]
+    client.post(f"{place}/feedback", json=told, headers=ann.headers).raise_for_status()
+    assert watch(client, ann, application)["labelled"]["quality"] == 1.0
+
+
 def test_rows_are_looked_at_once_though_the_data_changes(
     client: TestClient,
     store: Store,

@@ -5,14 +5,15 @@ the truth comes, the row becomes a part of the evidence, once. All that decides 
 database, so whoever dies, the next look goes on where the last one came to.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from easeml.contract.states import PromotionKind, RolloutState, RolloutWay, TaskGroup, TaskState
-from easeml.lifecycle.rollout import LIVE, TAKEN_BACK, Outcome
 from easeml.service.models import promotion
 from easeml.service.rollouts import kept
 from easeml.service.storage import artefact_references
@@ -20,6 +21,9 @@ from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Feedback, ProductionRow, Rollout, Task
 from easeml.store.shapes import OtherAnswer, Shape
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.rollout import Outcome
 
 KIND = "compare"
 _MOST_ROWS = 500  # that a task predicts
@@ -333,6 +337,8 @@ def _outcomes(
 
 def _outcome(rollout: Rollout, rows: list[ProductionRow], qualities: Qualities) -> Outcome:
     """Return what came of rows of one request."""
+    from easeml.lifecycle.rollout import Outcome
+
     new = sum(qualities[row.id][0] for row in rows) / len(rows)
     old = sum(qualities[row.id][1] for row in rows) / len(rows)
     share = 0.0 if rollout.way == RolloutWay.SHADOW else rows[0].share
@@ -347,12 +353,12 @@ def _decide(tx: Transaction, rollout: Rollout) -> None:
     application = tables.applications.get(rollout.application_id)
     plan, evidence = kept.plan_of(rollout), kept.evidence_of(rollout)
     answer = rollouts.verdict(plan, evidence, rollout.expected)
-    if answer == LIVE:
+    if answer == rollouts.LIVE:
         model = tables.models.get(rollout.model_id)
         reason = rollouts.why(plan, evidence, rollout.expected)
         promotion.make_live(tx, application, model, PromotionKind.BETTER, reason)
         return
-    if answer == TAKEN_BACK:
+    if answer == rollouts.TAKEN_BACK:
         take_back(tx, rollout, rollouts.why(plan, evidence, rollout.expected))
         return
     share = rollouts.share_now(plan, evidence)

@@ -229,6 +229,8 @@ def _labelled(tables: Tables, application: Application) -> Labelled | None:
     None without any. A month that goes badly is not hidden behind the years before it.
     Wilson's interval (JASA 22, 1927). Numbers are never exactly right: for them it is None.
     """
+    from easeml.lifecycle.labels import class_name
+
     truths = feedback.truths(tables, application.id)
     if not truths:
         return None
@@ -243,7 +245,7 @@ def _labelled(tables: Tables, application: Application) -> Labelled | None:
         if truth is None or isinstance(said, float):
             continue
         rows += 1
-        right += str(truth) == str(said)
+        right += class_name(truth) == class_name(said)
         if rows == _MOST_LABELLED:
             break
     if not rows:
