@@ -374,8 +374,8 @@ class Operations(Calls):
 
         It takes the place of the gate before, whose answers count on. Repeated, it changes
         nothing. Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the
-        data cannot tell; ``Conflict`` while a model is being tested, or where no test rows are
-        left.
+        data cannot tell; ``Conflict`` while a model is being tested or rolled out, or where no
+        test rows are left.
         """
         return self._send(
             Gates, f"/applications/{application_id}/gates", wish.model_dump(mode="json")
