@@ -3,6 +3,8 @@
 import pytest
 from fastapi.testclient import TestClient
 
+from easeml.store import Store
+
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 CHROME = (
     "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -74,3 +76,35 @@ def test_acting_elsewhere_keeps_where_one_came_from(client: TestClient, ann) -> 
 def test_others_are_not_told(client: TestClient, ann, bob) -> None:
     user = client.get("/api/v1/me", headers=ann.headers).json()["id"]
     assert client.get(f"/api/v1/keys?user={user}", headers=bob.headers).status_code == 404
+
+
+def test_sign_ins_are_in_the_audit_and_found_there(
+    client: TestClient, store: Store, ann, provider
+) -> None:
+    client.post("/api/v1/login", json=PASSWORD).raise_for_status()
+    assert client.post("/api/v1/login", json=PASSWORD | {"password": "wrong"}).status_code == 401
+    typed = {"name": "my secret password", "password": "x"}
+    assert client.post("/api/v1/login", json=typed).status_code == 401
+
+    def told(**asked: str) -> list[dict]:
+        answer = client.get("/api/v1/audit", params=asked, headers=provider.headers)
+        answer.raise_for_status()
+        return answer.json()["items"]
+
+    signed_in = told(kind="user.signed-in", person=ann.name)
+    assert signed_in[0]["subject"] == ann.caller.user_id
+    assert signed_in[0]["data"]["origin"]
+    failed = told(kind="user.sign-in-failed")
+    assert [one["data"]["name"] for one in failed] == ["", ann.name]
+    assert "my secret password" not in str(failed)
+    assert {one["kind"].partition(".")[0] for one in told(kind="user")} == {"user"}
+    assert told(kind="use") == []
+    assert all(
+        one["subject"] == ann.caller.user_id or one["tenant"] == ann.name
+        for one in told(person=ann.name)
+    )
+    missing = client.get("/api/v1/audit", params={"person": "nobody"}, headers=provider.headers)
+    assert missing.status_code == 404
+    with store.read() as tx:
+        of_tenant = tx.events.after(0, tenant_id=ann.caller.tenant_id)
+    assert not any("sign" in event.kind for event in of_tenant)  # colleagues do not see them

@@ -27,6 +27,7 @@ def add_to(users: typer.Typer) -> None:
     users.command("act-in")(act_in)
     users.command()(remove)
     users.command()(add)
+    users.command()(audit)
 
 
 def invite(
@@ -266,3 +267,24 @@ def _member_named(client: Client, name: str) -> Member:
         if name in (one.name, one.user_id):
             return one
     raise NotFound(f"No {name!r} belongs to your tenant.", remedy="See `easeml user members`.")
+
+
+def audit(
+    *,
+    person: Annotated[str, typer.Option(help="Name of a user: what concerns them.")] = "",
+    kind: Annotated[
+        str, typer.Option(help="Such as user.signed-in, or the beginning of a kind: user.")
+    ] = "",
+    number: Annotated[int, typer.Option("--number", min=1, max=200, help="How many.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """List what happened, newest first, sign-ins included (providers only)."""
+    with Client() as client:
+        found = client.audit(limit=number, kind=kind, person=person)
+    if as_json:
+        return print_json(found)
+    rows = []
+    for one in found.items:
+        told = [f"{name} {value}" for name, value in one.data.items() if value not in (None, "")]
+        rows.append((one.seq, moment(one.created), one.tenant, one.kind, ", ".join(told)))
+    return print_table(["number", "when", "tenant", "what", "more"], rows)

@@ -47,6 +47,34 @@ class Events:
             for row in self._session.all(query.order_by(events.c.seq.desc()).limit(limit))
         ]
 
+    def before(
+        self,
+        seq: int,
+        *,
+        kind: str = "",
+        person: tuple[str, str] | None = None,
+        limit: int = 50,
+    ) -> list[Event]:
+        """Events of all tenants numbered below ``seq``, newest first, at most ``limit``.
+
+        ``kind``: a whole kind, or what stands before its dot. ``person``: id of a user and of the
+        tenant of their own: what they or their tenant are the subject of.
+        """
+        self.flush()
+        query = sa.select(events).where(events.c.seq < seq)
+        if kind:
+            is_kind = events.c.kind == kind
+            is_under = events.c.kind.startswith(f"{kind}.", autoescape=True)
+            query = query.where(is_kind | is_under)
+        if person is not None:
+            user_id, tenant_id = person
+            is_theirs = events.c.subject == user_id
+            if tenant_id:
+                is_theirs |= events.c.tenant_id == tenant_id
+            query = query.where(is_theirs)
+        newest = query.order_by(events.c.seq.desc()).limit(limit)
+        return [Event(*row) for row in self._session.all(newest)]
+
     def last(self) -> int:
         """The highest number so far, 0 if there is none."""
         self.flush()

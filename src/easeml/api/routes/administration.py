@@ -54,6 +54,12 @@ def list_audit(
         int | None, Query(ge=1, le=2**63 - 1, description="`next` of the page before")
     ] = None,
     limit: Limit = 50,
+    kind: Annotated[
+        str, Query(max_length=100, description="a kind, such as `user.signed-in`, or its beginning")
+    ] = "",
+    person: Annotated[str, Query(max_length=100, description="name of a user")] = "",
 ) -> Page[AuditEvent]:
     """List what happened to all tenants, newest first (providers only)."""
-    return provider_view.audit(here.store, asker, before=before, limit=limit)
+    return provider_view.audit(
+        here.store, asker, before=before, limit=limit, kind=kind, person=person
+    )

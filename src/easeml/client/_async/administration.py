@@ -35,10 +35,15 @@ class AsyncAdministration(AsyncCalls):
         """Return the settings in force with their origin (providers only). Raises NotAllowed."""
         return (await self._get(Page[Setting], "/settings")).items
 
-    async def audit(self, *, before: str | None = None, limit: int = 50) -> Page[AuditEvent]:
-        """Return one page of what happened to all tenants, newest first (providers only). Raises
-        NotAllowed.
+    async def audit(
+        self, *, before: str | None = None, limit: int = 50, kind: str = "", person: str = ""
+    ) -> Page[AuditEvent]:
+        """Return one page of what happened to all tenants, newest first (providers only).
 
-        Send its ``next`` as ``before`` for what happened earlier.
+        Send its ``next`` as ``before`` for what happened earlier. ``kind``: of this kind, or of all
+        that begin with it, such as user. ``person``: name of a user. Raises NotAllowed, and
+        NotFound for a name that nobody has.
         """
-        return await self._get(Page[AuditEvent], "/audit", before=before, limit=limit)
+        return await self._get(
+            Page[AuditEvent], "/audit", before=before, limit=limit, kind=kind, person=person
+        )

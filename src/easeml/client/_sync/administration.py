@@ -36,10 +36,15 @@ class Administration(Calls):
         """Return the settings in force with their origin (providers only). Raises NotAllowed."""
         return (self._get(Page[Setting], "/settings")).items
 
-    def audit(self, *, before: str | None = None, limit: int = 50) -> Page[AuditEvent]:
-        """Return one page of what happened to all tenants, newest first (providers only). Raises
-        NotAllowed.
+    def audit(
+        self, *, before: str | None = None, limit: int = 50, kind: str = "", person: str = ""
+    ) -> Page[AuditEvent]:
+        """Return one page of what happened to all tenants, newest first (providers only).
 
-        Send its ``next`` as ``before`` for what happened earlier.
+        Send its ``next`` as ``before`` for what happened earlier. ``kind``: of this kind, or of all
+        that begin with it, such as user. ``person``: name of a user. Raises NotAllowed, and
+        NotFound for a name that nobody has.
         """
-        return self._get(Page[AuditEvent], "/audit", before=before, limit=limit)
+        return self._get(
+            Page[AuditEvent], "/audit", before=before, limit=limit, kind=kind, person=person
+        )

@@ -19,6 +19,8 @@ from easeml.store.records import ApiKey, User
 
 SIGN_IN_SECONDS = 12 * 3600.0
 SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
+SIGNED_IN, SIGN_IN_FAILED = "user.signed-in", "user.sign-in-failed"
+_OF_NO_TENANT = ""  # events that providers alone see
 
 _ASK_OWNER = "Ask an owner of the tenant for an invitation."
 _LONGEST_KEY = 100 * 366 * 86400  # seconds: a century
@@ -28,16 +30,21 @@ def sign_in(store: Store, name: str, password: str, origin: str = "") -> Key:
     """Return a fresh key that expires after ``SIGN_IN_SECONDS``; its ``secret`` is shown this once.
 
     ``origin``: see ``ApiKey``. An unknown name costs the same time as a wrong password. Raises
-    ``NotSignedIn`` for both.
+    ``NotSignedIn`` for both. Both, and who signs in, are in the audit.
     """
     decoy = passwords.decoy_hash()
     with store.read() as tx:
         user = tx.users.find(name=name)
     usable = user is not None and not user.archived
     matches = passwords.is_right(user.password_hash if user and usable else decoy, password)
+    # A name that nobody has is not kept: people type their password there by mistake.
+    about = {"name": user.name if user else "", "origin": origin}
     if not (user and usable and matches):
+        with store.write() as tx:  # also for a name that nobody has: it costs the same time
+            tx.events.append(SIGN_IN_FAILED, user.id if user else "", about, _OF_NO_TENANT)
         raise NotSignedIn("The name or the password is wrong.")
     with store.write() as tx:
+        tx.events.append(SIGNED_IN, user.id, about, _OF_NO_TENANT)
         return signed_in(tx, user.id, _first_tenant(tx, user), origin)
 
 

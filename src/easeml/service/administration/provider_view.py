@@ -11,10 +11,11 @@ import sqlalchemy as sa
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
 from easeml.contract.resources import Page
 from easeml.contract.states import SEARCHED_JOBS, JobState, Lane, TaskState
+from easeml.errors import NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.administration import kept_settings
 from easeml.settings import Settings
-from easeml.store import Store
+from easeml.store import Store, Transaction
 
 _OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 
@@ -107,16 +108,26 @@ def storage(store: Store, settings: Settings, caller: Caller) -> Storage:
 
 
 def audit(
-    store: Store, caller: Caller, *, before: int | None = None, limit: int = 50
+    store: Store,
+    caller: Caller,
+    *,
+    before: int | None = None,
+    limit: int = 50,
+    kind: str = "",
+    person: str = "",
 ) -> Page[AuditEvent]:
     """Return what happened to all tenants, newest first (providers only).
 
-    ``before``: only events with a smaller number.
+    ``before``: only events with a smaller number. ``kind``: of this kind, such as
+    ``user.signed-in``, or of all that begin with it, such as ``user``. ``person``: the name of a
+    user; what they or the tenant of their own are the subject of. Raises ``NotAllowed``, and
+    ``NotFound`` for a name that nobody has.
     """
     caller.require_provider()
     with store.read() as tx:
         end = tx.events.last() + 1 if before is None else before
-        found = [e for e in tx.events.after(max(0, end - 1 - limit), limit=limit) if e.seq < end]
+        of_person = _person(tx, person) if person else None
+        found = tx.events.before(end, kind=kind, person=of_person, limit=limit)
         names = dict(tx.tenants.pick("id", "name"))
     items = [
         AuditEvent(
@@ -127,9 +138,18 @@ def audit(
             data=event.data,
             created=event.created,
         )
-        for event in reversed(found)
+        for event in found
     ]
-    return Page(items=items, next=str(items[-1].seq) if items and items[-1].seq > 1 else None)
+    is_more = len(items) == limit and items[-1].seq > 1
+    return Page(items=items, next=str(items[-1].seq) if is_more else None)
+
+
+def _person(tx: Transaction, name: str) -> tuple[str, str]:
+    """Return the ids of a user and of their tenant; raises ``NotFound``."""
+    user = tx.users.find(name=name)
+    if user is None:
+        raise NotFound("Nobody has this name.", where=name, remedy="See `easeml user list`.")
+    return user.id, user.tenant_id
 
 
 def _sums(pairs: Iterable[tuple[str, float]]) -> Counter[str]:

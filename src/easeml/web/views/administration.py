@@ -7,6 +7,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.accounts import Invitation
+from easeml.contract.administration import AuditEvent
+from easeml.contract.resources import Page
 from easeml.contract.states import InvitationKind, Role
 from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.web.page_context import PageContext, back_to, signed_in
@@ -120,9 +122,18 @@ async def show_service(context: PageContext) -> Response:
 async def show_audit(context: PageContext) -> Response:
     """Show what happened to all tenants, newest first."""
     _require_provider(context)
-    before = context.request.query_params.get("before", "")
-    page = await context.client.audit(before=before if before.isdecimal() else None, limit=_PAGE)
-    return context.render("admin_audit.html", page=page, before=before)
+    asked = context.request.query_params
+    before, kind, person = (asked.get(name, "").strip() for name in ("before", "kind", "person"))
+    earlier = before if before.isdecimal() else None
+    unknown = ""
+    try:
+        page = await context.client.audit(before=earlier, limit=_PAGE, kind=kind, person=person)
+    except NotFound as error:
+        unknown = error.message
+        page = Page[AuditEvent](items=[], next=None)
+    return context.render(
+        "admin_audit.html", page=page, before=before, kind=kind, person=person, unknown=unknown
+    )
 
 
 async def _after(context: PageContext, change: Awaitable[object], name: str = "") -> Response:
