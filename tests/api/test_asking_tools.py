@@ -238,6 +238,13 @@ def test_any_two_models_are_compared(
     ask(client, ann, application, "difference").raise_for_status()
     found = newest(client, store, ann, tmp_path, application)
     assert (found["against_id"], found["model_id"]) == (live, other)
+
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    chosen = {"csrf": session.csrf_token(ann.key), "model": live, "against": other}
+    page = f"/applications/{application}/ask"
+    browser.post(f"{page}/difference", data=chosen).raise_for_status()
+    by_page = newest(client, store, ann, tmp_path, application)
+    assert (by_page["against_id"], by_page["model_id"]) == (other, live)
     qualities = {one["id"]: one["quality"] for one in models}
     assert named(found)["old"] == pytest.approx(qualities[live])
     assert named(found)["new"] == pytest.approx(qualities[other])

@@ -55,7 +55,8 @@ class ApplicationTool(Answer):
     """A lifecycle tool, as it can be asked about an application.
 
     ``takes_newer``: it looks at a file of rows that came later. ``takes_model``: it can be asked
-    about a model by its id, and ``default_model`` says which one it is otherwise.
+    about a model by its id, and ``default_model`` says which one it is otherwise. ``takes_against``:
+    it compares that with another, by default the one that serves.
     ``why_not``: what it lacks here, empty where it can be asked.
     """
 
@@ -65,6 +66,7 @@ class ApplicationTool(Answer):
     parameters: list[ToolParameter]
     takes_newer: bool = False
     takes_model: bool = False
+    takes_against: bool = False
     default_model: str = ""
     why_not: str = ""
 

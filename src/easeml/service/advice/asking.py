@@ -83,6 +83,7 @@ def _show(tool: Tool, why_not: str) -> ApplicationTool:
         parameters=[_parameter(one) for one in parameters_of(tool.config)],
         takes_newer="newer" in tool.needs,
         takes_model=tool.asks_about_a_model and tool.models != "all",
+        takes_against=_compares_any(tool),
         default_model=_DEFAULT_MODELS.get(tool.models, ""),
         why_not=why_not,
     )
@@ -157,14 +158,19 @@ def _newer(tables: Tables, tool: Tool, version_id: str) -> DatasetVersion | None
     return version
 
 
-def _against(tables: Tables, application: Application, tool: Tool, model_id: str) -> str:
-    """Return the id of the model that another is compared with: the one that serves by default.
+def _compares_any(tool: Tool) -> bool:
+    """Tell whether a tool compares any two models.
 
-    A tool that tells of test rows is asked about what serves alone: its ledger is of that series.
+    One that tells of test rows is asked about what serves alone: its ledger is of that series.
     """
+    return tool.models == "pair" and "test" not in tool.needs
+
+
+def _against(tables: Tables, application: Application, tool: Tool, model_id: str) -> str:
+    """Return the id of the model that another is compared with: the one that serves by default."""
     if not model_id:
         return application.live_model_id
-    if tool.models != "pair" or "test" in tool.needs:
+    if not _compares_any(tool):
         raise InvalidInput(
             f"{tool.name} does not compare a model with any other.",
             where="against_id",

@@ -20,7 +20,7 @@ _MODELS = 20  # that a tool can be asked about
 _TASKS = 10
 _REPORTS = 20
 _ROWS = "rows"  # the field of a file
-_MODEL = "model"
+_MODEL, _AGAINST = "model", "against"
 Value = str | float | bool
 
 
@@ -41,7 +41,12 @@ async def ask(context: PageContext) -> Response:
         newer_id = await _uploaded(context, form) if tool.takes_newer else ""
         model_id = str(form.get(_MODEL, ""))
         await context.client.ask_tool(
-            application_id, name, newer_id=newer_id, model_id=model_id, against_id="", **parameters
+            application_id,
+            name,
+            newer_id=newer_id,
+            model_id=model_id,
+            against_id=str(form.get(_AGAINST, "")),
+            **parameters,
         )
     except EasemlError as error:
         return await _show(context, name, error)
