@@ -15,6 +15,7 @@ from easeml.api import openapi, predict
 from easeml.api import protocol_routes as protocols
 from easeml.api.authentication import Gate
 from easeml.api.context import Context, Predictor
+from easeml.api.log_writer import Keep
 from easeml.api.metrics import Measured
 from easeml.api.problems import handle
 from easeml.api.request_limits import RequestLimits
@@ -33,8 +34,13 @@ _PREDICTING = ("/predict", "/infer", INVOCATIONS)
 _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
 
-def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAPI:
-    """Return the REST application over ``store``; predictions are forwarded to ``predictor``."""
+def create_app(
+    store: Store, settings: Settings, predictor: Predictor, keep: Keep | None = None
+) -> FastAPI:
+    """Return the REST application over ``store``; predictions are forwarded to ``predictor``.
+
+    ``keep``: writes the log of requests, by default in this process.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -55,7 +61,7 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
             (EasemlError, HTTPException, RequestValidationError), handle
         ),
     )
-    app.state.context = Context.over(store, settings, predictor)
+    app.state.context = Context.over(store, settings, predictor, keep)
     app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
     # Straight into the application: each router between them would build all routes once more.
     for resource in _RESOURCES:

@@ -10,6 +10,7 @@ from fastapi import Depends, Header, Query, Request
 from easeml.api.authentication import Authenticator
 from easeml.api.doors import Doors
 from easeml.api.event_fanout import EventFanout
+from easeml.api.log_writer import Keep
 from easeml.api.metrics import RequestMetrics
 from easeml.api.request_log import RequestLog
 from easeml.api.sign_in_throttle import SignInThrottle
@@ -53,10 +54,15 @@ class Context:
     requests: RequestMetrics = field(default_factory=RequestMetrics)
 
     @classmethod
-    def over(cls, store: Store, settings: Settings, predictor: Predictor) -> Self:
-        """Return the parts of a controller over ``store``."""
+    def over(
+        cls, store: Store, settings: Settings, predictor: Predictor, keep: Keep | None = None
+    ) -> Self:
+        """Return the parts of a controller over ``store``.
+
+        ``keep``: writes the log of requests, by default in this process.
+        """
         health = HealthCheck(store, settings)
-        fanout, log = EventFanout(store), RequestLog(store)
+        fanout, log = EventFanout(store), RequestLog(store, keep)
         return cls(
             store, settings, predictor, Authenticator(store), fanout, health, log, Doors(store)
         )

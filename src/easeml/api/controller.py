@@ -13,6 +13,7 @@ import uvloop
 from easeml.api.app import create_app
 from easeml.api.asgi import create_asgi_app
 from easeml.api.event_fanout import EventFanout
+from easeml.api.log_writer import LogWriter
 from easeml.api.patient_protocol import PatientProtocol
 from easeml.contract.states import ProcessKind
 from easeml.engine import PredictorClient
@@ -62,7 +63,8 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 async def _serve(store: Store, settings: Settings) -> None:
     predictor = PredictorClient(store, settings)
-    app = create_app(store, settings, predictor)
+    writer = LogWriter(settings)
+    app = create_app(store, settings, predictor, writer.keep)
     config = uvicorn.Config(
         create_asgi_app(app, settings),
         http=PatientProtocol,
@@ -86,6 +88,7 @@ async def _serve(store: Store, settings: Settings) -> None:
         with suppress(asyncio.CancelledError):
             await beats
         await predictor.close()
+        await asyncio.to_thread(writer.close)
         await asyncio.to_thread(sign_off, store, process.id)
 
 

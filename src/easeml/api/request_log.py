@@ -1,33 +1,39 @@
-"""Requests to endpoints on their way into the log: taken without waiting, written by a thread.
+"""Requests to endpoints on their way into the log: taken without waiting, written by others.
 
-What was answered in the last half second, and has not been written, is lost if the controller is
+What was answered in the last second, and has not been written, is lost if the controller is
 killed. What is too long, or comes faster than it is written, is not kept, but counted.
 """
 
 import threading
 import time
 from collections import Counter, deque
+from functools import partial
 
 import structlog
 
+from easeml.api.log_writer import Keep
 from easeml.service.production import request_log
 from easeml.service.production.request_log import LARGEST, Seen
 from easeml.store import Store
 
-SECONDS = 0.5  # between two writes
+SECONDS = 1.0  # between two writes
 _MOST = 1000  # requests that wait; each has at most 128 KiB
+_MANY = 400  # from so many on they are written at once
 _log = structlog.get_logger()
 
 
 class RequestLog:
-    """Takes what was answered; a thread writes it. The thread starts with the first request."""
+    """Takes what was answered; a thread hands it on. The thread starts with the first request."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Store, keep: Keep | None = None):
+        """``keep``: writes what is to be kept; by default it is written here."""
         self._store = store
+        self._keep = keep or partial(request_log.keep, store)
         self._waiting: deque[Seen] = deque()
         self._missed: Counter[str] = Counter()  # requests that were not taken, by application
         self._unwanted: dict[str, float] = {}  # until when an application is not asked about
         self._news, self._closed = threading.Event(), threading.Event()
+        self._hurry = threading.Event()  # many wait
         self._writing = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -40,6 +46,8 @@ class RequestLog:
             self._missed[seen.application_id] += 1
         else:
             self._waiting.append(seen)
+            if len(self._waiting) >= _MANY:
+                self._hurry.set()
         self._news.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="request-log", daemon=True)
@@ -52,15 +60,21 @@ class RequestLog:
             while self._waiting:
                 seen.append(self._waiting.popleft())
             missed, self._missed = self._missed, Counter()
-            if seen or missed:
-                unwanted = request_log.keep(self._store, seen, missed)
-                until = time.monotonic() + SECONDS
-                self._unwanted = dict.fromkeys(unwanted, until)
+            asked = {one.application_id for one in seen} | missed.keys()
+            if not asked:
+                return
+            keeping = request_log.keeping(self._store, asked)
+            until = time.monotonic() + SECONDS
+            self._unwanted = dict.fromkeys(asked - keeping, until)
+            if keeping:
+                wanted = [one for one in seen if one.application_id in keeping]
+                self._keep(wanted, missed)
 
     def close(self) -> None:
         """Write what waits, and end the thread."""
         self._closed.set()
         self._news.set()
+        self._hurry.set()
         if self._thread is not None:
             self._thread.join()
         self.flush()
@@ -69,7 +83,8 @@ class RequestLog:
         while not self._closed.is_set():
             self._news.wait()
             self._news.clear()
-            self._closed.wait(SECONDS)
+            self._hurry.wait(SECONDS)
+            self._hurry.clear()
             try:
                 self.flush()
             except Exception:  # the log must not end with one request that cannot be read

@@ -58,12 +58,18 @@ def get_log(store: Store, caller: Caller, application_id: str) -> RequestLog:
         return _show(tables, tables.applications.get(application_id))
 
 
-def keep(store: Store, seen: list[Seen], not_taken: Counter[str] | None = None) -> set[str]:
+def keeping(store: Store, application_ids: set[str]) -> set[str]:
+    """Return which of these applications keep requests."""
+    with store.read() as tx:
+        logs = tx.unscoped().request_logs.list(id=sorted(application_ids), limit=None)
+    return {log.id for log in logs if log.share > 0}
+
+
+def keep(store: Store, seen: list[Seen], not_taken: Counter[str] | None = None) -> None:
     """Keep the requests that are to be kept.
 
     ``not_taken``: how many were too long or too many, by application: of these, and of those that
-    are not understood, a share is counted like the share that would have been kept. Returns the
-    applications that keep none.
+    are not understood, a share is counted like the share that would have been kept.
     """
     not_taken = not_taken or Counter()
     asked = sorted({one.application_id for one in seen} | not_taken.keys())
@@ -88,7 +94,6 @@ def keep(store: Store, seen: list[Seen], not_taken: Counter[str] | None = None) 
             tables.production_rows.add_all(rows)
             _add(tables, "missed", missed)
             _add(tables, "failed", failed)
-    return set(asked) - logs.keys()
 
 
 def forget_old(store: Store) -> None:
