@@ -351,6 +351,27 @@ def test_numbers_are_compared_by_their_errors(store: Store, ann: Caller, clock: 
     assert (found.better, found.worse, found.unknown) == (1, 1, 1)
 
 
+def test_a_row_counts_once_whoever_else_looks(
+    store: Store, ann: Caller, app: Application, clock: Clock
+):
+    """Two schedulers may look at the same time, while one takes over from the other."""
+    before = _live(store, app)
+    rollouts.set_rollout_rule(store, ann, app.id, SHADOW)
+    _better(store, app)
+    _rest(store, app)
+    _keep(store, ann, app, "req_1", ["red"] * 2, by=before)
+    _compare(store, clock, "red")
+    _tell(store, ann, app, "req_1", ["red"] * 2)
+    with store.read() as tx:
+        rollout = tx.unscoped().rollouts.list(limit=1)[0]
+        news = comparing._news(tx.unscoped(), rollout, tx.now())
+    assert len(news.ready) == 2
+    for _ in range(2):
+        with store.write() as tx:
+            comparing._count(tx, tx.unscoped().rollouts.get(rollout.id), news)
+    assert _newest(store, ann, app).alike == 2
+
+
 def test_the_file_of_rows_is_let_go_of(store: Store, ann: Caller, app: Application, clock: Clock):
     before = _live(store, app)
     rollouts.set_rollout_rule(store, ann, app.id, SHADOW)

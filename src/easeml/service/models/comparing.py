@@ -134,7 +134,8 @@ def _move_on(store: Store, rollout: Rollout) -> None:
     with store.write() as tx:
         tables = tx.scoped(rollout.tenant_id)
         rollout = tables.rollouts.get(rollout.id)
-        if rollout.state != RolloutState.RUNNING:
+        is_asked = bool(requests.under_way(tables, KIND, rollout.id))
+        if rollout.state != RolloutState.RUNNING or is_asked:
             return
         is_all = len(news.wanted) < _MOST_ROWS  # else the same words are looked at again
         told = _last_settled(news.told, now) if is_all else ""
@@ -261,7 +262,10 @@ def _count(tx: Transaction, rollout: Rollout, news: _News) -> None:
     from easeml.lifecycle import rollout as rollouts
 
     tables = tx.scoped(rollout.tenant_id)
-    truths = _truths_of(tables, rollout, news.ready)
+    # The roll-out was written before this, which others wait for: what they counted is seen here.
+    ids = [row.id for row in news.ready]
+    left = {id for (id,) in tables.production_rows.pick("id", id=ids, counted=False)}
+    truths = _truths_of(tables, rollout, [row for row in news.ready if row.id in left])
     by_id = {row.id: row for row in news.ready}
     ready = [by_id[id] for id in truths]
     tables.production_rows.set_each("counted", dict.fromkeys(truths, True))
