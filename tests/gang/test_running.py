@@ -94,6 +94,16 @@ def test_no_restart_is_left(tmp_path: Path) -> None:
     assert report["tail"] == ["attempt 2"]
 
 
+def test_processes_may_end_before_all_are_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who watches a process that has ended takes it out of the list, which is gone through then."""
+    monkeypatch.setattr(threading.Thread, "start", threading.Thread.run)
+    file = job(tmp_path, 0, short=("pass\n", "count = 3\n"))
+    report = run_job(read_job(file.read_text(), "job"), tmp_path, tmp_path / "kept", print)
+    assert report.ending is Ending.DONE
+
+
 def test_all_start_or_none(tmp_path: Path) -> None:
     file = job(tmp_path, 0, here=("open('started', 'w')\n", ""))
     file.write_text(file.read_text() + '[roles.there]\ncommand = ["./no-such-program"]\n')

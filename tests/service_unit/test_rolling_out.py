@@ -351,6 +351,19 @@ def test_numbers_are_compared_by_their_errors(store: Store, ann: Caller, clock: 
     assert (found.better, found.worse, found.unknown) == (1, 1, 1)
 
 
+def test_rows_that_are_not_kept_whole_are_not_compared(
+    store: Store, ann: Caller, app: Application, clock: Clock
+):
+    rollouts.set_rollout_rule(store, ann, app.id, SHADOW)
+    _better(store, app)
+    _rest(store, app)
+    request_log.set_log(store, ann, app.id, NewRequestLog(share=1.0, mask=["price"]))
+    comparing.move_on(store)
+    found = _newest(store, ann, app)
+    assert found.state == RolloutState.STOPPED
+    assert "'price' are not kept any more" in found.says
+
+
 def test_a_row_counts_once_whoever_else_looks(
     store: Store, ann: Caller, app: Application, clock: Clock
 ):

@@ -76,7 +76,8 @@ class _Running:
                 process.wait()
             self.processes.clear()
             raise
-        for member, process in self.processes.items():
+        # A process that ends at once is taken out of the list by who watches it.
+        for member, process in list(self.processes.items()):
             threading.Thread(target=self._watch, args=(member, process), daemon=True).start()
 
     def signal(self, number: int) -> None:

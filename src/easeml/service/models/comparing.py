@@ -52,8 +52,23 @@ def move_on(store: Store) -> None:
         ids = [one.application_id for one in found]
         there = {one.id for one in tx.unscoped().applications.list(id=ids, limit=None)}
     for rollout in found:
-        if rollout.application_id in there:
+        if rollout.application_id in there and not _was_stopped(store, rollout):
             _move_on(store, rollout)
+
+
+def _was_stopped(store: Store, rollout: Rollout) -> bool:
+    """Stop a roll-out whose rows are not kept whole any more; tell whether it was."""
+    with store.read() as tx:
+        tables = tx.scoped(rollout.tenant_id)
+        masked = kept.masked_inputs(tables, tables.applications.get(rollout.application_id))
+    if not masked:
+        return False
+    with store.write() as tx:
+        rollout = tx.scoped(rollout.tenant_id).rollouts.get(rollout.id)
+        if rollout.state == RolloutState.RUNNING:
+            reason = f"The values of {masked[0]!r} are not kept any more: nothing can be compared."
+            kept.end(tx, rollout, RolloutState.STOPPED, reason)
+    return True
 
 
 def record(tx: Transaction, task: Task, predictions: dict[str, Any]) -> None:

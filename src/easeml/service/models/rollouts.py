@@ -183,9 +183,7 @@ def _check_comparable(tables: Tables, application: Application) -> None:
             where=application.id,
             remedy=f"Keep them first: easeml app log {application.id} --share 1",
         )
-    version = tables.versions.get(application.version_id)
-    inputs = {column["name"] for column in version.columns if column["role"] == "input"}
-    masked = [name for name in log.masked if name in inputs]
+    masked = kept.masked_inputs(tables, application)
     if masked:
         raise Conflict(
             f"The values of {masked[0]!r} are not kept, so the other model cannot predict rows.",

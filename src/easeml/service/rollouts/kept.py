@@ -210,6 +210,14 @@ def kind_of_target(tables: Tables, application: Application) -> str:
     return kind
 
 
+def masked_inputs(tables: Tables, application: Application) -> list[str]:
+    """Return the columns that models predict by, and whose values the log does not keep."""
+    log = tables.request_logs.find(id=application.id)
+    version = tables.versions.get(application.version_id)
+    inputs = {column["name"] for column in version.columns if column["role"] == "input"}
+    return [name for name in (log.masked if log is not None else []) if name in inputs]
+
+
 def target_of(tables: Tables, application: Application) -> ColumnSeen | None:
     """Return what is known of the column that is predicted; None where there is none."""
     version = tables.versions.get(application.version_id)
