@@ -1,0 +1,204 @@
+"""Run as a program: reads the tar file of an image that somebody uploaded, and writes it anew.
+
+``python -I image_files.py FOLDER NAME``: reads ``FOLDER/given.tar``, an OCI image layout or what
+``docker save`` writes, and writes ``FOLDER/clean.tar``, which podman and docker load under
+``NAME``. It confines itself to the folder first. Of the given image only its layers and its
+environment are left: no names, volumes, users, health checks or commands, so that loading it cannot
+take the name of another image, and running it does nothing unasked.
+
+https://github.com/opencontainers/image-spec
+"""
+
+import hashlib
+import io
+import json
+import platform
+import sys
+import tarfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).resolve().parents[3]
+GIVEN, CLEAN = "given.tar", "clean.tar"
+LARGEST = 8 * 2**30
+"""Bytes of all layers of an image, unpacked."""
+MOST_LAYERS = 120
+_LARGEST_DOCUMENT = 4 * 2**20
+_CHUNK = 2**20
+_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+_GZIP = 31  # what zlib calls a file of gzip
+_ZIPPED, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+class BadImage(Exception):
+    """An image that is not taken, and why."""
+
+
+def rewrite(given: Path, clean: Path, name: str, largest: int = LARGEST) -> None:
+    """Write a given image anew, under a name. Raises ``BadImage``."""
+    try:
+        with tarfile.open(given, "r:") as source, tarfile.open(clean, "w") as target:
+            config_name, layer_names = _parts(source)
+            config = _document(source, config_name)
+            _check_machine(config)
+            if not 0 < len(layer_names) <= MOST_LAYERS:
+                raise BadImage(f"it has {len(layer_names)} layers; 1 to {MOST_LAYERS} are taken")
+            layers = []
+            left = largest
+            for number, layer_name in enumerate(layer_names):
+                place = clean.with_name(f"{number}.layer")
+                digest = _unpack(_open(source, layer_name), place, left)
+                left -= place.stat().st_size
+                target.add(place, f"{number}.tar", filter=_plain)
+                place.unlink()
+                layers.append(digest)
+            _add(target, "config.json", _of_config(config, layers))
+            files = [f"{number}.tar" for number in range(len(layers))]
+            told = {"Config": "config.json", "RepoTags": [name], "Layers": files}
+            _add(target, "manifest.json", [told])
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise BadImage(f"it is no tar file of an image: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise BadImage("it does not say what its parts are") from error
+
+
+def _parts(tar: tarfile.TarFile) -> tuple[str, list[str]]:
+    """Return the names of the file of the configuration and of those of the layers, in order."""
+    names = set(tar.getnames())
+    if "index.json" in names:
+        return _parts_of_layout(tar)
+    if "manifest.json" not in names:
+        raise BadImage("it has neither an index.json nor a manifest.json")
+    images = _document(tar, "manifest.json")
+    if len(images) != 1:
+        raise BadImage(f"it holds {len(images)} images; one is taken")
+    return images[0]["Config"], list(images[0]["Layers"])
+
+
+def _parts_of_layout(tar: tarfile.TarFile) -> tuple[str, list[str]]:
+    """Follow an OCI index to the image for this machine: indexes may refer to indexes."""
+    document = _document(tar, "index.json")
+    for _ in range(3):
+        if "manifests" not in document:
+            return _blob(document["config"]), [_blob(layer) for layer in document["layers"]]
+        document = _document(tar, _blob(_for_this_machine(document["manifests"])))
+    raise BadImage("its indexes refer to each other")
+
+
+def _for_this_machine(described: list[dict[str, Any]]) -> dict[str, Any]:
+    machine = _MACHINES.get(platform.machine())
+    fitting = []
+    for one in described:
+        wanted = one.get("platform", {})
+        if wanted.get("architecture", machine) == machine and wanted.get("os", "linux") == "linux":
+            fitting.append(one)
+    if len(fitting) != 1:
+        raise BadImage(f"it holds {len(fitting)} images for linux/{machine}; one is taken")
+    return fitting[0]
+
+
+def _check_machine(config: dict[str, Any]) -> None:
+    built, own = config["architecture"], _MACHINES.get(platform.machine())
+    if built != own or config["os"] != "linux":
+        raise BadImage(f"it is for {config['os']}/{built}; this machine is linux/{own}")
+
+
+def _blob(descriptor: dict[str, Any]) -> str:
+    algorithm, _, digest = descriptor["digest"].partition(":")
+    return f"blobs/{algorithm}/{digest}"
+
+
+def _open(tar: tarfile.TarFile, name: str) -> IO[bytes]:
+    """Return a part of the archive; a link within it is followed by ``tarfile``."""
+    file = tar.extractfile(tar.getmember(name))
+    if file is None:
+        raise BadImage(f"{name} is not a file")
+    return file
+
+
+def _document(tar: tarfile.TarFile, name: str) -> Any:
+    content = _open(tar, name).read(_LARGEST_DOCUMENT + 1)
+    if len(content) > _LARGEST_DOCUMENT:
+        raise BadImage(f"{name} is too large")
+    return json.loads(content)
+
+
+def _unpack(packed: IO[bytes], place: Path, most: int) -> str:
+    """Write a layer without compression; return its digest. ``most``: bytes that it may have."""
+    digest = hashlib.sha256()
+    written = 0
+    with place.open("wb") as target:
+        for chunk in _chunks(packed):
+            written += len(chunk)
+            if written > most:
+                raise BadImage("its layers have more bytes than an image may have")
+            digest.update(chunk)
+            target.write(chunk)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _chunks(packed: IO[bytes]) -> Iterator[bytes]:
+    """Give the bytes of a layer, unpacked, at most a chunk at a time."""
+    chunk = packed.read(_CHUNK)
+    if chunk.startswith(_ZSTD):
+        raise BadImage("a layer is compressed by zstd; gzip or nothing is taken")
+    if not chunk.startswith(_ZIPPED):
+        while chunk:
+            yield chunk
+            chunk = packed.read(_CHUNK)
+        return
+    unpacking = zlib.decompressobj(wbits=_GZIP)
+    while chunk:
+        yield unpacking.decompress(chunk, _CHUNK)
+        if unpacking.eof:  # a file may hold several, one after the other
+            chunk = unpacking.unused_data or packed.read(_CHUNK)
+            unpacking = zlib.decompressobj(wbits=_GZIP) if chunk else unpacking
+        else:
+            chunk = unpacking.unconsumed_tail or packed.read(_CHUNK)
+    if not unpacking.eof:
+        raise BadImage("a layer ends too early")
+
+
+def _of_config(given: dict[str, Any], layers: list[str]) -> dict[str, Any]:
+    runs = given.get("config") or {}
+    variables = [one for one in runs.get("Env") or () if isinstance(one, str) and "=" in one]
+    return {
+        "architecture": given["architecture"],
+        "os": "linux",
+        "config": {"Env": variables},
+        "rootfs": {"type": "layers", "diff_ids": layers},
+    }
+
+
+def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    return info
+
+
+def _add(tar: tarfile.TarFile, name: str, content: Any) -> None:
+    written = json.dumps(content).encode()
+    info = tarfile.TarInfo(name)
+    info.size = len(written)
+    tar.addfile(info, io.BytesIO(written))
+
+
+def main(folder: Path, name: str) -> None:
+    """Confine this process to the folder, as far as the machine can, and write the image anew."""
+    from easeml.confinement import confine, why_unavailable
+    from easeml.parents import die_with_parent
+
+    die_with_parent()
+    if not why_unavailable():
+        confine(folder)
+    try:
+        rewrite(folder / GIVEN, folder / CLEAN, name)
+    except BadImage as error:
+        sys.exit(f"This image cannot be used: {error}.")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    main(Path(sys.argv[1]), sys.argv[2])

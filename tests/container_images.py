@@ -1,0 +1,114 @@
+"""Images for tests, and whether this machine runs them: written here, without a registry."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from easeml.errors import EasemlError
+from easeml.export.image_files import interpreter
+from easeml.modules.containers import engines, images, trial
+
+REPOSITORY = "localhost/easeml-tests"
+PYTHON = "/opt/python/bin/python3"
+"""Where the image of ``python_image`` has its Python."""
+_FOR_SMALL_SANDBOXES = """\
+[containers]
+default_ulimits = ["nofile=20000:20000", "nproc=30000:30000"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "none"
+"""
+_VARIABLES = {
+    "PYTHONHOME": "/opt/python",
+    "LD_LIBRARY_PATH": "/opt/system",
+    "PATH": "/opt/python/bin",
+}
+
+
+def needs_containers() -> None:
+    """Skip the test, and say why, where this machine runs no containers; fail in CI."""
+    reason = why_none()
+    if reason and os.environ.get("CI"):
+        pytest.fail(reason)
+    if reason:
+        pytest.skip(reason)
+
+
+@cache
+def why_none() -> str:
+    """Return why this machine runs no containers, nothing where it does.
+
+    Root in a sandbox with few rights needs another runtime and fewer default limits than podman
+    takes by itself: these are tried as well.
+    """
+    if not shutil.which("podman") and not shutil.which("docker"):
+        return "containers need podman (and runc) or docker: install them"
+    reason = _tried()
+    if reason and "CONTAINERS_CONF" not in os.environ:
+        path = Path(tempfile.mkdtemp(prefix="easeml-containers-")) / "containers.conf"
+        path.write_text(_FOR_SMALL_SANDBOXES)
+        os.environ["CONTAINERS_CONF"] = str(path)
+        engines.engine.cache_clear()
+        reason = _tried()
+    return reason
+
+
+def _tried() -> str:
+    try:
+        trial.run()
+    except EasemlError as error:
+        return str(error)
+    return ""
+
+
+@cache
+def python_image() -> Path:
+    """Return the tar file of an image with this Python and its standard library, and nothing else."""
+    files = {}
+    for name, path in interpreter(()).items():
+        if path.suffix != ".a":
+            files[name] = path.read_bytes()
+    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "python.tar"
+    trial.write_image(path, files, _VARIABLES)
+    return path
+
+
+@cache
+def shell_image() -> Path:
+    """Return the tar file of an image with a shell, awk and sleep, and what they link to."""
+    files = {}
+    for name in ("sh", "awk", "sleep"):
+        found = shutil.which(name)
+        assert found is not None
+        files[f"bin/{name}"] = Path(found).resolve()
+    files |= _libraries(list(files.values()))
+    contents = {name: path.read_bytes() for name, path in files.items()}
+    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "shell.tar"
+    trial.write_image(path, contents, {"PATH": "/bin"})
+    return path
+
+
+def _libraries(programs: list[Path]) -> dict[str, Path]:
+
+    told = subprocess.run(["ldd", *map(str, programs)], capture_output=True, text=True, check=True)
+    found = re.findall(r"(/\S+) \(0x", told.stdout)
+    return {path.lstrip("/"): Path(path) for path in found}
+
+
+def reference(image: Path) -> str:
+    """Have the engine hold an image for programs of this process; return how modules name it."""
+    images.provide_file(image, REPOSITORY)
+    return f"{images.BY_DIGEST}{images.digest_of_file(image)}"
+
+
+def shebang(runtime: str) -> str:
+    """Return the first line of a program in Python."""
+    return f"#!{PYTHON if runtime == 'container' else sys.executable}\n"
