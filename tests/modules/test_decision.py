@@ -38,14 +38,14 @@ def table(seed: int, rows: int = 1500) -> pd.DataFrame:
 
 def test_weights_are_one_over_the_share_and_only_where_the_objective_has_them() -> None:
     rows = np.array([90, 10, 0])
-    found = class_weights("balanced-accuracy", rows)
+    found = class_weights("balanced-accuracy", rows, CLASSES)
     assert found is not None
     assert found[1] / found[0] == pytest.approx(9)
     assert found[2] == 0
-    assert class_weights("accuracy", rows) is None
-    assert class_weights("", rows) is None
+    assert class_weights("accuracy", rows, CLASSES) is None
+    assert class_weights("", rows, CLASSES) is None
     with pytest.raises(NotFound):
-        class_weights("no-such-objective", rows)
+        class_weights("no-such-objective", rows, CLASSES)
 
 
 def test_no_other_threshold_is_much_better_where_probabilities_are_right() -> None:
@@ -54,7 +54,9 @@ def test_no_other_threshold_is_much_better_where_probabilities_are_right() -> No
     chance = random.beta(0.4, 3.0, 20_000)
     actual = np.where(random.random(20_000) < chance, "rare", "common")
     shares = np.column_stack([1 - chance, chance])
-    weights = class_weights("balanced-accuracy", np.bincount(actual == "rare", minlength=2))
+    weights = class_weights(
+        "balanced-accuracy", np.bincount(actual == "rare", minlength=2), CLASSES
+    )
     ours = score(
         "balanced-accuracy", actual, Predictions.of_probabilities(shares, CLASSES, weights)
     )
@@ -64,6 +66,40 @@ def test_no_other_threshold_is_much_better_where_probabilities_are_right() -> No
         others.append(score("balanced-accuracy", actual, Predictions(said, None, CLASSES)))
     assert ours > max(others) - 0.005
     assert ours > score("balanced-accuracy", actual, Predictions.of_probabilities(shares, CLASSES))
+
+
+@pytest.mark.parametrize("objective", ["f1-macro", "matthews"])
+def test_measures_between_weigh_rare_classes_less_than_balanced_accuracy(objective: str) -> None:
+    rows = np.array([90, 10, 0])
+    found = class_weights(objective, rows, CLASSES)
+    assert found is not None
+    assert 1 < found[1] / found[0] < 9
+    assert found[2] == 0
+    assert class_weights(objective, np.array([50, 50]), CLASSES) == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize("objective", ["f1-macro", "matthews"])
+@pytest.mark.parametrize("share", [1 / 5, 1 / 12, 1 / 40])
+def test_no_threshold_is_much_better_than_that_of_a_measure_between(
+    objective: str, share: float
+) -> None:
+    """Brute force over all thresholds, where the probabilities are right."""
+    random = np.random.default_rng(0)
+    is_rare = random.random(20_000) < share
+    place = random.normal(1.8 * is_rare)
+    odds = share / (1 - share) * np.exp(1.8 * place - 1.8**2 / 2)
+    chance = odds / (1 + odds)
+    actual = np.where(is_rare, "rare", "common")
+    weights = class_weights(objective, np.bincount(is_rare), CLASSES)
+    shares = np.column_stack([1 - chance, chance])
+    ours = score(objective, actual, Predictions.of_probabilities(shares, CLASSES, weights))
+    plain = score(objective, actual, Predictions.of_probabilities(shares, CLASSES))
+    others = []
+    for threshold in np.linspace(0.01, 0.99, 99):
+        said = CLASSES[(chance > threshold).astype(int)]
+        others.append(score(objective, actual, Predictions(said, None, CLASSES)))
+    assert ours > plain + (max(others) - plain) / 2
+    assert ours > max(others) - 0.02
 
 
 def test_a_model_names_the_rare_class_and_keeps_its_probabilities(tmp_path: Path) -> None:

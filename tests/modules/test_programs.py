@@ -9,9 +9,11 @@ import pytest
 
 from easeml.confinement import why_unavailable
 from easeml.errors import Conflict, InvalidInput
-from easeml.modules import Context, Data, Module, packed, parse, programs, skeletons
+from easeml.modules import Context, Data, Module, launch, packed, parse, programs, skeletons
 from easeml.modules.process import ProcessModel
 from easeml.modules.programs import ProgramFailed
+from easeml.modules.skeletons import LANGUAGES
+from languages import needs_language
 
 pytestmark = pytest.mark.skipif(
     bool(why_unavailable()), reason="programs need Landlock and seccomp"
@@ -34,8 +36,9 @@ def fitted(train: str = GOOD, predict: str = GOOD, **files: str):
     return ProcessModel("tried", texts, "csv").fit(DATA, {}, Context())
 
 
-@pytest.mark.parametrize("language", ["python", "shell"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_skeleton_learns(tmp_path: Path, language: str) -> None:
+    needs_language(language)
     skeletons.make(tmp_path / "mine", "model", language)
     module = module_of(tmp_path / "mine")
     config = {"sharpness": 2.0} if module.space else {}
@@ -48,7 +51,7 @@ def test_a_skeleton_learns(tmp_path: Path, language: str) -> None:
     (tmp_path / "saved").mkdir()
     trained.save(tmp_path / "saved")
     np.testing.assert_array_equal(module.make().load(tmp_path / "saved").predict(X), predicted)
-    assert steps == ([1] if language == "python" else [])
+    assert steps == ([] if language == "shell" else [1])
 
 
 def test_a_folder_is_one_text(tmp_path: Path) -> None:
@@ -65,15 +68,17 @@ def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="not empty"):
         skeletons.make(tmp_path / "mine", "model", "shell")
     text = packed.pack(tmp_path / "mine")
-    with pytest.raises(InvalidInput, match="Containers"):
+    with pytest.raises(InvalidInput, match="image of the programs is not named"):
         parse(text.replace('"process"', '"container"'), "module.toml")
     with pytest.raises(InvalidInput, match="not a file of the folder"):
         parse(text + '"../outside" = "x"\n', "module.toml")
     (tmp_path / "mine" / "predict").unlink()
     with pytest.raises(InvalidInput, match="'predict' is missing"):
         module_of(tmp_path / "mine")
-    with pytest.raises(InvalidInput, match="no skeleton in R"):
-        skeletons.make(tmp_path / "r", "model", "r")
+    with pytest.raises(InvalidInput, match="no skeleton of the language 'cobol'"):
+        skeletons.make(tmp_path / "r", "model", "cobol")
+    with pytest.raises(InvalidInput, match="no skeleton of the kind 'policy'"):
+        skeletons.make(tmp_path / "r", "policy", "r")
 
 
 @pytest.mark.parametrize(
@@ -93,6 +98,19 @@ def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
 def test_a_bad_answer_is_told(predict: str, why: str) -> None:
     with pytest.raises(ProgramFailed, match=why):
         fitted(predict=predict).predict(X)
+
+
+def test_where_r_is_missing_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path(launch.__file__)
+    with_no_r = real.read_text().replace("/usr/l", "/nowhere/l")
+    there = real.with_name("launch_without_r.py")
+    there.write_text(with_no_r)
+    monkeypatch.setattr(launch, "__file__", str(there))
+    try:
+        with pytest.raises(ProgramFailed, match="apt install r-base-core"):
+            fitted(train="#!/usr/bin/env Rscript\nx <- 1\n")
+    finally:
+        there.unlink()
 
 
 def test_data_that_cannot_be_learnt_from_is_no_fault() -> None:

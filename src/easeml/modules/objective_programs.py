@@ -14,8 +14,9 @@ import numpy as np
 
 from .exchange import read_numbers, write_numbers
 from .files import save_json
-from .process import program_folder
-from .programs import Limits, ProgramFailed, run
+from .program_folder import program_folder
+from .programs import Limits, ProgramFailed
+from .runtimes import run
 from .scale import Scale
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _OFF = 1e-9  # of the range: what rounding may add
 @dataclass(frozen=True, slots=True)
 class ProcessObjective:
     """An objective whose value a program finds. ``exchange``: format of its tables; ``seconds``: how
-    long it may run.
+    long it may run; ``image``: that it runs in, empty where it runs as a process.
     """
 
     name: str
@@ -39,6 +40,7 @@ class ProcessObjective:
     exchange: str
     scale: Scale
     seconds: float = MOST_SECONDS
+    image: str = ""
 
     @property
     def needs_probabilities(self) -> bool:
@@ -79,8 +81,9 @@ class ProcessObjective:
             classes = answers[0][1].shape[1] if _are_codes(answers[0]) else 0
             about = {"tables": len(answers), "classes": classes}
             save_json(place / "data" / "about.json", about)
+            arguments = ["--data", "data", "--output", "output"]
             try:
-                run(place, "eval", ["--data", "data", "--output", "output"], Limits(self.seconds))
+                run(place, "eval", arguments, Limits(self.seconds), image=self.image)
             except ProgramFailed as error:
                 raise ProgramFailed(error.message, where=self.name, remedy=error.remedy) from error
             path = place / "output" / f"values.{self.exchange}"

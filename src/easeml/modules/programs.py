@@ -1,12 +1,13 @@
 """Running one program of a module: confined, watched, and ended at its limits."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -42,7 +43,7 @@ class ProgramFailed(EasemlError):
     retry = False
 
 
-def _nobody(line: bytes) -> None:
+def nobody(line: bytes) -> None:
     """Nobody listens."""
 
 
@@ -51,7 +52,7 @@ def run(
     program: str,
     arguments: list[str],
     limits: Limits,
-    told: Callable[[bytes], None] = _nobody,
+    told: Callable[[bytes], None] = nobody,
 ) -> None:
     """Run ``place/module/PROGRAM`` in ``place``, which it may read and write, and nothing else.
 
@@ -65,25 +66,52 @@ def run(
             f"Programs of modules cannot be confined on this machine: {reason}.",
             remedy="Run them on Linux on x86-64 with Landlock (5.13 or newer).",
         )
+    command = [sys.executable, "-I", launch.__file__, str(place), str(limits.memory)]
+    command += [str(place / "module" / program), *arguments]
+    judge(program, watched(command, _environment(), place, limits, told))
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended. ``fault``: why it was not left to end by itself; ``said``: the end of
+    what it printed.
+    """
+
+    code: int
+    fault: str
+    said: str
+
+
+def watched(
+    command: list[str],
+    environment: Mapping[str, str],
+    place: Path,
+    limits: Limits,
+    told: Callable[[bytes], None] = nobody,
+    why_stop: Callable[[], str] = str,
+) -> Ended:
+    """Run a command whose program works in ``place``, and kill it at its limits.
+
+    ``why_stop`` is asked all the while, and ends it by a reason.
+    """
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as errors:
-        command = [sys.executable, "-I", launch.__file__, str(place), str(limits.memory)]
-        command += [str(place / "module" / program), *arguments]
         process = subprocess.Popen(
             command,
             cwd=place,
-            env=_environment(),
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=printed,
             stderr=errors,
             close_fds=True,
         )
         try:
-            fault = _watch(process, place, limits, _Lines(printed, told))
+            fault = _watch(process, place, limits, _Lines(printed, told), why_stop)
         finally:
             process.kill()
             process.wait()
-        said = _end_of(errors) or _end_of(printed)
-    _judge(program, process.returncode, fault, said)
+        is_whole = not fault  # what was cut off is no explanation
+        said = _end_of(errors) or (_end_of(printed) if is_whole else "")
+        return Ended(process.returncode, fault, said)
 
 
 def _environment() -> dict[str, str]:
@@ -117,13 +145,26 @@ class _Lines:
         for line in lines:
             self._told(line)
 
+    def end(self) -> None:
+        """Tell all that is left, a last line without an end as well."""
+        while self._read < self.size:
+            self.pass_on()
+        if self._open:
+            self._told(self._open)
+
     @property
     def size(self) -> int:
         """Bytes that were printed so far."""
         return os.fstat(self._file.fileno()).st_size
 
 
-def _watch(process: subprocess.Popen[bytes], place: Path, limits: Limits, lines: _Lines) -> str:
+def _watch(
+    process: subprocess.Popen[bytes],
+    place: Path,
+    limits: Limits,
+    lines: _Lines,
+    why_stop: Callable[[], str],
+) -> str:
     """Wait for the end; return why it was not left to end by itself, or nothing."""
     began = time.monotonic()
     disk_next = began + _LOOK_AT_DISK_EVERY
@@ -133,6 +174,8 @@ def _watch(process: subprocess.Popen[bytes], place: Path, limits: Limits, lines:
         if lines.size > limits.printed:
             return _flood(limits)
         lines.pass_on()
+        if reason := why_stop():
+            return reason
         if now - began > limits.seconds:
             return f"it ran longer than {limits.seconds:g} s"
         if now > disk_next:
@@ -141,7 +184,7 @@ def _watch(process: subprocess.Popen[bytes], place: Path, limits: Limits, lines:
                 return f"it wrote more than {limits.disk:,} bytes or {limits.files:,} files"
     if lines.size > limits.printed:
         return _flood(limits)
-    lines.pass_on()
+    lines.end()
     return ""
 
 
@@ -150,15 +193,25 @@ def _flood(limits: Limits) -> str:
 
 
 def _is_full(place: Path, limits: Limits) -> bool:
+    """Whether a folder has more than it may. Folders may lie in each other however deep, so they are
+    walked in a loop.
+    """
     size = 0
     count = 0
-    for folder, _, names in os.walk(place):
-        count += len(names) + 1
-        for name in names:
-            try:
-                size += (Path(folder) / name).lstat().st_size
-            except OSError:
-                continue  # it was taken away
+    waiting = [str(place)]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_size
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return True
+            continue  # it was taken away
         if size > limits.disk or count > limits.files:
             return True
     return False
@@ -170,8 +223,9 @@ def _end_of(file: IO[bytes]) -> str:
     return tail.decode(errors="replace").strip()
 
 
-def _judge(program: str, code: int, fault: str, said: str) -> None:
+def judge(program: str, ended: Ended) -> None:
     """Raise what an end means; nothing for a good one."""
+    fault, code, said = ended.fault, ended.code, ended.said
     if not fault and code == 0:
         return
     if not fault and code == _CANNOT_LEARN:

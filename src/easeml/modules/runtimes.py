@@ -1,0 +1,27 @@
+"""Running a program of a module where its module says: as a confined process, or in a container."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from . import programs
+from .containers import asking
+from .programs import Limits
+
+
+def run(
+    place: Path,
+    program: str,
+    arguments: list[str],
+    limits: Limits,
+    told: Callable[[bytes], None] = programs.nobody,
+    image: str = "",
+) -> None:
+    """Run a program with the folder ``place`` and nothing else; both runtimes behave alike.
+
+    ``image``: what it runs in; empty: as a confined process. Raises as ``programs.run``, and
+    ``Conflict`` where containers cannot be run.
+    """
+    if not image:
+        programs.run(place, program, arguments, limits, told)
+        return
+    programs.judge(program, asking.run(image, place, program, arguments, limits, told))
