@@ -1,0 +1,127 @@
+"""Files that a model comes in: a graph, a skops file, or a zip file of an MLflow folder.
+
+Nothing is unpacked: a member is read by its name, so that a path in an archive leads nowhere.
+"""
+
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from easeml.errors import InvalidInput
+
+_LARGEST = 1 << 30  # bytes of a file, and of all that is in an archive
+_LARGEST_DESCRIPTION = 1 << 20  # bytes of a file MLmodel
+_PICKLES = (".pkl", ".pickle", ".joblib")
+# What a damaged archive raises, beside what is no archive at all.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+
+
+def model_in(path: Path, filename: str) -> tuple[bytes, str]:
+    """Return the bytes of the model in a file, and their form: "onnx" or "skops".
+
+    Raises ``InvalidInput`` for a pickle, for more than 1 GiB, and for what is neither.
+    """
+    if path.stat().st_size > _LARGEST:
+        raise _too_large(filename)
+    if not zipfile.is_zipfile(path):
+        content = path.read_bytes()
+        if content[:1] == b"\x80" or filename.lower().endswith(_PICKLES):
+            raise _is_pickle(filename)
+        return content, "onnx"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _in_archive(archive, path, filename)
+    except InvalidInput:
+        raise
+    except _DAMAGED as error:
+        raise InvalidInput(f"The archive is damaged: {error}", where=filename) from error
+
+
+def _in_archive(archive: zipfile.ZipFile, path: Path, filename: str) -> tuple[bytes, str]:
+    # Whoever reads a member stops at the size that the archive states, so that is what counts.
+    size = 0
+    for member in archive.infolist():
+        size += member.file_size
+    if size > _LARGEST:
+        raise _too_large(filename)
+    names = archive.namelist()
+    described = [name for name in names if PurePosixPath(name).name == "MLmodel"]
+    if not described:
+        return path.read_bytes(), "skops"
+    outermost = min(described, key=len)
+    return _of_mlflow(archive, outermost)
+
+
+def _of_mlflow(archive: zipfile.ZipFile, described: str) -> tuple[bytes, str]:
+    """Return the model of an MLflow folder: of its flavours ``onnx`` and ``sklearn``."""
+    flavours = _flavours(archive, described)
+    if "onnx" in flavours:
+        data = _text(flavours["onnx"], "data")
+        form = "onnx"
+    elif "sklearn" in flavours:
+        data = _of_sklearn(flavours["sklearn"], described)
+        form = "skops"
+    else:
+        names = ", ".join(str(name)[:50] for name in list(flavours)[:5])
+        raise InvalidInput(
+            f"The MLflow folder has the flavours {names}.",
+            where=described,
+            remedy="Log the model by mlflow.onnx, or by mlflow.sklearn as skops.",
+        )
+    folder = PurePosixPath(described).parent
+    name = str(folder / data)
+    is_there = name in archive.namelist()
+    if not is_there:
+        said = f"The MLflow folder does not have its model {data!r}."
+        raise InvalidInput(said, where=described)
+    return archive.read(name), form
+
+
+def _of_sklearn(flavour: Any, described: str) -> str:
+    """Return the name of the file of the flavour ``sklearn``. Raises ``InvalidInput`` for a pickle."""
+    data = _text(flavour, "pickled_model")
+    form = _text(flavour, "serialization_format")
+    if form != "skops":
+        raise _is_pickle(data or described)
+    return data
+
+
+def _flavours(archive: zipfile.ZipFile, described: str) -> dict[str, Any]:
+    import yaml
+
+    if archive.getinfo(described).file_size > _LARGEST_DESCRIPTION:
+        raise _too_large(described)
+    try:
+        content = yaml.safe_load(archive.read(described))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInput(f"MLmodel cannot be read: {error}", where=described) from error
+    flavours = content.get("flavors") if isinstance(content, dict) else None
+    if not isinstance(flavours, dict):
+        raise InvalidInput("MLmodel names no flavours.", where=described)
+    return flavours
+
+
+def _text(flavour: Any, name: str) -> str:
+    """Return a text that describes a flavour; empty where there is none.
+
+    Anything else is never written out as text: a list of YAML may stand for millions of itself.
+    """
+    if not isinstance(flavour, dict):
+        return ""
+    found = flavour.get(name)
+    if not isinstance(found, str):
+        return ""
+    return found
+
+
+def _is_pickle(where: str) -> InvalidInput:
+    return InvalidInput(
+        "A pickle may run code when it is read, so it is not read.",
+        where=where,
+        remedy="Write the model by skops.io.dump, or as ONNX.",
+    )
+
+
+def _too_large(where: str) -> InvalidInput:
+    return InvalidInput("The file is larger than a model may be (1 GiB).", where=where)
