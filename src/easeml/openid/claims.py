@@ -1,0 +1,114 @@
+"""What an identity provider says of a person, once it is known to be said by it, to us, and now.
+
+OpenID Connect Core 1.0, section 3.1.3.7 (https://openid.net/specs/openid-connect-core-1_0.html).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from easeml.errors import InvalidInput, NotSignedIn
+
+# With keys of two halves only: a key that both sides know would let anybody sign who reads ours.
+_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")
+_LEEWAY = 60  # seconds that clocks may differ
+_LONGEST_SUBJECT = 255
+_LONGEST_NAME = 200
+
+
+class KeyNotKnown(Exception):
+    """A token is signed with a key that is not among the known ones."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A person, as an identity provider knows them.
+
+    ``subject``: their id there, which never changes. ``name``: what people know them by, such as an
+    address; may be empty. ``email``: empty unless the provider has verified it.
+    """
+
+    issuer: str
+    subject: str
+    name: str = ""
+    email: str = ""
+
+
+def check_installed() -> None:
+    """Raise ``InvalidInput`` where the library that checks signatures is not there."""
+    try:
+        import joserfc  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    except ImportError as error:
+        raise InvalidInput(
+            "Sign-in by OpenID Connect needs the library joserfc.",
+            where="openid_issuer",
+            remedy="Install it: pip install 'easeml[openid]'.",
+        ) from error
+
+
+def checked_claims(
+    token: str, keys: Mapping[str, Any], issuer: str, client_id: str, nonce: str
+) -> dict[str, Any]:
+    """Return the claims of an ID token that ``issuer`` signed for us, now, and for this sign-in.
+
+    ``keys``: its key set, as JSON. Raises ``KeyNotKnown``, and ``NotSignedIn`` for what cannot be
+    trusted.
+    """
+    from joserfc import jwt
+    from joserfc.errors import InvalidKeyIdError, JoseError
+    from joserfc.jwk import KeySet
+
+    wanted = jwt.JWTClaimsRegistry(
+        leeway=_LEEWAY,
+        iss={"essential": True, "value": issuer},
+        sub={"essential": True},
+        aud={"essential": True, "value": client_id},
+        exp={"essential": True},
+        iat={"essential": True},
+        nonce={"essential": True, "value": nonce},
+    )
+    try:
+        key_set = KeySet.import_key_set({"keys": list(keys["keys"])})
+        claims = jwt.decode(token, key_set, algorithms=_ALGORITHMS).claims
+        wanted.validate(claims)
+    except InvalidKeyIdError as error:
+        raise KeyNotKnown from error
+    except (JoseError, ValueError, TypeError, KeyError) as error:
+        raise _not_trusted(str(error)) from error
+    _check_audience(claims, client_id)
+    return claims
+
+
+def identity_of(claims: Mapping[str, Any], issuer: str) -> Identity:
+    """Return who the claims are about. Raises ``NotSignedIn`` for an id that no provider may give."""
+    subject = claims.get("sub")
+    if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_SUBJECT:
+        raise _not_trusted("its subject is no id.")
+    email = _text(claims, "email")
+    is_verified = claims.get("email_verified") is True
+    name = email or _text(claims, "preferred_username") or _text(claims, "name")
+    return Identity(issuer, subject, name, email if is_verified else "")
+
+
+def _check_audience(claims: Mapping[str, Any], client_id: str) -> None:
+    """Refuse a token that was made for another program, though we may read it as well."""
+    authorised = claims.get("azp", client_id)
+    audience = claims["aud"]
+    is_for_others = isinstance(audience, list) and len(audience) > 1 and "azp" not in claims
+    if authorised != client_id or is_for_others:
+        raise _not_trusted("it was made for another program.")
+
+
+def _text(claims: Mapping[str, Any], name: str) -> str:
+    """Return a claim that people read; empty where it is none."""
+    said = claims.get(name)
+    if not isinstance(said, str) or not said.isprintable() or len(said) > _LONGEST_NAME:
+        return ""
+    return said
+
+
+def _not_trusted(why: str) -> NotSignedIn:
+    return NotSignedIn(
+        f"What the identity provider says of you cannot be trusted: {why}",
+        remedy="Sign in again; if it stays so, tell the provider of this easeml.",
+    )
