@@ -19,7 +19,9 @@ from easeml.kinds.shared.versions import (
 from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
 
 if TYPE_CHECKING:
-    from easeml.store import Tables
+    from collections.abc import Mapping
+
+    from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
 
@@ -49,6 +51,16 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
     return {"version": parent_of(tables, task).artefact}
 
 
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Let the application go on with the version, and look again for what to ask."""
+    from easeml.service.work import finding
+
+    version_taken_over(tx, task, result, digests)
+    tables = tx.scoped(task.tenant_id)
+    for application in tables.applications.list(version_id=task.subject, limit=None):
+        finding.go_on(tx, application)
+
+
 KIND = Kind(
     name="ingest-answers",
     title="Use answers of people",
@@ -56,7 +68,7 @@ KIND = Kind(
     spec=AnswersSpec,
     body=answer_version,
     inputs=inputs,
-    record=version_taken_over,
+    record=record,
     failed=version_failed,
     group="ingest",
     outputs=VERSION_OUTPUTS,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.versions import (
@@ -30,6 +32,7 @@ class FeedSpec(Spec):
     kind: Literal["ingest-feed"] = "ingest-feed"
     filename: str
     role: str | None = None  # of all new rows; None: divided as the version was
+    where: list[dict[str, Any]] = Field(default_factory=list)  # conditions of a slice: its rows
 
 
 def feed_version(spec: FeedSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -39,10 +42,14 @@ def feed_version(spec: FeedSpec, inputs: Path, outputs: Path) -> TaskResult:
     """
     from easeml import data
 
+    version = data.read_declared(inputs / "version")
     table = data.read_table(inputs / "source", spec.filename)
-    return version_made(
-        data.feed(data.read_declared(inputs / "version"), table, spec.filename, spec.role), outputs
-    )
+    if spec.where:
+        from easeml.lifecycle.debugging import Slice
+
+        rows = data.read_newer(table, version.schema_in, version.schema_out)
+        table = table.filter(Slice.from_json(spec.where).holds(rows.inputs))
+    return version_made(data.feed(version, table, spec.filename, spec.role), outputs)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

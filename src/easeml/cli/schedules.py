@@ -1,0 +1,131 @@
+"""``schedule``: data from elsewhere is fetched again at certain times, and perhaps predicted."""
+
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.sources import print_retrieval, wait_retrieval
+from easeml.client import Client, made_request
+from easeml.contract.sources import NewSchedule, Retrieval, Schedule
+
+schedule = typer.Typer(
+    no_args_is_help=True, help="Data from elsewhere, fetched again or predicted at certain times."
+)
+ScheduleId = Annotated[str, typer.Argument(metavar="ID", help="See `easeml schedule list`.")]
+_HEADINGS = ("id", "what", "when", "next", "last", "state")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.add_typer(schedule, name="schedule")
+
+
+@schedule.command()
+def add(
+    dataset_id: Annotated[
+        str, typer.Argument(metavar="DATASET", help="Id of a data set that came from elsewhere.")
+    ],
+    *,
+    every: Annotated[str, typer.Option(help='"6 hours", day, or a day of the week.')],
+    at: Annotated[str, typer.Option(help="A time of the day, HH:MM.")] = "03:00",
+    zone: Annotated[str, typer.Option(help="Where it is that time: Europe/Zurich.")] = "UTC",
+    predict: Annotated[
+        str,
+        typer.Option(metavar="APPLICATION", help="Predict its rows with this application's model."),
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Fetch a data set again at certain times, for a new version or to predict its rows."""
+    wish = made_request(
+        NewSchedule, dataset_id=dataset_id, application_id=predict, every=every, at=at, zone=zone
+    )
+    with Client() as client:
+        _show(client.add_schedule(wish), as_json)
+
+
+@schedule.command("list")
+def list_all(as_json: Json = False) -> None:
+    """Show the schedules, when each runs next and how it ended last."""
+    with Client() as client:
+        found = list(client.schedules())
+    if as_json:
+        print_json(found)
+        return
+    print_table(_HEADINGS, [_row(one) for one in found])
+
+
+@schedule.command()
+def history(schedule_id: ScheduleId, as_json: Json = False) -> None:
+    """Show the retrievals of a schedule, newest first."""
+    with Client() as client:
+        found = list(client.schedule_retrievals(schedule_id))
+    if as_json:
+        print_json(found)
+        return
+    rows = [(one.id, moment(one.created), one.state, one.task_id, one.note) for one in found]
+    print_table(("id", "when", "outcome", "task", "note"), rows)
+
+
+@schedule.command()
+def pause(schedule_id: ScheduleId, as_json: Json = False) -> None:
+    """Let a schedule start nothing more until it is resumed."""
+    with Client() as client:
+        _show(client.pause_schedule(schedule_id), as_json)
+
+
+@schedule.command()
+def resume(schedule_id: ScheduleId, as_json: Json = False) -> None:
+    """Let a schedule go on, at its next time, in your name."""
+    with Client() as client:
+        _show(client.resume_schedule(schedule_id), as_json)
+
+
+@schedule.command()
+def run(schedule_id: ScheduleId, as_json: Json = False) -> None:
+    """Do now what a schedule does, and wait for it."""
+    with Client() as client:
+        found = wait_retrieval(client, client.start_schedule(schedule_id))
+    if as_json:
+        print_json(found)
+    elif found.application_id:
+        say(f"{found.note} Have them: easeml task fetch {found.task_id} --out FILE")
+    else:
+        print_retrieval(found)
+
+
+@schedule.command()
+def delete(schedule_id: ScheduleId, as_json: Json = False) -> None:
+    """Delete a schedule and the list of its retrievals; what it predicted stays with the tasks."""
+    with Client() as client:
+        found = client.delete_schedule(schedule_id)
+    if as_json:
+        print_json(found)
+    else:
+        say(f"{found.id} is deleted.")
+
+
+def _show(found: Schedule, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+    else:
+        print_table(_HEADINGS, [_row(found)])
+
+
+def _row(one: Schedule) -> tuple[str, ...]:
+    what = f"predict {one.dataset} by {one.application}" if one.application_id else one.dataset
+    every = f"every {one.every}".replace("every 1 hours", "every hour")
+    when = f"{every} at {one.at} {one.zone}" if one.at else every
+    following = moment(one.next_time) if one.next_time else "-"
+    return one.id, what, when, following, _last(one.last), _state(one)
+
+
+def _last(retrieval: Retrieval | None) -> str:
+    return f"{retrieval.state} {moment(retrieval.created)}" if retrieval else "-"
+
+
+def _state(one: Schedule) -> str:
+    if one.paused:
+        return f"paused: {one.error}" if one.error else "paused"
+    return f"failed {one.failures} times: {one.error}" if one.failures else "on"

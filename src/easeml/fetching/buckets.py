@@ -1,0 +1,53 @@
+"""Fetching an object of a bucket, through a connection of the provider's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from easeml.errors import InvalidInput, Unreachable
+from easeml.fetching.connections import Connection
+from easeml.fetching.origin import Origin
+
+
+def opened(origin: Origin, connection: Connection) -> tuple[Iterator[bytes], str]:
+    """Return the bytes of an object as they come, and its ETag.
+
+    Raises ``Unreachable`` where there is none; no message has more of what the bucket says than its
+    kind, as that may repeat a key.
+    """
+    try:
+        import obstore
+        from obstore.store import S3Store
+    except ImportError as error:
+        raise InvalidInput(
+            "Buckets need the library obstore.", remedy="Install it: pip install 'easeml[cluster]'."
+        ) from error
+    options: dict[str, Any] = {}
+    for name in ("access_key_id", "secret_access_key", "endpoint", "region"):
+        value = getattr(connection, name)
+        if value:
+            options[name] = value
+    if connection.endpoint.startswith("http://"):
+        options["client_options"] = {"allow_http": True}
+    store = S3Store(origin.parts.netloc, **options)
+    try:
+        found = obstore.get(store, origin.parts.path.strip("/"))
+    except Exception as error:  # each kind of store has errors of its own
+        raise _unreachable(origin, error) from None
+    return _chunks(found, origin), str(found.meta.get("e_tag") or "")[:200]
+
+
+def _chunks(found: Any, origin: Origin) -> Iterator[bytes]:
+    try:
+        yield from map(bytes, found.stream())
+    except Exception as error:
+        raise _unreachable(origin, error) from None
+
+
+def _unreachable(origin: Origin, error: Exception) -> Unreachable:
+    return Unreachable(
+        f"The bucket does not give it: {type(error).__name__}.",
+        where=origin.address,
+        remedy="See to the key, and to the rights of the connection.",
+    )

@@ -1,0 +1,1 @@
+"""Data from elsewhere, fetched for a version that waits for it."""
