@@ -1,0 +1,108 @@
+"""``gc``, ``app retention`` and ``model keep``: what is kept, and what goes by itself."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.client import Client
+from easeml.contract.retention import Amount, Retention
+
+
+def register(root: typer.Typer) -> None:
+    """Add the command of this module to the root."""
+    root.command()(gc)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command of applications to ``app``."""
+    app.command("retention")(of_application)
+
+
+def gc(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would go, and why.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Let go now what nobody needs any more (providers only); it happens by itself as well."""
+    with Client() as client:
+        if dry_run:
+            plan = client.retention_plan()
+            if as_json:
+                return print_json(plan)
+            rows = [(one.kind, one.id, one.application_id, one.size, one.why) for one in plan.items]
+            print_table(["kind", "id", "application", "bytes", "why"], rows)
+            return _print(plan.amounts, "would go")
+        done = client.collect()
+    if as_json:
+        return print_json(done)
+    _print(done.amounts, "went")
+    return say(f"{done.size:,} bytes are free again.")
+
+
+def of_application(
+    application_id: ApplicationId,
+    *,
+    models: Annotated[
+        int | None, typer.Option(min=1, help="Best models of its newest search to keep.")
+    ] = None,
+    model_days: Annotated[
+        float | None, typer.Option(min=0, help="Days after which others go; 0: never.")
+    ] = None,
+    result_days: Annotated[
+        float | None, typer.Option(min=0, help="Days after which predicted files go; 0: never.")
+    ] = None,
+    default: Annotated[
+        bool, typer.Option("--default", help="Keep what the provider says.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what of an application is kept; with options, change it."""
+    given = {"models": models, "model_days": model_days, "result_days": result_days}
+    told = {name: value for name, value in given.items() if value is not None}
+    with Client() as client:
+        found = client.retention(application_id)
+        if told or default:
+            before = {} if default else found.asked.model_dump()
+            found = client.set_retention(application_id, **{**before, **told})
+    if as_json:
+        return print_json(found)
+    return _print_rule(found)
+
+
+def keep(
+    model_id: Annotated[str, typer.Argument(help="Id of a model.")],
+    release: Annotated[
+        bool, typer.Option("--release", help="Leave it to the rules again.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Keep a model whatever the rules say; one that was retired today has its files back."""
+    with Client() as client:
+        found = client.keep_model(model_id, keep=not release)
+    if as_json:
+        return print_json(found)
+    return say(f"{found.name} is {'left to the rules' if release else 'kept'}.")
+
+
+def _print(amounts: Sequence[Amount], verb: str) -> None:
+    if not amounts:
+        return say("Nothing: all that is kept is needed.")
+    return print_table([verb, "how many", "bytes"], [(a.kind, a.count, a.size) for a in amounts])
+
+
+def _print_rule(found: Retention) -> None:
+    def spoken(days: float) -> str:
+        return f"after {days:g} days" if days else "never"
+
+    facts = {
+        "best models of the newest search that stay": found.models,
+        "other models go": spoken(found.model_days),
+        "predicted files go": spoken(found.result_days),
+        "kept by somebody": found.kept,
+        "retired, can be had back": found.retired,
+    }
+    print_pairs(facts.items())

@@ -1,0 +1,1 @@
+"""What nobody needs any more goes by itself, and nothing else (decision 0060)."""

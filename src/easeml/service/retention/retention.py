@@ -1,0 +1,161 @@
+"""Retention, as providers see it and as owners of applications set it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Annotated
+
+from pydantic import Field
+
+from easeml.contract.models import TrainedModel
+from easeml.contract.retention import (
+    Amount,
+    Collected,
+    KeptKind,
+    NewRetention,
+    Retention,
+    RetentionPlan,
+)
+from easeml.errors import Conflict
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.models import retired
+from easeml.service.models.predicted_files import KIND, Predicted
+from easeml.service.models.retired import FILES
+from easeml.service.models.trained_models import show_models
+from easeml.settings import Settings
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import RetentionRule, Retirement
+
+from . import facts, looks
+
+LEASE = "retention"
+_LEASE_SECONDS = 900.0
+
+Keep = Annotated[bool, Field(description="keep it whatever the rules say, or as they say")]
+
+
+def plan(store: Store, settings: Settings, caller: Caller) -> RetentionPlan:
+    """Return what would go with the next look, why, and how many bytes (providers only).
+
+    Nothing is changed. Raises ``NotAllowed``.
+    """
+    caller.require_provider()
+    return looks.plan(store, settings)
+
+
+def collect(store: Store, settings: Settings, caller: Caller) -> Collected:
+    """Let go now what nobody needs, and return what that was (providers only).
+
+    It happens every ten minutes by itself. Raises ``NotAllowed``, and ``Conflict`` while that is.
+    """
+    caller.require_provider()
+    with alone(store, new_id("ret")) as is_alone:
+        if not is_alone:
+            raise Conflict("A look is under way.", remedy="Try again in a moment.")
+        return looks.look(store, settings)
+
+
+@contextmanager
+def alone(store: Store, holder: str) -> Iterator[bool]:
+    """Hold the right to let things go, where nobody else has it; gives whether it is held."""
+    with store.write() as tx:
+        lease = tx.leases.acquire(LEASE, holder, _LEASE_SECONDS)
+    try:
+        yield lease is not None
+    finally:
+        if lease is not None:
+            with store.write() as tx:
+                tx.leases.release(LEASE, holder)
+
+
+def get_rule(store: Store, settings: Settings, caller: Caller, application_id: str) -> Retention:
+    """Return what of an application is kept. Raises ``NotFound``."""
+    with store.read() as tx:
+        return _show(tx.scoped(caller.tenant_id), settings, application_id)
+
+
+def set_rule(
+    store: Store, settings: Settings, caller: Caller, application_id: str, wish: NewRetention
+) -> Retention:
+    """Say what of an application is to be kept from now on. Repeated, it changes nothing.
+
+    Raises ``NotFound``.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        changes = wish.model_dump()
+        if tables.retention_rules.find(id=application.id) is None:
+            rule = RetentionRule(application.id, application.tenant_id, **changes)
+            tables.retention_rules.add(rule)
+        else:
+            tables.retention_rules.update(application.id, **changes)
+        return _show(tables, settings, application_id)
+
+
+def keep_model(store: Store, caller: Caller, model_id: str, *, keep: Keep = True) -> TrainedModel:
+    """Keep a model whatever the rules say, or leave it to them again.
+
+    One that was retired less than a day ago has its files back. Repeated, it changes nothing.
+    Raises ``NotFound``, and ``Conflict`` where its files are removed.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        model = tables.models.get(model_id)
+        if keep:
+            model = retired.bring_back(tables, model)
+            tables.retirements.ensure(
+                Retirement(model.id, model.tenant_id, model.application_id, kept=True)
+            )
+        else:
+            tables.retirements.forget(tx.now() + 1.0, id=model.id, kept=True)
+        return show_models(tables, [model])[0]
+
+
+def stored(tx: Transaction) -> list[Amount]:
+    """Return what stored bytes are, by kind: a constant number of statements."""
+    tables = tx.unscoped()
+    kinds = _kinds(tables)
+    counts = dict.fromkeys(KeptKind, 0)
+    sizes = dict.fromkeys(KeptKind, 0)
+    for digest, size in tables.artefacts.pick("digest", "size"):
+        kind = kinds.get(digest, KeptKind.OTHER)
+        counts[kind] += 1
+        sizes[kind] += size
+    there = [kind for kind in KeptKind if counts[kind]]
+    return [Amount(kind=kind, count=counts[kind], size=sizes[kind]) for kind in there]
+
+
+def _kinds(tables: Tables) -> dict[str, KeptKind]:
+    """Return the kind of each digest; where it is several, the one that keeps it longest."""
+    found: dict[str, KeptKind] = {}
+    for (files,) in tables.retirements.pick("files", kept=False):
+        found.update(dict.fromkeys(files.to_json().values(), KeptKind.RETIRED))
+    found.update((log, KeptKind.LOGS) for (log,) in tables.attempts.pick("log"))
+    for (value,) in tables.reports.pick("value", kind=KIND):
+        found[Predicted.from_json(value).artefact] = KeptKind.RESULTS
+    for row in tables.models.pick(*FILES):
+        named = dict(zip(FILES, row, strict=True))
+        for name in ("predictions", "evaluation", "refitted_predictions"):
+            found[named[name]] = KeptKind.PREDICTIONS
+        for name in ("artefact", "refitted"):
+            found[named[name]] = KeptKind.MODELS
+    for row in tables.versions.pick("source_artefact", "artefact", "doubts"):
+        found.update(dict.fromkeys(row, KeptKind.DATA))
+    return found
+
+
+def _show(tables: Tables, settings: Settings, application_id: str) -> Retention:
+    application = tables.applications.get(application_id)
+    asked = tables.retention_rules.find(id=application.id)
+    names = NewRetention.model_fields
+    wish = NewRetention(**{name: getattr(asked, name) for name in names} if asked else {})
+    found = tables.retirements.pick("id", "kept", application_id=application.id)
+    return Retention(
+        application_id=application.id,
+        asked=wish,
+        **asdict(facts.in_force(asked, settings)),
+        kept=[id for id, is_kept in found if is_kept],
+        retired=[id for id, is_kept in found if not is_kept],
+    )

@@ -1,0 +1,72 @@
+"""Which models are superseded: a pure function of what is known of them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+DAY = 86_400.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is kept: the best ``models`` of the newest search, others and results for some days."""
+
+    models: int
+    model_days: float
+    result_days: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model that has its files. ``is_sound``: it can be loaded. ``created``: epoch seconds."""
+
+    id: str
+    application_id: str
+    job_id: str
+    standing: float
+    created: float
+    is_sound: bool = True
+
+
+def superseded(
+    models: Sequence[Candidate], needed: Collection[str], rules: Mapping[str, Rule], now: float
+) -> dict[str, str]:
+    """Return why models are needed no more, by id.
+
+    ``needed``: models that stay whatever the rules say. ``rules``: by application; models of
+    applications without one stay. The newest search of an application is the last one that has
+    models here.
+    """
+    found: dict[str, str] = {}
+    for application_id, mine in _by_application(models).items():
+        rule = rules.get(application_id)
+        if rule is None or rule.model_days == 0:
+            continue
+        newest = max(model.job_id for model in mine)
+        best = _best([model for model in mine if model.job_id == newest], rule.models)
+        for model in mine:
+            is_old = now - model.created >= rule.model_days * DAY
+            if not is_old or model.id in needed or model.id in best:
+                continue
+            found[model.id] = _reason(model.job_id == newest, rule)
+    return found
+
+
+def _by_application(models: Sequence[Candidate]) -> dict[str, list[Candidate]]:
+    found: dict[str, list[Candidate]] = defaultdict(list)
+    for model in models:
+        found[model.application_id].append(model)
+    return found
+
+
+def _best(models: Sequence[Candidate], count: int) -> set[str]:
+    sound = [model for model in models if model.is_sound]
+    ranked = sorted(sound, key=lambda model: (-model.standing, model.id))
+    return {model.id for model in ranked[:count]}
+
+
+def _reason(is_of_newest: bool, rule: Rule) -> str:
+    aged = f"older than {rule.model_days:g} days"
+    if is_of_newest:
+        return f"not among the best {rule.models} of its search, and {aged}"
+    return f"of an earlier search, and {aged}"
