@@ -1,7 +1,10 @@
 """What easeml tells a user by itself: of all events, those that they would ask for."""
 
+from collections.abc import Sequence
+
+from easeml.contract.notification_texts import sentence
 from easeml.contract.notifications import Notification, Notifications
-from easeml.contract.parameters import Limit
+from easeml.contract.parameters import EventNumber, Limit
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Event
@@ -20,6 +23,13 @@ KINDS = (
     "job.failed",
     "application.failed",
     "dataset.failed",
+    "dataset.stale",  # it could not be fetched again; the last good version stays
+    "dataset.fresh",  # after that it was
+    "predictions.failed",  # of a source's rows, on a schedule
+    "predictions.over",  # that they failed
+    "watch.alert",  # what serves may not be right any more
+    "watch.over",
+    "subscription.paused",
 )
 _MOST_COUNTED = 100
 
@@ -38,13 +48,22 @@ def get(store: Store, caller: Caller, limit: Limit = 50) -> Notifications:
         return Notifications(items=items, unread=_count_unread(tx, caller.tenant_id, mark))
 
 
-def mark_read(store: Store, caller: Caller, seq: int) -> Notifications:
-    """Take all notifications up to event ``seq`` as read by the caller."""
+def mark_read(store: Store, caller: Caller, seq: EventNumber) -> Notifications:
+    """Take all notifications up to a number as read by the caller."""
     with store.write() as tx:
         user = tx.users.get(caller.user_id)
         if seq > user.read_seq:
             tx.users.update(user.id, read_seq=min(seq, tx.events.last()))
     return get(store, caller)
+
+
+def following(
+    tx: Transaction, tenant_id: str, kinds: Sequence[str], *, after: int, limit: int
+) -> list[Notification]:
+    """Return the notifications of a tenant that follow event ``after``, oldest first."""
+    events = tx.events.next_of_kinds(tenant_id, kinds, after=after, limit=limit)
+    subjects = _subjects(tx.scoped(tenant_id), events)
+    return [_show(event, *subjects[event.seq], after) for event in events]
 
 
 def unread(tx: Transaction, user_id: str, tenant_id: str) -> int:
@@ -62,6 +81,7 @@ def _show(event: Event, subject: str, name: str, mark: int) -> Notification:
         kind=event.kind,
         subject=subject,
         name=name,
+        text=sentence(event.kind, event.data),
         data=event.data,
         unread=event.seq > mark,
         created=event.created,

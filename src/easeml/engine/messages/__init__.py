@@ -1,0 +1,1 @@
+"""Notifications that are sent elsewhere: posted to webhooks, and mailed."""
