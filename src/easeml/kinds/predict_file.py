@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from easeml.contract.states import Lane
+from easeml.contract.task_progress import has_moved, progress_line
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-
-    from easeml.export.exported import ExportedModel
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -24,60 +23,46 @@ class PredictFileSpec(Spec):
     """Advise: predict the rows of a file with the model that an endpoint serves.
 
     Inputs ``source``, the file (an artefact with the digest ``source``), and ``model``, a folder.
-    ``filename``: its ending tells the format.
+    ``filename``: its ending tells the format. ``fill_absent``: columns that may be empty may be
+    absent as well.
     """
 
     kind: Literal["predict-file"] = "predict-file"
     filename: str
     source: str
+    fill_absent: bool = False
 
 
 def predict_file(spec: PredictFileSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write output ``predictions``, a Parquet file with the columns of the file as texts and what
-    was predicted beside them; return ``{rows}``.
+    was predicted beside them; return ``{rows, notes}``.
 
-    What is predicted is as of ``easeml predict``. Raises ``DatasetError``, which names the row.
+    What is predicted is as of ``easeml predict``. A part of the file is held at a time. Raises
+    ``DatasetError``, which names rows and columns: the faults of the whole file at once, but for
+    very many.
     """
-    import pyarrow.parquet as pq
-
-    from easeml import data
+    from easeml.data import RowParts
     from easeml.export import load_exported
+    from easeml.kinds.shared.predicted_rows import predicted_rows
 
-    table = data.read_table(inputs / "source", spec.filename)
     model = load_exported(inputs / "model")
-    writer = None
-    try:
-        for start in range(0, max(1, table.num_rows), ROWS_AT_ONCE):
-            part = _predicted(model, table.slice(start, ROWS_AT_ONCE), start)
-            if writer is None:
-                writer = pq.ParquetWriter(outputs / "predictions", part.schema)
-            writer.write_table(part.cast(writer.schema))
-            print(f"{start + part.num_rows:,} of {table.num_rows:,} rows", flush=True)
-    finally:
-        if writer is not None:
-            writer.close()
-    return TaskResult(ok=True, value={"rows": table.num_rows}, outputs=["predictions"])
-
-
-def _predicted(model: ExportedModel, rows: pa.Table, start: int) -> Any:
-    """Return rows with what is predicted of them; a name that they have gets an underscore more."""
-    import pyarrow as pa
-
-    from easeml.data import DatasetError
-
-    try:
-        found = model.predict(rows.to_pandas())
-    except DatasetError as error:
-        if start == 0:
-            raise
-        message = f"{error.message} Rows are counted from row {start:,} of the file."
-        raise DatasetError(message, where=error.where, remedy=error.remedy) from error
-    for name in found:
-        free = str(name)
-        while free in rows.column_names:
-            free += "_"
-        rows = rows.append_column(free, pa.array(found[name].tolist()))
-    return rows
+    rows = RowParts(
+        inputs / "source",
+        spec.filename,
+        model.schema_in,
+        model.schema_out,
+        fill_absent=spec.fill_absent,
+    )
+    done = 0
+    with predicted_rows(outputs / "predictions", model.schema_out) as out:
+        for part, typed in rows.parts(ROWS_AT_ONCE):
+            out.write(part, model.predict_columns(typed))
+            before, done = done, done + part.num_rows
+            if has_moved(before, done, rows.count):
+                print(progress_line(done, rows.count), flush=True)
+    return TaskResult(
+        ok=True, value={"rows": rows.count, "notes": rows.notes}, outputs=["predictions"]
+    )
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
@@ -89,8 +74,17 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Keep where the predictions are."""
     from easeml.service.models import predicted_files
+    from easeml.service.sources import predicting
 
     predicted_files.record(tx, task, result, digests["predictions"])
+    predicting.predicted(tx, task, int(result.value["rows"]))
+
+
+def failed(tx: Transaction, task: Task) -> None:
+    """Let the retrieval fail that wanted the predictions, if one did."""
+    from easeml.service.sources import retrievals
+
+    retrievals.task_failed(tx, task)
 
 
 KIND = Kind(
@@ -102,6 +96,8 @@ KIND = Kind(
     body=predict_file,
     inputs=inputs,
     record=record,
+    failed=failed,
     outputs=("predictions",),
     values=("rows",),
+    lane=Lane.LONG,
 )

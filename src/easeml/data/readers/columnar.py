@@ -3,32 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
+from easeml.data.readers.sliced import SlicedTable
 from easeml.data.readers.source import LARGEST, Source
-from easeml.data.types.text_tables import text_table
+from easeml.data.types.text_tables import check_names, no_row, text_batches, text_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import parquet
 
 _BATCH = 1 << 16  # rows
+_BUFFER = 1 << 20  # bytes of a column that are read at once
 
 
 def read_parquet(source: Source) -> pa.Table:
     """Read a Parquet file. Raises DatasetError if it is damaged or unpacks to too much."""
+    with _parquet(source) as file:
+        return text_table(file.iter_batches(_BATCH), file.schema_arrow, source.name)
+
+
+def open_parquet(source: Source) -> SlicedTable:
+    """As ``read_parquet``, of a table that is not held; a row group is read at a time.
+
+    Later parts are looked at when they are given, and raise ``DatasetError`` then.
+    """
+    first = next(_text_batches(source), None)
+    if first is None:
+        raise no_row(source.name)
+    with _parquet(source) as file:
+        rows = file.metadata.num_rows
+    names = check_names(first.schema.names, source.name)
+    return SlicedTable(tuple(names), rows, partial(_text_batches, source))
+
+
+def _text_batches(source: Source) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file as text, some at a time, all with the same columns."""
+    names: list[str] | None = None
+    with _parquet(source) as file:
+        for table in text_batches(file.iter_batches(_BATCH, use_threads=False), source.name):
+            names = names or table.column_names
+            if table.column_names != names:
+                raise ValueError("lists of a column differ in length")
+            yield from table.combine_chunks().to_batches()
+
+
+@contextmanager
+def _parquet(source: Source) -> Iterator[parquet.ParquetFile]:
+    """Open a Parquet file; raises DatasetError, also later, if it is damaged or unpacks to too
+    much.
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        with source.open() as handle, parquet.ParquetFile(handle) as file:
+        with (
+            source.open() as handle,
+            parquet.ParquetFile(handle, pre_buffer=False, buffer_size=_BUFFER) as file,
+        ):
             meta = file.metadata
             if sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)) > LARGEST:
                 raise DatasetError(
                     f"it unpacks to more than {LARGEST >> 30} GiB.",
                     where=source.name,
                 )
-            return text_table(file.iter_batches(_BATCH), file.schema_arrow, source.name)
+            yield file
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise _damaged(
             "Parquet",

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
-from easeml.data.readers.encoding import decoded
-from easeml.data.readers.header import is_header
+from easeml.data.readers.encoding import Utf8File, decoded, encoding_of
+from easeml.data.readers.layout import SAMPLE, Layout, layout_of, other_delimiter
+from easeml.data.readers.sliced import SlicedTable
 from easeml.data.readers.source import Source
 from easeml.data.types.arrow import arrow_compute
-from easeml.data.types.text_tables import check_names, row_place
+from easeml.data.types.text_tables import row_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-_DELIMITERS = ",;\t|"
-_OTHER_DELIMITERS = "~^#:\x01\x1f "  # that are told, and not read
-_FEWEST = 3  # rows by which another delimiter is told
-_JUDGED = 200  # rows by which the header is told
-_SAMPLE = 1 << 18  # characters looked at to find the delimiter
 _STREAMED = 8 << 20  # bytes from which a file is read in blocks
 _BLOCK = 16 << 20
 _RESERVED = 1 << 30  # bytes: Arrow reserves a block for each column
 _WIDE = 1000  # columns from which that is too much
 _CELLS = 1 << 21  # that are held as Python values
+_SLICED = 1 << 20  # bytes of a file that is read in parts, which are held at once
+_BUFFER = 1 << 20
+_LONGEST = 64 << 20  # bytes of a row
 
 
 def read_csv(source: Source) -> pa.Table:
@@ -46,40 +45,90 @@ def read_csv(source: Source) -> pa.Table:
     return _whole(source) if table is None else table
 
 
+def open_csv(source: Source) -> SlicedTable:
+    """As ``read_csv``, of a table that is not held: it is read through once here, for its encoding,
+    its header and the number of its rows, and again for its parts.
+
+    Raises ``DatasetError`` for what ``read_csv`` refuses, and for a first line without end.
+    """
+    encoding = encoding_of(source)
+    head = _head_of(source, encoding)
+    layout = layout_of(head, source)
+    block = min(_SLICED, _RESERVED // len(layout.names))
+    try:
+        rows = _count(_opened(source, encoding, layout, block))
+    except _Unreadable:  # perhaps a row is longer than a block
+        block = _LONGEST
+        rows = _count(_opened(source, encoding, layout, block))
+    _check_rows(rows, source.name)
+    told = _told(encoding, source, layout, head)
+    batches = partial(_opened, source, encoding, layout, block)
+    return SlicedTable(tuple(layout.names), rows, batches, told.get("note", ""))
+
+
+def _opened(source: Source, encoding: str, layout: Layout, block: int) -> Generator[pa.RecordBatch]:
+    """The batches of a text file, of which about a ``block`` of bytes is held."""
+    with io.BufferedReader(Utf8File(source, encoding, layout.begun), _BUFFER) as file:
+        if len(layout.names) > _WIDE:
+            lines = io.TextIOWrapper(file, "utf-8", newline="")
+            yield from _wide_batches(_ending(lines, layout.name), layout)
+        else:
+            yield from _batches(file, block, layout)
+
+
+def _ending(lines: io.TextIOWrapper, name: str) -> Iterator[str]:
+    """The lines; one that is far too long is refused before it is held."""
+    while line := lines.readline(_LONGEST + 1):
+        if len(line) > _LONGEST:
+            raise _endless("a line", name)
+        yield line
+
+
+def _endless(what: str, name: str) -> DatasetError:
+    return DatasetError(
+        f"{what} is longer than {_LONGEST >> 20} MiB.",
+        where=name,
+        remedy="Check the line ends, and send a table with a row a line.",
+    )
+
+
+def _count(batches: Iterator[pa.RecordBatch]) -> int:
+    return sum(batch.num_rows for batch in batches)
+
+
+def _head_of(source: Source, encoding: str) -> str:
+    """The characters by which a file is judged: at least its first line with content.
+
+    Raises DatasetError where there is none, or where it goes on for very long.
+    """
+    head = ""
+    content = io.BufferedReader(Utf8File(source, encoding), _BUFFER)
+    with io.TextIOWrapper(content, "utf-8", newline="") as file:
+        while text := file.read(SAMPLE):
+            head += text
+            begun = head.lstrip()
+            if begun and ("\n" in begun or "\r" in begun):
+                return head
+            if len(head) > _LONGEST:
+                raise _endless("its first line", source.name)
+    return head
+
+
 def _whole(source: Source) -> pa.Table:
     import pyarrow as pa
 
-    name = source.name
-    text, encoding = decoded(source.read(), name)
-    if not text.strip():
-        raise DatasetError(
-            "the file is empty.",
-            where=name,
-            remedy="Send a table with a header and rows.",
-        )
-    delimiter = _delimiter(text, name)
-    names, has_names = _header(text, delimiter, source)
-    data = text.encode()
-    data = data.lstrip() if delimiter != "\t" else data.lstrip(b"\r\n")
-    if len(names) > _WIDE:
-        table = _parse_wide(io.StringIO(text, newline=""), delimiter, names, name, has_names)
+    text, encoding = decoded(source.read(), source.name)
+    layout = layout_of(text, source)
+    content = layout.begun(text)
+    if len(layout.names) > _WIDE:
+        batches = _wide_batches(io.StringIO(content, newline=""), layout)
     else:
-        block = min(len(data) + 1, 64 << 20)
-        table = _parse(pa.BufferReader(data), block, delimiter, names, name, has_names)
-    if table.num_rows == 0:
-        raise DatasetError(
-            "there is a header but no row.",
-            where=name,
-            remedy="The first line has to hold the column names, the lines below it the data.",
-        )
-    told = _told(encoding, delimiter, source, has_names)
-    separates = _other_delimiter(text) if len(names) == 1 else ""
-    if separates:
-        told["note"] = (
-            f"The file was read as one column. Its cells seem to be separated by {separates!r}: "
-            "write commas, semicolons, tabs or bars instead."
-        )
-    return table.replace_schema_metadata(told)
+        data = content.encode()
+        block = min(len(data) + 1, _LONGEST)
+        batches = _batches(pa.BufferReader(data), block, layout)
+    table = pa.Table.from_batches(batches, layout.schema())
+    _check_rows(table.num_rows, source.name)
+    return table.replace_schema_metadata(_told(encoding, source, layout, text))
 
 
 def _streamed(source: Source) -> pa.Table | None:
@@ -87,123 +136,69 @@ def _streamed(source: Source) -> pa.Table | None:
     import pyarrow as pa
 
     with source.open() as file:
-        head = file.read(_SAMPLE) + file.readline()  # the header may be longer than the sample
+        head = file.read(SAMPLE) + file.readline()  # the header may be longer than the sample
     sample = head.decode("utf-8", "ignore")
     is_utf8 = len(sample.encode()) >= len(head) - 3  # the last character may be cut
     if not is_utf8 or not _begins_plainly(sample):
         return None
-    delimiter = _delimiter(sample, source.name)
-    names, has_names = _header(sample, delimiter, source)
+    layout = layout_of(sample, source)
     try:
-        if len(names) > _WIDE:
+        if len(layout.names) > _WIDE:
             with source.open() as file, io.TextIOWrapper(file, "utf-8", newline="") as lines:
-                table = _parse_wide(lines, delimiter, names, source.name, has_names)
+                batches = list(_wide_batches(lines, layout))
         else:
             with pa.OSFile(str(source.path), "rb") as file:
-                block = min(_BLOCK, _RESERVED // len(names))
-                table = _parse(file, block, delimiter, names, source.name, has_names)
+                block = min(_BLOCK, _RESERVED // len(layout.names))
+                batches = list(_batches(file, block, layout))
     except (_Unreadable, OSError, UnicodeDecodeError):
         return None
-    return table.replace_schema_metadata(_told("utf-8", delimiter, source, has_names))
+    table = pa.Table.from_batches(batches, layout.schema())
+    return table.replace_schema_metadata(_told("utf-8", source, layout))
+
+
+def _check_rows(rows: int, name: str) -> None:
+    if rows == 0:
+        raise DatasetError(
+            "there is a header but no row.",
+            where=name,
+            remedy="The first line has to hold the column names, the lines below it the data.",
+        )
 
 
 def _begins_plainly(sample: str) -> bool:
     """Whether text is not packed, and has neither a mark nor empty lines first."""
     if not sample.strip() or "\0" in sample:
         return False
-    return sample[0].isprintable()
+    return sample[0].isprintable() and not sample[0].isspace()
 
 
-def _told(encoding: str, delimiter: str, source: Source, has_names: bool) -> dict[str | bytes, str]:
-    """What was found, for the metadata of the table."""
-    told: dict[str | bytes, str] = {"encoding": encoding, "delimiter": delimiter}
-    if not has_names and source.header is None:
+def _told(encoding: str, source: Source, layout: Layout, head: str = "") -> dict[str | bytes, str]:
+    """What was found, for the metadata of the table; ``head``: how the text begins."""
+    told: dict[str | bytes, str] = {"encoding": encoding, "delimiter": layout.delimiter}
+    if not layout.has_names and source.header is None:
         told["note"] = (
             "The first row looks like values and not like names: it was read as a row, and the "
             "columns are numbered. If it does hold the names, write them as words, or say so when "
             "you upload (--header in commands)."
         )
+    separates = other_delimiter(head) if len(layout.names) == 1 else ""
+    if separates:
+        told["note"] = (
+            f"The file was read as one column. Its cells seem to be separated by {separates!r}: "
+            "write commas, semicolons, tabs or bars instead."
+        )
     return told
-
-
-def _other_delimiter(text: str) -> str:
-    """Return the sign that seems to separate the cells of a file of one column; empty for none."""
-    lines = text[:_SAMPLE].splitlines()[:_JUDGED]
-    lines = [line for line in lines if line.strip()]
-    if len(lines) < _FEWEST:
-        return ""
-    for sign in _OTHER_DELIMITERS:
-        counts = {line.count(sign) for line in lines}
-        if len(counts) == 1 and counts != {0}:
-            return sign
-    return ""
 
 
 class _Unreadable(DatasetError):
     """Arrow cannot read this; told from rows that are too long or too short."""
 
 
-def _delimiter(text: str, name: str) -> str:
-    """The delimiter under which most rows of a sample have as many cells as the header.
+def _batches(file: object, block: int, layout: Layout) -> Generator[pa.RecordBatch]:
+    """The rows of a file of UTF-8, some at a time, with their cells stripped.
 
-    The header has at least two.
+    Raises DatasetError for a row of another width, _Unreadable for what Arrow cannot read.
     """
-    sample = text[:_SAMPLE]
-    candidates = _DELIMITERS
-    if ".tsv" in name.lower():
-        candidates = "\t" + candidates.replace("\t", "")
-    best, best_score = candidates[0], (0.0, 0)
-    for delimiter in candidates:
-        widths = [len(row) for row in _records(sample, delimiter, _JUDGED) if row]
-        if not widths or widths[0] < 2:
-            continue
-        alike = widths.count(widths[0]) / len(widths)
-        score = (alike, widths[0])
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best
-
-
-def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
-    """The first records of ``text``; those before the first that the csv module cannot read."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    records: list[list[str]] = []
-    with contextlib.suppress(csv.Error):
-        for record in itertools.islice(reader, limit):
-            records.append(record)
-    return records
-
-
-def _header(text: str, delimiter: str, source: Source) -> tuple[list[str], bool]:
-    """The column names, and whether they are the first record with content.
-
-    ``column N`` where a cell is empty, or where the file has no header.
-    """
-    records = [one for one in _records(text[: _header_end(text)], delimiter, 1000) if any(one)]
-    if not records:
-        raise DatasetError(
-            "the header cannot be read.",
-            where=source.name,
-            remedy="Check the quotes in the first line.",
-        )
-    first, *rows = records
-    has_names = source.header
-    if has_names is None:
-        has_names = is_header(first, rows[:_JUDGED])
-    if not has_names:
-        first = [""] * len(first)
-    return check_names(first, source.name), has_names
-
-
-def _header_end(text: str) -> int:
-    """Where the sample ends, or the first line with content if that is longer."""
-    line = text.find("\n", len(text) - len(text.lstrip()))
-    return max(_SAMPLE, len(text) if line < 0 else line + 1)
-
-
-def _parse(
-    file: object, block: int, delimiter: str, names: list[str], name: str, has_names: bool
-) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -219,82 +214,84 @@ def _parse(
         block_size=block,
     )
     parsing = arrow_csv.ParseOptions(
-        delimiter=delimiter,
+        delimiter=layout.delimiter,
         newlines_in_values=True,
         invalid_row_handler=keep,
     )
     as_text = arrow_csv.ConvertOptions(
-        column_types={f"f{place}": pa.string() for place in range(len(names))},
+        column_types={f"f{place}": pa.string() for place in range(len(layout.names))},
         strings_can_be_null=False,
     )
-    batches = []
+    is_header_left = layout.has_names
     try:
         for batch in arrow_csv.open_csv(file, reading, parsing, as_text):
-            trimmed = [arrow_compute().utf8_trim_whitespace(column) for column in batch.columns]
-            batches.append(pa.RecordBatch.from_arrays(trimmed, schema=batch.schema))
+            trimmed = _trimmed(batch, layout)
+            if is_header_left and len(trimmed):
+                is_header_left = False
+                trimmed = trimmed.slice(1)
+            yield trimmed
     except (pa.ArrowInvalid, pa.ArrowException, OverflowError) as error:
         if ragged:
-            raise _ragged(ragged[0], delimiter, name, has_names) from error
+            raise _ragged(ragged[0], layout) from error
         raise _Unreadable(
             f"it cannot be read as a table: {error}.",
-            where=name,
+            where=layout.name,
             remedy="Check quotes and delimiters.",
         ) from error
-    table = pa.Table.from_batches(batches)
-    if table.num_columns != len(names):
+
+
+def _trimmed(batch: pa.RecordBatch, layout: Layout) -> pa.RecordBatch:
+    """The batch with its names, and its cells stripped."""
+    import pyarrow as pa
+
+    if batch.num_columns != len(layout.names):
         raise DatasetError(
             "the header cannot be read.",
-            where=name,
+            where=layout.name,
             remedy="Check the quotes in the first line.",
         )
-    return table.slice(1 if has_names else 0).rename_columns(names)
+    trim = arrow_compute().utf8_trim_whitespace
+    return pa.RecordBatch.from_arrays([trim(cells) for cells in batch], schema=layout.schema())
 
 
-def _parse_wide(
-    lines: Iterable[str], delimiter: str, names: list[str], name: str, has_names: bool
-) -> pa.Table:
-    """As ``_parse``, some rows at a time, for tables with very many columns."""
+def _wide_batches(lines: Iterable[str], layout: Layout) -> Generator[pa.RecordBatch]:
+    """As ``_batches``, for tables with very many columns."""
     import pyarrow as pa
 
     csv.field_size_limit(1 << 30)
-    schema = pa.schema([(column, pa.string()) for column in names])
-    rows = _rows(lines, delimiter, len(names), name, has_names)
-    at_once = max(1, _CELLS // len(names))
-    batches: list[pa.RecordBatch] = []
+    rows = _rows(lines, layout)
+    at_once = max(1, _CELLS // len(layout.names))
     try:
-        if has_names:
+        if layout.has_names:
             next(rows)
-        while True:
-            some = list(itertools.islice(rows, at_once))
-            if not some:
-                break
+        while some := list(itertools.islice(rows, at_once)):
             columns = [pa.array(column, pa.string()) for column in zip(*some, strict=True)]
-            batches.append(pa.RecordBatch.from_arrays(columns, schema=schema))
+            yield pa.RecordBatch.from_arrays(columns, schema=layout.schema())
     except csv.Error as error:
         raise DatasetError(
             f"it cannot be read as a table: {error}.",
-            where=name,
+            where=layout.name,
             remedy="Check quotes.",
         ) from error
-    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
-def _rows(
-    lines: Iterable[str], delimiter: str, width: int, name: str, has_names: bool
-) -> Iterator[list[str]]:
+def _rows(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:
     """The rows with content, their cells stripped; one of another width is refused."""
-    filled = filter(any, csv.reader(lines, delimiter=delimiter))
+    width = len(layout.names)
+    filled = filter(any, csv.reader(lines, delimiter=layout.delimiter))
     for number, row in enumerate(filled):
         if len(row) != width:
-            where = f"{name}, {row_place(number - has_names)}"
-            raise _width(width, len(row), where, delimiter)
+            where = f"{layout.name}, {row_place(number - layout.has_names)}"
+            raise _width(width, len(row), where, layout.delimiter)
         yield list(map(str.strip, row))
 
 
-def _ragged(row: arrow_csv.InvalidRow, delimiter: str, name: str, has_names: bool) -> DatasetError:
+def _ragged(row: arrow_csv.InvalidRow, layout: Layout) -> DatasetError:
     """The refusal of a row of another width. Arrow counts rows with content from 1."""
-    where = f"{name}, {row_place(row.number - 1 - has_names)}" if row.number else name
-    return _width(row.expected_columns, row.actual_columns, where, delimiter)
+    where = layout.name
+    if row.number:
+        where = f"{layout.name}, {row_place(row.number - 1 - layout.has_names)}"
+    return _width(row.expected_columns, row.actual_columns, where, layout.delimiter)
 
 
 def _width(expected: int, actual: int, where: str, delimiter: str) -> DatasetError:

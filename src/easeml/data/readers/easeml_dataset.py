@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.easeml_values import (
@@ -176,38 +177,50 @@ def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sam
     links = None
     for rest, path in files.items():
         node, _, field = rest.partition("/")
-        if "/" in field:
-            raise DatasetError(
-                "expected no folder inside a node's folder.",
-                where=path,
-            )
+        _check_depth(field, path)
         kind, name = kind_and_name(field or node)
         if kind == ".links.csv" and not field:
-            if links is not None:
-                raise DatasetError(
-                    "expected one links file at most in a sample.",
-                    where=path,
-                )
+            _check_first_links(links, path)
             links = links_of(tree, path)
             continue
-        if kind not in (".ten.npy", ".ten.csv", ".cat.txt"):
-            raise DatasetError(
-                "expected a tensor or a category.",
-                where=path,
-                remedy="Name it .ten.npy, .ten.csv or .cat.txt.",
-            )
-
         into = groups[node] if field else values
         is_node_twice = not field and name in groups
-        if name in into or is_node_twice:
-            raise DatasetError(
-                f"'{name}' is there twice.",
-                where=path,
-                remedy="Take one of them away.",
-            )
+        _check_value_file(kind, name, path, taken=name in into or is_node_twice)
         if kind == ".cat.txt":
             into[name] = labels(tree, path)
         else:
             into[name] = tensor(tree, path, shapes_only=shapes_only)
 
     return Sample({**values, **groups}, links)
+
+
+def _check_depth(field: str, path: str) -> None:
+    if "/" in field:
+        raise DatasetError(
+            "expected no folder inside a node's folder.",
+            where=path,
+        )
+
+
+def _check_first_links(links: Any, path: str) -> None:
+    if links is not None:
+        raise DatasetError(
+            "expected one links file at most in a sample.",
+            where=path,
+        )
+
+
+def _check_value_file(kind: str, name: str, path: str, *, taken: bool) -> None:
+    """Refuse a file that holds no value, or one whose name is ``taken`` in its sample."""
+    if kind not in (".ten.npy", ".ten.csv", ".cat.txt"):
+        raise DatasetError(
+            "expected a tensor or a category.",
+            where=path,
+            remedy="Name it .ten.npy, .ten.csv or .cat.txt.",
+        )
+    if taken:
+        raise DatasetError(
+            f"'{name}' is there twice.",
+            where=path,
+            remedy="Take one of them away.",
+        )

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import io
+from collections.abc import Callable, Generator
+from contextlib import closing
+from itertools import chain
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.source import Source
@@ -36,6 +40,50 @@ def encoding_of(source: Source) -> str:
             continue
         return encoding
     raise _no_text(source.name)
+
+
+class Utf8File(io.RawIOBase):
+    """A text file in another encoding, read as UTF-8 without a mark, a block at a time.
+
+    ``begun``: what is kept of how the text begins. Raises DatasetError and
+    UnicodeDecodeError while it is read.
+    """
+
+    def __init__(self, source: Source, encoding: str, begun: Callable[[str], str] = str):
+        self._blocks = _utf8_blocks(source, encoding, begun)
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        """It is to be read."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer as far as the block goes; return how many bytes came, 0 at the end."""
+        if not self._left:
+            self._left = memoryview(next(self._blocks, b""))
+        count = min(len(buffer), len(self._left))
+        buffer[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
+
+    def close(self) -> None:
+        """Close the file that is read."""
+        self._blocks.close()
+        super().close()
+
+
+def _utf8_blocks(source: Source, encoding: str, begun: Callable[[str], str]) -> Generator[bytes]:
+    """The text in blocks that are not empty."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    has_begun = False
+    with closing(source.blocks()) as blocks:
+        for block in chain(blocks, [b""]):
+            text = decoder.decode(block, final=not block)
+            if not has_begun:
+                text = begun(text)
+            if text:
+                has_begun = True
+                yield text.encode()
 
 
 def _candidates(start: bytes) -> tuple[str, ...]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
-from easeml.data.readers.source import Source
-from easeml.data.types.text_tables import check_names
+from easeml.data.readers.sliced import SlicedTable
+from easeml.data.readers.source import LARGEST, Source
+from easeml.data.types.text_tables import MOST_COLUMNS, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _LISTS = ("rows", "data", "records", "instances")  # where an object holds the rows
 _ROWS = 1 << 14  # that are held as Python values
+_CELLS = 1 << 20  # likewise, of a table that is read in parts
+_LONGEST = 64 << 20  # bytes that are read at once of one
 _REMEDY = 'Write one object a line, say {"age": 3}, or a list of such objects.'
 
 
@@ -43,42 +47,85 @@ def read_json(source: Source) -> pa.Table:
             else:
                 chunks.append(pa.repeat("", len(some)))
         count += len(some)
-    if not count:
-        raise DatasetError(
-            "there is no row.",
-            where=source.name,
-            remedy=_REMEDY,
-        )
+    _check_count(count, source.name)
     names = check_names([*columns], source.name)
     arrays = [pa.chunked_array(chunks, pa.string()) for chunks in columns.values()]
     return pa.table(arrays, names)
+
+
+def open_json(source: Source) -> SlicedTable:
+    """As ``read_json``, of a table that is not held: it is read through once here, for its columns
+    and the number of its rows, and again for its parts.
+
+    A list of objects cannot be read in parts. Raises ``DatasetError`` also where it, or a line, is
+    longer than 64 MiB.
+    """
+    names: dict[str, None] = {}
+    count = 0
+    for where, row in _rows(source, _LONGEST):
+        for name, _ in _flat(_checked(row, where, source.name), ""):
+            names[name] = None
+        count += 1
+        if len(names) > MOST_COLUMNS:
+            break
+    _check_count(count, source.name)
+    checked = check_names([*names], source.name)
+    return SlicedTable(tuple(checked), count, partial(_batches, source, list(names)))
+
+
+def _batches(source: Source, names: list[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a file that has these columns, some at a time."""
+    import pyarrow as pa
+
+    at_once = max(1, min(_ROWS, _CELLS // len(names)))
+    rows = _rows(source, _LONGEST)
+    while some := list(islice(rows, at_once)):
+        cells = _columns(some, source.name)
+        empty = pa.repeat("", len(some))
+        columns = [pa.array(cells[name], pa.string()) if name in cells else empty for name in names]
+        yield pa.RecordBatch.from_arrays(columns, names)
+
+
+def _check_count(rows: int, name: str) -> None:
+    if not rows:
+        raise DatasetError(
+            "there is no row.",
+            where=name,
+            remedy=_REMEDY,
+        )
+
+
+def _checked(row: Any, where: str, name: str) -> dict[str, Any]:
+    """The row, which has to be an object."""
+    if isinstance(row, dict):
+        return row
+    raise DatasetError(
+        "this is no JSON object.",
+        where=f"{name}, {where}",
+        remedy=_REMEDY,
+    )
 
 
 def _columns(rows: list[tuple[str, Any]], name: str) -> dict[str, list[str]]:
     """The cells of some rows by column, in the order in which the columns first appear."""
     columns: dict[str, list[str]] = {}
     for at, (where, row) in enumerate(rows):
-        if not isinstance(row, dict):
-            raise DatasetError(
-                "this is no JSON object.",
-                where=f"{name}, {where}",
-                remedy=_REMEDY,
-            )
-        for column, value in _flat(row, ""):
+        for column, value in _flat(_checked(row, where, name), ""):
             if column not in columns:
                 columns[column] = [""] * len(rows)
             columns[column][at] = _text(value)
     return columns
 
 
-def _rows(source: Source) -> Iterator[tuple[str, Any]]:
-    """The rows with their places."""
-    lines = _lines(source)
+def _rows(source: Source, longest: int = LARGEST) -> Iterator[tuple[str, Any]]:
+    """The rows with their places. ``longest``: bytes of a line, or of a list."""
+    lines = _lines(source, longest)
     first = next(lines, None)
     if first is None:
         return
     if _is_whole(_decoded(first[1], source.name)):
-        document = _listed(_decoded(source.read(), source.name), source.name)
+        content = _content(source, longest)
+        document = _listed(_decoded(content, source.name), source.name)
         for number, row in enumerate(document):
             yield f"row {number}", row
         return
@@ -88,10 +135,32 @@ def _rows(source: Source) -> Iterator[tuple[str, Any]]:
         yield f"line {number}", _parsed(_decoded(line, where), where)
 
 
-def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
+def _content(source: Source, longest: int) -> bytes:
+    """All of a file that is one document."""
+    blocks = []
+    size = 0
+    for block in source.blocks():
+        blocks.append(block)
+        size += len(block)
+        if size > longest:
+            raise _too_long(source.name, longest)
+    return b"".join(blocks)
+
+
+def _too_long(where: str, longest: int) -> DatasetError:
+    return DatasetError(
+        f"a list of objects, or a line, of more than {longest >> 20} MiB cannot be read in parts.",
+        where=where,
+        remedy='Write JSON lines, one object a line, say {"age": 3}.',
+    )
+
+
+def _lines(source: Source, longest: int) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers."""
     blank = b" \t\r\n\xef\xbb\xbf"
-    for number, line in enumerate(source.lines(), 1):
+    for number, line in enumerate(source.lines(longest), 1):
+        if len(line) > longest:
+            raise _too_long(f"{source.name}, line {number}", longest)
         if line.strip(blank):
             yield number, line
 

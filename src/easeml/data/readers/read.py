@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
+from easeml.data.readers.sliced import SlicedTable
 from easeml.data.readers.source import Source, format_of
 
 if TYPE_CHECKING:
@@ -23,6 +26,11 @@ _READERS = {  # imported when used: some of their libraries take long to load
     "npy": ("numpy_files", "read_arrays"),
     "npz": ("numpy_files", "read_arrays"),
     "series": ("series", "read_series"),
+}
+_OPENERS = {  # of tables that need not be held as a whole
+    "csv": ("delimited", "open_csv"),
+    "parquet": ("columnar", "open_parquet"),
+    "json": ("json_rows", "open_json"),
 }
 
 
@@ -52,9 +60,33 @@ def read_table(
     return _read(Source(name, path, header=header))
 
 
-def table_from_bytes(data: bytes, name: str) -> pa.Table:
+def open_table(
+    path: str | Path, filename: str | None = None, *, header: bool | None = None
+) -> SlicedTable:
+    """As ``read_table``, of a table that is given in parts.
+
+    CSV, Parquet and JSON lines are not held: some MiB of them are, however long they are. Files of
+    other formats are read as a whole. Raises as ``read_table``.
+    """
+    path = Path(path)
+    name = filename or path.name
+    if path.is_file():
+        source = Source(name, path, header=header)
+        module, opener = _OPENERS.get(format_of(source), ("", ""))
+        if module:
+            return getattr(import_module(f"easeml.data.readers.{module}"), opener)(source)
+    table = read_table(path, filename, header=header)
+    note = (table.schema.metadata or {}).get(b"note", b"").decode()
+    return SlicedTable(tuple(table.column_names), table.num_rows, partial(_batches, table), note)
+
+
+def _batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    return iter(table.to_batches())
+
+
+def table_from_bytes(data: bytes, name: str, *, header: bool | None = None) -> pa.Table:
     """As ``read_table``, from bytes of one file; ``name`` is the place named in errors."""
-    return _read(Source(name, data=data))
+    return _read(Source(name, data=data, header=header))
 
 
 def _read(source: Source) -> pa.Table:

@@ -7,7 +7,7 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,14 +98,15 @@ class Source:
                     remedy="Pack it again.",
                 ) from error
 
-    def lines(self) -> Iterator[bytes]:
-        """Its lines, unpacked, one at a time.
+    def lines(self, longest: int = LARGEST) -> Generator[bytes]:
+        """Its lines, unpacked, one at a time; one of more than ``longest`` bytes comes cut, one byte
+        longer.
 
         Raises DatasetError for a damaged or too large file.
         """
-        return self._parts(lambda file, most: file.readline(most))
+        return self._parts(lambda file, most: file.readline(min(longest + 1, most)))
 
-    def blocks(self, size: int = 1 << 20) -> Iterator[bytes]:
+    def blocks(self, size: int = 1 << 20) -> Generator[bytes]:
         """Its bytes, unpacked, in blocks of ``size``.
 
         Raises DatasetError for a damaged or too large file.
@@ -116,7 +117,7 @@ class Source:
         """All bytes, unpacked. Raises DatasetError for a damaged or too large file."""
         return b"".join(self.blocks(1 << 26))
 
-    def _parts(self, read: Callable[[_Stream, int], bytes]) -> Iterator[bytes]:
+    def _parts(self, read: Callable[[_Stream, int], bytes]) -> Generator[bytes]:
         size = 0
         with self.unpacked() as file:
             while part := read(file, LARGEST + 1):

@@ -114,15 +114,19 @@ def _check_size(source: Source) -> None:
                 remedy="Save the table as CSV.",
             )
         for name in book.namelist():
-            if not name.startswith("xl/worksheets/"):
-                continue
-            if name.endswith(".xml"):
-                with book.open(name) as sheet:
-                    _check_extent(sheet, source.name)
-            elif name.endswith(".bin"):
-                with book.open(name) as sheet:
-                    for rows, columns in extents(sheet):
-                        _check_cells(rows, columns, source.name)
+            if name.startswith("xl/worksheets/"):
+                _check_sheet(book, name, source.name)
+
+
+def _check_sheet(book: zipfile.ZipFile, name: str, where: str) -> None:
+    """Check the extent of a sheet, which is written as XML or in Excel's binary form."""
+    if name.endswith(".xml"):
+        with book.open(name) as sheet:
+            _check_extent(sheet, where)
+    elif name.endswith(".bin"):
+        with book.open(name) as sheet:
+            for rows, columns in extents(sheet):
+                _check_cells(rows, columns, where)
 
 
 def _check_extent(sheet: IO[bytes], name: str) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import did_you_mean, shown
-from easeml.data.rows.faults import Findings
+from easeml.data.rows.faults import MISSING, Findings
 from easeml.data.types import cells
 from easeml.data.types import values as v
 from easeml.data.types.declared_columns import kind_of
@@ -27,7 +27,7 @@ Place = Callable[[int], str]  # of a row, from 0: how messages name it
 LARGEST = (2 - 2**-23) * 2.0**127  # of 32 bits, with which models compute
 _ABSENT = object()
 _LOOKED_AT = 100  # cells of a column that do not fit; of more only the number is told
-_MISSING, _BAD = "missing", "bad"  # kinds of faults
+_BAD = "bad"  # a kind of faults
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _NEVER_MISSING = "the model was trained without missing values there."
 _ALLOW = (
@@ -201,7 +201,7 @@ class TextColumn:
             rows = made.missing.nonzero()[0]
             for row in rows[:_LOOKED_AT]:
                 self._missing(place(int(row)), findings)
-            findings.like_it(_MISSING, self.name, len(rows[_LOOKED_AT:]))
+            findings.like_it(MISSING, self.name, len(rows[_LOOKED_AT:]))
 
         bad = made.bad
         if self.kind == "number":
@@ -290,11 +290,11 @@ class TextColumn:
         if not self.node.optional:
             remedy = f"Give {_EXPECTED[self.kind]}: {_NEVER_MISSING}"
         remedy = f"{meant} {remedy}".strip()
-        findings.fault("the column is not there.", f"{where}, column '{self.name}'", remedy)
+        findings.fault_of_column("the column is not there.", where, self.name, remedy)
 
     def _missing(self, where: str, findings: Findings) -> None:
         remedy = f"Give {_EXPECTED[self.kind]}: {_NEVER_MISSING}"
-        findings.fault_of_cell(_MISSING, "the value is missing.", where, self.name, remedy)
+        findings.fault_of_cell(MISSING, "the value is missing.", where, self.name, remedy)
 
     def _bad(self, where: str, value: Any, findings: Findings) -> None:
         expected = _EXPECTED[self.kind]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from easeml.data.errors import DatasetError, shown
@@ -10,6 +10,10 @@ from easeml.data.types.text_tables import ROWS_COUNT
 
 MOST_FAULTS = 20
 """Faults that one answer tells; those that are alike in many rows of a column are one."""
+MISSING = "missing"
+"""The kind of the fault of a cell without a value."""
+_WHOLE_COLUMN = "column"
+_About = tuple[str, str | int]  # a kind of faults, and the column that has it
 _MOST_NOTES = 20
 _MOST_PLACES = 3  # of rows with the same fault, beside the first one
 _MOST_VALUES = 3  # of a column that were not there in training
@@ -63,7 +67,7 @@ class Findings:
 
     fill_absent: bool = False
     said: list[str] = field(default_factory=list)
-    faults: dict[Hashable, _Fault] = field(default_factory=dict)
+    faults: dict[_About, _Fault] = field(default_factory=dict)
     count: int = 0  # of all faults, also of those that are not kept
     unseen: dict[str, _Unseen] = field(default_factory=dict)
 
@@ -74,8 +78,8 @@ class Findings:
         return [*self.said, *unseen][:_MOST_NOTES]
 
     def note(self, said: str) -> None:
-        """Keep a note; of very many the first ones."""
-        if len(self.said) < _MOST_NOTES:
+        """Keep a note, once; of very many the first ones."""
+        if len(self.said) < _MOST_NOTES and said not in self.said:
             self.said.append(said)
 
     def new_value(self, column: str, value: object, where: str) -> None:
@@ -94,6 +98,13 @@ class Findings:
         """Keep a fault, to be raised by ``check``."""
         self._keep(("one", self.count), DatasetError(message, where=where, remedy=remedy), where)
 
+    def fault_of_column(self, message: str, where: str, column: str, remedy: str) -> None:
+        """Keep the fault of a whole column, once: a table that is read in parts has it in each."""
+        about = (_WHOLE_COLUMN, column)
+        if about not in self.faults:
+            where = f"{where}, column '{column}'"
+            self._keep(about, DatasetError(message, where=where, remedy=remedy), where)
+
     def fault_of_cell(self, kind: str, message: str, where: str, column: str, remedy: str) -> None:
         """Keep the fault of a cell; those of one kind in a column are told as one.
 
@@ -108,7 +119,7 @@ class Findings:
         if rows and (kind, column) in self.faults:
             self.faults[kind, column].more += rows
 
-    def _keep(self, about: Hashable, error: DatasetError, place: str) -> None:
+    def _keep(self, about: _About, error: DatasetError, place: str) -> None:
         self.count += 1
         known = self.faults.get(about)
         if known is None:
@@ -118,6 +129,19 @@ class Findings:
         known.more += 1
         if len(known.others) < _MOST_PLACES:
             known.others.append(place)
+
+    def sort(self, columns: Sequence[str]) -> None:
+        """Put the faults in the order of their columns, missing values first.
+
+        They are found in another order where a table is read in parts.
+        """
+        place = {column: number for number, column in enumerate(columns)}
+
+        def order(about: _About) -> tuple[int, bool]:
+            kind, column = about
+            return place.get(str(column), -1), kind != MISSING
+
+        self.faults = {about: self.faults[about] for about in sorted(self.faults, key=order)}
 
     def check(self) -> None:
         """Raise the faults that were found, several in one DatasetError."""

@@ -13,6 +13,7 @@ from easeml.data.readers.read import table_from_bytes
 from easeml.data.rows.columns import CellColumn, Place, TextColumn
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
+from easeml.data.rows.nameless import numbered_table, width_of
 from easeml.data.types.cells import CELLS
 from easeml.data.types.declared_columns import kinds_of
 from easeml.schema import Schema
@@ -31,6 +32,7 @@ _TABLES = {  # media types and the endings of their files
     "application/vnd.apache.arrow.stream": "arrows",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
 }
+_TEXTS = (".csv", ".tsv")  # whose first row may hold values
 _SHOWN_NAMES = 8  # of columns, in one sentence
 FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
@@ -78,7 +80,8 @@ class Rows:
 def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Schema) -> Rows:
     """Read the rows of a prediction request; see ``easeml.data`` for how frames are typed.
 
-    JSON is ``{"rows": [{...}]}``, or the list alone; CSV has a header; JSON lines, Parquet, Arrow
+    JSON is ``{"rows": [{...}]}``, or the list alone; CSV has a header, if the training file had
+    one; JSON lines, Parquet, Arrow
     and Excel are read as uploads are. A picture, several as ``multipart/form-data``, a zip file of
     pictures or of an ease.ml data set, NumPy arrays and ``.ts`` series come as the files they are.
     Columns that were dropped, and the target, may come along. A value may be missing where it was
@@ -89,13 +92,13 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
     Raises: DatasetError: naming rows (from 0), columns and remedies; the faults of a
         request all at once, but for very many.
     """
-    reader = _reader(schema_in, schema_out)
+    reader = reader_of(schema_in, schema_out)
     kind = content_type.partition(";")[0].strip().lower()
     findings = Findings(fill_absent=FILL_ABSENT in content_type.lower())
     if kind in ("application/json", ""):
         return reader.read_json(body, findings)
     if kind in _TABLES:
-        return reader.read_table(table_from_bytes(body, f"rows.{_TABLES[kind]}"), findings)
+        return reader.read_table(reader.table_of(body, f"rows.{_TABLES[kind]}"), findings)
     if kind in _FILES or kind.startswith("image/"):
         return reader.read_files(files_of(body, content_type), findings)
     raise DatasetError(
@@ -106,15 +109,16 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
 
 def read_rows(table: pa.Table, schema_in: Schema, schema_out: Schema) -> Rows:
     """Read the rows of a table of text as ``parse_rows`` does; raises ``DatasetError``."""
-    return _reader(schema_in, schema_out).read_table(table, Findings())
+    return reader_of(schema_in, schema_out).read_table(table, Findings())
 
 
 @lru_cache(maxsize=256)
-def _reader(schema_in: Schema, schema_out: Schema) -> _Reader:
-    return _Reader(schema_in, schema_out)
+def reader_of(schema_in: Schema, schema_out: Schema) -> Reader:
+    """What reads the rows of a pair of schemas, kept for the next ones."""
+    return Reader(schema_in, schema_out)
 
 
-class _Reader:
+class Reader:
     """Everything about a pair of schemas that does not depend on the request, worked out once."""
 
     def __init__(self, schema_in: Schema, schema_out: Schema):
@@ -122,6 +126,13 @@ class _Reader:
         self.names = [column.name for column in self.columns]
         self.target = _columns(schema_out)[0]
         self.known = frozenset([*self.names, *schema_in.dropped, self.target.name])
+        self.is_numbered = width_of(self.known) > 0
+
+    def table_of(self, body: bytes, name: str) -> pa.Table:
+        """Read a table from its bytes; ``name``: with the ending of its form."""
+        if self.is_numbered and name.endswith(_TEXTS):
+            return numbered_table(body, name, self.known, self.target.name)
+        return table_from_bytes(body, name)
 
     def read_json(self, body: bytes, findings: Findings) -> Rows:
         """Read rows from JSON, cell by cell: quick for few rows."""
@@ -160,10 +171,7 @@ class _Reader:
         self, table: pa.Table, findings: Findings, names: list[str] | None = None
     ) -> Rows:
         """Read rows from a table, column by column."""
-        self._check_delimiter(table)
-        if not findings.fill_absent:
-            self._check_header(table.column_names)
-        self._note_unknown(table.column_names, findings)
+        self.look_at(table, findings)
 
         def place(row: int) -> str:
             number = f"row {row}"
@@ -176,6 +184,25 @@ class _Reader:
             if self._labelled(given, table.num_rows, findings):
                 labels = self._labels_of_table(table, findings, place)
         return self._rows(arrays, labels, table.num_rows, findings, names)
+
+    def look_at(self, table: pa.Table, findings: Findings) -> None:
+        """Note columns that are not known. Raises DatasetError where none is."""
+        self._check_delimiter(table)
+        if not findings.fill_absent:
+            self._check_header(table.column_names)
+        self._note_unknown(table.column_names, findings)
+
+    def read_part(self, part: pa.Table, findings: Findings, start: int) -> ColumnTable:
+        """Read the inputs of a part of a table, whose first row is row ``start`` of it.
+
+        Faults are kept in ``findings``.
+        """
+
+        def place(row: int) -> str:
+            return f"row {start + row}"
+
+        arrays = [column.from_table(part, findings, place) for column in self.columns]
+        return ColumnTable(dict(zip(self.names, arrays, strict=True)), part.num_rows)
 
     def _check_delimiter(self, table: pa.Table) -> None:
         """Raise DatasetError where all cells stand in one column, as their delimiter is not read."""

@@ -1,0 +1,124 @@
+"""Predictions of long files: a task reads them, and neither side holds more than a part."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from easeml.cli.output import notes, print_json, say
+from easeml.cli.predicted_table import write_as
+from easeml.cli.progress import progress
+from easeml.client import Client
+from easeml.contract.task_progress import share_done
+from easeml.contract.task_views import Task
+from easeml.errors import EasemlError, InvalidInput
+
+LONG = 16 << 20  # bytes of a file from which a task predicts it
+_HEAD = 1 << 12
+
+
+def send(client: Client, application_id: str, file: Path, *, fill_absent: bool) -> Task:
+    """Send a file to be predicted by a task."""
+    with progress("Uploading") as move:
+        return client.predict_file(
+            application_id,
+            file,
+            fill_absent=fill_absent,
+            progress=lambda sent, size: move(sent / max(1, size)),
+        )
+
+
+def detach(
+    application_id: str, file: Path, out: Path | None, *, fill_absent: bool, as_json: bool
+) -> None:
+    """Send a file to be predicted by a task, and say how the result is fetched."""
+    with Client() as client:
+        task = send(client, application_id, file, fill_absent=fill_absent)
+    if as_json:
+        print_json(task)
+        return
+    name = out or file.with_name(f"{file.stem}.predicted.csv")
+    say(
+        f"{task.id} predicts {file.name}. When it is done: easeml task fetch {task.id} --out {name}"
+    )
+
+
+def predict(
+    application_id: str, file: Path, out: Path | None, *, fill_absent: bool, keep_formulas: bool
+) -> None:
+    """Have a file predicted by a task, wait for it, and write the rows with their predictions.
+
+    The task is cancelled where the command is interrupted. Raises what the service says, and
+    ``InvalidInput`` where there is no folder to write into.
+    """
+    if out is not None and not out.parent.is_dir():
+        raise InvalidInput("There is no such folder.", where=str(out.parent))
+    with Client() as client:
+        task = send(client, application_id, file, fill_absent=fill_absent)
+        notes().print(f"{task.id} predicts {file.name}.", markup=False)
+        try:
+            rows = fetch(client, task.id, out, keep_formulas=keep_formulas)
+        except KeyboardInterrupt:
+            with suppress(EasemlError):
+                client.cancel_task(task.id)
+            raise
+    place = f" written to {out}" if out else ""
+    notes().print(f"{rows:,} predictions of {task.subject}{place}.", markup=False)
+
+
+def fetch(
+    client: Client,
+    task_id: str,
+    out: Path | None,
+    *,
+    keep_formulas: bool,
+    timeout: float | None = None,
+) -> int:
+    """Wait for a task that predicts a file, and write what it brought; return the number of rows.
+
+    What was unusual is told on standard error. ``out`` None: CSV to standard output. Raises
+    ``Conflict`` saying why the task failed.
+    """
+    with progress("Predicting") as move:
+        done = client.wait_task(
+            task_id, timeout=timeout, on_look=lambda task: _look(client, task, move)
+        )
+    for note in done.result.get("notes", []):
+        notes().print(note, markup=False)
+    with tempfile.TemporaryDirectory(prefix="easeml-") as folder:
+        path = Path(folder) / "rows.parquet"
+        client.save_predictions(task_id, path)
+        return write_as(path, out, keep_formulas=keep_formulas)
+
+
+def _look(client: Client, task: Task, move: Callable[[float], None]) -> None:
+    """Move the bar to where a task says it is."""
+    with suppress(EasemlError):  # it waits still, or the service is away for a moment
+        share = share_done(client.task_log(task.id).text)
+        if share is not None:
+            move(share)
+
+
+@contextmanager
+def given(file: Path) -> Iterator[Path]:
+    """Give a file itself; for ``-``, one with what comes over standard input."""
+    if str(file) != "-":
+        yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="easeml-") as folder:
+        head = sys.stdin.buffer.read(_HEAD)
+        path = Path(folder) / f"stdin{_ending(head)}"
+        with path.open("wb") as copy:
+            copy.write(head)
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        yield path
+
+
+def _ending(head: bytes) -> str:
+    """Return the ending of a table's name by how it begins."""
+    if head.startswith(b"PAR1"):
+        return ".parquet"
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return ".jsonl" if start.startswith((b"{", b"[")) else ".csv"
