@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ def encode(train: pd.DataFrame, *others: pd.DataFrame) -> tuple[np.ndarray, ...]
     leading components of their n-grams, like text), dates their parts; every column is then scaled
     to unit variance. The same frames always give the same matrices.
     """
+    encoder, first = fitted_encoder(train)
+    return (first, *(encoder(frame) for frame in others))
+
+
+def fitted_encoder(train: pd.DataFrame) -> tuple[Callable[[pd.DataFrame], np.ndarray], np.ndarray]:
+    """Return what turns more frames into matrices as ``encode`` does, and the matrix of ``train``."""
     import numpy as np
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -31,7 +38,9 @@ def encode(train: pd.DataFrame, *others: pd.DataFrame) -> tuple[np.ndarray, ...]
         SimpleImputer(strategy="median", keep_empty_features=True),
         StandardScaler(),
     )
-    first = encoder.fit_transform(train)
-    return tuple(
-        np.asarray(matrix, dtype=np.float64) for matrix in (first, *map(encoder.transform, others))
-    )
+
+    def encoded(frame: pd.DataFrame) -> np.ndarray:
+        return np.asarray(encoder.transform(frame), dtype=np.float64)
+
+    first = np.asarray(encoder.fit_transform(train), dtype=np.float64)
+    return encoded, first

@@ -37,6 +37,7 @@ Fact = Literal[
     "rivals",
     "quality",
     "newer",
+    "train",
     "test",
     "elsewhere",
     "unseen",
@@ -52,7 +53,8 @@ them, says of ``inputs``, an ``easeml.lifecycle.held_out.Unseen``. ``rivals``: w
 of each of the ``models`` of the tool, by name. ``quality``: a function of answers and of what
 ``predict`` returned for them; 1 is best. ``newer``: rows that came later, with
 the answers that are known so far, and ``test``: the test rows; each an
-``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``elsewhere``: what other
+``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``train``: the rows that the
+model in question learned from, a ``Predicted`` by no model. ``elsewhere``: what other
 tools have told of the test rows, in nats. ``unseen``: what models that have not seen a row say of
 it, an ``Unseen``. ``representations``: pre-trained models to look at the inputs with, each an
 ``easeml.lifecycle.feasibility.Representation``. ``progress``: is called with the share of the work
@@ -102,6 +104,11 @@ class Tool:
     def keeps_state(self) -> bool:
         """Does it go on from what it was asked before?"""
         return self.save is not None
+
+    @property
+    def takes_newer(self) -> bool:
+        """Does it look at rows that came later, where there are some?"""
+        return "newer" in (*self.needs, *self.may)
 
     @property
     def asks_about_a_model(self) -> bool:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from easeml.figures import Figure
 
+PERSON_SECOND = 20.0
+"""Device seconds that a second of a person's time is worth."""
 _SHOWN = 100  # rows of a table in a notebook
 
 
@@ -35,6 +37,53 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """Something that a person is asked: about the cell of ``column`` in training row ``row``.
+
+    ``suspicion``: how likely it is wrong. ``suggestion``: what may be right; empty: nothing is known.
+    """
+
+    row: int
+    column: str
+    suspicion: float
+    suggestion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Something to do about what was found.
+
+    ``kind``: ``check-labels`` or ``repair-cells`` ask people for ``items``; ``collect``: rows with
+    answers; ``repair-source``: a column where it comes from; ``retrain``: learn from rows of
+    production; ``search``: go on. ``about``: in words, which rows it is for; ``conditions``: the
+    same as JSON (``easeml.lifecycle.debugging.Slice``). ``corrected``: mistakes among the rows
+    looked at that it should correct, with a 95 % interval.
+    """
+
+    kind: str
+    title: str
+    reason: str
+    about: str
+    corrected: float
+    low: float
+    high: float
+    human_minutes: float = 0.0
+    device_seconds: float = 0.0
+    conditions: tuple[Mapping[str, Any], ...] = ()
+    items: tuple[Asked, ...] = ()
+
+    @property
+    def cost(self) -> float:
+        """Device seconds, with a person's time at its worth."""
+        return self.device_seconds + 60 * self.human_minutes * PERSON_SECOND
+
+    @property
+    def worth(self) -> float:
+        """Mistakes that it should correct for the cost of an hour of a person."""
+        return self.corrected / max(self.cost, 1.0) * 3600 * PERSON_SECOND
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAnswer:
     """What a tool found.
 
@@ -42,7 +91,8 @@ class ToolAnswer:
     hold for it, a sentence each. ``verdict``: a word or two, where something was asked that has
     one. ``unfinished``: asked again with the same facts and the state that came with this answer,
     the tool says it more exactly. ``rows``: columns that say something of each row of the inputs,
-    in their order. ``told``: of a tool that reads test rows, ln of the number of different things
+    in their order. ``remedies``: what can be done, the best for its cost first. ``told``: of a
+    tool that reads test rows, ln of the number of different things
     that it can have told of them by now.
     """
 
@@ -55,6 +105,7 @@ class ToolAnswer:
     notes: tuple[str, ...] = ()
     unfinished: bool = False
     rows: Mapping[str, Any] | None = None
+    remedies: tuple[Remedy, ...] = ()
     told: float = 0.0
 
     def to_html(self) -> str:
@@ -66,6 +117,9 @@ class ToolAnswer:
         for table in self.tables:
             parts.append(f"<h3>{escape(table.title)}</h3>")
             parts.append(_html_table(table.columns, table.rows[:_SHOWN]))
+        parts += [
+            f"<p>Remedy: {escape(one.title)}. {escape(one.reason)}.</p>" for one in self.remedies
+        ]
         parts += [f"<p>Assumed: {escape(text)}</p>" for text in self.assumes]
         parts += [f"<p>Note: {escape(text)}</p>" for text in self.notes]
         return "".join(parts)

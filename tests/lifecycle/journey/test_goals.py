@@ -47,3 +47,17 @@ def test_only_accuracy_and_r2_are_judged_before_start():
     assert read_goal("error below 5 %").is_judged
     assert not read_goal("balanced-accuracy >= 0.9").is_judged
     assert not read_goal("rmse below 5").is_judged
+
+
+@pytest.mark.parametrize(
+    ("text", "objective"), [("1.5", "accuracy"), ("accuracy > 1.5", "rmse"), ("90", "r2")]
+)
+def test_a_goal_beyond_the_best_is_refused_with_what_to_write(text: str, objective: str):
+    with pytest.raises(InvalidInput, match="beyond the best there is") as caught:
+        read_goal(text).of(objective)
+    assert "write 0.9 or 90 %" in caught.value.remedy
+
+
+def test_a_goal_without_a_name_is_of_the_objective_that_was_chosen():
+    goal = read_goal("5000").of("rmse")
+    assert (goal.objective, goal.is_judged) == ("rmse", False)

@@ -186,6 +186,11 @@ def plan_table(
     plan = plan_cleaning(
         candidates.rows, candidates.X_valid, candidates.y_valid, k=k, n=n, progress=progress
     )
+    return named_plan(plan, candidates)
+
+
+def named_plan(plan: CleaningPlan, candidates: TableCandidates) -> CleaningPlan:
+    """Return a plan with rows numbered as in the table, and the options of their cells."""
     planned = tuple(
         replace(item, row=int(candidates.row_ids[item.row]), cells=_cells(candidates, item.row))
         for item in plan.planned

@@ -6,12 +6,14 @@ and from what CPClean works on.
 """
 
 from easeml.lifecycle.doubts.cells import clean
+from easeml.lifecycle.doubts.cleaning_table import CleaningTable
 from easeml.lifecycle.doubts.conversions import relation_of, table_candidates
 from easeml.lifecycle.doubts.labels import weak_labels
 from easeml.lifecycle.doubts.predictions import WorldPredictions, predict_over_worlds, predicted
 from easeml.lifecycle.doubts.votes import LabelModel, label_model, votes_of
 
 __all__ = [
+    "CleaningTable",
     "LabelModel",
     "WorldPredictions",
     "clean",

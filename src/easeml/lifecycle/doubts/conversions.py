@@ -27,7 +27,16 @@ Worlds = list[tuple[dict[str, Any], float]]
 
 
 def table_candidates(relation: Relation, most: int = MOST_OF_A_ROW) -> TableCandidates:
+    """As ``coded_table``, without the columns."""
+    return coded_table(relation, most)[0]
+
+
+def coded_table(
+    relation: Relation, most: int = MOST_OF_A_ROW
+) -> tuple[TableCandidates, list[DoubtfulColumn]]:
     """Return the train rows with their candidates, and the validation rows, for CPClean.
+
+    With them come the columns, which say what a vector's parts stand for.
 
     Rows whose label is missing are left out; an uncertain label is taken as it is likeliest, and so
     are validation rows. Of more combinations of a row's cells than ``most``, a choice that holds
@@ -54,17 +63,17 @@ def table_candidates(relation: Relation, most: int = MOST_OF_A_ROW) -> TableCand
                 name, text[name], missing[name], {}, shown[name], others=rough.without(name), seed=0
             )
         )
-    worlds = _worlds_of_rows(train, frame.index, names, most)
+    worlds = worlds_of_rows(train, frame.index, names, most)
     candidates, weights, options = [], [], []
     for row in range(len(frame)):
         found = worlds.get(row, [({}, 1.0)])
-        candidates.append(_vectors(columns, row, found))
+        candidates.append(vectors_of(columns, row, found))
         weights.append([share for _, share in found])
         options.append(tuple(world for world, _ in found))
     positions = train.row_ids.get_indexer(frame.index)
     labels = frame[target].astype(str).tolist()
     answers = points[target]
-    return TableCandidates(
+    found_candidates = TableCandidates(
         rows=Incomplete.of(candidates, labels, weights),
         row_ids=positions,
         options=tuple(options),
@@ -73,6 +82,7 @@ def table_candidates(relation: Relation, most: int = MOST_OF_A_ROW) -> TableCand
         fixed=0,
         notes=tuple(column.note for column in columns if column.note),
     )
+    return found_candidates, columns
 
 
 def relation_of(candidates: TableCandidates, train: pd.DataFrame, target: str) -> Relation:
@@ -109,7 +119,7 @@ def _rows_in(relation: Relation, role: str) -> Relation:
     return found
 
 
-def _worlds_of_rows(
+def worlds_of_rows(
     relation: Relation, index: pd.Index, names: Sequence[str], most: int
 ) -> dict[int, Worlds]:
     """Return, by position in ``index``, what the cells in doubt of each row could be.
@@ -143,7 +153,7 @@ def _worlds_of_rows(
     return worlds
 
 
-def _vectors(columns: Sequence[DoubtfulColumn], row: int, worlds: Worlds) -> np.ndarray:
+def vectors_of(columns: Sequence[DoubtfulColumn], row: int, worlds: Worlds) -> np.ndarray:
     """Return (M, D) a row as a vector in each of its worlds."""
     vectors = []
     for world, _ in worlds:

@@ -1,10 +1,15 @@
 """The journey of an application: where it stands, what is known, and what to do next (pure)."""
 
 from easeml.lifecycle.journey.actions import Action, next_actions
+from easeml.lifecycle.journey.agreement import Agreement, agreement, settled
+from easeml.lifecycle.journey.conditions import LATENCY, SIZE, Condition
+from easeml.lifecycle.journey.effort import in_order, learned_seconds
 from easeml.lifecycle.journey.facts import (
     Estimate,
     Facts,
     Feasible,
+    Part,
+    Proposed,
     Searched,
     Suspects,
     WorkLeft,
@@ -14,18 +19,28 @@ from easeml.lifecycle.journey.questions import Question, questions
 from easeml.lifecycle.journey.stations import Station, rail
 
 __all__ = [
+    "LATENCY",
+    "SIZE",
     "Action",
+    "Agreement",
+    "Condition",
     "Estimate",
     "Facts",
     "Feasible",
     "Goal",
+    "Part",
+    "Proposed",
     "Question",
     "Searched",
     "Station",
     "Suspects",
     "WorkLeft",
+    "agreement",
+    "in_order",
+    "learned_seconds",
     "next_actions",
     "questions",
     "rail",
     "read_goal",
+    "settled",
 ]

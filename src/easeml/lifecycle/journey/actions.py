@@ -13,13 +13,13 @@ from easeml.lifecycle.journey import estimates
 from easeml.lifecycle.journey.estimates import NO_GAIN
 from easeml.lifecycle.journey.facts import Estimate, Facts
 from easeml.lifecycle.journey.phrases import between, counted, goal_of, told
+from easeml.lifecycle.tool_answer import PERSON_SECOND
 
 MOST_ACTIONS = 3
-PERSON_SECOND = 20.0
-"""Device seconds that a second of a person's time is worth."""
 FEASIBILITY_SECONDS = 30.0
 """Device seconds that feasibility is taken to need, before it was asked once."""
 _QUESTION_SECONDS = 10.0  # of a tool that asks the model that serves
+_DEBUG_SECONDS = 30.0
 _AT_ONCE = 20  # items before one looks again
 _LABEL_MINUTES = 0.25  # of a person for a label, before anybody was timed
 _CELL_MINUTES = 0.5
@@ -57,7 +57,7 @@ def next_actions(facts: Facts) -> list[Action]:
     if not facts.is_ready:
         why = "The data is being prepared. There is nothing to decide until it is ready."
         return [Action("wait", "Wait for the data", why, NO_GAIN)]
-    first = _made(facts, (_goal, _answers, _feasibility))
+    first = _made(facts, (_fallen, _goal, _answers, _feasibility))
     if facts.goal is not None and facts.is_reached:
         later = _made(facts, (_prove, _pick, _meter, _watch))
     else:
@@ -93,7 +93,7 @@ def _goal(facts: Facts) -> Action | None:
         return None
     found = ""
     if facts.quality is not None:
-        found = f" The best model so far reaches {between(facts.quality, facts.unit)}."
+        found = f" The model that serves reaches {between(facts.quality, facts.unit)}."
     why = "No goal is set, so nothing can say whether this is good enough, or when to stop." + found
     return Action("set-goal", "Set a goal", why, NO_GAIN, human_minutes=1.0)
 
@@ -270,11 +270,31 @@ def _meter(facts: Facts) -> Action | None:
     return Action("ask-meter", "Ask how worn the validation rows are", why, NO_GAIN, 0.0, 10.0)
 
 
-def _watch(facts: Facts) -> Action | None:
-    if not facts.serves:
+def _fallen(facts: Facts) -> Action | None:
+    """Where production goes worse: find out where and why, then do what corrects most."""
+    if facts.watched != "alert" or not facts.serves:
         return None
-    if facts.watched == "alert":
-        why = "Monitoring raised an alert: newer rows differ. Label some, and search again."
-        return Action("debug", "Find out what changed", why, NO_GAIN, human_minutes=10.0)
+    remedy = facts.remedy
+    if remedy is None:
+        if "debug" in facts.asked:
+            return None
+        why = "Monitoring raised an alert. Where the model errs more, and why, says what to do."
+        return Action("debug", "Find out where it errs", why, NO_GAIN, 0.0, _DEBUG_SECONDS)
+    corrects = f"{remedy.corrected:.0f} mistakes less ({remedy.low:.0f} to {remedy.high:.0f})"
+    why = f"Monitoring raised an alert. {remedy.title}: about {corrects} on the rows looked at."
+    return Action(
+        "remedy",
+        remedy.title,
+        why,
+        None,
+        remedy.human_minutes,
+        remedy.device_seconds,
+        (remedy.why,),
+    )
+
+
+def _watch(facts: Facts) -> Action | None:
+    if not facts.serves or facts.watched == "alert":
+        return None
     why = "The goal is met. Bring newer rows now and then, to see whether the model is still right."
     return Action("watch", "Watch newer rows", why, NO_GAIN, human_minutes=2.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from easeml.lifecycle.journey.conditions import Condition
 from easeml.lifecycle.journey.goals import Goal
 
 
@@ -79,6 +80,35 @@ class WorkLeft:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A further condition of the goal, and what serves: ``value`` is None where it is not known."""
+
+    condition: Condition
+    value: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Does what serves meet it?"""
+        return self.value is not None and self.condition.holds(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The first remedy that the tool ``debug`` proposed: how many ``corrected`` mistakes it expects.
+
+    ``low`` and ``high``: the ends of its interval. ``why``: what it rests on.
+    """
+
+    title: str
+    why: str
+    corrected: float
+    low: float
+    high: float
+    human_minutes: float
+    device_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of an application.
 
@@ -86,8 +116,10 @@ class Facts:
     test rows. ``lower_is_better``: of that unit. ``holes``: share of missing cells by input column.
     ``leaks``: input columns that may know the target.
     ``rarest``: the class with fewest rows, with their number. ``meter``: what it said of the
-    validation rows. ``watched``: what monitoring said last. ``asked``: tools that are being asked
-    now. ``stale``: tools whose answer is of an older version of the data, or another goal.
+    validation rows. ``watched``: what monitoring said last. ``remedy``: what ``debug`` proposed
+    since; None: it was not asked, or has none. ``asked``: tools that are being asked now.
+    ``stale``: tools whose answer is of an older version of the data, or another goal. ``parts``:
+    the further conditions of the goal.
     """
 
     target: str
@@ -113,11 +145,13 @@ class Facts:
     meter: str = ""
     picked: bool = False
     watched: str = ""
+    remedy: Proposed | None = None
     tests: Mapping[str, str] = field(default_factory=dict)  # verdicts of ci, newest
     work: Mapping[str, WorkLeft] = field(default_factory=dict)
     answers: int = 0  # of people, which no version has yet
     asked: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
+    parts: tuple[Part, ...] = ()
 
     def count(self, role: str) -> int:
         """Return how many rows have a role."""
@@ -135,12 +169,17 @@ class Facts:
         """Is the goal met on validation rows?"""
         if self.goal is None or self.quality is None:
             return False
-        return self.meets_goal(self.quality.value)
+        return self.meets_goal(self.quality.value) and all(part.holds for part in self.parts)
 
     @property
     def is_proven(self) -> bool:
-        """Is the goal met on test rows, with the worse end of their interval?"""
+        """Is the goal met on test rows, with the worse end of their interval?
+
+        Its further parts are measured on validation rows alone, and have to hold there.
+        """
         if self.goal is None or self.tested is None:
+            return False
+        if not all(part.holds for part in self.parts):
             return False
         worse = self.tested.high if self.lower_is_better else self.tested.low
         return self.meets_goal(worse)

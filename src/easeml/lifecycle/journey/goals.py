@@ -1,9 +1,13 @@
 """A goal as people write it: ``0.9``, ``accuracy >= 0.95``, ``error below 5 %``."""
 
+from __future__ import annotations
+
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from easeml.errors import InvalidInput
+
+from .conditions import Condition, parts_of, read_condition
 
 _GOAL = re.compile(
     r"""
@@ -24,25 +28,48 @@ class Goal:
 
     ``objective``: its name; empty where the default of the target is meant. ``value``: in the
     objective's own unit. ``text``: as it was written. ``wants_less``: less is better; None where the
-    text does not say.
+    text does not say. ``parts``: what has to hold as well.
     """
 
     objective: str
     value: float
     text: str
     wants_less: bool | None = None
+    parts: tuple[Condition, ...] = ()
 
     @property
     def is_judged(self) -> bool:
         """Whether feasibility can tell if it can be reached: goals of accuracy and R2."""
         return not self.objective or self.objective in _JUDGED
 
+    def of(self, objective: str) -> Goal:
+        """Return the goal with its objective: ``objective`` where it names none.
+
+        Raises InvalidInput where it is beyond the best there is.
+        """
+        named = replace(self, objective=self.objective or objective)
+        if named.objective in _JUDGED and named.value > 1:
+            raise InvalidInput(
+                f"{self.text!r} is beyond the best there is.",
+                where="goal",
+                remedy=f"The best {named.objective} is 1: write 0.9 or 90 %.",
+            )
+        return named
+
 
 def read_goal(text: str) -> Goal:
     """Return the goal that ``text`` states: a number, or an objective's name, a side and a number.
 
+    What follows ``and`` are further conditions (``conditions``).
+
     Raises InvalidInput where it states none, or wants a low accuracy or R2.
     """
+    first, *others = parts_of(text)
+    parts = tuple(read_condition(one) for one in others)
+    return replace(_read_first(first), text=text, parts=parts)
+
+
+def _read_first(text: str) -> Goal:
     found = _GOAL.fullmatch(text.strip())
     if found is None:
         raise InvalidInput(

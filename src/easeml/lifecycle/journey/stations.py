@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from easeml.lifecycle.journey.actions import Action
-from easeml.lifecycle.journey.facts import Facts
+from easeml.lifecycle.journey.facts import Facts, Part
 from easeml.lifecycle.journey.phrases import between, counted
 
 State = Literal["done", "next", "open", "trouble"]
@@ -77,10 +77,20 @@ def _goal(facts: Facts) -> Known:
     if facts.goal is None:
         return "Goal", "open", "No goal is set."
     if facts.is_proven:
-        return "Goal", "done", f"{facts.goal.text}: met on test rows."
+        where = "its first part on test rows, the others on validation rows"
+        met = where if facts.parts else "on test rows"
+        return "Goal", "done", f"{facts.goal.text}: met {met}."
     if facts.is_reached:
         return "Goal", "done", f"{facts.goal.text}: met on validation rows."
-    return "Goal", "done", f"{facts.goal.text}: not met yet."
+    failing = [_missed(part) for part in facts.parts if not part.holds]
+    why = f" {'; '.join(failing)}." if failing else ""
+    return "Goal", "done", f"{facts.goal.text}: not met yet.{why}"
+
+
+def _missed(part: Part) -> str:
+    if part.value is None:
+        return f"{part.condition.measure} is not measured yet"
+    return f"{part.condition.measure} is {part.value:.4g}, where {part.condition.text} is asked"
 
 
 def _data(facts: Facts) -> Known:

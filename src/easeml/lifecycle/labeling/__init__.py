@@ -12,10 +12,12 @@ from easeml.lifecycle.labeling.knn import expected_knn_shapley, knn_shapley
 from easeml.lifecycle.labeling.label_errors import (
     LabelErrors,
     chances_of_votes,
+    judge_answers,
     judge_classes,
     judge_numbers,
 )
 from easeml.lifecycle.labeling.mislabelled import Suspects, find_mislabelled, find_wrong_numbers
+from easeml.lifecycle.labeling.moving import MovingQueue
 from easeml.lifecycle.labeling.owners import Contributions, contributions
 from easeml.lifecycle.labeling.pool import predicted_pool_values, value_pool
 from easeml.lifecycle.labeling.provenance import Provenance
@@ -29,6 +31,7 @@ __all__ = [
     "Approximation",
     "Contributions",
     "LabelErrors",
+    "MovingQueue",
     "Provenance",
     "Queue",
     "Suspects",
@@ -39,6 +42,7 @@ __all__ = [
     "expected_knn_shapley",
     "find_mislabelled",
     "find_wrong_numbers",
+    "judge_answers",
     "judge_classes",
     "judge_numbers",
     "knn_shapley",

@@ -133,7 +133,7 @@ class Game:
         self.same = SAME if ties == "average" else -1.0
         self.table = (rank_tables.soft if soft else rank_tables.hard)(len(task.X), task.k)
         self.sums = np.cumsum(self.table)
-        self.blocks = _blocks(task.X) if blocks is None else blocks
+        self.blocks = in_blocks(task.X) if blocks is None else blocks
 
     def ranked_for(self, error: float) -> int:
         """Return how many rows must be ranked for ``error``: g(ranked) - g(n) bounds it."""
@@ -217,7 +217,7 @@ class Game:
                 progress(min(start + step, t) / t)
 
 
-def _blocks(X: np.ndarray) -> np.ndarray:
+def in_blocks(X: np.ndarray) -> np.ndarray:
     """Return the rows of ``X`` in blocks (n_blocks, d, BLOCK), columns first, zeros last."""
     from easeml.lifecycle.labeling.sorting import BLOCK
 

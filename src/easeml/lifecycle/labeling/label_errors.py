@@ -7,10 +7,16 @@ service on the rows of an application.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.lifecycle.held_out import Unseen
 
 SUSPICIOUS = 0.33
 LEAST_OF_CLASS = 5  # a class of fewer rows cannot be learned
@@ -54,6 +60,25 @@ class LabelErrors:
     def precision(self) -> float:
         """Share of the flagged labels that are wrong, as expected; NaN where none is flagged."""
         return float(self.wrong[self.flagged].mean()) if self.flagged.any() else float("nan")
+
+
+def judge_answers(
+    answers: pd.Series, unseen: Unseen, *, confidence: float = SUSPICIOUS
+) -> LabelErrors:
+    """Judge answers, categories or numbers, by what models say that have not seen their rows."""
+    if unseen.chances is None and unseen.classes is None:
+        numbers = np.asarray(unseen.values, dtype=float)
+        return judge_numbers(numbers, answers.to_numpy(dtype=float), confidence=confidence)
+    categories = answers.cat.categories.astype(str)
+    codes = answers.cat.codes.to_numpy().astype(np.int64)
+    if unseen.chances is None:  # the model says a class only
+        votes = categories.get_indexer(np.asarray(unseen.values).astype(str))
+        chances = chances_of_votes(votes, codes, len(categories))
+    else:
+        chances = np.zeros((len(answers), len(categories)))
+        names = np.asarray(unseen.classes).astype(str)
+        chances[:, categories.get_indexer(names)] = unseen.chances
+    return judge_classes(chances, codes, confidence=confidence)
 
 
 def judge_classes(

@@ -12,6 +12,8 @@ from easeml.lifecycle.labeling.inputs import Task, check_matrix, check_posterior
 from easeml.lifecycle.labeling.knn import knn_shapley
 
 if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier
+
     from easeml.lifecycle.result import Progress
 
 _SAME = 1e-12  # as for training rows: squared distances this close count as equal
@@ -53,7 +55,7 @@ def value_pool(
     candidates = check_pool(task, pool)
     columns = np.zeros((len(candidates), len(task.classes)))
     columns[:, np.unique(task.y)] = chances_of(task, candidates, posterior, seed)
-    return _values_in(task, candidates, columns, progress)
+    return values_in(task, candidates, columns, progress)
 
 
 def predicted_pool_values(
@@ -95,17 +97,28 @@ def chances_of(task: Task, candidates: np.ndarray, posterior: Any, seed: int) ->
     Raises:
         InvalidInput: if the ``posterior`` is none.
     """
-    from sklearn.ensemble import RandomForestClassifier
-
     if posterior is not None:
         return check_posterior(posterior, len(candidates), len(np.unique(task.y)), "posterior")
+    return guessed(forest_of(task, seed), candidates)
+
+
+def forest_of(task: Task, seed: int) -> RandomForestClassifier:
+    """Return the forest that guesses the labels of the pool, fitted on the labelled rows."""
+    from sklearn.ensemble import RandomForestClassifier
+
     forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=seed)
-    return forest.fit(task.X, task.y).predict_proba(candidates)
+    return forest.fit(task.X, task.y)
 
 
-def _values_in(
-    task: Task, candidates: np.ndarray, chances: np.ndarray, progress: Progress | None
+def guessed(forest: RandomForestClassifier, candidates: np.ndarray) -> np.ndarray:
+    """Return class probabilities (p, classes) of candidates."""
+    return np.asarray(forest.predict_proba(candidates))
+
+
+def values_in(
+    task: Task, candidates: np.ndarray, chances: np.ndarray, progress: Progress | None = None
 ) -> np.ndarray:
+    """Return the values (p,) of candidates with chances (p, classes of ``task``)."""
     from scipy.spatial.distance import cdist
 
     n, t = len(task.X), len(task.X_valid)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling.inputs import Task, check_count, check_task
+from easeml.lifecycle.labeling.inputs import check_count, check_task
 from easeml.lifecycle.labeling.pool import chances_of, check_pool, value_pool
 from easeml.lifecycle.result import Result
 
@@ -116,24 +116,49 @@ def next_to_label(
     chances = chances_of(task, candidates, posterior, seed)
     costs = _check_prices(prices, len(candidates))
     values = value_pool(X, y, pool, X_valid, y_valid, k, posterior=chances, progress=progress)
-    doubts = _entropy(chances)
-    base = (
-        (value * _rank_share(values) + uncertainty * _rank_share(doubts))
-        / (value + uncertainty)
-        / costs
+    base = (value * rank_share(values) + uncertainty * rank_share(entropy_of(chances))) / (
+        value + uncertainty
     )
-    rows, scores, novelties = _choose(candidates, base, min(n, len(candidates)), diversity, task)
-    guesses = task.classes[np.unique(task.y)][chances.argmax(axis=1)]
+    chosen = choose(candidates, base / costs, n, diversity, typical_distance(candidates, k))
+    return queue_of(chosen, values, chances, task.classes[np.unique(task.y)])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Rows of the pool in their order, with their scores and novelties at the time."""
+
+    rows: np.ndarray
+    scores: np.ndarray
+    novelties: np.ndarray
+
+
+def queue_of(chosen: Chosen, values: np.ndarray, chances: np.ndarray, classes: np.ndarray) -> Queue:
+    """Return what is said of the chosen rows.
+
+    ``values`` (p,) and ``chances`` (p, C) are those of the whole pool; ``classes`` (C,).
+    """
+    guesses = classes[chances.argmax(axis=1)]
+    rows = chosen.rows
+    doubts = entropy_of(chances)
     return Queue(
-        rows, scores, values[rows], doubts[rows], novelties, guesses[rows], len(candidates)
+        rows,
+        chosen.scores,
+        values[rows],
+        doubts[rows],
+        chosen.novelties,
+        guesses[rows],
+        len(values),
     )
 
 
-def _choose(
-    candidates: np.ndarray, base: np.ndarray, n: int, diversity: float, task: Task
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the chosen rows with their scores and novelties at the time."""
-    scale = _typical_distance(candidates, task.k)
+def choose(
+    candidates: np.ndarray, base: np.ndarray, n: int, diversity: float, scale: float
+) -> Chosen:
+    """Return up to ``n`` candidates, best first, none like one before it.
+
+    ``base`` (p,): scores before novelty; ``scale``: the distance at which a row is news.
+    """
+    n = min(n, len(candidates))
     novelty, free = np.ones(len(base)), np.ones(len(base), bool)
     rows, scores, novelties = np.empty(n, np.int64), np.empty(n), np.empty(n)
     for i in range(n):
@@ -144,10 +169,10 @@ def _choose(
         novelty = np.minimum(
             novelty, 1 - np.exp(-squared / scale**2) if scale > 0 else (squared > 0).astype(float)
         )
-    return rows, scores, novelties
+    return Chosen(rows, scores, novelties)
 
 
-def _typical_distance(candidates: np.ndarray, k: int, most: int = 2000) -> float:
+def typical_distance(candidates: np.ndarray, k: int, most: int = 2000) -> float:
     """Return the median distance of evenly spaced rows of the pool to their k-th neighbour."""
     from sklearn.neighbors import NearestNeighbors
 
@@ -159,14 +184,14 @@ def _typical_distance(candidates: np.ndarray, k: int, most: int = 2000) -> float
     return float(np.median(distances[:, k]))
 
 
-def _rank_share(numbers: np.ndarray) -> np.ndarray:
+def rank_share(numbers: np.ndarray) -> np.ndarray:
     """Return mid-ranks as shares in (0, 1], equal numbers alike."""
     from scipy.stats import rankdata
 
     return rankdata(numbers) / len(numbers)
 
 
-def _entropy(chances: np.ndarray) -> np.ndarray:
+def entropy_of(chances: np.ndarray) -> np.ndarray:
     """Return the entropy of each row's probabilities, as a share of the largest possible."""
     if chances.shape[1] < 2:
         return np.zeros(len(chances))

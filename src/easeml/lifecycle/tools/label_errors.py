@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from easeml.lifecycle.held_out import Unseen, unseen_by_folds
+from easeml.lifecycle.held_out import unseen_by_folds
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def _ask(
     state: LabelErrorsConfig, facts: Mapping[Fact, Any]
 ) -> tuple[ToolAnswer, LabelErrorsConfig]:
     """Every question stands alone: the state is the configuration."""
+    from easeml.lifecycle.labeling import judge_answers
     from easeml.lifecycle.labeling.label_errors import ASSUMPTION
 
     answers = facts["answers"]
@@ -46,7 +47,7 @@ def _ask(
     if unseen is None:
         progress: Callable[[float], None] | None = facts.get("progress")
         unseen = unseen_by_folds(facts["inputs"], answers, state.seed, progress)
-    judged = _judge(answers, unseen, state.confidence)
+    judged = judge_answers(answers, unseen, confidence=state.confidence)
     predicted = unseen.values
     places = np.flatnonzero(judged.flagged)
     places = places[np.argsort(-judged.wrong[places], kind="stable")]
@@ -63,24 +64,6 @@ def _ask(
         rows={"suspicion": judged.wrong, "predicted": predicted},
     )
     return answer, state
-
-
-def _judge(answers: pd.Series, unseen: Unseen, confidence: float) -> LabelErrors:
-    from easeml.lifecycle.labeling import chances_of_votes, judge_classes, judge_numbers
-
-    if unseen.chances is None and unseen.classes is None:
-        numbers = np.asarray(unseen.values, dtype=float)
-        return judge_numbers(numbers, answers.to_numpy(dtype=float), confidence=confidence)
-    categories = answers.cat.categories.astype(str)
-    codes = answers.cat.codes.to_numpy().astype(np.int64)
-    if unseen.chances is None:  # the model says a class only
-        votes = categories.get_indexer(np.asarray(unseen.values).astype(str))
-        chances = chances_of_votes(votes, codes, len(categories))
-    else:
-        chances = np.zeros((len(answers), len(categories)))
-        names = np.asarray(unseen.classes).astype(str)
-        chances[:, categories.get_indexer(names)] = unseen.chances
-    return judge_classes(chances, codes, confidence=confidence)
 
 
 def _advice(judged: LabelErrors) -> str:

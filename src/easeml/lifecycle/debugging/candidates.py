@@ -1,0 +1,115 @@
+"""The conditions that are looked at: chosen by the inputs alone, never by where mistakes are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from easeml.lifecycle.cleaning.frames import Column, Frame
+from easeml.lifecycle.debugging.conditions import Condition, numbers_of, words_of
+from easeml.lifecycle.labels import class_name
+
+_MOST = 300  # conditions, so that all pairs can be looked at
+_CATEGORIES = 20  # of a column
+_FEW_VALUES = 12  # different numbers, each a value of its own
+_WORDS = 40
+_WIDEST = 4  # parts between cuts that a range has, where it has two ends
+_SHARES = (0.05, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 0.95)  # where numbers are cut
+_HEAP = 0.05  # share of equal numbers, in a column of many, that is a value of its own
+_LONG_TEXT = 3.0  # words in a cell, on average
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Conditions, and where they hold: ``holds`` (conditions, rows) of bool.
+
+    ``column`` (conditions,): the number of the column that each is about.
+    """
+
+    conditions: tuple[Condition, ...]
+    holds: np.ndarray
+    column: np.ndarray
+
+
+def candidates_in(rows: Frame, least: int) -> Candidates:
+    """Return conditions that hold on at least ``least`` rows, and not on all but so many.
+
+    Categories and heaps of equal numbers, what is missing, ranges between quantiles, and words.
+    At most 300, taken from the columns in turn, the widest first. Cells that are no number, text,
+    time or category are not looked at.
+    """
+    by_column = []
+    for place, name in enumerate(rows.columns):
+        found = []
+        for condition in _of_column(rows[name], str(name), least):
+            where = condition.holds(rows)
+            if least <= int(where.sum()) <= len(rows) - least:
+                found.append((condition, where, place))
+        found.sort(key=lambda one: -int(one[1].sum()))
+        by_column.append(found)
+    chosen = []
+    for turn in range(max(map(len, by_column), default=0)):
+        chosen += [found[turn] for found in by_column if turn < len(found)]
+    chosen = chosen[:_MOST]
+    conditions, holds, columns = [], [], []
+    for condition, where, place in chosen:
+        conditions.append(condition)
+        holds.append(where)
+        columns.append(place)
+    matrix = np.array(holds, dtype=bool).reshape(len(chosen), len(rows))
+    return Candidates(tuple(conditions), matrix, np.array(columns, dtype=np.int64))
+
+
+def _of_column(cells: Column, name: str, least: int) -> list[Condition]:
+    found = [Condition(name, "missing")]
+    if cells.dtype.kind in "iufM":
+        return found + _ranges(cells, name)
+    known = cells.dropna()
+    texts = [one for one in known.head(1000) if isinstance(one, str | bool | int | float)]
+    if len(texts) < len(known.head(1000)):
+        return found  # images, tensors
+    if str(cells.dtype) != "category" and _is_long(texts):
+        return found + _words(known, name, least)
+    counts = Counter(class_name(value) for value in known)
+    for value, _ in counts.most_common(_CATEGORIES):
+        found.append(Condition(name, "is", str(value)))
+    return found
+
+
+def _ranges(cells: Column, name: str) -> list[Condition]:
+    """Return ranges between quantiles, and heaps of equal numbers."""
+    values = numbers_of(cells)
+    values = values[np.isfinite(values)]
+    is_time = cells.dtype.kind == "M"
+    different, counts = np.unique(values, return_counts=True)
+    if len(different) < 2:
+        return []
+    is_many = len(different) > _FEW_VALUES
+    cuts = np.unique(np.quantile(values, _SHARES)) if is_many else different[1:]
+    edges = [None, *cuts.tolist(), None]
+    found = []
+    for first, low in enumerate(edges[:-1]):
+        for last in range(first + 1, len(edges)):
+            is_half_open = first == 0 or last == len(edges) - 1
+            if is_half_open or last - first <= _WIDEST:
+                found.append(Condition(name, "within", "", low, edges[last], is_time))
+    if is_many and not is_time:
+        for value in different[counts > _HEAP * len(values)]:
+            found.append(Condition(name, "is", f"{value:.12g}"))
+    return [one for one in found if one.way == "is" or (one.low, one.high) != (None, None)]
+
+
+def _is_long(texts: Sequence[object]) -> bool:
+    words = [len(str(text).split()) for text in texts]
+    return bool(words) and float(np.mean(words)) > _LONG_TEXT
+
+
+def _words(known: Column, name: str, least: int) -> list[Condition]:
+    counts: Counter[str] = Counter()
+    for text in known:
+        counts.update(words_of(text))
+    frequent = [word for word, count in counts.most_common(10 * _WORDS) if count >= least]
+    return [Condition(name, "word", word) for word in frequent[:_WORDS]]

@@ -1,0 +1,229 @@
+"""What to do about a slice: remedies, by the mistakes that each should correct for its cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from easeml.lifecycle.cleaning.frames import Column
+from easeml.lifecycle.debugging.causes import Cause, Here, Known
+from easeml.lifecycle.debugging.cells import broken_cells
+from easeml.lifecycle.debugging.learned import Opinion, opinion_on
+from easeml.lifecycle.debugging.rows import is_wrong
+from easeml.lifecycle.tool_answer import Asked, Remedy
+
+_LABEL_MINUTES = 0.2
+_CELL_MINUTES = 0.5
+_SOURCE_MINUTES = 30.0
+_SEARCH_SECONDS = 60.0
+_MOST_ITEMS = 100
+_LEAST_SUSPICION = 0.1
+_ELSEWHERE = 100  # rows outside of a slice that a quick learner learns from, or as many as inside
+
+
+def remedies_of(here: Here, causes: list[Cause], known: Known) -> list[Remedy]:
+    """Return what can be done about a slice, what corrects most for its cost first."""
+    makers = {
+        "cells": _of_cells,
+        "few": _of_few,
+        "drift": _retrained,
+        "labels": _of_labels,
+        "hard": _of_hard,
+    }
+    found: list[Remedy] = []
+    for cause in causes:
+        remedy = makers[cause.kind](here, cause, known)
+        if remedy is not None and remedy.corrected > 0:
+            found.append(remedy)
+    return sorted(found, key=lambda one: -one.worth)
+
+
+def _remedy(
+    kind: str,
+    here: Here,
+    title: str,
+    reason: str,
+    corrected: tuple[float, float, float],
+    *,
+    minutes: float = 0.0,
+    seconds: float = _SEARCH_SECONDS,
+    items: list[Asked] | None = None,
+) -> Remedy:
+    value, low, high = corrected
+    return Remedy(
+        kind=kind,
+        title=title,
+        reason=reason,
+        about=str(here),
+        corrected=value,
+        low=low,
+        high=high,
+        human_minutes=minutes,
+        device_seconds=seconds,
+        conditions=here.slice.to_json(),
+        items=tuple(items or ()),
+    )
+
+
+def _of_cells(here: Here, cause: Cause, known: Known) -> Remedy | None:
+    """Repair training cells, where some are broken; else the column where it comes from."""
+    items = _broken_training_cells(here, cause, known)
+    column = cause.columns[0]
+    if not items:
+        title = f"Repair {column} where it comes from"
+        reason = f"{cause.evidence}. The training rows are in order"
+        corrected = cause.mistakes, cause.low, cause.high
+        minutes = _SOURCE_MINUTES
+        return _remedy(
+            "repair-source", here, title, reason, corrected, minutes=minutes, seconds=0.0
+        )
+    asked = items[:_MOST_ITEMS]
+    return _remedy(
+        "repair-cells",
+        here,
+        f"Repair {len(asked)} cells of {column} where {here}",
+        cause.evidence,
+        _scaled(cause, len(asked) / len(items)),
+        minutes=_CELL_MINUTES * len(asked),
+        items=asked,
+    )
+
+
+def _broken_training_cells(here: Here, cause: Cause, known: Known) -> list[Asked]:
+    train = known.case.train
+    if train is None:
+        return []
+    inside = here.slice.holds(train.inputs)
+    if not inside.any() or inside.all():
+        return []
+    rows = train.inputs[inside]
+    found = []
+    outside = train.inputs[~inside]
+    for one in broken_cells(rows, outside, train.inputs, here.slice, same_place=False):
+        if one.column in cause.columns:
+            found += [Asked(int(row), one.column, 0.9) for row in rows.index[one.where]]
+    return found
+
+
+def _of_few(here: Here, cause: Cause, known: Known) -> Remedy | None:
+    if here.judged.name == "production":
+        return _retrained(here, cause, known)
+    wanted = min(_MOST_ITEMS, max(10, here.rows))
+    title = f"Bring or label {wanted} more rows where {here}"
+    corrected = cause.mistakes, cause.low, cause.high
+    minutes = _LABEL_MINUTES * wanted
+    return _remedy("collect", here, title, cause.evidence, corrected, minutes=minutes)
+
+
+def _retrained(here: Here, cause: Cause, known: Known) -> Remedy | None:
+    """Learn from the rows of production; what that corrects is measured by a quick learner."""
+    measured = relearned(here, known)
+    if measured is None:
+        return None
+    title = f"Learn from the {here.rows} rows of production where {here}"
+    reason = (
+        f"{cause.evidence}. Learning from these rows corrected {measured[0]:.0f} of "
+        f"{here.mistakes} mistakes, on rows held out"
+    )
+    return _remedy("retrain", here, title, reason, measured)
+
+
+def relearned(here: Here, known: Known) -> tuple[float, float, float] | None:
+    """Return the mistakes that are corrected, less new ones, by learning from rows of the slice.
+
+    Quick learners learn from other rows of the slice, and from rows outside of it; each is judged on
+    rows that it has not seen. The interval is that of a difference of paired counts (McNemar,
+    Psychometrika 12, 1947). None of too few rows.
+    """
+    import pandas as pd
+
+    outside = ~here.slice.holds(known.home)
+    elsewhere, answers = known.home[outside], known.home_answers[outside]
+    most = max(here.rows, _ELSEWHERE)
+    if len(elsewhere) > most:
+        places = np.linspace(0, len(elsewhere) - 1, most).astype(int)
+        elsewhere, answers = elsewhere.iloc[places], answers.iloc[places]
+    rows, truth = here.judged.inputs[here.inside], here.judged.answers[here.inside]
+    truth = truth.astype(answers.dtype) if not known.case.is_of_classes else truth.astype(object)
+    if known.case.is_of_classes:
+        answers = answers.astype(object)
+    opinion = opinion_on(
+        pd.concat([rows, elsewhere]),
+        pd.concat([truth, answers]),
+        of_classes=known.case.is_of_classes,
+        seed=known.seed,
+    )
+    if opinion is None:
+        return None
+    return _net(opinion, np.arange(len(rows)), truth, here.judged.wrong[here.inside], known)
+
+
+def _net(
+    opinion: Opinion, places: np.ndarray, truth: Column, before: np.ndarray, known: Known
+) -> tuple[float, float, float]:
+    """Return the mistakes that an opinion corrects less those that it makes, with its interval.
+
+    ``before``: which of the rows were mistakes.
+    """
+
+    class Said:
+        values = opinion.values[places]
+
+    wrong = is_wrong(truth, Said, known.case.tolerance)
+    corrected, new = int((before & ~wrong).sum()), int((~before & wrong).sum())
+    half = 1.96 * float(np.sqrt(corrected + new))
+    net = float(corrected - new)
+    return net, net - half, min(float(before.sum()), net + half)
+
+
+def _of_labels(here: Here, cause: Cause, known: Known) -> Remedy | None:
+    """Have the labels checked that look wrong among the training rows of the slice."""
+    train, opinion = known.case.train, known.opinion
+    if train is None or opinion is None:
+        return None
+    inside = here.slice.holds(known.home)
+    suspicion = opinion.wrong_answers(inside)
+    is_train = np.arange(len(known.home)) < len(known.home) - len(known.case.validation)
+    target = str(train.answers.name)
+    items = []
+    for number, chance in zip(np.flatnonzero(inside), suspicion, strict=True):
+        differs = opinion.values[number] != opinion.answers[number]
+        if is_train[number] and differs and chance >= _LEAST_SUSPICION:
+            suggestion = _told(opinion.values[number])
+            items.append(Asked(int(known.home.index[number]), target, float(chance), suggestion))
+    if not items:
+        return None
+    items.sort(key=lambda one: -one.suspicion)
+    asked = items[:_MOST_ITEMS]
+    part = sum(one.suspicion for one in asked) / sum(one.suspicion for one in items)
+    title = f"Check {len(asked)} answers where {here}"
+    minutes = _LABEL_MINUTES * len(asked)
+    corrected = _scaled(cause, part)
+    return _remedy(
+        "check-labels", here, title, cause.evidence, corrected, minutes=minutes, items=asked
+    )
+
+
+def _of_hard(here: Here, cause: Cause, known: Known) -> Remedy | None:
+    """Search on, where other models are right about more of all validation rows, not seen by them.
+
+    A slice was chosen where this model is bad: others look better there than they are.
+    """
+    if here.judged.name != "validation" or known.opinion is None:
+        return None
+    first = len(known.home) - len(known.case.validation)
+    places = first + np.arange(len(here.judged))
+    net = _net(known.opinion, places, here.judged.answers, here.judged.wrong, known)
+    if net[1] <= 0:
+        return None
+    reason = f"other models were right about {net[0]:.0f} more of the {len(places)} rows"
+    return _remedy("search", here, "Let the search go on", reason, net)
+
+
+def _scaled(cause: Cause, part: float) -> tuple[float, float, float]:
+    return cause.mistakes * part, cause.low * part, cause.high * part
+
+
+def _told(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)

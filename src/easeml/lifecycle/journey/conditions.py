@@ -1,0 +1,86 @@
+"""The further parts of a goal: ``gap(sex) <= 0.05 and latency <= 20 ms``."""
+
+import re
+from dataclasses import dataclass
+
+from easeml.errors import InvalidInput
+
+LATENCY, SIZE = "latency", "size"
+_CONDITION = re.compile(
+    r"""
+    (?P<measure> .+? ) \s*
+    (?P<side> >= | <= | > | < | at\ least | at\ most | above | below ) \s*
+    (?P<value> [-+]? (?: \d+ \.? \d* | \.\d+ ) ) \s* (?P<unit> % | [a-z]+ )?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_LESS = frozenset({"<=", "<", "at most", "below"})
+_UNITS = {
+    "": {"": 1.0, "%": 0.01},
+    LATENCY: {"s": 1.0, "ms": 0.001},
+    SIZE: {"bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A part of a goal. ``value``: in the measure's own unit (seconds, bytes); ``text``: as written.
+
+    ``measure``: as written: an objective, one of further measures, ``latency`` or ``size``.
+    """
+
+    measure: str
+    value: float
+    wants_less: bool
+    text: str
+
+    def holds(self, value: float) -> bool:
+        """Does a value of the measure meet it?"""
+        return value <= self.value if self.wants_less else value >= self.value
+
+
+def parts_of(text: str) -> list[str]:
+    """Return what ``and`` joins in a goal, outside of brackets and quotation marks."""
+    parts = [""]
+    depth = 0
+    is_quoted = False
+    for word in re.split(r"(\s+and\s+|[()\"])", text, flags=re.IGNORECASE):
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        is_quoted ^= word == '"'
+        joins = word.strip().lower() == "and" and word != word.strip()
+        if joins and depth == 0 and not is_quoted:
+            parts.append("")
+        else:
+            parts[-1] += word
+    return [part.strip() for part in parts]
+
+
+def read_condition(text: str) -> Condition:
+    """Return the condition that ``text`` states. Raises ``InvalidInput`` where it states none."""
+    found = _CONDITION.fullmatch(text.strip())
+    if found is None:
+        raise InvalidInput(
+            f"{text!r} is no condition.",
+            where="goal",
+            remedy='Write, say, "accuracy >= 0.9 and gap(sex) <= 0.05 and latency <= 20 ms".',
+        )
+    measure = found["measure"].strip()
+    name = measure.lower()
+    units = _UNITS.get(name, _UNITS[""])
+    unit = (found["unit"] or "").lower()
+    if unit not in units:
+        known = ", ".join(one for one in units if one)
+        raise InvalidInput(
+            f"{text!r} has no unit of {measure}."
+            if not unit
+            else f"{unit!r} is no unit of {measure}.",
+            where="goal",
+            remedy=f"Units: {known}.",
+        )
+    wants_less = found["side"].lower() in _LESS
+    if name in (LATENCY, SIZE) and not wants_less:
+        raise InvalidInput(
+            f"{text!r} asks for the wrong side. Less {name} is better.", where="goal"
+        )
+    kept = name if name in (LATENCY, SIZE) else measure
+    return Condition(kept, float(found["value"]) * units[unit], wants_less, text.strip())

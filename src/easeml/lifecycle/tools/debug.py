@@ -1,0 +1,279 @@
+"""Where does a model err more than elsewhere, why, and what corrects most mistakes for its cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from easeml.lifecycle.evaluation import wilson_interval
+from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+from easeml.lifecycle.tool_answer import Remedy
+
+if TYPE_CHECKING:
+    from easeml.figures import Figure
+    from easeml.lifecycle.debugging import Cause, Debugged, Diagnosis, Judged
+
+_LISTED = 20
+_COLUMNS = 8
+_LEVEL = "Chance that any slice is named where mistakes are spread by chance."
+_TOLERANCE = (
+    "Error above which a number is a mistake; by default, a fifth of the validation rows are."
+)
+_ASSUMES = (
+    "What is said to be true of validation and production rows is true, but for wrong answers that "
+    "are named.",
+    "Where models are surest, what is hard to tell is at most half as frequent as among all rows.",
+    "What a remedy corrects is estimated on the rows looked at; it shows on new ones.",
+)
+
+
+@dataclass(frozen=True)
+class DebugConfig:
+    """How surely a slice has to be worse, and how many are named."""
+
+    level: Annotated[float, Field(gt=0, le=0.5, description=_LEVEL)] = 0.05
+    most: Annotated[
+        int, Field(ge=1, le=20, description="Slices that are named at most, of each kind of rows.")
+    ] = 5
+    tolerance: Annotated[float | None, Field(gt=0, description=_TOLERANCE)] = None
+    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
+
+
+def _open(config: DebugConfig) -> DebugConfig:
+    return config
+
+
+def _ask(config: DebugConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, DebugConfig]:
+    """Every question stands alone: the state is the configuration."""
+    from easeml.lifecycle.debugging import case_of, debug
+
+    case = case_of(
+        facts["inputs"],
+        facts["answers"],
+        facts["predictions"],
+        train=facts.get("train"),
+        newer=facts.get("newer"),
+        predict=facts.get("predict"),
+        tolerance=config.tolerance,
+    )
+    found = debug(
+        case,
+        level=config.level,
+        most=config.most,
+        permutations=max(399, round(12 / config.level)),
+        seed=config.seed,
+        progress=facts.get("progress"),
+    )
+    return _answer(found, config), config
+
+
+def _answer(found: Debugged, config: DebugConfig) -> ToolAnswer:
+    case = found.case
+    numbers = [_share(case.validation)]
+    if case.production is not None:
+        numbers.append(_share(case.production))
+    numbers.append(Number("slices", "Slices with more mistakes", len(found.diagnoses)))
+    if found.remedies:
+        first = found.remedies[0]
+        numbers.append(
+            Number(
+                "corrected",
+                "Mistakes that the first remedy should correct",
+                first.corrected,
+                first.low,
+                first.high,
+            )
+        )
+    notes = []
+    if case.tolerance is not None:
+        notes.append(f"A prediction that is off by more than {case.tolerance:.4g} is a mistake.")
+    if case.production is None:
+        notes.append("No rows of production with their truth: what changed cannot be seen.")
+    if case.train is None:
+        notes.append("No training rows were given: wrong answers in them cannot be found.")
+    return ToolAnswer(
+        advice=_advice(found),
+        numbers=tuple(numbers),
+        assumes=_ASSUMES,
+        verdict=_verdict(found),
+        figures=_figures(found),
+        tables=_tables(found, config),
+        notes=tuple(notes),
+        remedies=found.remedies,
+    )
+
+
+def _share(judged: Judged) -> Number:
+    share = float(judged.wrong.mean())
+    title = f"Mistakes on {judged.name} rows"
+    return Number(judged.name, title, share, *wilson_interval(share, len(judged)))
+
+
+def _verdict(found: Debugged) -> str:
+    if not found.diagnoses:
+        return "even"
+    return "hard rows" if found.diagnoses[0].causes[0].kind == "hard" else "faults"
+
+
+def _advice(found: Debugged) -> str:
+    if not found.diagnoses:
+        return "Mistakes are spread evenly: on no slice is the model significantly worse."
+    first = found.diagnoses[0]
+    here = first.here
+    said = (
+        f"On {here.judged.name} rows, it is wrong about {here.mistakes} of {here.rows} where "
+        f"{here}; elsewhere about {here.elsewhere:.0%}. {_why(first)}"
+    )
+    if not found.remedies:
+        return f"{said} No remedy was found: columns that say more may help."
+    return f"{said} {_told(found.remedies[0])}"
+
+
+def _why(one: Diagnosis) -> str:
+    from easeml.lifecycle.debugging import TITLES
+
+    cause = one.causes[0]
+    what = TITLES[cause.kind]
+    return f"{what[0].upper()}{what[1:]}: {cause.evidence}."
+
+
+def _told(remedy: Remedy) -> str:
+    cost = f"{remedy.human_minutes:.0f} minutes of a person"
+    if not remedy.human_minutes:
+        cost = f"{remedy.device_seconds:.0f} s of a device"
+    return f"{remedy.title}: about {remedy.corrected:.0f} mistakes less for {cost}."
+
+
+def _tables(found: Debugged, config: DebugConfig) -> tuple[Table, ...]:
+    if not found.diagnoses:
+        return ()
+    return _slices(found, config), _causes(found), _mistakes(found.diagnoses[0])
+
+
+def _slices(found: Debugged, config: DebugConfig) -> Table:
+    rows = []
+    for place, one in enumerate(found.diagnoses, 1):
+        here = one.here
+        share = here.mistakes / here.rows
+        rows.append(
+            (
+                f"{place}. {here}",
+                here.judged.name,
+                here.rows,
+                here.mistakes,
+                share,
+                here.elsewhere,
+                one.p_value,
+            )
+        )
+    note = (
+        "p-values are corrected for all slices that were looked at; together they name one wrongly "
+        f"with a chance of {config.level:g} at most. A row is counted in one slice."
+    )
+    columns = ("Slice", "Rows of", "Rows", "Mistakes", "Share", "Elsewhere", "p-value")
+    return Table("Slices with more mistakes than elsewhere", columns, tuple(rows), note)
+
+
+def _causes(found: Debugged) -> Table:
+    rows = []
+    for place, one in enumerate(found.diagnoses, 1):
+        for cause in one.causes:
+            if round(cause.mistakes, 1) > 0:
+                rows.append(_cause_row(place, cause))
+    columns = ("Slice", "Cause", "Explains", "From", "To", "Evidence")
+    note = "Mistakes more than elsewhere that a cause explains, with 95 % intervals."
+    return Table("Why", columns, tuple(rows), note)
+
+
+def _cause_row(place: int, cause: Cause) -> tuple[Any, ...]:
+    from easeml.lifecycle.debugging import TITLES
+
+    return (
+        place,
+        TITLES[cause.kind],
+        round(float(cause.mistakes), 1),
+        round(float(cause.low), 1),
+        round(float(cause.high), 1),
+        cause.evidence,
+    )
+
+
+def _mistakes(one: Diagnosis) -> Table:
+    here = one.here
+    wrong = here.inside & here.judged.wrong
+    inputs, answers = here.judged.inputs[wrong], here.judged.answers[wrong]
+    chosen = [name for name in inputs.columns if str(name) in here.slice.columns]
+    rest = [name for name in inputs.columns if name not in chosen]
+    names = [*chosen, *rest][:_COLUMNS]
+    rows = []
+    for place in range(min(_LISTED, len(inputs))):
+        cells = [_cell(inputs[name].iloc[place]) for name in names]
+        rows.append((_cell(inputs.index[place]), _cell(answers.iloc[place]), *cells))
+    columns = ("Row", "True", *map(str, names))
+    return Table(f"Mistakes where {here}", columns, tuple(rows))
+
+
+def _cell(value: Any) -> str | float | None:
+    import pandas as pd
+
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    return str(value)[:100]
+
+
+def _figures(found: Debugged) -> tuple[Figure, ...]:
+    """Draw the share of mistakes in each slice beside that elsewhere."""
+    from easeml.figures import Axis, Figure, Series, numbers
+
+    if not found.diagnoses:
+        return ()
+    shares, usual, low, high = [], [], [], []
+    for one in found.diagnoses:
+        share = one.here.mistakes / one.here.rows
+        ends = wilson_interval(share, one.here.rows)
+        shares.append(share)
+        usual.append(one.here.elsewhere)
+        low.append(ends[0])
+        high.append(ends[1])
+    places = numbers(range(len(shares)))
+    names = tuple(f"slice {place}" for place in range(1, len(shares) + 1))
+    bars = Series(
+        "mistakes, 95 % interval",
+        numbers(shares),
+        places,
+        kind="bars",
+        tone="accent",
+        low=numbers(low),
+        high=numbers(high),
+    )
+    elsewhere = Series("elsewhere", numbers(usual), places, kind="points")
+    share_axis = Axis("share of rows that are mistakes", low=0.0)
+    figure = Figure(
+        "Where it errs",
+        share_axis,
+        Axis("slice", scale="category", categories=names),
+        (bars, elsewhere),
+    )
+    return (figure,)
+
+
+TOOLS = (
+    Tool(
+        name="debug",
+        title="Where does it err, and why?",
+        about="Finds slices with more mistakes than elsewhere, their causes, and what corrects most.",
+        needs=("inputs", "answers", "predictions"),
+        may=("train", "newer", "predict", "progress"),
+        config=DebugConfig,
+        open=_open,
+        ask=_ask,
+        rows="validation",
+        yes="even",
+        models="one",
+    ),
+)

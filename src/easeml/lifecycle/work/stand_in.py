@@ -1,0 +1,80 @@
+"""The stand-in of an application's models, with what turns its rows into matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from easeml.lifecycle.cleaning.frames import Column, Frame
+from easeml.lifecycle.held_out import Unseen
+from easeml.lifecycle.work.columns import Columns
+from easeml.lifecycle.work.surrogate import Surrogate
+
+TAUGHT = 5_000
+"""Train rows that the stand-in learns from."""
+_COUNTED = 2_000  # rows whose predictions count
+_LEAST_CHANCE = 0.02  # of a class
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Frames of input columns whose index has the row ids; ``answers`` of the train rows.
+
+    ``counted``: rows whose predictions count, such as those of validation; their answers are not
+    looked at.
+    """
+
+    train: Frame
+    answers: Column
+    pool: Frame
+    counted: Frame
+
+
+class StandIn:
+    """The surrogate of an application, with what turns its rows into matrices."""
+
+    def __init__(self, rows: Rows, seed: int):
+        self.columns = list(rows.train.columns)
+        self.column = str(rows.answers.name)
+        self.classes, self._scale = _scale_of(rows.answers)
+        taught = some_of(rows.train, TAUGHT, seed)
+        self._features = Columns(taught)
+        self.counted = self.encoded(some_of(rows.counted, _COUNTED, seed))
+        answers = self.targets(rows.answers.loc[taught.index])
+        self.model = Surrogate.fitted(self.encoded(taught), answers, self.counted)
+
+    def unseen(self, X: np.ndarray, answers: Column) -> Unseen:
+        """Return what it says of rows (n, D) that it learned from, had it not seen the row itself."""
+        said = self.model.left_out(X, self.targets(answers))
+        if not self.classes:
+            middle, spread = self._scale
+            return Unseen(said[:, 0] * spread + middle)
+        names = np.array(self.classes, dtype=object)
+        chances = np.clip(said, _LEAST_CHANCE, None)
+        chances = chances / chances.sum(axis=1, keepdims=True)
+        return Unseen(names[chances.argmax(axis=1)], chances, names)
+
+    def encoded(self, frame: Frame) -> np.ndarray:
+        """Return the rows of a frame (n, D)."""
+        return self._features.encoded(frame)
+
+    def targets(self, answers: Column) -> np.ndarray:
+        """Return answers (n, K): indicators of classes, or numbers by their spread."""
+        if self.classes:
+            return (answers.astype(str).to_numpy()[:, None] == np.array(self.classes)).astype(float)
+        middle, spread = self._scale
+        return (answers.to_numpy(dtype=float)[:, None] - middle) / spread
+
+
+def _scale_of(answers: Column) -> tuple[list[str], tuple[float, float]]:
+    if isinstance(answers.dtype, pd.CategoricalDtype):
+        return [str(name) for name in answers.cat.categories], (0.0, 1.0)
+    spread = float(answers.std()) if len(answers) > 1 else 1.0
+    return [], (float(answers.mean()), spread if spread > 0 else 1.0)
+
+
+def some_of(frame: Frame, most: int, seed: int) -> Frame:
+    """Return a sample of the rows where there are more than ``most``."""
+    return frame if len(frame) <= most else frame.sample(most, random_state=seed)

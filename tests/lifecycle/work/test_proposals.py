@@ -1,0 +1,95 @@
+"""What is proposed of a table whose faults are known, and what is learned from answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.lifecycle.doubts import clean
+from easeml.lifecycle.journey import agreement, in_order, learned_seconds, settled
+from easeml.lifecycle.work import (
+    CELL,
+    CHECK,
+    LABEL,
+    Answered,
+    Rows,
+    calibrated,
+    experience,
+    propose,
+    what_matters,
+)
+from easeml.relation import Relation
+
+
+@pytest.fixture
+def rows() -> Rows:
+    """Labels that follow from x, one of them wrong; a cell that slipped by two decimals."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(10, 1, 120).round(2), "y": rng.normal(0, 1, 120)})
+    labels = pd.Series(np.where(frame["x"] > 10, "high", "low"), name="z").astype("category")
+    labels[0] = "low" if labels[0] == "high" else "high"
+    frame.loc[0, "x"] = 13.0
+    labels[0] = "low"
+    frame.loc[1, "x"] *= 100
+    return Rows(frame[:80], labels[:80], frame[80:100], frame[100:])
+
+
+def test_the_wrong_label_and_the_slip_come_first_of_their_kinds(rows: Rows) -> None:
+    found = propose(rows, doubts=clean(Relation.from_frame(rows.train)))
+    first = {}
+    for item in found:
+        first.setdefault(item.kind, item)
+    assert (first[CELL].row, first[CELL].column) == (1, "x")
+    assert len([item for item in found if item.kind == LABEL]) == len(rows.pool)
+    assert all(item.told > 0 for item in found)
+    right = rows.train.copy()
+    right.loc[1, "x"] = 10.3
+    repaired = Rows(right, rows.answers, rows.pool, rows.counted)
+    found = propose(repaired)
+    check = next(item for item in found if item.kind == CHECK)
+    assert (check.row, check.options[0][0]) == (0, "high")
+    assert what_matters(repaired, [check])[0][0] == "x"
+
+
+def test_what_was_answered_is_not_asked_again(rows: Rows) -> None:
+    doubts = clean(Relation.from_frame(rows.train))
+    known = frozenset({(0, "z"), (1, "x")})
+    found = propose(rows, doubts=doubts, known=known)
+    assert not {(item.row, item.column) for item in found} & known
+
+
+def test_tables_without_columns_pool_or_rows_are_no_fault(rows: Rows) -> None:
+    bare = Rows(rows.train[[]], rows.answers, rows.pool[[]], rows.counted[[]])
+    assert {item.kind for item in propose(bare)} >= {LABEL}
+    assert propose(Rows(rows.train[:1], rows.answers[:1], rows.pool, rows.counted)) == []
+
+
+def test_a_kind_that_brings_more_than_told_is_believed_more(rows: Rows) -> None:
+    repaired = rows.train.copy()
+    repaired.loc[1, "x"] = 10.3
+    now = Rows(repaired, rows.answers, rows.pool, rows.counted)
+    told = [Answered(CELL, 1, "x", 1030.0, 1e-9)]
+    known = experience(now, told)
+    assert known[CELL].came > known[CELL].told
+    assert 1 < known[CELL].factor <= 20
+    assert known[LABEL].factor == 1
+    items = propose(now, doubts=clean(Relation.from_frame(repaired)))
+    for item in calibrated(items, known):
+        assert item.gain == pytest.approx(item.told * known[item.kind].factor)
+
+
+def test_the_order_is_gain_for_a_second_after_a_few_of_each_kind() -> None:
+    kinds, gains = [LABEL, CELL, CHECK, LABEL], [1.0, 9.0, 2.0, 4.0]
+    seconds = learned_seconds([])
+    enough = dict.fromkeys(seconds, 5)
+    assert in_order(kinds, gains, seconds, enough) == [3, 1, 2, 0]
+    assert in_order(kinds, gains, seconds, {**enough, CHECK: 4}) == [2, 3, 1, 0]
+
+
+def test_an_owners_answer_counts_before_others_and_agreement_is_counted() -> None:
+    said = {"ann": "a", "bob": "b", "eve": "b"}
+    assert settled(said, experts=()) == "b"
+    assert settled(said, experts={"ann"}) == "a"
+    found = agreement([said, {"ann": "1", "bob": "1.0"}, {"ann": "x"}])
+    assert (found.pairs, found.same) == (4, 2)
+    low, high = found.interval
+    assert 0 < low < found.share < high < 1
