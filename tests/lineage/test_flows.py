@@ -79,6 +79,28 @@ def test_a_rerun_computes_nothing_and_a_change_what_depends_on_it(flow: Path):
     assert computed == ["twice"]
 
 
+def test_an_edit_of_sql_computes_what_depends_on_it(flow: Path):
+    sql = flow.with_name("level.sql")
+    sql.write_text("-- how strong\nCASE WHEN alcohol > 14 THEN 'strong' ELSE 'medium' END")
+    flow.write_text(
+        FLOW
+        + '[steps.level]\ndo = "with_column"\nof = "strong"\nname = "level"\n'
+        + 'sql = { file = "level.sql" }\n'
+        + '[steps.medium]\ndo = "filter"\nof = "level"\ncondition = "level == \'medium\'"\n'
+    )
+    call("run", flow)
+    sql.write_text(sql.read_text().replace("14", "13"))
+    assert steps_of("status", flow, code=1)["level"]["why"][0].startswith("sql is")
+    computed = [name for name, step in steps_of("run", flow).items() if step["computed"]]
+    assert computed == ["level", "medium"]
+    assert not any(step["computed"] for step in steps_of("run", flow).values())
+    sql.write_text("CASE WHEN alcohol > (SELECT avg(alcohol) FROM cells) THEN 1 END")
+    result = RUNNER.invoke(app, ["flow", "run", str(flow)])
+    assert result.exit_code == 2
+    assert "Where: level" in result.stderr
+    assert "subqueries cannot be used" in result.stderr
+
+
 def test_what_is_stale_is_said_with_the_reason(flow: Path):
     assert steps_of("status", flow, code=1)["wines"]["why"] == ["It was never run."]
     call("run", flow)

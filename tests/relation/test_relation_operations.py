@@ -1,11 +1,14 @@
 """Operations on a relation do in all its worlds at once what they do in each."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import easeml
 from easeml.errors import EasemlError
 from easeml.relation import Relation
 from easeml.relation.expressions import parse
@@ -163,3 +166,25 @@ def test_conditions_read_the_columns_that_they_name():
     assert len(relation.filter("`how old` > 3 and abs(x) < `how old`")) == 1
     assert relation.filter("1 < `how old` <= 9 and x not in (20,)").to_frame().index.tolist() == [1]
     assert relation.with_column("half", "x / 2").to_frame()["half"].tolist() == [0, -1.5, 10]
+
+
+@pytest.mark.parametrize(
+    ("values", "missing"),
+    [
+        (["x", "y"], float("nan")),
+        (pd.to_datetime(["2024-01-01", "2024-01-02"]), pd.NaT),
+        (pd.array([1, 2], "Int64"), pd.NA),
+        ([Decimal("1.5"), Decimal("2.5")], None),
+    ],
+)
+def test_a_cell_may_be_missing_in_a_column_of_any_type(values, missing):
+    relation = easeml.Relation.from_frame(pd.DataFrame({"a": values}))
+    doubtful = relation.with_candidates(0, "a", {values[0]: 0.4, missing: 0.6})
+    assert doubtful.worlds_log10() == pytest.approx(np.log10(2))
+    assert pd.isna(doubtful.to_frame().loc[0, "a"])
+
+
+def test_weights_below_zero_are_named():
+    relation = easeml.Relation.from_frame(pd.DataFrame({"a": [1]}))
+    with pytest.raises(EasemlError, match=r"least is -0\.5"):
+        relation.with_candidates(0, "a", {1: 1.5, 2: -0.5}).entropy()

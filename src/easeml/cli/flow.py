@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from easeml.cli import live_flow
+from easeml.cli import flow_results, live_flow
+from easeml.cli.flow_results import opened
 from easeml.cli.options import Json
 from easeml.cli.output import notes, print_error, print_json, print_table, say
 from easeml.cli.progress import progress
@@ -42,6 +43,7 @@ class Form(StrEnum):
 def register(root: typer.Typer) -> None:
     """Add the commands of this module to the root."""
     live_flow.add_to(app)
+    flow_results.add_to(app)
     root.add_typer(app, name="flow")
 
 
@@ -61,7 +63,7 @@ def run(
     """
     from easeml.lineage import NodeFailed
 
-    runs = _opened(file, cache)
+    runs = opened(file, cache)
     done: list[StepResult] = []
     try:
         with progress("Running steps") as advance:
@@ -85,7 +87,7 @@ def show(
     """Print the graph: as text, as a Mermaid diagram or as an SVG picture. Stale steps are marked."""
     from easeml.lineage import as_mermaid, as_svg, as_text
 
-    runs = _opened(file, cache)
+    runs = opened(file, cache)
     stale = [state.name for state in runs.states() if not state.current]
     forms = {Form.text: as_text, Form.mermaid: as_mermaid, Form.svg: as_svg}
     say(forms[form](runs.flow, stale))
@@ -94,7 +96,7 @@ def show(
 @app.command()
 def status(file: File, cache: Cache = None, as_json: Json = False) -> None:
     """Say which steps are stale, and why. Ends with 1 if some are."""
-    states = _opened(file, cache).states()
+    states = opened(file, cache).states()
     if as_json:
         steps = []
         for state in states:
@@ -123,7 +125,7 @@ def diff(
     """Say what differs between two files of steps, or since the last run. Ends with 1 if something does."""
     from easeml.lineage import changes, load_flow, nodes_of, records_of
 
-    runs = _opened(file, cache)
+    runs = opened(file, cache)
     if other is None:
         found = changes(runs.last_run(), records_of(runs.nodes))
     else:
@@ -135,13 +137,6 @@ def diff(
         rows = [(name, " ".join(said)) for name, said in found.items()]
         print_table(["step", "change"], rows, empty="Nothing differs.")
     raise typer.Exit(_NO if found else 0)
-
-
-def _opened(file: Path, cache: Path | None) -> FlowRuns:
-    from easeml.lineage import FlowRuns, load_flow
-
-    folder = file.parent / live_flow.FOLDER if cache is None else cache
-    return FlowRuns(load_flow(file), file.stem, folder)
 
 
 def _told(

@@ -2,22 +2,28 @@
 
 ``StagedRelation`` (which is ``easeml.Relation``) appends; ``operator`` adds one's own;
 ``evaluate`` runs a graph, ``FolderCache`` keeps what comes out. ``load_flow`` and ``save_flow`` are
-the file form of a graph, ``FlowRuns`` runs one and says what is stale.
+the file form of a graph, ``FlowRuns`` runs one and says what is stale, ``Outputs`` tells what is
+kept by its name, ``write_standalone`` and ``write_script`` write what runs elsewhere.
 """
 
+from easeml.lineage.answers import Answer
 from easeml.lineage.cache import Cache, FolderCache
 from easeml.lineage.custom import operator
-from easeml.lineage.evaluation import NodeFailed, evaluate
-from easeml.lineage.flow_files import load_flow, save_flow
+from easeml.lineage.evaluation import NodeFailed, evaluate, watched_by
+from easeml.lineage.fingerprints import value_digest
+from easeml.lineage.flow_files import load_flow, run_operators, save_flow
 from easeml.lineage.nodes import Node, Operator, ordered
+from easeml.lineage.outputs import Output, Outputs
 from easeml.lineage.pictures import as_mermaid, as_svg, as_text
 from easeml.lineage.plan import optimised
 from easeml.lineage.runs import FlowRuns, StepResult, StepState, changes, records_of
-from easeml.lineage.staged import StagedRelation
+from easeml.lineage.staged import StagedRelation, apply
+from easeml.lineage.standalone import write_script, write_standalone
 from easeml.lineage.steps import Flow, Step, nodes_of
-from easeml.lineage.suggestions import Suggestion
+from easeml.lineage.suggestions import Suggestion, Suggestions
 
 __all__ = [
+    "Answer",
     "Cache",
     "Flow",
     "FlowRuns",
@@ -25,11 +31,15 @@ __all__ = [
     "Node",
     "NodeFailed",
     "Operator",
+    "Output",
+    "Outputs",
     "StagedRelation",
     "Step",
     "StepResult",
     "StepState",
     "Suggestion",
+    "Suggestions",
+    "apply",
     "as_mermaid",
     "as_svg",
     "as_text",
@@ -41,5 +51,10 @@ __all__ = [
     "optimised",
     "ordered",
     "records_of",
+    "run_operators",
     "save_flow",
+    "value_digest",
+    "watched_by",
+    "write_script",
+    "write_standalone",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from easeml.errors import InvalidInput
+from easeml.lineage.deltas import Analysis
 from easeml.relation import Relation
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from easeml.lineage.analyses import CleaningAnalysis, FeasibilityAnalysis, LabellingAnalysis
 
 
 def clean(
@@ -54,84 +54,44 @@ def predict(
 
 def feasibility(
     relation: Relation, goal: float | None = None, confidence: float = 0.95, seed: int = 0
-) -> dict[str, Any]:
+) -> FeasibilityAnalysis:
     """Say whether a goal can be reached by any model, with the rows that are likeliest.
 
     Test rows are left out. Raises InvalidInput where there is no target.
     """
-    from easeml.lifecycle.feasibility import study
+    from easeml.lineage.analyses import FeasibilityAnalysis
 
-    target = _target(relation)
-    if relation.roles is not None:
-        relation = relation.in_role("train", "validation")
-    answer = study(relation.to_frame(), target, goal, confidence=confidence, seed=seed)
-    return answer.to_json()
+    return FeasibilityAnalysis(relation, goal, confidence, seed)
 
 
-def plan_cleaning(relation: Relation, n: int = 50, k: int = 3) -> dict[str, Any]:
+def plan_cleaning(relation: Relation, n: int = 50, k: int = 3) -> CleaningAnalysis:
     """Say which train rows to clean first, so that validation predictions become certain soonest.
 
     The answer names rows by their ids (``row_id``). Raises InvalidInput where there is no target,
     or there are no rows of train or validation.
     """
-    from easeml.lifecycle.cleaning import plan_table
-    from easeml.lifecycle.doubts import table_candidates
+    from easeml.lineage.analyses import CleaningAnalysis
 
-    plan = plan_table(table_candidates(relation), k=k, n=n)
-    answer = plan.to_json()
-    row_ids = relation.in_role("train").row_ids
-    for planned in answer["planned"]:
-        planned["row_id"] = _plain(row_ids[planned["row"]])
-    return answer
+    return CleaningAnalysis(relation, n, k)
 
 
-def label_next(relation: Relation, n: int = 50, k: int = 5, seed: int = 0) -> dict[str, Any]:
+def label_next(relation: Relation, n: int = 50, k: int = 5, seed: int = 0) -> LabellingAnalysis:
     """Say which rows of the pool to label first (``lifecycle.labeling.next_to_label``).
 
     Train rows have labels, and so have validation rows, as they are likeliest. Raises InvalidInput
     where there is no target, or no rows of train, validation or pool.
     """
-    from easeml.lifecycle import encode
-    from easeml.lifecycle.labeling import next_to_label
+    from easeml.lineage.analyses import LabellingAnalysis
 
-    target = _target(relation)
-    roles = ("train", "validation", "pool")
-    train, validation, pool = (_rows_in(relation, role) for role in roles)
-    X, X_valid, X_pool = encode(
-        train.drop(columns=target), validation.drop(columns=target), pool.drop(columns=target)
-    )
-    y, y_valid = train[target].astype(str), validation[target].astype(str)
-    queue = next_to_label(X, y, X_pool, X_valid, y_valid, n, k, seed=seed)
-    answer = queue.to_json()
-    answer["row_ids"] = [_plain(row_id) for row_id in pool.index[queue.rows]]
-    return answer
+    return LabellingAnalysis(relation, n, k, seed)
 
 
-def _rows_in(relation: Relation, role: str) -> pd.DataFrame:
-    """Return the rows of a role, as they are likeliest. Raises InvalidInput where there are none."""
-    found = relation.in_role(role).to_frame()
-    if found.empty:
-        raise InvalidInput(f"There are no {role} rows.", remedy="Use split(), or give roles.")
-    return found
+ADVICE: Mapping[str, Any] = {"clean": clean, "weak_labels": weak_labels, "predict": predict}
+"""By name; their keys change with their versions."""
 
-
-def _target(relation: Relation) -> str:
-    if relation.target is None:
-        raise InvalidInput("The relation has no target.", remedy="Name one in from_frame.")
-    return relation.target
-
-
-def _plain(value: Any) -> Any:
-    """Return a row id as a plain value, which JSON holds."""
-    return value.item() if hasattr(value, "item") else value
-
-
-ADVICE: Mapping[str, Any] = {
-    "clean": clean,
-    "weak_labels": weak_labels,
-    "predict": predict,
+ANALYSES: Mapping[str, Callable[..., Analysis]] = {
     "feasibility": feasibility,
     "plan_cleaning": plan_cleaning,
     "label_next": label_next,
 }
-"""By name; their keys change with their versions."""
+"""Questions whose answers follow their data, by name."""

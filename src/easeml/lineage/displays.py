@@ -6,26 +6,30 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+import numpy as np
+
+from easeml.figures import Figure
+from easeml.figures.lineage import doubts
 from easeml.relation import Content
 from easeml.relation.exchange import likeliest_table
 
 _ROWS, _COLUMNS = 8, 12  # shown at most
+_LETTERS = 24  # of a cell in a terminal
 
 
 def table_html(content: Content) -> str:
     """Return the first rows as they are likeliest; cells in doubt are marked, with how likely."""
     table, rows = likeliest_table(content)
     shown = table.slice(0, _ROWS).select(table.column_names[:_COLUMNS])
-    doubts = _doubts(content)
+    likely = _doubts(content)
     head = "".join([f"<th>{escape(name)}</th>" for name in ["", *shown.column_names]])
     lines = []
-    for number, cells in enumerate(shown.to_pylist()):
-        position = int(rows[number])
+    for position, cells in zip(rows.tolist(), shown.to_pylist(), strict=False):
         parts = [f"<th>{escape(str(content.row_ids[position]))}</th>"]
         for name, value in cells.items():
-            parts.append(_cell(value, doubts.get((position, name))))
+            parts.append(_cell(value, likely.get((position, name))))
         lines.append(f"<tr>{''.join(parts)}</tr>")
-    said = f"{len(rows):,} rows, {table.num_columns} columns, {len(content.blocks):,} in doubt"
+    said = f"{len(rows):,} rows, {table.num_columns} columns, {content.blocks.doubts:,} in doubt"
     return (
         f"<table><caption>{said}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
@@ -36,13 +40,58 @@ def answer_html(answer: Mapping[str, Any]) -> str:
     """Return an answer's plain values as a table; lists and tables within are counted."""
     lines = []
     for name, value in answer.items():
-        shown = value
-        if isinstance(value, list | Mapping):
-            shown = f"{len(value):,} entries"
-        if isinstance(value, float):
-            shown = f"{value:.6g}"
-        lines.append(f"<tr><th>{escape(name)}</th><td>{escape(str(shown))}</td></tr>")
+        shown = escape(value_text(value))
+        lines.append(f"<tr><th>{escape(name)}</th><td>{shown}</td></tr>")
     return f"<table><tbody>{''.join(lines)}</tbody></table>"
+
+
+def value_text(value: Any) -> str:
+    """Return a value of an answer in few words."""
+    if isinstance(value, list | Mapping):
+        return f"{len(value):,} entries"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def doubts_figure(content: Content) -> Figure | None:
+    """Return a picture of how many cells are in doubt by column; None where none is."""
+    blocks = content.blocks
+    counts: dict[str, int] = {}
+    for name, cells in blocks.cells.items():
+        uncertain = blocks.sizes[blocks.block[cells.place]] > 1
+        rows = blocks.row[blocks.block[cells.place[uncertain]]]
+        if len(rows):
+            counts[name] = len(np.unique(rows))
+    return doubts(counts) if counts else None
+
+
+def relation_html(content: Content) -> str:
+    """Return the first rows, and a picture of what is in doubt."""
+    figure = doubts_figure(content)
+    return table_html(content) + ("" if figure is None else figure.to_html())
+
+
+def relation_text(content: Content) -> str:
+    """Return the first rows for a terminal; ``?`` stands behind a cell in doubt."""
+    table, rows = likeliest_table(content)
+    shown = table.slice(0, _ROWS).select(table.column_names[:_COLUMNS])
+    uncertain = _doubts(content)
+    lines = [["", *shown.column_names]]
+    for position, cells in zip(rows.tolist(), shown.to_pylist(), strict=False):
+        line = [str(content.row_ids[position])]
+        for name, value in cells.items():
+            mark = "?" if (position, name) in uncertain else ""
+            line.append(_plain_text(value)[:_LETTERS] + mark)
+        lines.append(line)
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
+    text = []
+    for line in lines:
+        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+        text.append("  ".join(cells).rstrip())
+    if table.num_rows > _ROWS:
+        text.append(f"... {table.num_rows - _ROWS:,} more rows")
+    return "\n".join(text)
 
 
 def _doubts(content: Content) -> dict[tuple[int, str], float]:
@@ -52,16 +101,21 @@ def _doubts(content: Content) -> dict[tuple[int, str], float]:
     for name, cells in blocks.cells.items():
         rows = blocks.row[blocks.block[cells.place]]
         weights = blocks.weight[cells.place]
-        some = rows < 4 * _ROWS  # rows before those shown may not exist
+        # One candidate alone is what was found out. Rows before those shown may not exist.
+        some = (rows < 4 * _ROWS) & (blocks.sizes[blocks.block[cells.place]] > 1)
         for row, weight in zip(rows[some].tolist(), weights[some].tolist(), strict=True):
             found[row, name] = max(found.get((row, name), 0.0), weight)
     return found
 
 
 def _cell(value: Any, weight: float | None) -> str:
-    text = (
-        "" if value is None else escape(f"{value:.6g}" if isinstance(value, float) else str(value))
-    )
+    text = escape(_plain_text(value))
     if weight is None:
         return f"<td>{text}</td>"
     return f'<td title="{weight:.0%} likely"><mark>{text}</mark></td>'
+
+
+def _plain_text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

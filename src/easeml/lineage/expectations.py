@@ -22,7 +22,7 @@ def facts_of(value: Value) -> dict[str, Any]:
         return {
             "rows": len(value),
             "columns": len(value.columns),
-            "doubts": len(value.content.blocks),
+            "doubts": value.content.blocks.doubts,
             "entropy": value.entropy(),
             "worlds_log10": value.worlds_log10(),
         }
@@ -63,5 +63,5 @@ def summary(value: Value) -> str:
         told = [f"{name}: {each}" for name, each in facts.items() if isinstance(each, str)]
         return "; ".join(told[:2])
     found = f"{len(value):,} rows, {len(value.columns)} columns"
-    doubts = len(value.content.blocks)
+    doubts = value.content.blocks.doubts
     return f"{found}, {doubts:,} in doubt" if doubts else found

@@ -6,12 +6,14 @@ import datetime
 import json
 from collections.abc import Mapping
 from dataclasses import is_dataclass
+from decimal import Decimal
 from functools import cached_property
 from hashlib import blake2b
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from easeml.data.types.arrow import arrow_compute
@@ -78,6 +80,12 @@ def content_digest(content: Content) -> str:
     return digest.hexdigest()
 
 
+def value_digest(value: Any) -> str:
+    """Return the digest of what a step gives: of a relation its content, else of JSON values."""
+    content = getattr(value, "content", None)
+    return digest_of(canonical(value)) if content is None else content_digest(content)
+
+
 def canonical(value: Any, where: str = "parameter") -> str:
     """Return a parameter as text that is equal for equal values. Raises InvalidInput."""
     return json.dumps(_plain(value, where), sort_keys=True, ensure_ascii=False)
@@ -128,7 +136,7 @@ def _text_of(value: Any, where: str) -> str:
         return value.hex()
     if isinstance(value, Digested):
         return value.digest
-    if isinstance(value, datetime.date | datetime.timedelta):
+    if isinstance(value, datetime.date | datetime.timedelta | Decimal) or value is pd.NA:
         return str(value)
     if callable(value):
         return function_digest(value)

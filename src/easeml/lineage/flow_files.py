@@ -17,8 +17,8 @@
 
 from __future__ import annotations
 
+import datetime
 import json
-import math
 import tomllib
 from collections.abc import Mapping
 from importlib.util import module_from_spec, spec_from_file_location
@@ -29,7 +29,9 @@ from easeml.errors import InvalidInput
 from easeml.lineage.nodes import SOURCE, Node, ordered
 from easeml.lineage.steps import READ, FileContent, Flow, Step, step_names
 
-_OWN = ("do", "of", "expect", "about", "context", "tags")  # what a section says beside parameters
+OWN = ("do", "of", "expect", "content", "about", "context", "tags")
+"""What a section says beside parameters."""
+
 _ORIGIN = ("application", "version")  # what a flow was pulled from
 
 
@@ -40,7 +42,7 @@ def load_flow(path: str | Path) -> Flow:
         InvalidInput: naming the place, where it is no such file.
     """
     path = Path(path)
-    document = _document(path)
+    document = document_of(path)
     strange = sorted(set(document) - {"operators", "steps", *_ORIGIN})
     sections = document.get("steps")
     if strange or not isinstance(sections, dict) or not sections:
@@ -50,7 +52,7 @@ def load_flow(path: str | Path) -> Flow:
             remedy="Write sections [steps.NAME], and operators = [FILES] above them.",
         )
     for name in document.get("operators", []):
-        _run_operators(path.parent / name)
+        run_operators(path.parent / name)
     steps = {}
     for name, section in sections.items():
         steps[name] = _step(name, section, path)
@@ -69,12 +71,13 @@ def save_flow(root: Node, path: str | Path) -> None:
     sections = []
     for node in ordered(root):
         name = names[id(node)]
-        lines = [f"[steps.{_key(name)}]", *_lines(node, names, name, path)]
+        lines = [f"[steps.{key_text(name)}]", *_lines(node, names, name, path)]
         sections.append("\n".join(lines) + "\n")
     path.write_text("\n".join(sections), "utf-8")
 
 
-def _document(path: Path) -> dict[str, Any]:
+def document_of(path: Path) -> dict[str, Any]:
+    """Return what a file of steps says, as it is written. Raises InvalidInput."""
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -83,8 +86,8 @@ def _document(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"is no TOML file: {error}.", where=str(path)) from error
 
 
-def _run_operators(path: Path) -> None:
-    """Run a Python file, whose decorated functions become operators."""
+def run_operators(path: Path) -> None:
+    """Run a Python file, whose decorated functions become operators. Raises InvalidInput."""
     spec = spec_from_file_location(f"easeml_operators_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise InvalidInput("is no Python file.", where=str(path), remedy="Name a file *.py.")
@@ -105,7 +108,7 @@ def _step(name: str, section: Any, path: Path) -> Step:
         inputs = [inputs]
     parameters = {}
     for key, value in section.items():
-        if key not in _OWN:
+        if key not in OWN:
             parameters[key] = _with_text(value, path)
     return Step(
         name=name,
@@ -113,6 +116,7 @@ def _step(name: str, section: Any, path: Path) -> Step:
         of=tuple(inputs),
         parameters=parameters,
         expect=section.get("expect", ""),
+        content=section.get("content", ""),
         about=section.get("about", ""),
         context=section.get("context", ""),
         tags=tuple(section.get("tags", ())),
@@ -144,7 +148,7 @@ def _lines(node: Node, names: Mapping[int, str], name: str, path: Path) -> list[
         if isinstance(value, FileContent):
             lines.append(f"file = {toml(str(value.path), name)}")
         elif value is not None:
-            lines.append(f"{_key(key)} = {toml(value, f'{name}, {key}')}")
+            lines.append(f"{key_text(key)} = {toml(value, f'{name}, {key}')}")
     return lines
 
 
@@ -154,14 +158,14 @@ def toml(value: Any, where: str) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
     if isinstance(value, list | tuple):
         return f"[{', '.join([toml(each, where) for each in value])}]"
     if isinstance(value, Mapping):
-        pairs = [f"{_key(str(key))} = {toml(each, where)}" for key, each in value.items()]
+        pairs = [f"{key_text(str(key))} = {toml(each, where)}" for key, each in value.items()]
         return f"{{ {', '.join(pairs)} }}"
     raise InvalidInput(
         f"A value of type {type(value).__name__} cannot be written to a file.",
@@ -170,6 +174,7 @@ def toml(value: Any, where: str) -> str:
     )
 
 
-def _key(name: str) -> str:
+def key_text(name: str) -> str:
+    """Return a name as TOML has it before '='."""
     plain = name.replace("-", "").replace("_", "")
     return name if plain.isascii() and plain.isalnum() else json.dumps(name, ensure_ascii=False)

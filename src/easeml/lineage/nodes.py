@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from easeml.lineage.deltas import Analysis
 from easeml.lineage.fingerprints import Held, canonical, digest_of
 from easeml.relation import Relation
 
@@ -18,12 +19,14 @@ Value = Any
 class Operator:
     """Work on relations. ``function(*relations, **parameters)`` gives a relation or JSON values.
 
-    ``version`` is a part of every key: another one makes what was computed stale.
+    ``version`` is a part of every key: another one makes what was computed stale. ``begin``: of an
+    analysis that can follow its data, what gives it (``easeml.lineage.deltas``).
     """
 
     name: str
     version: str
     function: Callable[..., Value]
+    begin: Callable[..., Analysis] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +51,23 @@ class Node:
         # Inputs come before what reads them, so that no key asks for more than one level below.
         return [node._key for node in ordered(self)][-1]
 
+    @property
+    def question(self) -> str:
+        """The digest of operator, version and parameters: what is asked, whatever of."""
+        return digest_of(*self._asked)
+
     @cached_property
-    def _key(self) -> str:
+    def _asked(self) -> list[str]:
         told = [
             f"{name}={canonical(value, f'{self.operator.name}, {name}')}"
             for name, value in sorted(self.parameters.items())
         ]
+        return [self.operator.name, self.operator.version, *told]
+
+    @cached_property
+    def _key(self) -> str:
         inputs = [node._key for node in self.inputs]
-        return digest_of(self.operator.name, self.operator.version, *told, "of", *inputs)
+        return digest_of(*self._asked, "of", *inputs)
 
     @property
     def title(self) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from easeml.errors import InvalidInput
-from easeml.lineage.advice import ADVICE
+from easeml.lineage.advice import ADVICE, ANALYSES
+from easeml.lineage.deltas import Analysis
 from easeml.lineage.nodes import Node, Operator, Value
 from easeml.relation import Relation, RowCandidates, Source, cell_candidates, optional_row
 from easeml.search.installed import Installed, find_installed
@@ -21,6 +23,16 @@ def register(name: str, version: str, function: Callable[..., Value]) -> Operato
     made = Operator(name, version, function)
     _OPERATORS[name] = made
     return made
+
+
+def analysis(name: str, version: str, begin: Callable[..., Analysis]) -> Operator:
+    """Return the operator of an analysis that can follow its data."""
+
+    @functools.wraps(begin)
+    def answered(relation: Relation, *arguments: Any, **named: Any) -> dict[str, Any]:
+        return begin(relation, *arguments, **named).answer
+
+    return Operator(name, version, answered, begin)
 
 
 def operator_named(name: str) -> Operator:
@@ -99,9 +111,11 @@ def rows_where(relation: Relation, condition: str | Callable[[Any], Any]) -> Rel
     return relation.filter(condition)
 
 
-def with_column(relation: Relation, name: str, formula: str) -> Relation:
-    """Compute a column."""
-    return relation.with_column(name, formula)
+def with_column(
+    relation: Relation, name: str, formula: str | None = None, sql: str | None = None
+) -> Relation:
+    """Compute a column, by a formula or by SQL."""
+    return relation.with_column(name, formula, sql)
 
 
 def select(relation: Relation, columns: Sequence[str]) -> Relation:
@@ -149,6 +163,10 @@ SHIPPED = {
     "join": join,
     "update": update,
     **ADVICE,
+    **ANALYSES,
 }
 for _name, _function in SHIPPED.items():
-    register(_name, "1", _function)
+    if _name in ANALYSES:
+        _OPERATORS[_name] = analysis(_name, "1", _function)
+    else:
+        register(_name, "1", _function)

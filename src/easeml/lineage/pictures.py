@@ -12,7 +12,7 @@ from easeml.lineage.steps import Flow, Step
 _WIDTH, _HEIGHT = 190, 46  # of a box
 _ACROSS, _DOWN = 26, 44  # between boxes
 _MARGIN = 12
-_LETTERS = 27  # that fit into a box
+_LETTERS = 24  # that fit into a box, in wide fonts too
 _MERMAID_ENTITIES = {'"': "#quot;", "<": "#lt;", ">": "#gt;"}
 
 _STYLE = """

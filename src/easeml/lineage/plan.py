@@ -12,6 +12,7 @@ from dataclasses import replace
 from easeml.lineage.nodes import SOURCE, Node
 from easeml.lineage.operators import cell_of, operator_named
 from easeml.relation.expressions import parse
+from easeml.relation.row_sql import mentioned
 
 Known = Callable[[Node], bool]
 """Tells of a node whether its value is there already."""
@@ -24,7 +25,8 @@ def optimised(root: Node, known: Known) -> Node:
     - A filter moves below a split, which gives roles by the ids of rows, and into the left side of a
       join where it reads columns of that side only.
 
-    - A filter of columns without doubts moves below a computed column that it does not read.
+    - A filter of columns without doubts moves below a column computed by a formula that it does
+      not read.
     - Columns without doubts that nobody reads go before a filter, not after it.
 
     Where a filter reads doubts it stays above a computed column: moved below, other cells would
@@ -58,7 +60,7 @@ def _brought_into_doubt(node: Node, below: set[str]) -> set[str]:
     name = node.operator.name
     if name == "with_candidates":
         return {node.parameters["column"]}
-    if name == "with_column" and below.intersection(parse(node.parameters["formula"]).columns):
+    if name == "with_column" and below.intersection(_read_by(node, below)):
         return {node.parameters["name"]}
     found: set[str] = set()
     if name == "with_all":
@@ -66,6 +68,13 @@ def _brought_into_doubt(node: Node, below: set[str]) -> set[str]:
             for candidate in told.candidates:
                 found.update(candidate.cells)
     return found
+
+
+def _read_by(node: Node, columns: set[str]) -> Sequence[str]:
+    """Return, of some columns, at least those that a computed column is made of."""
+    if node.parameters["sql"] is not None:
+        return mentioned(str(node.parameters["sql"]), columns)
+    return parse(node.parameters["formula"]).columns
 
 
 def columns_of(node: Node) -> list[str] | None:
@@ -137,7 +146,9 @@ def _filter_down(node: Node, below: Node, known: Known) -> Node:
         return _anew(below, (_moved(_anew(node, below.inputs), known),))
     if name == "join":
         return _filter_into_join(node, below, read, known)
-    if name == "with_column" and below.parameters["name"] not in read:
+    # The type of a column by SQL follows from its values, so that it needs all rows.
+    by_formula = name == "with_column" and below.parameters["sql"] is None
+    if by_formula and below.parameters["name"] not in read:
         doubtful = doubtful_columns(below.inputs[0])
         if doubtful is not None and not read & doubtful:
             return _anew(below, (_moved(_anew(node, below.inputs), known),))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from easeml.lineage.cache import FolderCache
 from easeml.lineage.evaluation import evaluate
 from easeml.lineage.expectations import is_met, summary
-from easeml.lineage.fingerprints import canonical
+from easeml.lineage.fingerprints import canonical, value_digest
 from easeml.lineage.nodes import Node, Value, short
+from easeml.lineage.outputs import Outputs
 from easeml.lineage.steps import Flow, nodes_of
+from easeml.relation import Relation
 
 _SECTION = "flows"  # the folder of records beside the cache's results
 
@@ -68,6 +70,8 @@ class FlowRuns:
         self.flow = flow
         self.nodes = nodes_of(flow)
         self.cache = FolderCache(Path(folder) / "results")
+        self._outputs = Outputs(Path(folder) / "results")
+        self._title = title
         self._record = Path(folder) / _SECTION / f"{title}.json"
 
     def run(self, told: Callable[[StepResult], None] | None = None) -> list[StepResult]:
@@ -83,6 +87,7 @@ class FlowRuns:
         results = []
         for name, node in self.nodes.items():
             found = self._result(name, node)
+            self._outputs.note(node.key, self._title, self.flow.steps[name])
             known[name] = now[name]
             self._remember({name: known[name] for name in known if name in now})
             results.append(found)
@@ -93,6 +98,15 @@ class FlowRuns:
     def value(self, name: str) -> Value:
         """Return what a step gives. Raises NodeFailed."""
         return evaluate(self.nodes[name], cache=self.cache)
+
+    def digests(self) -> dict[str, str]:
+        """Return the digests of the relations that steps gave, of those whose results are there."""
+        found = {}
+        for name, node in self.nodes.items():
+            value = self.cache.get(node.key)
+            if isinstance(value, Relation):
+                found[name] = value_digest(value)
+        return found
 
     def states(self) -> list[StepState]:
         """Say of each step whether its result is there, and if not, why not."""
@@ -120,12 +134,18 @@ class FlowRuns:
 
     def _result(self, name: str, node: Node) -> StepResult:
         there = self.cache.has(node.key)
-        expect = self.flow.steps[name].expect
-        if there and not expect:
+        step = self.flow.steps[name]
+        if there and not step.expect and not step.content:
             return StepResult(name, computed=False, summary="", expect="", met=None)
         value = evaluate(node, cache=self.cache)
-        met = is_met(expect, value, name) if expect else None
-        return StepResult(name, not there, summary(value), expect, met)
+        expected: dict[str, bool | None] = {}
+        if step.expect:
+            expected[step.expect] = is_met(step.expect, value, name)
+        if step.content:
+            expected[f"content {step.content[:8]}"] = value_digest(value) == step.content
+        return StepResult(
+            name, not there, summary(value), " and ".join(expected), _all(expected.values())
+        )
 
     def _remember(self, records: Records) -> None:
         self._record.parent.mkdir(parents=True, exist_ok=True)
@@ -133,6 +153,14 @@ class FlowRuns:
         part = self._record.with_suffix(".part")
         part.write_text(json.dumps(written, indent=1), "utf-8")
         part.replace(self._record)
+
+
+def _all(answers: Iterable[bool | None]) -> bool | None:
+    """Tell whether all is as expected; None where that cannot be told, or nothing is expected."""
+    found = list(answers)
+    if False in found:
+        return False
+    return None if None in found or not found else True
 
 
 def records_of(nodes: Mapping[str, Node]) -> dict[str, StepRecord]:

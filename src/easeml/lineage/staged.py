@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from easeml.errors import InvalidInput
+from easeml.lineage.answers import Answer
 from easeml.lineage.cache import Cache
-from easeml.lineage.displays import answer_html, table_html
+from easeml.lineage.displays import doubts_figure, relation_html, relation_text
 from easeml.lineage.evaluation import Told, evaluate
 from easeml.lineage.flow_files import load_flow, save_flow
 from easeml.lineage.nodes import Node, Operator, Value, ordered, source
 from easeml.lineage.operators import node_of, operator_named
 from easeml.lineage.pictures import as_svg
 from easeml.lineage.steps import flow_of, nodes_of
-from easeml.lineage.suggestions import Suggestion, suggestions
+from easeml.lineage.suggestions import Suggestions, suggestions
 from easeml.relation import Content, Relation, RowCandidates, Source
 
 
@@ -49,7 +50,12 @@ class StagedRelation(Relation):
         return value.content
 
     def eval(
-        self, *, cache: Cache | None = None, told: Told | None = None, plan: bool = True
+        self,
+        *,
+        cache: Cache | None = None,
+        told: Told | None = None,
+        plan: bool = True,
+        follow: bool = True,
     ) -> Any:
         """Do what was asked for.
 
@@ -57,14 +63,18 @@ class StagedRelation(Relation):
             cache: results of this and of other processes, such as a ``FolderCache``.
             told: called with each node that was computed, and the share of the work done.
             plan: whether the graph may be replaced by one that costs less and means the same.
+            follow: whether an analysis may take in the few rows that changed since it was last
+                asked, which costs little; its answer then says so (``updated``).
 
         Returns: this relation, now computed; of an analysis, such as ``feasibility``, its answer.
 
         Raises:
             NodeFailed: naming the node that failed. What comes before it is kept.
         """
-        value = evaluate(self.node, cache=cache, told=told, plan=plan)
-        return self if isinstance(value, Relation) else value
+        value = evaluate(self.node, cache=cache, told=told, plan=plan, follow=follow)
+        if isinstance(value, Relation):
+            return self
+        return Answer(value, self.node.operator.name)
 
     def save_flow(self, path: str | Path) -> None:
         """Write the graph to a file, which ``easeml flow`` and ``load_flow`` read.
@@ -105,9 +115,9 @@ class StagedRelation(Relation):
         """As ``Relation.filter``, staged."""
         return self._then("filter", condition)
 
-    def with_column(self, name: str, formula: str) -> Self:
+    def with_column(self, name: str, formula: str | None = None, sql: str | None = None) -> Self:
         """As ``Relation.with_column``, staged."""
-        return self._then("with_column", name, formula)
+        return self._then("with_column", name, formula, sql)
 
     def select(self, columns: Sequence[str]) -> Self:
         """As ``Relation.select``, staged."""
@@ -179,13 +189,13 @@ class StagedRelation(Relation):
         """
         return self._then("predict", list(roles or ("pool", "production")), draws, seed)
 
-    def suggest(self, seed: int = 0) -> list[Suggestion]:
+    def suggest(self, seed: int = 0) -> Suggestions:
         """Say what to do next, most useful first, each with the step that is ready to run.
 
         See ``lineage.suggestions``.
         """
         found = suggestions(self.content, {node.operator.name for node in ordered(self.node)}, seed)
-        return [replace(each, step=each.ready(self)) for each in found]
+        return Suggestions([replace(each, step=each.ready(self)) for each in found])
 
     def plan_cleaning(self, n: int = 50, k: int = 3) -> Self:
         """Ask which rows to clean first; ``eval`` gives the plan as JSON values."""
@@ -243,32 +253,57 @@ class StagedRelation(Relation):
     def _then(self, name: str, *parameters: Any, **named: Any) -> Self:
         return type(self).of(node_of(operator_named(name), [self.node, *parameters], named))
 
+    @property
+    def answer(self) -> Answer | None:
+        """What an analysis answered; None for a relation, and before ``eval``."""
+        kept = self.node.kept
+        if not kept or isinstance(kept[0], Relation):
+            return None
+        return Answer(kept[0], self.node.operator.name)
+
     def _repr_html_(self) -> str:
         """Show the graph, and what came out once it is there; notebooks call this."""
         picture = as_svg(flow_of(self.node))
         if not self.node.kept:
             return picture
-        value = self.node.kept[0]
-        if isinstance(value, Relation):
-            return picture + table_html(value.content)
-        return picture + answer_html(value)
+        if self.answer is not None:
+            return picture + self.answer._repr_html_()
+        return picture + relation_html(self.content)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Show the same as HTML, and in few words where only text can be shown."""
-        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
+        """Show the same as HTML, as a picture for paper, and as text."""
+        figure = None
+        if self.answer is not None:
+            figure = self.answer.figure()
+        elif self.node.kept:
+            figure = doubts_figure(self.content)
+        drawn = as_svg(flow_of(self.node)) if figure is None else figure.to_svg()
+        return {"text/html": self._repr_html_(), "image/svg+xml": drawn, "text/plain": str(self)}
 
     def __repr__(self) -> str:
         if not self.node.kept:
             return f"<Relation to come: {self.node.title}>"
-        value = self.node.kept[0]
-        if isinstance(value, Relation):
+        if self.answer is None:
             return super().__repr__()
-        return f"<Answer of {self.node.operator.name}: {value.get('verdict', 'there')}>"
+        return f"<Answer of {self.node.operator.name}: {self.answer.get('verdict', 'there')}>"
+
+    def __str__(self) -> str:
+        """Return the first rows, or the answer, for a terminal."""
+        if not self.node.kept:
+            return repr(self)
+        if self.answer is not None:
+            return str(self.answer)
+        return f"{self!r}\n{relation_text(self.content)}"
 
 
 def node_behind(relation: Relation) -> Node:
     """Return the node of a relation; one that was made elsewhere becomes a source."""
     return relation.node if isinstance(relation, StagedRelation) else source(relation)
+
+
+def apply(name: str, /, *relations: Relation, **parameters: Any) -> StagedRelation:
+    """Append a use of an operator by its name, as a file of steps does. Raises InvalidInput."""
+    return staged_call(operator_named(name))(*relations, **parameters)
 
 
 def staged_call(operator: Operator) -> Callable[..., StagedRelation]:

@@ -22,7 +22,8 @@ READ = "read"
 class Step:
     """One step: operator ``do`` on the steps ``of``, with parameters.
 
-    ``expect``: a condition on what comes out (``easeml.lineage.expectations``), or empty.
+    ``expect``: a condition on what comes out (``easeml.lineage.expectations``), or empty;
+    ``content``: the digest of what came out elsewhere (``fingerprints.value_digest``), or empty.
     ``about``: what people say of it. ``context``: what it was made for, such as a study; ``tags``:
     words to find it by.
     """
@@ -32,6 +33,7 @@ class Step:
     of: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
     expect: str = ""
+    content: str = ""
     about: str = ""
     context: str = ""
     tags: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,18 @@ class Suggestion:
                 f" Expected gain {100 * self.gain.mean:+.1f} points ({low:+.1f} to {high:+.1f})."
             )
         return told
+
+
+class Suggestions(list[Suggestion]):
+    """Suggestions in their order, which show themselves as a list."""
+
+    def _repr_html_(self) -> str:
+        lines = [f"<li>{escape(str(each))}</li>" for each in self]
+        return f"<ol>{''.join(lines)}</ol>"
+
+    def __repr__(self) -> str:
+        lines = [f"{place}. {each}" for place, each in enumerate(self, start=1)]
+        return "\n".join(lines) or "Nothing to suggest."
 
 
 def suggestions(content: Content, done: Collection[str], seed: int) -> list[Suggestion]:

@@ -72,6 +72,11 @@ class Blocks:
         return np.diff(self.first)
 
     @cached_property
+    def doubts(self) -> int:
+        """How many blocks have more than one candidate; one alone is what was found out."""
+        return int(np.count_nonzero(self.sizes > 1))
+
+    @cached_property
     def block(self) -> np.ndarray:
         """(T,) the block of each candidate."""
         return np.repeat(np.arange(len(self)), self.sizes)

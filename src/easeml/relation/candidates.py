@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from easeml.errors import InvalidInput
@@ -108,8 +109,9 @@ def _checked_weights(told: RowCandidates, where: str) -> None:
         raise InvalidInput("There are no candidates.", where=where, remedy="Give at least one.")
     fair = np.isfinite(weights).all() and (weights >= 0).all()
     if not fair or abs(weights.sum() - 1.0) > _SLACK:
+        found = f"their sum is {weights.sum():g}" if fair else f"the least is {weights.min():g}"
         raise InvalidInput(
-            f"The weights are not probabilities: their sum is {weights.sum():g}.",
+            f"The weights are not probabilities: {found}.",
             where=where,
             remedy="Give numbers of at least 0 that sum to 1.",
         )
@@ -186,7 +188,7 @@ def _made(
 def typed(content: Content, column: str, values: Sequence[Any]) -> pa.Array:
     """Return values as an array of a column's type. Raises InvalidInput, naming the column."""
     kind = content.type_of(column)
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    plain = [_plain(value, kind) for value in values]
     try:
         return pa.array(plain, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
@@ -195,3 +197,13 @@ def typed(content: Content, column: str, values: Sequence[Any]) -> pa.Array:
             where=f"column {column!r}",
             remedy="Convert the column first, or give values of its type.",
         ) from error
+
+
+def _plain(value: Any, kind: pa.DataType) -> Any:
+    """Return a value as Arrow takes it: what pandas marks as missing becomes None."""
+    if value is pd.NaT or value is pd.NA:
+        return None
+    plain = value.item() if isinstance(value, np.generic) else value
+    # Among real numbers NaN is a value, in any other column it says that there is none.
+    is_nan = isinstance(plain, float) and np.isnan(plain)
+    return None if is_nan and not pa.types.is_floating(kind) else plain

@@ -9,9 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from easeml.figures import Figure
 
 MOST_CELLS = 1 << 23
 """Steps of a grid on which sums are convolved, times the rounds in which that is done."""
@@ -73,8 +78,26 @@ class Distribution:
         return float(self.values[min(place, len(self.values) - 1)])
 
     def __repr__(self) -> str:
+        if not len(self.values):
+            return "undefined: there is no value in any world"
         low, high = self.quantile(0.025), self.quantile(0.975)
         return f"mean {self.mean:.6g}, 95 % between {low:.6g} and {high:.6g} ({self.method})"
+
+    def figure(self) -> Figure | None:
+        """Draw how likely each value is; None where there is no value at all."""
+        from easeml.figures.lineage import distribution
+
+        if not len(self.values):
+            return None
+        return distribution(self.values.tolist(), self.probabilities.tolist())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Show picture and summary in a notebook, and the summary elsewhere."""
+        figure = self.figure()
+        if figure is None:
+            return {"text/plain": repr(self)}
+        shown = f"{figure.to_html()}<p>{escape(repr(self))}</p>"
+        return {"text/html": shown, "image/svg+xml": figure.to_svg(), "text/plain": repr(self)}
 
     @property
     def method(self) -> str:

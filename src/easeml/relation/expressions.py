@@ -54,6 +54,15 @@ class Condition(Protocol):
     def holds(self, columns: Columns, rows: int) -> pa.Array: ...
 
 
+class Formula(Protocol):
+    """What gives a value for each row: ``columns`` that it reads, and ``evaluate`` of their values."""
+
+    @property
+    def columns(self) -> Sequence[str]: ...
+
+    def evaluate(self, columns: Columns, rows: int) -> pa.Array: ...
+
+
 @dataclass(frozen=True)
 class Equals:
     """The condition that a column has a value."""

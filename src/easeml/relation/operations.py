@@ -18,7 +18,7 @@ from easeml.data import ALL_ROLES
 from easeml.errors import InvalidInput
 from easeml.relation.blocks import Blocks, CandidateCells, concatenated, offsets
 from easeml.relation.content import Content, plain_values
-from easeml.relation.expressions import Condition, Expression
+from easeml.relation.expressions import Condition, Formula
 from easeml.relation.outcomes import one_block_a_row, values_of
 from easeml.relation.pandas_types import with_types_of, without_type
 
@@ -63,14 +63,19 @@ def selected(content: Content, columns: Sequence[str]) -> Content:
     return replace(content, table=content.table.select(list(columns)), target=target, blocks=blocks)
 
 
-def with_column(content: Content, name: str, formula: Expression) -> Content:
+def with_column(content: Content, name: str, formula: Formula) -> Content:
     """Return the relation with one more column, or another one in its place. Raises InvalidInput."""
     content = _with_one_block(content, formula.columns)
-    known = formula.evaluate(_certain(content, formula), content.table.num_rows)
     chosen = _covering(content.blocks, formula.columns)
     blocks = content.blocks.take(chosen)
-    columns = {column: values_of(content, blocks, column) for column in formula.columns}
-    values = formula.evaluate(columns, len(blocks.weight)).cast(known.type)
+    # Rows and candidates are computed together: the type of a column may follow from its values.
+    columns = _certain(content, formula)
+    if len(chosen):
+        for column, cells in columns.items():
+            columns[column] = pa.concat_arrays([cells, values_of(content, blocks, column)])
+    rows = content.table.num_rows
+    computed = formula.evaluate(columns, rows + len(blocks.weight))
+    known, values = computed[:rows], computed[rows:]
     place = np.flatnonzero(blocks.present)
     made = CandidateCells(place, values.take(pa.array(place)))
     others = content.blocks.take(np.setdiff1d(np.arange(len(content.blocks)), chosen))
@@ -251,7 +256,7 @@ def _speaking(blocks: Blocks) -> Blocks:
     return blocks if covering.all() else blocks.take(np.flatnonzero(covering))
 
 
-def _certain(content: Content, expression: Condition | Expression) -> dict[str, pa.Array]:
+def _certain(content: Content, expression: Condition | Formula) -> dict[str, pa.Array]:
     return {name: plain_values(content.table.column(name)) for name in expression.columns}
 
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from easeml.data import ALL_ROLES
+from easeml.errors import InvalidInput
 from easeml.relation import aggregates, exchange, files, operations
 from easeml.relation.candidates import RowCandidates, cell_candidates, optional_row, with_all
 from easeml.relation.content import Content, Source
 from easeml.relation.drawn_worlds import drawn_worlds
-from easeml.relation.expressions import Condition, Tested, parse
+from easeml.relation.expressions import Condition, Formula, Tested, parse
 from easeml.relation.groups import Groups
+from easeml.relation.row_sql import row_sql
 from easeml.relation.updates import updated
 
 if TYPE_CHECKING:
@@ -112,12 +114,14 @@ class Relation:
         """
         return self.like(operations.filtered(self.content, self._condition(condition)))
 
-    def with_column(self, name: str, formula: str) -> Self:
+    def with_column(self, name: str, formula: str | None = None, sql: str | None = None) -> Self:
         """Return the relation with one more column, or another one in its place.
 
-        ``formula``: text such as ``"price * amount"``. Raises InvalidInput.
+        ``formula``: text such as ``"price * amount"`` (``easeml.relation.expressions``). ``sql``,
+        instead of it: an expression of SQL over the cells of a row (``easeml.relation.row_sql``).
+        Raises InvalidInput.
         """
-        return self.like(operations.with_column(self.content, name, parse(formula)))
+        return self.like(operations.with_column(self.content, name, self._formula(formula, sql)))
 
     def select(self, columns: Sequence[str]) -> Self:
         """Return only some columns. Raises InvalidInput."""
@@ -249,6 +253,17 @@ class Relation:
             return parse(condition)
         return Tested(condition, self.columns)
 
+    def _formula(self, formula: str | None, sql: str | None) -> Formula:
+        if formula is not None and sql is None:
+            return parse(formula)
+        if sql is not None and formula is None:
+            return row_sql(str(sql), self.columns)
+        raise InvalidInput(
+            "A column is computed by a formula or by SQL.",
+            where="with_column",
+            remedy="Give one of 'formula' and 'sql'.",
+        )
+
     def average(self, column: str) -> Distribution:
         """Return how the mean of a column is distributed, of the rows that have a value there."""
         return aggregates.average_of(self.content, column)
@@ -262,5 +277,6 @@ class Relation:
         return aggregates.maximum_of(self.content, column)
 
     def __repr__(self) -> str:
-        doubts = f"{len(self.content.blocks)} in doubt" if len(self.content.blocks) else "no doubts"
+        count = self.content.blocks.doubts
+        doubts = f"{count} in doubt" if count else "no doubts"
         return f"<Relation of {len(self)} rows and {len(self.columns)} columns, {doubts}>"

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from easeml.errors import InvalidInput, NotFound
 from easeml.relation.blocks import Blocks, concatenated
+from easeml.relation.content import plain_values
 from easeml.relation.operations import repeated, take_rows
 
 if TYPE_CHECKING:
@@ -116,3 +118,75 @@ def _in_order_of_ids(content: Content) -> Content:
         roles=None if content.roles is None else content.roles[order],
         blocks=repeated(content.blocks, order),
     )
+
+
+def changed_rows(before: Content, after: Content) -> np.ndarray | None:
+    """Return the positions of the rows whose cells or doubts differ, ascending.
+
+    None where more than that differs: rows, roles, columns, their types or the target.
+    """
+    same_frame = (
+        before.table.schema.equals(after.table.schema)
+        and before.target == after.target
+        and before.row_ids.equals(after.row_ids)
+    )
+    if not same_frame or not _same_roles(before, after):
+        return None
+    found = _rows_with_other_doubts(before.blocks, after.blocks)
+    for name in before.table.column_names:
+        rows = _rows_with_other_cells(before.table.column(name), after.table.column(name))
+        if rows is None:
+            return None
+        found.update(rows)
+    return np.array(sorted(found), dtype=np.int64)
+
+
+def _same_roles(before: Content, after: Content) -> bool:
+    if before.roles is None or after.roles is None:
+        return before.roles is after.roles
+    return np.array_equal(before.roles, after.roles)
+
+
+def _rows_with_other_cells(old: pa.ChunkedArray, new: pa.ChunkedArray) -> list[int] | None:
+    """Return where two columns differ; None for types that cannot be compared cell by cell."""
+    if old is new or old.equals(new):
+        return []
+    left, right = plain_values(old), plain_values(new)
+    if pa.types.is_nested(left.type):
+        return None
+    differs = _computed("not_equal", left, right)
+    missing = _computed("xor", left.is_null(), right.is_null())
+    differs = _computed("if_else", differs.is_null(), missing, differs)
+    if pa.types.is_floating(left.type):
+        both = _computed("and", _computed("is_nan", left), _computed("is_nan", right))
+        differs = _computed("and_not", differs, both.fill_null(False))
+    return np.flatnonzero(differs.to_numpy(zero_copy_only=False)).tolist()
+
+
+def _computed(function: str, *values: Any) -> Any:
+    return pc.call_function(function, list(values))
+
+
+def _rows_with_other_doubts(old: Blocks, new: Blocks) -> set[int]:
+    if old is new:
+        return set()
+    before, after = _doubts_by_row(old), _doubts_by_row(new)
+    return {row for row in before.keys() | after.keys() if before.get(row) != after.get(row)}
+
+
+def _doubts_by_row(blocks: Blocks) -> dict[int, list[Any]]:
+    """Return what is said of each row in doubt, as values that can be compared."""
+    cells: dict[int, dict[str, Any]] = {}
+    for name, of_column in blocks.cells.items():
+        values = of_column.values.to_pylist()
+        for place, value in zip(of_column.place.tolist(), values, strict=True):
+            cells.setdefault(place, {})[name] = value
+    weights, present = blocks.weight.tolist(), blocks.present.tolist()
+    first = blocks.first.tolist()
+    said: dict[int, list[Any]] = {}
+    for number, row in enumerate(blocks.row.tolist()):
+        ways = []
+        for place in range(first[number], first[number + 1]):
+            ways.append((weights[place], present[place], cells.get(place)))
+        said.setdefault(row, []).append(ways)
+    return said

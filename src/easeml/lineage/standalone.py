@@ -1,0 +1,211 @@
+"""A file of steps with all that it reads, as a folder that runs elsewhere; and as a Python script."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from easeml.errors import InvalidInput
+from easeml.lineage.flow_files import OWN, document_of, key_text, load_flow, toml
+from easeml.lineage.steps import READ, nodes_of
+from easeml.relation.files import candidates_path
+
+_FILES = "files"
+_METHODS = (
+    "clean",
+    "feasibility",
+    "filter",
+    "label_next",
+    "plan_cleaning",
+    "select",
+    "split",
+    "weak_labels",
+    "with_column",
+)
+"""Operators whose parameters have the same names as those of the method of a relation."""
+
+
+def write_standalone(path: Path, folder: Path, digests: Mapping[str, str]) -> Path:
+    """Write a file of steps to a folder, and what it reads below it; return the new file.
+
+    ``digests``: of what steps gave here (``value_digest``); a run elsewhere is compared with them.
+
+    Raises:
+        InvalidInput: where the file cannot be read, or the folder holds something.
+    """
+    document, files = _opened(path, folder)
+    parts = []
+    if "operators" in document:
+        taken = [files.taken(name) for name in document["operators"]]
+        parts.append(f"operators = {toml(taken, 'operators')}\n")
+    for name, section in document["steps"].items():
+        said = {key: _moved(section, key, files) for key in section if key != "content"}
+        if name in digests:
+            said["content"] = digests[name]
+        lines = [f"[steps.{key_text(name)}]"]
+        for key, value in said.items():
+            lines.append(f"{key_text(key)} = {toml(value, f'{name}, {key}')}")
+        parts.append("\n".join(lines) + "\n")
+    written = folder / f"{path.stem}.toml"
+    written.write_text("\n".join(parts), "utf-8")
+    return written
+
+
+def write_script(path: Path, folder: Path) -> Path:
+    """Write a Python script that does what a file of steps does, and what it reads below it.
+
+    Returns the script. Raises as ``write_standalone`` does.
+    """
+    document, files = _opened(path, folder)
+    names = _variables(document["steps"])
+    flow = load_flow(path)
+    lines = []
+    for name in document.get("operators", []):
+        lines.append(f"easeml.lineage.run_operators(HERE / {files.taken(name)!r})")
+    for name in nodes_of(flow):  # inputs before what reads them
+        section = document["steps"][name]
+        inputs = [names[each] for each in flow.steps[name].of]
+        for key in ("about", "expect"):
+            lines += [f"# {key}: {line}" for line in str(section.get(key, "")).splitlines()]
+        made = _call(section, inputs, files)
+        lines.append(f"{names[name]} = {made}.called({name!r})\n")
+    ends = ", ".join(f"{name!r}: {names[name]}" for name in flow.ends())
+    lines.append(f"ENDS = {{{ends}}}")
+    # Not the bare name: a script called pandas.py would be what others import as pandas.
+    written = folder / f"run_{path.stem}.py"
+    written.write_text(_script(path.name, "\n".join(lines)), "utf-8")
+    return written
+
+
+def _script(name: str, body: str) -> str:
+    """Return a script with what its body needs to be imported."""
+    needed = ""
+    if "datetime." in body:
+        needed += "import datetime\n"
+    if re.search(r"\b(inf|nan)\b", body):
+        needed += "from math import inf, nan\n"
+    title = ascii(name)[1:-1].replace('"', "'")
+    return _BEGIN.format(name=title, imports=needed) + "\n" + body + "\n" + _END
+
+
+_BEGIN = '''"""The steps of {name}. Run this file: it prints what the last ones give, with digests."""
+
+{imports}from pathlib import Path
+
+import easeml
+
+HERE = Path(__file__).parent
+'''
+
+_END = """
+if __name__ == "__main__":
+    for name, step in ENDS.items():
+        value = step.eval()
+        print(f"{name}: {easeml.lineage.value_digest(value)}")
+        print(value)
+"""
+
+
+class _Files:
+    """Files that are copied to a folder, each once."""
+
+    def __init__(self, origin: Path, folder: Path):
+        self._origin, self._folder = origin, folder
+        self._names: dict[Path, str] = {}
+
+    def taken(self, name: str) -> str:
+        """Copy a file that steps name, with its candidates; return how they name it now."""
+        source = (self._origin / name).resolve()
+        if source not in self._names:
+            self._names[source] = self._free(source.name)
+            self._copy(source, self._folder / self._names[source])
+        return self._names[source]
+
+    def _free(self, name: str) -> str:
+        taken = {each.lower() for each in self._names.values()}
+        free, number = f"{_FILES}/{name}", 2
+        while free.lower() in taken:
+            free = f"{_FILES}/{number}-{name}"
+            number += 1
+        return free
+
+    def _copy(self, source: Path, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        pairs = [(source, target)]
+        if candidates_path(source).exists():
+            pairs.append((candidates_path(source), candidates_path(target)))
+        try:
+            for one, other in pairs:
+                shutil.copyfile(one, other)
+        except OSError as error:
+            raise InvalidInput(f"cannot be copied: {error.strerror}.", where=str(source)) from error
+
+
+def _opened(path: Path, folder: Path) -> tuple[dict[str, Any], _Files]:
+    """Return what a file of steps says, and what copies its files. Raises InvalidInput."""
+    nodes_of(load_flow(path))  # what does not run here is not sent elsewhere
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InvalidInput(
+            "is there already.", where=str(folder), remedy="Name a new or an empty folder."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return document_of(path), _Files(path.parent, folder)
+
+
+def _moved(section: Mapping[str, Any], key: str, files: _Files) -> Any:
+    """Return what a section says under a key, where files are those that were copied."""
+    value = section[key]
+    if key == "file" and section["do"] == READ:
+        return files.taken(value)
+    if key not in OWN and _is_file(value):
+        return {"file": files.taken(value["file"])}
+    return value
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {"file"}
+
+
+def _call(section: Mapping[str, Any], inputs: list[str], files: _Files) -> str:
+    """Return the Python expression of a step."""
+    given = []
+    for key, value in section.items():
+        if key in OWN or (section["do"] == READ and key == "file"):
+            continue
+        text = repr(value)
+        if _is_file(value):
+            text = f"(HERE / {files.taken(value['file'])!r}).read_text('utf-8')"
+        given.append(f"{key}={text}")
+    do = section["do"]
+    if do == READ:
+        first = f"HERE / {files.taken(section['file'])!r}"
+        return f"easeml.Relation.from_file({', '.join([first, *given])})"
+    if do in _METHODS:
+        return f"{inputs[0]}.{do}({', '.join(given)})"
+    return f"easeml.lineage.apply({', '.join([repr(do), *inputs, *given])})"
+
+
+_TAKEN = ("HERE", "ENDS", "Path", "datetime", "easeml", "inf", "nan", "name", "step", "value")
+"""Names that a script uses itself, beside those that are built in."""
+
+
+def _variables(steps: Mapping[str, Any]) -> dict[str, str]:
+    """Return a name for each step that Python takes."""
+    taken = {*_TAKEN, *dir(builtins)}
+    names = {}
+    for step in steps:
+        base = re.sub(r"\W", "_", step)
+        if not base.isidentifier() or keyword.iskeyword(base):
+            base = f"step_{base}"
+        name, number = base, 2
+        while name in taken:
+            name = f"{base}_{number}"
+            number += 1
+        taken.add(name)
+        names[step] = name
+    return names
