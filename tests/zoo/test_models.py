@@ -126,3 +126,69 @@ def test_elastic_net_predicts_the_class_and_not_its_opposite(method: str, alpha:
     }
     trained = fit(pipeline, frame[:800], schema_in, schema_out)
     assert score("accuracy", frame["target"][800:], trained.predict(frame[800:])) > 0.8
+
+
+def test_more_bins_tell_values_apart_that_lie_close() -> None:
+    """As in series of prices, whose class goes with the hour: 255 bins of a column mix the hours."""
+    random = np.random.default_rng(0)
+    moments = random.random(4000)
+    labels = ["down", "up"]
+    frame = pd.DataFrame({"moment": moments})
+    frame["target"] = pd.Categorical.from_codes((moments * 200).astype(int) % 2, labels)
+    nodes = {"moment": {"singleton": True, "type": "tensor", "dim": [1], "column": "moment"}}
+    schema_out = {
+        "nodes": {"target": {"singleton": True, "type": "category", "class": "t"}},
+        "classes": {"t": {"dim": 2, "labels": labels}},
+    }
+    found = {}
+    for bins in (127, 2047):
+        config = {"bins": bins, "trees": 20, "leaves": 255, "learning_rate": 0.3, "leaf_rows": 2}
+        model = {"module": "lightgbm-classifier", "config": config}
+        pipeline = {"transforms": [{"module": "table-codes"}], "model": model}
+        trained = fit(pipeline, frame[:3000], {"nodes": nodes}, schema_out)
+        found[bins] = score("accuracy", frame["target"][3000:], trained.predict(frame[3000:]))
+    assert found[127] < 0.8
+    assert found[2047] > 0.9
+
+
+def _boosted(frame: pd.DataFrame, loss: str) -> np.ndarray:
+    """Fit LightGBM on rows but the last thousand; return what it predicts of those."""
+    node = {"singleton": True, "type": "tensor", "dim": [1]}
+    inputs = [name for name in frame if name != "target"]
+    nodes = {name: {**node, "column": name} for name in inputs}
+    config = {"trees": 100, "l2": 5.0, "loss": loss}
+    model = {"module": "lightgbm-regressor", "config": config}
+    pipeline = {"transforms": [{"module": "table-codes"}], "model": model}
+    trained = fit(pipeline, frame.iloc[:-1000], {"nodes": nodes}, {"nodes": {"target": node}})
+    return trained.predict(frame.iloc[-1000:]).values
+
+
+def _products() -> pd.DataFrame:
+    """Numbers whose effects multiply, as those of area and place on a price, with noise alike."""
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.random((2000, 6)), columns=list("abcdef"))
+    noise = random.normal(0, 0.5, len(frame))
+    return frame.assign(target=np.exp(frame.sum(axis=1) + noise))
+
+
+def test_effects_that_multiply_are_learnt_better_by_the_likelihood_of_poisson() -> None:
+    frame = _products()
+    actual = frame["target"][-1000:]
+    errors = {}
+    for loss in ("squares", "poisson"):
+        errors[loss] = float(np.mean((_boosted(frame, loss) - actual) ** 2))
+    assert errors["poisson"] < 0.95 * errors["squares"]
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_the_likelihood_of_poisson_knows_no_unit(unit: float) -> None:
+    frame = _products()
+    in_unit = frame.assign(target=frame["target"] * unit)
+    expected = _boosted(frame, "poisson")
+    assert _boosted(in_unit, "poisson") / unit == pytest.approx(expected, rel=1e-2)
+
+
+def test_targets_below_zero_are_learnt_by_squares() -> None:
+    frame = _products()
+    frame["target"] -= frame["target"].mean()
+    assert np.array_equal(_boosted(frame, "poisson"), _boosted(frame, "squares"))

@@ -13,6 +13,8 @@ from easeml.modules import Context, Data
 from easeml.modules.estimators import SklearnModel, ended_early
 
 _BOOSTER = "booster.txt"
+_OF_NUMBERS = ("regression", "poisson")  # objectives, as LightGBM names them
+_LEAST_HESSIAN = 1e-3  # LightGBM's default of a leaf
 
 
 class HistGradientBoosting(SklearnModel):
@@ -32,6 +34,7 @@ class HistGradientBoosting(SklearnModel):
             max_leaf_nodes=config["leaves"],
             min_samples_leaf=config["leaf_rows"],
             l2_regularization=config["l2"],
+            monotonic_cst=list(data.monotonic) or None,
             early_stopping=cast(Any, False),  # its split fails where a class has one row
             random_state=context.seed,
         )
@@ -56,18 +59,22 @@ class TrainedBooster:
 
 
 class LightGBM:
-    """LightGBM's gradient boosting."""
+    """LightGBM's gradient boosting.
+
+    Numbers are learnt by squares, or by the likelihood of Poisson: then trees add up in the
+    logarithm, so that effects multiply. That needs targets of at least 0, else squares are taken.
+    """
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedBooster:
         """Grow the trees, reporting each."""
         import lightgbm
 
         params = {
-            **_objective(data.classes),
+            "lambda_l2": config["l2"],
+            **_objective(data, config),
             "learning_rate": config["learning_rate"],
             "num_leaves": config["leaves"],
             "min_data_in_leaf": config["leaf_rows"],
-            "lambda_l2": config["l2"],
             "bagging_fraction": config["row_share"],
             "bagging_freq": 1,
             "feature_fraction": config["feature_share"],
@@ -77,7 +84,10 @@ class LightGBM:
             "force_row_wise": True,
             "verbosity": -1,
         }
-        table = lightgbm.Dataset(data.X, data.y, params={"verbosity": -1, "min_data_in_bin": 1})
+        if data.monotonic:
+            params["monotone_constraints"] = list(data.monotonic)
+        bins = {"max_bin": config["bins"], "min_data_in_bin": 1}
+        table = lightgbm.Dataset(data.X, data.y, params={"verbosity": -1, **bins})
         trees = config["trees"]
         booster = lightgbm.train(
             params, table, num_boost_round=trees, callbacks=[_reporter(context, trees)]
@@ -97,18 +107,34 @@ class LightGBM:
                 where=str(folder / _BOOSTER),
             ) from error
         per_round = booster.num_model_per_iteration()
-        is_number = "regression" in booster.dump_model(num_iteration=1)["objective"]
+        objective = booster.dump_model(num_iteration=1)["objective"].partition(" ")[0]
+        is_number = objective in _OF_NUMBERS
         return TrainedBooster(booster, 0 if is_number else max(2, per_round))
 
 
-def _objective(classes: int) -> dict[str, Any]:
-    if classes == 0:
+def _objective(data: Data, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that depend on the target."""
+    if data.classes > 2:
+        return {"objective": "multiclass", "num_class": data.classes}
+    if data.classes == 2:
+        return {"objective": "binary"}
+    if config["loss"] == "squares" or not _can_be_counts(data.y):
         return {"objective": "regression"}
-    return (
-        {"objective": "binary"}
-        if classes == 2
-        else {"objective": "multiclass", "num_class": classes}
-    )
+
+    # Gradients grow with the unit of the target, and so must what they are compared with: then
+    # metres and millimetres give the same model.
+    unit = float(data.y.mean())
+    return {
+        "objective": "poisson",
+        "lambda_l2": config["l2"] * unit,
+        "min_sum_hessian_in_leaf": _LEAST_HESSIAN * unit,
+    }
+
+
+def _can_be_counts(y: NDArray[np.float64]) -> bool:
+    """Whether the likelihood of Poisson is there: no target is negative, and not all are zero."""
+    single = y.astype(np.float32)  # as LightGBM keeps them: the smallest are zero
+    return bool(single.min() >= 0 and single.max() > 0)
 
 
 def _reporter(context: Context, trees: int) -> Callable[[Any], None]:

@@ -68,8 +68,10 @@ class CatBoost:
 
         trees = config["trees"]
         progress = _Progress(context, trees)
+        held = {"monotone_constraints": list(data.monotonic)} if data.monotonic else {}
         model = catboost.CatBoost(
             {
+                **held,
                 "loss_function": _loss(data.classes),
                 "iterations": trees,
                 "learning_rate": config["learning_rate"],

@@ -58,6 +58,8 @@ class XGBoost:
             "seed": context.seed,
             "verbosity": 0,
         }
+        if data.monotonic:
+            params["monotone_constraints"] = data.monotonic
         table = xgboost.QuantileDMatrix(data.X, data.y, nthread=context.threads)
         booster = xgboost.train(
             params, table, num_boost_round=rounds, callbacks=[_reporter(context)]

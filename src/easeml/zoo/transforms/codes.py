@@ -38,6 +38,11 @@ class FittedCodes:
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return joined if joined.shape[1] else np.zeros((len(data), 1))
 
+    def place_of(self, column: str) -> int | None:
+        """Return which feature a column of numbers is; None for one that is no feature."""
+        numbers = self.table.numbers
+        return numbers.index(column) if column in numbers else None
+
     def save(self, folder: Path) -> None:
         """Write all files."""
         self.table.save(folder)
