@@ -1,0 +1,108 @@
+"""What a person can do with a relation by a button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from easeml.lifecycle.cleaning.frames import Frame
+from easeml.lineage import StagedRelation, Suggestion
+from easeml.relation import Candidate, RowCandidates, optional_row
+
+_ROWS = 5  # offered at a time
+_CLASSES = 10  # offered as buttons
+
+
+@dataclass(frozen=True)
+class Action:
+    """A button. ``detail``: what it does and why; ``make``: the relation that comes out."""
+
+    label: str
+    detail: str
+    make: Callable[[], StagedRelation]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Buttons that belong together."""
+
+    title: str
+    actions: tuple[Action, ...]
+
+
+def next_steps(suggestions: Sequence[Suggestion]) -> Group:
+    """Return a button a suggestion."""
+    actions = []
+    for each in suggestions:
+        detail = str(each).removeprefix(f"{each.action}: ")
+        actions.append(Action(each.action, detail, _given(each.step)))
+    return Group("Next step", tuple(actions))
+
+
+def to_accept(relation: StagedRelation, rows: Sequence[Any] = ()) -> list[Group]:
+    """Return a group for each of the first cells in doubt, a button a candidate.
+
+    ``rows``: ids of those to begin with, such as the rows of a plan. Cells that vary together are
+    accepted together.
+    """
+    frame: Frame = relation.candidates()
+    several = frame.groupby("block")["candidate"].transform("nunique") > 1
+    doubtful = frame[several]
+    wanted = doubtful[doubtful["row"].isin(list(rows))] if rows else doubtful
+    groups = []
+    for block in wanted["block"].unique()[:_ROWS]:
+        groups.append(_candidates(relation, doubtful[doubtful["block"] == block]))
+    return groups
+
+
+def to_label(relation: StagedRelation, rows: Sequence[Any]) -> list[Group]:
+    """Return a group for each of the first rows without a label, a button a class.
+
+    ``rows``: their ids, the most useful first.
+    """
+    frame: Frame = relation.to_frame()
+    target = str(relation.target)
+    classes = list(frame[target].dropna().unique())[:_CLASSES]
+    unlabelled = frame.index[frame[target].isna()]
+    waiting = [row_id for row_id in rows if row_id in unlabelled]
+    groups = []
+    for row_id in waiting[:_ROWS]:
+        cells = frame.loc[row_id].drop(target)
+        shown = ", ".join(f"{name} {value}" for name, value in cells.items())
+        actions = []
+        for label in classes:
+            changed = relation.with_candidates(row_id, target, {_plain(label): 1.0})
+            actions.append(Action(str(label), f"{target} of row {row_id}", _given(changed)))
+        groups.append(Group(f"Row {row_id}: {shown}"[:200], tuple(actions)))
+    return groups
+
+
+def _candidates(relation: StagedRelation, lines: Frame) -> Group:
+    """Return a button for each candidate of one block."""
+    row_id = lines["row"].iloc[0]
+    columns = ", ".join(lines["column"].dropna().unique()) or "exists"
+    actions = []
+    for _, cells in lines.groupby("candidate"):
+        values = {}
+        for name, value in zip(cells["column"], cells["value"], strict=True):
+            if isinstance(name, str):  # a row that only may exist names no column
+                values[name] = _plain(value)
+        exists, weight = bool(cells["exists"].iloc[0]), float(cells["weight"].iloc[0])
+        tool = cells["tool"].iloc[0]
+        label = ", ".join(map(str, values.values())) or ("yes" if exists else "no")
+        likely = "less than 1%" if weight < 0.01 else f"{weight:.0%}"
+        detail = f"{likely} likely" + (f", by {tool}" if tool else "")
+        told = RowCandidates(row_id, [Candidate(values, 1.0, exists)])
+        if not values:
+            told = optional_row(row_id, float(exists))
+        actions.append(Action(label, detail, _given(relation.with_all([told]))))
+    return Group(f"Row {row_id}, {columns}", tuple(actions))
+
+
+def _given(relation: StagedRelation) -> Callable[[], StagedRelation]:
+    return lambda: relation
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
