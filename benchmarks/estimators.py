@@ -1,7 +1,8 @@
 """easeml's estimators beside FLAML, AutoGluon and the defaults of others, in the same processor
 seconds.
 
-    python benchmarks/estimators.py [--seconds 20] [--seeds 1] [--tables adult,diamonds]
+    python benchmarks/estimators.py [--seconds 20] [--seeds 1] [--tables adult,diamonds] [--methods easeml]
+        [--without gaussian-process-regressor]
 
 A fifth of each public table is seen by nobody before the end. Each method gets the other rows, one
 thread, and a process of its own. ``easeml``: ``AutoMLClassifier`` or ``AutoMLRegressor``.
@@ -10,7 +11,8 @@ CatBoost and XGBoost, without neural networks. Each lies in an environment that 
 below ``--folder``; their clocks are told processor seconds, so that other work on the machine takes
 nothing from them. All have the seconds less what importing and reading took. ``LightGBM``,
 ``CatBoost``, ``forest``: the defaults, fitted on all rows, texts as codes; CatBoost is told which
-columns are texts.
+columns are texts. ``fewer``: easeml again, whose search may not try the models of ``--without``:
+what these bring.
 
 Scores are accuracy or R2 on the rows that nobody saw; ``cpu``: processor seconds of the whole
 process, with its imports and reading. ``normalised``: 0 for always guessing the commonest class or
@@ -53,9 +55,26 @@ TABLES = {
     "wine_quality_red": ("wine_quality_red/wine_quality_red.csv", "quality"),
     "auto_mpg": ("auto_mpg/auto_mpg.csv", "mpg"),
     "sacramento": ("more_tables/Sacramento.csv", "price"),
+    "elec2": ("stream_elec2/elec2.csv", "class"),
+    "bike_sharing": ("bike_sharing_hourly/bike_sharing_hourly.csv", "count"),
+    "wage": ("more_tables/Wage.csv", "wage"),
+    "bodyfat": ("weka/bodyfat.arff", ""),
+    "cholesterol": ("weka/cholesterol.arff", ""),
+    "sensory": ("weka/sensory.arff", ""),
+    "quake": ("weka/quake.arff", ""),
+    "strike": ("weka/strike.arff", ""),
+    "pbc": ("weka/pbc.arff", ""),
+    "fishcatch": ("weka/fishcatch.arff", ""),
+    "servo": ("weka/servo.arff", ""),
+    "lowbwt": ("weka/lowbwt.arff", ""),
+    "meta": ("weka/meta.arff", ""),
+    "pharynx": ("weka/pharynx.arff", ""),
+    "auto_horse": ("weka/autoHorse.arff", ""),
 }
 """File below the data and target (empty: the last column) by name."""
-METHODS = ["easeml", "FLAML", "AutoGluon", "LightGBM", "CatBoost", "forest"]
+LEAKS = {"wage": ["logwage"]}
+"""Columns from which the target could be read, by table."""
+METHODS = ["easeml", "fewer", "FLAML", "AutoGluon", "LightGBM", "CatBoost", "forest"]
 BY_AUTOGLUON = ("AutoGluon", "CatBoost")  # methods that its environment has
 COLUMNS = ["table", "rows", "seed", "seconds", "method", "score", "guess", "cpu", "tried"]
 HELD = 0.2
@@ -114,11 +133,15 @@ print(json.dumps({"tried": tried}))
 OURS = """
 import sys, json, time, pandas as pd
 from easeml import AutoMLClassifier, AutoMLRegressor
-folder, kind, method, seconds, seed = sys.argv[1:]
+from easeml.modules import load_registry
+folder, kind, method, seconds, seed, without = sys.argv[1:]
+registry, left_out = load_registry(), without.split(",")
+names = [one.name for one in registry.of_kind("model") if one.name not in registry.lacking]
 rows, unseen, told = (pd.read_parquet(f"{folder}/{name}.parquet") for name in ("X", "unseen", "y"))
 made = AutoMLRegressor if kind == "regression" else AutoMLClassifier
 left = float(seconds) - time.process_time()
-model = made(left, random_state=int(seed)).fit(rows, told["answer"])
+tried = [name for name in names if name not in left_out] if method == "fewer" else ()
+model = made(left, models=tried, random_state=int(seed)).fit(rows, told["answer"])
 pd.DataFrame({"said": model.predict(unseen)}).to_parquet(f"{folder}/said.parquet")
 print(json.dumps({"tried": len(model.trials_)}))
 print(model.fit_summary(), file=sys.stderr)
@@ -137,6 +160,7 @@ def split(data: Path, name: str, seed: int, folder: Path) -> tuple[str, pd.Serie
     """Write the rows that methods learn from; return the kind of task, and the unseen answers."""
     path, target = TABLES[name]
     frame = read_table(data / path).to_pandas().apply(as_numbers)
+    frame = frame.drop(columns=LEAKS.get(name, []))
     target = target or str(frame.columns[-1])
     frame = frame[frame[target].notna()].reset_index(drop=True)
     answers = frame.pop(target)
@@ -151,12 +175,17 @@ def split(data: Path, name: str, seed: int, folder: Path) -> tuple[str, pd.Serie
     return kind, told.iloc[held].reset_index(drop=True)
 
 
-def run(python: Path, folder: Path, kind: str, method: str, seconds: float, seed: int) -> Any:
+def run(
+    python: Path, folder: Path, kind: str, method: str, seconds: float, seed: int, without: str
+) -> Any:
     """Let a method learn and predict; return its predictions, its seconds, and what it tried."""
-    program = OURS if method == "easeml" else PEER
+    is_ours = method in ("easeml", "fewer")
+    program = OURS if is_ours else PEER
     one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LOKY_MAX_CPU_COUNT": "1"}
     command = [str(python), "-W", "ignore", "-c", program]
     command += [str(folder), kind, method, str(seconds), str(seed)]
+    if is_ours:
+        command.append(without)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, env={**os.environ, **one}
@@ -193,7 +222,8 @@ def measure(
         least = judged(kind, actual, np.repeat(guess, len(actual)))
         for method in methods:
             python = pythons.get(method, Path(sys.executable))
-            said, spent, tried = run(python, folder, kind, method, options.seconds, seed)
+            told = (options.seconds, seed, options.without)
+            said, spent, tried = run(python, folder, kind, method, *told)
             row = {"table": name, "rows": len(answers), "seed": seed, "seconds": options.seconds}
             row |= {"method": method, "score": round(judged(kind, actual, said), 5)}
             rows.append(row | {"guess": round(least, 5), "cpu": round(spent, 2), "tried": tried})
@@ -225,12 +255,14 @@ def print_summary(rows: list[dict[str, Any]]) -> None:
         print(f"easeml over {other}: {gain.mean():+.4f} +- {error:.4f} (normalised), {counted}")
 
 
-def installed(folder: Path) -> dict[str, Path]:
+def installed(folder: Path, methods: list[str]) -> dict[str, Path]:
     """Return the Python of each method that has an environment of its own, or one that it shares."""
-    of_autogluon = peer_python(folder, "AutoGluon")
-    pythons = dict.fromkeys(BY_AUTOGLUON, of_autogluon)
-    of_flaml = peer_python(folder, "FLAML")
-    return {**pythons, **dict.fromkeys(("FLAML", "LightGBM", "forest"), of_flaml)}
+    pythons = {}
+    for method in methods:
+        if method not in ("easeml", "fewer"):
+            owner = "AutoGluon" if method in BY_AUTOGLUON else "FLAML"
+            pythons[method] = peer_python(folder, owner)
+    return pythons
 
 
 def main() -> None:
@@ -239,26 +271,31 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--without", default="", help="models that 'fewer' may not try")
     parser.add_argument("--folder", type=Path, default=CACHE)
     parser.add_argument("--no-peer", action="store_true", help="without FLAML and AutoGluon")
     options = read_options(parser, seconds=3.0, tables="sonar", no_peer=True)
     print(machine_line("easeml", "scikit-learn", "lightgbm"))
-    pythons = {} if options.no_peer else installed(options.folder)
+    methods = options.methods.split(",")
+    pythons = {} if options.no_peer else installed(options.folder, methods)
     path = options.out / f"estimators_{options.seconds:g}s.csv"
     rows: list[dict[str, Any]] = []
     if path.exists():
         rows = list(csv.DictReader(path.open(encoding="utf-8")))
     done = {(one["table"], int(one["seed"]), one["method"]) for one in rows}
     peers = ("FLAML", *BY_AUTOGLUON)
-    wanted = [method for method in METHODS if method not in peers or method in pythons]
+    wanted = [method for method in methods if method not in peers or method in pythons]
+    if not options.without and "fewer" in wanted:
+        wanted.remove("fewer")
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         if file.tell() == 0:
             writer.writeheader()
         for seed in range(options.seeds):
             for name in options.tables.split(","):
-                methods = [one for one in wanted if (name, seed, one) not in done]
-                found = measure(options, name, seed, methods, pythons) if methods else []
+                left = [one for one in wanted if (name, seed, one) not in done]
+                found = measure(options, name, seed, left, pythons) if left else []
                 writer.writerows(found)
                 file.flush()
                 rows += found

@@ -334,7 +334,7 @@ def merge(rows: list[dict], folder: Path) -> list[dict]:
         for field, base, turned in (("pydvl_times", "pydvl", False), ("floor_times", FLOOR, True)):
             other = kept.get((*place[:-1], base))
             pair = (row["cpu"], other["cpu"]) if other else ("", "")
-            known = "" not in pair
+            known = "" not in pair and float(pair[1]) > 0  # a clock of ten milliseconds says 0
             ratio = float(pair[0]) / float(pair[1]) if known and turned else 0.0
             row[field] = (
                 (f"{ratio:.2f}" if turned else f"{float(pair[1]) / float(pair[0]):.1f}")

@@ -194,6 +194,16 @@ def declare(url: str, key: str, folder: Path, table: str) -> str:
         return client.create_application(wish).id
 
 
+def all_settled(url: str, keys: Mapping[str, str]) -> bool:
+    """Whether all searches rest, by application and the key of its user: nothing is left to wait for."""
+    for application, key in keys.items():
+        with Client(url, key) as client:
+            job = client.application(application).job
+        if job is None or not job.settled:
+            return False
+    return True
+
+
 def run(folder: Path, tables: Sequence[str], seconds: float, label: str, splits: Path) -> Run:
     """Search until the processes have used so many processor seconds.
 
@@ -215,7 +225,8 @@ def run(folder: Path, tables: Sequence[str], seconds: float, label: str, splits:
 
             with ThreadPoolExecutor(len(tables)) as pool:
                 declared = dict(pool.map(declared_at, keys, tables))
-            while clock.now() < seconds:
+            wanted = dict(zip(declared, keys, strict=True))
+            while clock.now() < seconds and not all_settled(easeml.url, wanted):
                 time.sleep(0.5)
             result = Run(label, seconds, time.time() - began)
             after = seconds_by_kind(easeml)
