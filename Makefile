@@ -47,7 +47,7 @@ test-pretrained: develop
 
 # Models of libraries that easeml does not bring: CatBoost and XGBoost.
 test-boosting: develop
-	./scripts/test-with requirements-boosting.lock tests/zoo/test_models.py -k "catboost or xgboost"
+	./scripts/test-with requirements-boosting.lock tests/zoo/test_models.py tests/zoo/test_monotonic.py -k "catboost or xgboost"
 
 # Artefacts in a bucket, with a server that speaks S3.
 test-s3: develop

@@ -8,6 +8,7 @@ import inspect
 import sys
 import textwrap
 from collections import defaultdict
+from enum import StrEnum
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -107,7 +108,9 @@ def arguments(operation: Operation, imports: defaultdict[str, set[str]], *, page
                 if field.is_required():
                     by_place.append(given)
                 else:
-                    by_name.append(f"{given} = {field.get_default(call_default_factory=True)!r}")
+                    by_name.append(
+                        f"{given} = {written(field.get_default(call_default_factory=True))}"
+                    )
             continue
         given = f"{parameter.name}: {spelled(parameter.annotation, imports)}"
         if parameter.default is inspect.Parameter.empty:
@@ -136,6 +139,11 @@ def item_of(answer: Any) -> Any:
     """Return the type of the items of a page; None for an answer that is none."""
     found = getattr(answer, "__pydantic_generic_metadata__", {})
     return found["args"][0] if found.get("origin") is Page else None
+
+
+def written(default: Any) -> str:
+    """Return a default as it is written; of an enumeration, callers give the text."""
+    return repr(default.value if isinstance(default, StrEnum) else default)
 
 
 def spelled(hint: Any, imports: defaultdict[str, set[str]]) -> str:

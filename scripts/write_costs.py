@@ -91,7 +91,10 @@ def rewritten(text: str, hints: dict[str, float]) -> str:
     """Return the text of a module's file with other hints of its cost."""
     text = re.sub(r"\n\[cost.powers\]\n.*?(?=\n\n)", "", text, flags=re.DOTALL)
     sizes = ["seconds", "rows", "columns", "classes"]
-    lines = [f"{name} = {hints[name]:.2g}" for name in sizes if hints[name] >= LEAST_HINT]
+    lines = []
+    for name in sizes:
+        if hints[name] >= LEAST_HINT or name in ("rows", "columns"):  # else they count as 1
+            lines.append(f"{name} = {max(0.0, hints[name]):.2g}")
     powers = {name: power for name, power in hints.items() if name not in sizes}
     told = [f"{name} = {power:.2g}" for name, power in powers.items() if abs(power) >= LEAST_POWER]
     if told:

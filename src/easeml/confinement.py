@@ -87,7 +87,7 @@ class Starting(Enum):
 _READABLE = (
     "/usr", "/lib", "/lib64", "/bin",
     "/etc/ld.so.cache", "/etc/localtime", "/etc/mime.types", "/etc/fonts", "/etc/nsswitch.conf",
-    "/etc/alternatives",
+    "/etc/alternatives", "/etc/R",
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/filesystems", "/sys/devices/system",
 )  # fmt: skip
 _READABLE_OF_SELF = ("stat", "statm", "status", "maps", "cgroup")

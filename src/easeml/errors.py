@@ -57,6 +57,25 @@ class OverQuota(NotAllowed):
     code = "over-quota"
 
 
+class OverStorage(OverQuota):
+    """This would take more bytes than the provider lets this tenant store."""
+
+    code = "over-storage"
+
+
+class TooMany(OverQuota):
+    """This is more than may be asked for now; ``seconds`` says when there is room again."""
+
+    code = "too-many"
+
+    def __init__(
+        self, message: str | None = None, *, remedy: str = "", where: str = "", seconds: float = 1.0
+    ):
+        """``seconds``: until it may be asked for again."""
+        super().__init__(message, remedy=remedy, where=where)
+        self.seconds = seconds
+
+
 class Conflict(EasemlError):
     """The thing is not in a state that allows this."""
 
@@ -73,6 +92,10 @@ class NotReady(EasemlError):
     """This is not ready yet; try again shortly."""
 
     code = "not-ready"
+
+
+class DatabaseAway(NotReady):
+    """The database does not answer, or not soon enough; what was asked may not have been done."""
 
 
 class TooLarge(EasemlError, ValueError):

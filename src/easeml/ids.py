@@ -1,20 +1,53 @@
-"""Identifiers: a short prefix that names the kind, and a time-ordered random part.
+"""Identifiers: a short prefix that names the kind, and a part that grows with time.
 
-Ids made later sort after ids made earlier (to the millisecond), so a list paged by id is a list in
-order of creation, and a cursor is simply the last id seen.
+Ids made later sort after ids made earlier: in one process always, between processes to the
+millisecond. So a list paged by id is a list in order of creation, a queue read by id is first come
+first served, and a cursor is simply the last id seen.
 """
 
 import secrets
+import threading
 import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32: no i, l, o, u
 _TIME_BITS, _RANDOM_BITS = 45, 55
+_DIGITS = (_TIME_BITS + _RANDOM_BITS) // 5
+_STEP_BITS = 40  # so large that other processes do not meet it by chance
+
+
+class _GrowingNumbers:
+    """Numbers of time and chance, each larger than the one before."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def next(self) -> int:
+        now = time.time_ns() // 1_000_000
+        number = now << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+        with self._lock:
+            if number <= self._last:
+                number = self._last + 1 + secrets.randbits(_STEP_BITS)
+            self._last = number
+        return number
+
+
+_numbers = _GrowingNumbers()
 
 
 def new_id(prefix: str) -> str:
     """Return a fresh id such as ``app_0e2x7m4kq9d1v5b8ctn3``: 45 bits of milliseconds, 55 random
     bits.
+
+    Of two ids of the same millisecond the later one is the earlier one and a random step (as
+    monotonic ULIDs are); so is an id that is made after the clock was set back.
     """
-    number = (time.time_ns() // 1_000_000 << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
-    digits = (_TIME_BITS + _RANDOM_BITS) // 5
-    return f"{prefix}_" + "".join(_ALPHABET[number >> 5 * i & 31] for i in reversed(range(digits)))
+    number = _numbers.next()
+    return f"{prefix}_" + "".join(_ALPHABET[number >> 5 * i & 31] for i in reversed(range(_DIGITS)))
+
+
+def request_id() -> str:
+    """Return the id of the request that is being answered here; empty outside of any."""
+    from structlog.contextvars import get_contextvars
+
+    return str(get_contextvars().get("request", ""))

@@ -5,6 +5,7 @@ import os
 import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr
 from pydantic_settings import (
@@ -30,6 +31,14 @@ class Settings(BaseSettings):
     public_url: str = Field(
         "", description="address that people use, where a proxy with TLS stands before easeml"
     )
+    trusted_proxies: str = Field(
+        "",
+        description="addresses or networks (10.0.0.0/8) of proxies that are believed who asks and "
+        "whether by TLS (X-Forwarded-For, X-Forwarded-Proto), with commas; empty: nobody is",
+    )
+    access_log: bool = Field(
+        False, description="write a line for each request to logs/access.log in the home"
+    )
     workers: int = Field(2, ge=1, description="worker processes the supervisor starts")
     machines: int = Field(
         0, ge=0, description="further machines that are played here, each with as many workers"
@@ -43,7 +52,25 @@ class Settings(BaseSettings):
     )
     upload_limit: int = Field(2 * 2**30, gt=0, description="largest upload")
     request_limit: int = Field(64 * 2**20, gt=0, description="largest prediction request")
+    keep_models: int = Field(
+        20, ge=1, description="models of an application's newest search that are kept, the best"
+    )
+    keep_model_days: float = Field(
+        30.0, ge=0, description="days after which other models go that nobody needs; 0: never"
+    )
+    keep_result_days: float = Field(
+        30.0, ge=0, description="days after which predictions of files go; 0: never"
+    )
+    keep_log_days: float = Field(
+        90.0, ge=0, description="days after which logs of finished tasks go; 0: never"
+    )
+    keep_event_days: float = Field(
+        365.0, ge=0, description="days after which events, and so the audit, go; 0: never"
+    )
     task_seconds: float = Field(600.0, gt=0, description="longest run of one attempt")
+    long_task_seconds: float = Field(
+        6 * 3600.0, gt=0, description="longest run of an attempt that predicts a file"
+    )
     task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
     isolation: Isolation = Field(
@@ -55,9 +82,45 @@ class Settings(BaseSettings):
     executor: str = Field(
         "local", description="what runs the tasks of this machine: local, or a plug-in by its name"
     )
+    first_secrets: str = Field(
+        "",
+        description="folder with the secrets of the first start, a file each: password of its "
+        "provider, key (theirs for commands and machines that join), metrics-key (for /metrics); "
+        "empty: they are made, and shown once",
+    )
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
     module_packages: str = Field(
         "", description="more packages whose classes added models may name, with commas"
+    )
+    smtp_url: str = Field(
+        "",
+        description="server that takes mail: smtp://USER:PASSWORD@HOST:587 (with STARTTLS where it "
+        "has it) or smtps://...; empty: no mail is sent",
+    )
+    mail_from: str = Field(
+        "easeml@localhost", description="address that mail of this easeml comes from"
+    )
+    openid_issuer: str = Field(
+        "",
+        description="address of an identity provider (OpenID Connect) by which people sign in "
+        "beside passwords; empty: none",
+    )
+    openid_client_id: str = Field("", description="as whom the identity provider knows this easeml")
+    openid_client_secret: str = Field(
+        "", description="what this easeml proves that with; empty: nothing (a public client)"
+    )
+    openid_name: str = Field(
+        "", description="what people call the identity provider; empty: its host"
+    )
+    openid_admits: str = Field(
+        "invited",
+        description="who may come by it without an invitation and gets a tenant: invited (nobody), "
+        "everybody, or mail domains such as example.org, with commas",
+    )
+    outgoing_hosts: str = Field(
+        "",
+        description="hosts with addresses of your own network that people may fetch from and have "
+        "notifications posted to, with commas",
     )
     policy: str = Field("default", description="policy of the scheduler")
     preemption: str = Field(
@@ -97,6 +160,11 @@ class Settings(BaseSettings):
     def database(self) -> str:
         """The SQLAlchemy URL in force."""
         return self.database_url or f"sqlite:///{(self.home / 'easeml.db').resolve()}"
+
+    @property
+    def identity_provider_name(self) -> str:
+        """What people call the identity provider; empty where there is none."""
+        return self.openid_name or urlsplit(self.openid_issuer).hostname or ""
 
     @property
     def artefacts(self) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from easeml.engine import task_main
 from easeml.modules import load_registry
+from easeml.search import CostBelief
 from easeml.search import Decision as Choice
 from easeml.service.models import promotion
 from easeml.service.search import job_states, training_tasks
@@ -49,7 +50,7 @@ def work_off(store: Store, folder: Path, lane: str = "short") -> list[Task]:
 def train(store: Store, folder: Path, job_id: str, arm: int = 0) -> Task:
     """Choose, train and consider a promotion, as scheduler and worker do."""
     with store.write() as tx:
-        job_states.start_ready_jobs(tx, load_registry())
+        job_states.start_ready_jobs(tx, load_registry(), CostBelief.of(()))
     with store.write() as tx:
         assert training_tasks.write_decision(
             tx, load_registry(), Choice(job_id, arm, "test", dict), "test", 1

@@ -6,9 +6,12 @@ from types import SimpleNamespace
 import pytest
 from fastapi.testclient import TestClient
 
+from easeml.contract.states import ProcessKind
+from easeml.engine.membership import register
 from easeml.service.administration.health import LEAST_FREE, HealthCheck
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.store.faults import database_is_away
 
 
 class Clock:
@@ -62,3 +65,32 @@ def test_a_problem_that_is_over_is_forgotten(store, settings):
     incoming.mkdir()
     clock.now += 6
     assert check.ask().status == "ok"
+
+
+def test_a_database_that_is_away_is_told_with_when_to_try_again(client: TestClient, monkeypatch):
+    def away(_: Store) -> None:
+        raise database_is_away()
+
+    monkeypatch.setattr(Store, "read", away)
+    headers = {"Authorization": "Bearer eml_any"}
+    answer = client.get("/api/v1/applications", headers=headers)
+    assert answer.status_code == 503
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.json()["detail"] == "The database does not answer."
+    ready = client.get("/readyz")
+    assert ready.status_code == 503
+    assert "does not answer" in ready.json()["checks"]["storage"]
+    assert client.get("/livez").status_code == 200
+
+
+def test_a_predictor_of_another_machine_makes_this_one_not_ready(client: TestClient, app):
+    store = app.state.context.store
+    for kind in (ProcessKind.SCHEDULER, ProcessKind.WORKER, ProcessKind.PREDICTOR):
+        there = register(store, kind)
+        with store.write() as tx:
+            tx.processes.update(there.id, host="elsewhere")
+    checks = client.get("/readyz").json()["checks"]
+    assert checks["predictor"] == "No predictor gave a sign of life."
+    assert checks["worker"] == ""
+    register(store, ProcessKind.PREDICTOR)
+    assert client.get("/readyz").json()["checks"]["predictor"] == ""

@@ -7,7 +7,9 @@ from furnish import furnish
 from test_isolation import routes_with_ids, things
 
 from easeml.service.applications import deleting
+from easeml.service.retention import looks
 from easeml.service.storage import artefact_references
+from easeml.settings import Settings
 from easeml.store import Store
 
 
@@ -76,6 +78,7 @@ def test_after_a_day_the_space_is_given_back(client: TestClient, store: Store, a
         artefact_references.keep(tx, tenant, mine, 10)
         artefact_references.keep(tx, tenant, model.artefact, 6)
         tables.models.update(model.id, predictions=mine)
+        tables.artefacts.set_each("created", {f"{tenant}:{mine}": 1.0})
     client.delete(f"/api/v1/applications/{ids['application_id']}", headers=ann.headers)
     for path in store.artefacts.path(tenant, mine), store.artefacts.path(tenant, model.artefact):
         os.utime(path, (0, 0))
@@ -84,6 +87,7 @@ def test_after_a_day_the_space_is_given_back(client: TestClient, store: Store, a
         tx.scoped(tenant).applications.update(ids["application_id"], deleted=tx.now() - 86401)
     assert deleting.erase_old(store) == 1
     assert deleting.erase_old(store) == 0
+    looks.look(store, Settings())
     assert not store.artefacts.exists(tenant, mine)
     assert store.artefacts.exists(tenant, model.artefact)  # the other application's model is it
     with store.read() as tx:

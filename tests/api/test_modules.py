@@ -179,7 +179,7 @@ def test_a_class_that_hangs_or_crashes_fails(
         ('name = "discriminant"', "name = ", 422, "not TOML"),
         ('name = "discriminant"', 'name = "logistic"', 409, "already"),
         ('name = "discriminant"', 'name = "Ä/../x"', 422, "lower-case"),
-        ('kind = "model"', 'kind = "transform"', 422, "of a model"),
+        ('kind = "model"', 'kind = "transform"', 422, "of this kind of module"),
         ("sklearn.discriminant_analysis", "os.path", 422, "not trusted"),
         ("sklearn.discriminant_analysis", "sklearnx.y", 422, "not trusted"),
         ("sklearn.discriminant_analysis", "xgboost.nothing", 422, "not installed"),

@@ -164,3 +164,27 @@ def test_many_names_from_one_address_are_refused() -> None:
     with pytest.raises(HTTPException, match="429"):
         throttle.admit("another", "1.1.1.1")
     throttle.admit("another", "2.2.2.2")
+
+
+def test_guesses_from_everywhere_lock_nobody_out_where_they_signed_in_before() -> None:
+    now = [0.0]
+    throttle = SignInThrottle(lambda: now[0])
+    throttle.admit("ann", "home")
+    throttle.succeeded("ann", "home")
+    for number in range(60):
+        throttle.admit("ann", f"192.0.2.{number}")
+    with pytest.raises(HTTPException):
+        throttle.admit("ann", "192.0.2.99")
+    with pytest.raises(HTTPException):
+        throttle.admit("ann", "somewhere new")
+    throttle.admit("ann", "home")
+    throttle.succeeded("ann", "home")
+    for _ in range(5):
+        throttle.admit("ann", "home")
+    with pytest.raises(HTTPException):  # who guesses there is stopped like anybody
+        throttle.admit("ann", "home")
+    now[0] += 31 * 86_400.0
+    for number in range(60):
+        throttle.admit("ann", f"198.51.100.{number}")
+    with pytest.raises(HTTPException):  # it was long ago
+        throttle.admit("ann", "home")

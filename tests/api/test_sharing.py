@@ -19,8 +19,9 @@ VIEWER = {
     *(("GET", HERE + rest) for rest in LOOKS.split()),
     *(
         ("GET", HERE + rest)
-        for rest in ("/suggestions", "/tools", "/versions", "/watch", "/rollouts")
+        for rest in ("/source", "/suggestions", "/tools", "/versions", "/watch", "/rollouts")
     ),
+    *(("GET", HERE + rest) for rest in ("/doubts", "/measures", "/model-rules", "/pareto")),
     ("POST", f"{HERE}/predict"),
     ("POST", f"{HERE}/invocations"),
     ("GET", "/v2/models/{application_id}"),
@@ -70,7 +71,15 @@ OF_MEMBER = {
         ("POST", "/api/v1/notifications/read"),
     },
 }
-OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/v2/health", "/api/v1/login", "/api/v1/openapi")
+OPEN_PATHS = (
+    "/healthz",
+    "/livez",
+    "/readyz",
+    "/v2/health",
+    "/api/v1/login",
+    "/api/v1/openapi",
+    "/api/v1/sign-in/",
+)
 
 
 def every_route(client: TestClient) -> set[tuple[str, str]]:

@@ -11,10 +11,9 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easeml.engine.scheduler import Scheduler
 from easeml.errors import Conflict, InvalidInput
-from easeml.modules import load_registry
-from easeml.search import policy_named
+from easeml.service.retention import looks
+from easeml.settings import Settings
 from easeml.store import ArtefactStore, LocalFiles, Store, UploadStore
 
 TUS = {"Tus-Resumable": "1.0.0"}
@@ -103,7 +102,7 @@ def test_who_does_not_speak_the_protocol_is_told(client: TestClient, ann, begin)
 def test_uploads_are_limited_and_called_off(client: TestClient, provider, ann, begin) -> None:
     assert begin(ann, 1_000_001).status_code == 413
     addresses = [begin(ann, 10).headers["location"] for _ in range(20)]
-    assert begin(ann, 10).json()["code"] == "over-quota"
+    assert begin(ann, 10).json()["code"] == "too-many"
     assert client.delete(addresses[0], headers={**TUS, **ann.headers}).status_code == 204
     assert client.delete(addresses[0], headers={**TUS, **ann.headers}).status_code == 404
     limits = f"/api/v1/tenants/{ann.caller.tenant_id}/limits"
@@ -137,9 +136,7 @@ def test_what_nobody_goes_on_with_expires(
     os.utime(upload.path, (day_ago, day_ago))
     assert send(ann, address, 0, b"x").status_code == 404
     assert store.uploads.open_ones(ann.caller.tenant_id) == []
-    scheduler = Scheduler(store, load_registry(), policy_named(), 10.0)
-    scheduler.step()
-    scheduler.keep_house()
+    looks.look(store, Settings())
     assert not upload.path.exists()
 
 

@@ -8,6 +8,7 @@ from test_asking_tools import toys
 from test_gated_applications import application  # noqa: F401 a fixture
 from test_reports import APPLICATIONS
 
+from easeml.service.models import alerts, watching
 from easeml.store import Store
 from easeml.store.records import ProductionRow
 
@@ -155,3 +156,54 @@ def test_rows_are_looked_at_once_though_the_data_changes(
     assert client.post(f"{place}/watch", headers=ann.headers).status_code == 409
     seen(store, ann, application, 100, first=2000)
     assert watch(client, ann, application)["waiting"] == 100
+
+
+def test_an_alert_is_told_once_and_so_is_its_end_by_looks_that_nobody_asked_for(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    place = f"{APPLICATIONS}/{application}"
+    log = {"share": 1.0, "days": 30.0}
+    client.put(f"{place}/requests", json=log, headers=ann.headers).raise_for_status()
+    watching.look_daily(store)
+    assert work_off(store, tmp_path) == []  # no rows came
+    for first in (1000, 2000):
+        truths = missed_rows(store, ann, application, first)
+        client.post(f"{place}/feedback", json=truths, headers=ann.headers).raise_for_status()
+        watching.look_daily(store)
+        (task,) = work_off(store, tmp_path)
+        assert task.error == ""
+        assert watch(client, ann, application)["status"] == "alert"
+        seen(store, ann, application, 120, first + 500)
+        watching.look_daily(store)
+        assert work_off(store, tmp_path) == []  # once a day
+        a_day_goes_by(store)
+    assert told_of_watching(client, ann) == ["watch.alert"]
+    for verdict in ("cannot tell", "ok", "ok", "alert"):
+        with store.write() as tx:
+            alerts.note(tx, task, {"verdict": verdict, "advice": "Why."})
+    assert told_of_watching(client, ann) == ["watch.alert", "watch.over", "watch.alert"]
+
+
+def missed_rows(store: Store, person, app_id: str, first: int) -> list[dict]:
+    """Let an endpoint have been asked about rows, and have missed each; their truths."""
+    other = {"big": "small", "small": "big"}
+    return [
+        {"request_id": f"req_{first}", "row": row, "value": other[kind]}
+        for row, kind in enumerate(seen(store, person, app_id, 200, first))
+    ]
+
+
+def a_day_goes_by(store: Store) -> None:
+    with store.write() as tx:
+        tasks = tx.unscoped().tasks
+        for one in tasks.list(kind="advise", limit=None):
+            tasks.update(one.id, created=one.created - 86_401.0)
+
+
+def told_of_watching(client: TestClient, person) -> list[str]:
+    told = client.get("/api/v1/notifications", headers=person.headers).json()["items"]
+    return [one["kind"] for one in reversed(told) if one["kind"].startswith("watch.")]

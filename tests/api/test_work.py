@@ -1,5 +1,8 @@
 """One queue of human work: who is asked what, what becomes of answers, and the page."""
 
+import csv
+import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,8 +47,8 @@ def application(client: TestClient, store: Store, ann, tmp_path: Path) -> str:
     turn = take(client, ann, made)
     assert turn["item"] is None
     assert turn["task_id"]
-    (found,) = work_off(store, tmp_path)
-    assert found.error == ""
+    found = work_off(store, tmp_path)
+    assert [task.error for task in found] == [""]
     return made
 
 
@@ -77,8 +80,9 @@ def test_rows_without_an_answer_are_asked_and_become_train_rows(
         done = give(client, ann, item, value=right(item), seconds=4.0)
         assert done.status_code == 200, done.text
         assert bool(done.json()["version_id"]) == (place == answers.BATCH - 1)
-    (made,) = work_off(store, tmp_path)
-    assert made.error == ""
+    made, looked = work_off(store, tmp_path)
+    assert (made.error, looked.error) == ("", "")
+    assert looked.spec_kind == "find-work"  # the order follows what was learned
     after = rows_by_role(client, ann, application)
     assert after["train"] == before["train"] + answers.BATCH
     assert after["pool"] == UNLABELLED - answers.BATCH
@@ -183,3 +187,117 @@ def test_a_page_asks_one_item_at_a_time(client: TestClient, ann, application: st
     wrong = browser.post(page, data={**fields, "value": "huge"})
     assert wrong.status_code == 422
     assert "is no class" in wrong.text
+
+
+def with_a_slip(rows: int = 100) -> str:
+    """Return a table whose kind follows from the size; one size slipped by a factor of hundred."""
+    sizes = [(37 * row) % 1000 / 10 for row in range(rows)]
+    kinds = ["big" if size > 50 else "small" for size in sizes]
+    sizes[:] = [7_000.0 if row in (1, 2, 3) else size for row, size in enumerate(sizes)]
+    return rows_of(sizes, kinds)
+
+
+def test_doubtful_cells_are_shown_exported_asked_and_put_right(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    made = declared(client, store, ann, tmp_path, with_a_slip())
+    place = f"{APPLICATIONS}/{made}"
+    before = client.get(f"{place}/doubts", headers=ann.headers).json()
+    assert (before["looked"], before["items"]) == (False, [])
+    refused = client.get(f"{place}/doubts/export", headers=ann.headers)
+    assert refused.status_code == 409
+    assert client.post(f"{place}/doubts", headers=ann.headers).json()["looking"]
+    assert [task.error for task in work_off(store, tmp_path)] == [""]
+    found = client.get(f"{place}/doubts", headers=ann.headers).json()
+    cell = next(one for one in found["items"] if one["given"] == "7000")
+    assert sum(one["weight"] for one in cell["candidates"]) == pytest.approx(1)
+    lines = client.get(f"{place}/doubts/export", headers=ann.headers).text
+    assert f'{cell["row"]},"size","7000"' in lines
+    items = client.get(f"{place}/work", headers=ann.headers).json()["items"]
+    item = next(one for one in items if one["row"] == cell["row"] and one["column"] == "size")
+    assert item["kind"] == "repair-cell"
+    assert give(client, ann, item, value="seven").status_code == 422
+    give(client, ann, item, value="70.5").raise_for_status()
+    client.post(f"{place}/work/use", headers=ann.headers).raise_for_status()
+    assert [task.error for task in work_off(store, tmp_path)] == ["", ""]
+    rows = client.get(f"{place}/rows?limit=200", headers=ann.headers).json()["items"]
+    assert {row["row"]: row["values"]["size"] for row in rows}[cell["row"]] == 70.5
+    left = client.get(f"{place}/doubts", headers=ann.headers).json()
+    assert (left["looked"], left["total"]) == (True, found["total"] - 1)  # nobody looked again
+    turn = take(client, ann, made)
+    assert (turn["brought"]["cells"], turn["brought"]["labels"]) == (1, 0)
+
+
+def test_an_owner_overrules_a_second_person_and_agreement_is_told(
+    store: Store, ann, application: str, client: TestClient
+) -> None:
+    other = replace(ann.caller, user_id="usr_other")
+    item = queue.take_next(store, other, application).item
+    assert item is not None
+    answers.give(store, other, item.id, value="big")
+    give(client, ann, item.model_dump(), value="small").raise_for_status()
+    assert give(client, ann, item.model_dump(), value="small").status_code == 409
+    shown = client.get(f"{APPLICATIONS}/{application}/work", headers=ann.headers).json()
+    assert (shown["agreement"]["pairs"], shown["agreement"]["same"]) == (1, 0)
+    made = client.post(f"{APPLICATIONS}/{application}/work/use", headers=ann.headers)
+    assert made.json()["operation"]["labels"] == {str(item.row): "small"}
+
+
+@pytest.mark.parametrize("form", ["csv", "label-studio"])
+def test_items_go_out_and_answers_come_back(
+    client: TestClient, ann, application: str, form: str
+) -> None:
+    place = f"{APPLICATIONS}/{application}/work"
+    told = client.get(f"{place}/export", params={"format": form}, headers=ann.headers).json()
+    assert told["items"] == UNLABELLED
+    filename, text = filled[form](told["text"])
+    for taken, same in ((2, 0), (0, 2)):
+        body = {"filename": filename, "text": text}
+        found = client.post(f"{place}/import", json=body, headers=ann.headers).json()
+        assert (found["taken"], found["same"], len(found["refused"])) == (taken, same, 2)
+        keys = [one["key"] for one in found["refused"]]
+        assert keys in (["answer", "item"], ["answer", "data.item"])
+        assert all(one["place"] and one["message"] and one["remedy"] for one in found["refused"])
+    for name, wrong in (("a.json", "{"), ("a.json", "{}"), ("a.csv", "x,y\n1,2\n"), ("a.pdf", "")):
+        body = {"filename": name, "text": wrong}
+        refused = client.post(f"{place}/import", json=body, headers=ann.headers)
+        assert refused.status_code == 422, (name, refused.text)
+
+
+def filled_csv(text: str) -> tuple[str, str]:
+    lines = list(csv.DictReader(io.StringIO(text)))
+    lines[0]["answer"], lines[1]["answer"], lines[2]["answer"] = "big", "small", "huge"
+    lines[3].update(item="item_of_others", answer="big")
+    out = io.StringIO()
+    writer = csv.DictWriter(out, lines[0])
+    writer.writeheader()
+    writer.writerows(lines)
+    return "answers.csv", out.getvalue()
+
+
+def filled_label_studio(text: str) -> tuple[str, str]:
+    tasks = json.loads(text)
+    for task, value in zip(tasks, ("big", "small", "huge"), strict=False):
+        task["annotations"] = [{"result": [{"value": {"choices": [value]}}]}]
+    tasks[3] = {"data": {}}
+    return "answers.json", json.dumps(tasks)
+
+
+filled = {"csv": filled_csv, "label-studio": filled_label_studio}
+
+
+def test_another_value_has_a_form_of_its_own(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    """Enter in a field presses the first button of its form, which must not be a candidate."""
+    made = declared(client, store, ann, tmp_path, with_a_slip())
+    client.post(f"{APPLICATIONS}/{made}/doubts", headers=ann.headers).raise_for_status()
+    work_off(store, tmp_path)
+    while (item := take(client, ann, made)["item"])["kind"] != "repair-cell":
+        give(client, ann, item, way="skip").raise_for_status()
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    shown = browser.get(f"/applications/{made}/work").text
+    form = next(one for one in shown.split("<form") if 'name="other"' in one).split("</form>")[0]
+    assert form.count("<button") == 1
+    assert 'name="way" value="other"' in form
+    assert '"asked"' in shown  # the cell in its row

@@ -34,6 +34,21 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+def test_data_sets_are_listed_with_where_they_came_from(run):
+    lines = run("data", "list").output.splitlines()
+    assert lines[0].split() == ["id", "name", "state", "rows", "from", "since"]
+    assert lines[1].split()[:5] == ["data_1", "wine", "ready", "-", "table.csv"]
+    assert lines[2].split()[:5] == [
+        "data_2",
+        "prices",
+        "ready",
+        "1200",
+        "https://lab.org/prices.csv",
+    ]
+    listed = json.loads(run("data", "list", "--json").output)
+    assert [one["id"] for one in listed] == ["data_1", "data_2"]
+
+
 def test_create_shows_what_was_inferred_and_starts(run, table: Path, service: FakeService):
     shown = run("app", "create", str(table), "--target", "y", "--set", "x=category", "--yes").stdout
     assert "a different one in every row" in shown
@@ -168,6 +183,17 @@ def test_predict_csv_adds_a_column_and_keeps_the_rest(run, tmp_path: Path):
     assert [row["name"] for row in rows] == ["a;b", "c"]
     assert [row["prediction_"] for row in rows] == ["class 0", "class 1"]
     assert "2 predictions of Random forest" in result.stderr
+
+
+def test_a_table_without_names_keeps_its_first_row(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: FakeService
+):
+    monkeypatch.setattr("easeml.cli.predicting.ROWS_AT_ONCE", 8)
+    source = tmp_path / "rows.csv"
+    source.write_text("".join(f"{row}.5;{row % 2}.25;a\n" for row in range(12)))
+    rows = list(csv.reader(run("predict", "app_1", str(source)).stdout.splitlines(), delimiter=";"))
+    assert rows[0] == ["column 1", "column 2", "column 3", "prediction"]
+    assert [row[0] for row in rows[1:]] == [f"{row}.5" for row in range(12)]
 
 
 def test_a_long_table_is_predicted_in_parts_and_keeps_its_rows(

@@ -1,8 +1,12 @@
 """A machine that joins waits for a service that is starting again."""
 
+from pathlib import Path
+
 import pytest
+from typer.testing import CliRunner
 
 from easeml.cli.devices import answered
+from easeml.cli.main import app
 from easeml.contract.devices import Joined
 from easeml.errors import Unreachable
 
@@ -39,3 +43,32 @@ def test_a_machine_gives_up_a_service_that_stays_away() -> None:
     with pytest.raises(Unreachable):
         answered(service, patience=0.0, pause=0.0)
     assert service.refusals == 2
+
+
+def test_the_key_comes_from_a_file_before_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_with: list[str] = []
+
+    def client(url: str, key: str) -> None:
+        asked_with.append(key)
+        raise Unreachable("Nobody is there.")
+
+    monkeypatch.setattr("easeml.cli.devices.Client", client)
+    monkeypatch.setenv("EASEML_API_KEY", "eml_of_the_environment")
+    (tmp_path / "key").write_text("eml_of_the_file\n")
+    join = ["worker", "--join", "http://127.0.0.1:1"]
+    CliRunner().invoke(app, [*join, "--token-file", str(tmp_path / "key")])
+    CliRunner().invoke(app, join)
+    assert asked_with == ["eml_of_the_file", "eml_of_the_environment"]
+
+
+def test_a_machine_without_a_key_is_told_how_to_give_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EASEML_API_KEY", raising=False)
+    join = ["worker", "--join", "http://127.0.0.1:1"]
+    for options in ([], ["--token-file", str(tmp_path / "nowhere")]):
+        ended = CliRunner().invoke(app, [*join, *options])
+        assert ended.exit_code == 2
+        assert "key" in ended.output

@@ -71,6 +71,33 @@ def test_a_fetched_file_is_guarded_alike(tmp_path: Path) -> None:
     assert list(pd.read_csv(tmp_path / "kept.csv")["=name()"]) == HOSTILE
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.jsonl", "out.parquet"])
+def test_a_file_that_is_cut_off_while_it_is_written_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    pd.DataFrame({"prediction": [1, 2]}).to_parquet(tmp_path / "rows.parquet")
+    out = tmp_path / name
+    out.write_text("as it was")
+
+    def fail(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for writer in ("_write_csv", "_write_json_lines", "shutil.copyfile"):
+        monkeypatch.setattr(f"easeml.cli.predicted_table.{writer}", fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_as(tmp_path / "rows.parquet", out)
+    assert out.read_text() == "as it was"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["rows.parquet", name])
+
+
+def test_without_a_name_it_is_csv_on_standard_output(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    pd.DataFrame({"x": ["a", "b"], "prediction": [1.5, 2.0]}).to_parquet(tmp_path / "rows.parquet")
+    assert write_as(tmp_path / "rows.parquet", None) == 2
+    assert capfdbinary.readouterr().out == b'"x","prediction"\n"a",1.5\n"b",2\n'
+
+
 def test_json_lines_and_parquet(tmp_path: Path) -> None:
     found = of_rows(["x"], [[1], ["two"]], predicted(probabilities=SHARES), ",")
     found.write(tmp_path / "out.jsonl")

@@ -114,6 +114,17 @@ def test_tools_of_models_on_files(table: Path, tmp_path: Path) -> None:
     )
     assert (compared.exit_code, json.loads(compared.stdout)["verdict"]) == (0, "better")
 
+    swapped = tmp_path / "swapped.csv"
+    names = {"wide": "thin", "thin": "wide"}
+    told = [line.rpartition(",") for line in lines[1:]]
+    swapped.write_text("\n".join([lines[0], *(f"{one},{names[kind]}" for one, _, kind in told)]))
+    words = [str(table), "--model", good, "--train", str(table), "--newer", str(swapped), "--json"]
+    debugged = run(tool_named("debug"), *words)
+    assert debugged.exit_code == 1, debugged.exception
+    found = json.loads(debugged.stdout)
+    assert found["verdict"] == "faults"
+    assert "it changed" in {row[1] for row in found["tables"][1]["rows"]}
+
     unlabelled = run(tool_named("ci"), str(newer), "--model", bad, "--candidate", good)
     assert isinstance(unlabelled.exception, InvalidInput)
     assert "give rows that have both" in unlabelled.exception.remedy

@@ -43,6 +43,8 @@ class FakeService:
         match method, path.removeprefix("/api/v1").strip("/").split("/"):
             case "POST", ["datasets"]:
                 return 201, self._once(headers, lambda: self._uploaded(body, query))
+            case "GET", ["datasets"]:
+                return 200, {"items": [self._uploaded(b"", {"name": "wine"}), self._fetched()]}
             case "GET", ["versions", _]:
                 return 200, self._version(query)
             case "POST", ["applications", "propose"]:
@@ -52,6 +54,8 @@ class FakeService:
             case "GET", ["applications", "app_1"]:
                 self.looks += 1
                 return 200, self._application()
+            case "GET", ["applications", "app_1", "model-rules"]:
+                return 200, {"application_id": "app_1"}
             case "POST", ["applications", "app_1", "predict"]:
                 return 200, _prediction(headers, body)
             case "GET", ["scheduler", "decisions"]:
@@ -81,6 +85,12 @@ class FakeService:
             "created": 1.0,
             "version": self._version(query),
         }
+
+    def _fetched(self) -> dict[str, Any]:
+        made = self._uploaded(b"", {"name": "prices"})
+        operation = {"name": "upload", "origin": {"address": "https://lab.org/prices.csv"}}
+        told = {"operation": operation, "summary": {"rows": 1200}}
+        return {**made, "id": "data_2", "version": {**made["version"], **told}}
 
     def _version(self, query: dict[str, str]) -> dict[str, Any]:
         state = "failed" if self.version_error else "ready"

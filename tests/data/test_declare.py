@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -93,9 +94,9 @@ def test_a_whole_number_is_a_category_only_as_the_target(tmp_path: Path) -> None
         ({"set": {"age": "float"}}, "Use one of: number, category"),
         (
             {"set": {"job": "number"}},
-            r"column 'job', row 0 \(the first row of values is row 0\): 'c\w+' is not a number",
+            "column 'job'.* are no numbers",
         ),
-        ({"set": {"story": "timestamp"}}, "column 'story', row 0 .* is not a timestamp"),
+        ({"set": {"story": "timestamp"}}, "column 'story'.* are no timestamps"),
         ({"target": "country"}, "constant: every row has 'CH'"),
         ({"target": "story"}, "the target is text"),
         ({"target": "born"}, "the target is timestamp"),
@@ -271,3 +272,36 @@ def test_any_table_satisfies_the_schema_inferred_from_it(
     pd.testing.assert_frame_equal(
         parsed.frame, whole[list(parsed.frame.columns)], check_column_type=False
     )
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"), [("age", "timestamp"), ("job", "number"), ("job", "timestamp")]
+)
+def test_a_type_that_no_value_has_is_refused_with_the_first_look(column: str, kind: str) -> None:
+    texts = {"age": ["67", "22", "49"], "job": ["cook", "clerk", "cook"], "y": ["a", "b", "a"]}
+    reports = infer_table(pa.table(texts)).columns
+    with pytest.raises(DatasetError, match=f"no {kind}s, such as"):
+        declare_columns(reports, "y", set={column: kind})
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (["20240131", "20240201", "20231224"], "timestamp"),
+        (["31.12.2023", "01.01.2024", "24.12.2022"], "timestamp"),
+        (["1,200", "3,400", "5,600"], "number"),
+        (["$ 1.50", "$ 2.75", "$ 3.10"], "number"),
+        (["7", "8", "9"], "text"),
+    ],
+)
+def test_a_type_that_values_may_have_can_be_set(texts: list[str], kind: str) -> None:
+    reports = infer_table(pa.table({"x": texts * 4, "y": ["a", "b", "a"] * 4})).columns
+    assert declare_columns(reports, "y", set={"x": kind}, keep=["x"]).target == "y"
+
+
+def test_a_single_value_that_is_not_of_the_type_is_named_with_its_row(tmp_path: Path) -> None:
+    texts = [*map(str, range(40)), "about forty", *map(str, range(41, 60))]
+    table = pa.table({"x": texts, "y": ["a", "b"] * 30})
+    reports = infer_table(table).columns
+    with pytest.raises(DatasetError, match=r"column 'x', row 40 .*'about forty' is not a number"):
+        declare(table, reports, "y", set={"x": "number"}, keep=["x"])

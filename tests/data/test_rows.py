@@ -8,11 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.data import FILL_ABSENT, DatasetError, parse_rows
+from easeml.data import (
+    FILL_ABSENT,
+    DatasetError,
+    Rows,
+    declare,
+    infer_table,
+    parse_rows,
+    read_table,
+)
 from easeml.data.types import values
 from easeml.schema import Schema
 
-from .tables import body, declared, number_schema, people
+from .tables import body, declared, number_schema, people, write
 
 GOOD = {"age": 30, "job": "cook", "story": "went home", "born": "3/4/1990"}
 
@@ -340,6 +348,36 @@ def test_numbers_without_a_header_are_told_so(tmp_path: Path) -> None:
         parse_rows(rows, "text/csv", made.schema_in, made.schema_out)
     assert caught.value.message.startswith("none of the columns is there. These are: 'column 1'")
     assert "'age', 'job'" in caught.value.remedy
+
+
+@pytest.mark.parametrize("target", ["column 1", "column 3"])
+@pytest.mark.parametrize("rows", [1, 2, 40])
+def test_rows_without_names_for_a_model_that_learned_from_a_file_without_names(
+    tmp_path: Path, target: str, rows: int
+) -> None:
+    learned = "".join(f"{number % 3}.5,{number}.25,{number % 7}.5\n" for number in range(40))
+    table = read_table(write(tmp_path, learned))
+    made = declare(table, infer_table(table, target).columns, target)
+
+    def read(text: str) -> Rows:
+        return parse_rows(text.encode(), "text/csv", made.schema_in, made.schema_out)
+
+    sent = "".join(learned.splitlines(keepends=True)[:rows])
+    named = f"column 1,column 2,column 3\n{sent}"
+    for text in (sent, named):
+        found = read(text)
+        assert len(found.table) == rows
+        assert found.labels is not None
+        assert float(found.table["column 2"][0]) == 0.25
+
+    without_first = "".join(line.partition(",")[2] + "\n" for line in sent.splitlines())
+    without_last = "".join(line.rpartition(",")[0] + "\n" for line in sent.splitlines())
+    if target == "column 3":
+        assert len(read(without_last).table) == rows
+    else:
+        # Which of three columns these are is not told by their places.
+        with pytest.raises(DatasetError, match="2 columns without names"):
+            read(without_first)
 
 
 def test_names_that_are_nearly_right_are_told_one_by_one(tmp_path: Path) -> None:

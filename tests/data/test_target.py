@@ -38,6 +38,22 @@ def test_two_signs_that_agree_are_sure(tmp_path: Path) -> None:
     assert (found.target, found.sure, found.rivals) == ("cultivar", True, ())
 
 
+def test_the_only_column_with_classes_is_sure_beside_texts(tmp_path: Path) -> None:
+    words = [" ".join(RNG.choice(list("abcdefghij"), 9)) for _ in range(120)]
+    topic = RNG.choice(["sport", "science", "art"], 120)
+    found = proposed(tmp_path, pd.DataFrame({"topic": topic, "told": words}))
+    assert (found.target, found.sure) == ("topic", True)
+    assert found.reason == "the only column that could be one"
+
+
+@pytest.mark.parametrize("values", [["N", "P"] * 20, [f"{i}.5" for i in range(40)]])
+def test_a_single_column_is_not_asked_for(tmp_path: Path, values: list[str]) -> None:
+    found = proposed(tmp_path, pd.DataFrame({"outcome": values}))
+    assert not found.target
+    with pytest.raises(DatasetError, match="there is one column only, 'outcome'"):
+        declare_columns(found.columns)
+
+
 def test_a_guess_is_not_declared_without_being_asked_for(tmp_path: Path) -> None:
     found = proposed(tmp_path, numbers("a", "b", "c"))
     with pytest.raises(DatasetError, match="not sure which column is to be predicted") as raised:

@@ -36,6 +36,34 @@ def finish(folder: Path) -> TaskResult:
     return result
 
 
+def fit_forest(folder: Path) -> TaskResult:
+    """Fit trees and predict on two threads, as scikit-learn does it, and fail in one of them."""
+    import numpy as np
+    from joblib import Parallel, delayed
+    from sklearn.ensemble import RandomForestClassifier
+
+    X = np.random.default_rng(0).random((200, 3))
+    y = (X[:, 0] > 0.5).astype(int)
+    forest = RandomForestClassifier(20, n_jobs=2, random_state=0).fit(X, y)
+    alone = RandomForestClassifier(20, n_jobs=1, random_state=0).fit(X, y)
+    assert (forest.predict_proba(X) == alone.predict_proba(X)).all()
+    try:
+        Parallel(n_jobs=2, prefer="threads")(delayed(math.sqrt)(one) for one in (4, -1, 9))
+    except ValueError:
+        return finish(folder)
+    raise AssertionError("What failed in a thread was not told.")
+
+
+def fit_boosted_trees(folder: Path) -> TaskResult:
+    """Fit trees whose thresholds are looked for by joblib on "threading", asked for by that name."""
+    import numpy as np
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    rows = np.arange(400.0).reshape(200, 2)
+    HistGradientBoostingClassifier(max_iter=2).fit(rows, np.arange(200) % 2)
+    return finish(folder)
+
+
 def hang(folder: Path) -> TaskResult:
     """Never end, whatever polite signals say."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -109,6 +137,8 @@ def leave_a_link_as_log(folder: Path) -> TaskResult:
 
 
 BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
+    "fit-forest": fit_forest,
+    "fit-boosted-trees": fit_boosted_trees,
     "finish": finish,
     "hang": hang,
     "finish-first-and-hang": finish_first_and_hang,

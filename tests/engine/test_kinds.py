@@ -2,14 +2,16 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
-from easeml.contract.tasks import Limits
+from easeml.contract.states import Lane
+from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
-from easeml.engine.executors import LocalExecutor
+from easeml.engine.executors import LocalExecutor, Outcome
 from easeml.engine.membership import register
 from easeml.engine.slot import Slot, SlotContext
 from easeml.errors import InvalidInput
@@ -17,6 +19,7 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
 from easeml.service.tasks import kinds, requests, results, task_views
+from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Task, Tenant
 
@@ -67,6 +70,51 @@ def test_what_is_read_holds_up_other_uploads_for_minutes_at_most() -> None:
         kind = kinds.find_kind(name)
         assert kind is not None
         assert kind.seconds == kinds.INGEST_SECONDS <= 300
+
+
+@dataclass
+class Noted:
+    """An executor that notes how long a body may run, and says that it took too long."""
+
+    seconds: list[float] = field(default_factory=list)
+
+    def start(self, folder: Path, limits: Limits) -> "Noted":
+        self.seconds.append(limits.seconds)
+        return self
+
+    def wait(self) -> Outcome:
+        return Outcome("timed-out", TaskResult(ok=False, error="It took too long."), 1.0)
+
+
+def test_a_long_file_holds_up_no_upload_and_may_take_hours(
+    store: Store, caller: Caller, tmp_path: Path
+) -> None:
+    with store.write() as tx:
+        long = requests.request(
+            tx, caller.tenant_id, "predict-file", "mod_1", filename="long.csv", source="d" * 64
+        )
+    datasets.upload(store, caller, None, "a.csv", [b"a\n1\n"], None, 10**6)
+    with store.write() as tx:
+        claimed = tx.queue.claim("proc_1", Lane.SHORT, 10.0)
+    assert claimed is not None
+    assert claimed[0].spec_kind == "ingest-upload"
+    assert long.lane == Lane.LONG
+
+
+def test_the_limit_of_a_lane_is_its_own(
+    store: Store, caller: Caller, tmp_path: Path, with_test_kinds: None
+) -> None:
+    process = register(store, "worker")
+    settings = Settings(home=tmp_path, long_task_seconds=10)
+    noted = Noted()
+    folder = tmp_path / "work"
+    context = SlotContext(store, noted, LIMITS, process.id, folder, 10.0, settings=settings)
+    for lane in (Lane.SHORT, Lane.LONG):
+        task = asked(store, caller, longest=10_000)
+        with store.write() as tx:
+            tx.scoped(caller.tenant_id).tasks.update(task.id, lane=lane)
+        Slot(lane, context).step()
+    assert noted.seconds == [20, 10], "20: what the kind allows"
 
 
 def test_a_kind_of_one_file_runs_from_claim_to_record(

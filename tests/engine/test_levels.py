@@ -52,6 +52,28 @@ def test_a_sandbox_that_the_system_refuses_is_not_replaced_by_less(
 
 
 @pytest.mark.parametrize("level", LEVELS)
+def test_forests_and_boosted_trees_grow_on_two_threads_at_each_level(
+    tmp_path: Path, level: Isolation
+) -> None:
+    needs_level(level)
+    limits = Limits(seconds=60, memory=2**31, threads=2)
+    executor = LocalExecutor(
+        limits, bodies_for_tests.run, preload=("sklearn.ensemble",), isolation=level
+    )
+    outcomes = []
+    try:
+        for behaviour in ("fit-forest", "fit-boosted-trees"):
+            folder = tmp_path / behaviour
+            (folder / "outputs").mkdir(parents=True)
+            (folder / "do").write_text(behaviour)
+            outcomes.append(executor.start(folder, limits).wait())
+    finally:
+        executor.close()
+    for outcome in outcomes:
+        assert outcome.ending == "finished", outcome.result.error
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_a_task_ends_alike_at_each_level(tmp_path: Path, level: Isolation) -> None:
     needs_level(level)
     executor = LocalExecutor(LIMITS, bodies_for_tests.run, preload=(), isolation=level)

@@ -145,3 +145,33 @@ def test_an_answer_that_nobody_waits_for_reaches_nobody_else(store: Store, tmp_p
 
     asked = asyncio.Event()
     run(store, tmp_path, slow, use)
+
+
+def test_a_predictor_of_another_machine_is_not_asked(store: Store, tmp_path: Path) -> None:
+    """Two services on one database: the newer predictor listens on the loopback of the other."""
+
+    async def use(client: PredictorClient, predictor: FakePredictor) -> None:
+        async with FakePredictor(lambda *_: answer(*_[1:], 1)) as other:
+            record = register(store, "predictor", other.address)
+            with store.write() as tx:
+                tx.processes.update(record.id, host="elsewhere")
+            await client.predict("ten_1", "app_1", "text/csv", b"x")
+        assert (len(predictor.greetings), len(other.greetings)) == (1, 0)
+
+    run(store, tmp_path, lambda _, reader, writer: answer(reader, writer, 1), use)
+
+
+def test_of_two_services_on_one_machine_each_asks_its_own_predictor(
+    store: Store, tmp_path: Path
+) -> None:
+    """The newer one does not know this secret, and a third does not answer at all."""
+
+    async def use(client: PredictorClient, predictor: FakePredictor) -> None:
+        async with FakePredictor(lambda *_: answer(*_[1:], 1), status=401) as other:
+            register(store, "predictor", other.address)
+            register(store, "predictor", "127.0.0.1:1")
+            answered = await client.predict("ten_1", "app_1", "text/csv", b"x")
+            assert answered == Answered(200, b"text/csv x")
+            assert (len(predictor.greetings), len(other.greetings)) == (1, 1)
+
+    run(store, tmp_path, lambda _, reader, writer: answer(reader, writer, 1), use)

@@ -14,8 +14,9 @@ from easeml.engine.scheduler import Scheduler
 from easeml.engine.search_mirror import SearchMirror
 from easeml.ids import new_id
 from easeml.search import decision_log, policy_named
-from easeml.service.knowledge.trials import finished_trials
-from easeml.store import Store
+from easeml.service.knowledge.trials import Trial, finished_trials, trials_of
+from easeml.service.search import beliefs
+from easeml.store import Store, Transaction
 from easeml.store.records import Candidate, Task, Tenant, User
 from easeml.store.shapes import CandidatePipeline, JobLimits, ModuleConfig, TenantLimits
 
@@ -182,6 +183,31 @@ def test_a_result_of_one_tenant_tells_what_those_of_others_cost(
         candidates = tx.unscoped().candidates.list(job_id=waiting, limit=None)
     assert {one.id: after[one.arm] for one in candidates}.items() <= written.items()
     assert mirror.take_costs() == {}
+
+
+def test_what_finished_runs_taught_is_read_once(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def noted(tx: Transaction, task_ids: Sequence[str]) -> list[Trial]:
+        read.extend(task_ids)
+        return trials_of(tx, task_ids)
+
+    monkeypatch.setattr(beliefs, "trials_of", noted)
+    add_done(store, simulated.add_job(store, tmp_path), [0.5, 0.6, 0.7])
+    mirror, _ = opened(store, tmp_path)
+    assert len(read) == 3
+    later = simulated.add_job(store, tmp_path)
+    add_done(store, later, [0.8])
+    with store.read() as tx:
+        mirror.sync(tx, tx.unscoped().jobs.get(later))
+        assert set(read) == {trial.task_id for trial in finished_trials(tx)}
+    assert len(read) == 4
+    mirror.follow_registry(REGISTRY)
+    with store.read() as tx:
+        mirror.sync(tx, tx.unscoped().jobs.get(simulated.add_job(store, tmp_path)))
+    assert len(read) == 8
 
 
 def test_time_in_which_others_had_the_processor_is_no_cost(store: Store, tmp_path: Path) -> None:

@@ -152,11 +152,46 @@ def test_seconds_are_kept() -> None:
         (np.zeros((30, 2)), np.zeros(30), ValueError, "only one class"),
         (np.zeros((30, 2)), np.arange(20), ValueError, "inconsistent"),
         (np.zeros(30), np.arange(30), ValueError, "Reshape your data"),
+        (np.zeros((30, 2)), [None, "a", "b"] * 10, ValueError, "in 10 of 30 rows: leave these"),
+        (np.zeros((30, 2)), [np.nan, 0.0, 1.0] * 10, ValueError, "in 10 of 30 rows: leave these"),
+        (
+            pd.DataFrame(np.zeros((30, 2)), columns=["a", "a"]),
+            [0, 1] * 15,
+            ValueError,
+            r"more than once: \['a'\]",
+        ),
+        (pd.DataFrame({"a": [1j] * 30}), [0, 1] * 15, ValueError, r"columns: \['a'\]"),
     ],
 )
 def test_what_cannot_be_learned_is_said(rows, answers, error, words: str) -> None:
     with pytest.raises(error, match=words):
         AutoMLClassifier(**FEW).fit(rows, answers)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ({"objective": "acuracy"}, "accuracy"),
+        ({"models": ["logistic", "naive-bays"]}, "naive-bayes"),
+    ],
+)
+def test_a_misspelt_name_is_told_before_anything_is_fitted(wrong: dict, meant: str) -> None:
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(ValueError, match=f"Did you mean '{meant}'"):
+        AutoMLClassifier(**FEW, **wrong).fit(rows, [0, 1] * 15)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_a_column_of_true_and_false_is_learned_from(gaps: bool) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(200) < 0.5
+    rows = pd.DataFrame({"is_open": truth, "noise": rng.normal(size=200)})
+    if gaps:
+        rows["is_open"] = rows["is_open"].astype("boolean").mask(rng.random(200) < 0.1)
+    answers = np.where(truth, "yes", "no")
+    model = AutoMLClassifier(time_limit=10, max_models=2).fit(rows, answers)
+    known = rows["is_open"].notna().to_numpy()
+    assert np.mean(model.predict(rows)[known] == answers[known]) == 1
 
 
 def test_an_estimator_that_was_not_fitted_says_so() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,13 @@ CONVERTED = (
 TYPES = ("tensor", "category")  # of the columns that a graph takes: numbers and categories
 
 
-def trained(name: str, chain: tuple[str, ...], folder: Path, scaling: str = "standard"):
+def trained(
+    name: str,
+    chain: tuple[str, ...],
+    folder: Path,
+    scaling: str = "standard",
+    config: dict[str, Any] | None = None,
+):
     """Fit and save a pipeline on numbers and categories; return new rows, and what it predicts."""
     module = REGISTRY.get(name)
     schema_in, schema_out = schemas(module, REGISTRY)
@@ -34,7 +41,7 @@ def trained(name: str, chain: tuple[str, ...], folder: Path, scaling: str = "sta
     transforms = [{"module": one} for one in chain]
     if "scale" in chain:
         transforms[-1]["config"] = {"method": scaling}
-    pipeline = {"transforms": transforms, "model": {"module": name}}
+    pipeline = {"transforms": transforms, "model": {"module": name, "config": config or {}}}
     made = fit(pipeline, table(module, rows=200), {**schema_in, "nodes": nodes}, schema_out)
     save(made, folder, quality=0.9)
     columns = [node.get("column", key) for key, node in nodes.items()]
@@ -68,6 +75,37 @@ def test_a_graph_predicts_alike(tmp_path: Path, kind: str, chain, side: str) -> 
         return
     assert found["prediction"].tolist() == expected.values.tolist()
     assert found["probabilities"] == pytest.approx(expected.probabilities, abs=1e-5)
+
+
+def test_trees_that_add_up_in_the_logarithm_predict_alike(tmp_path: Path) -> None:
+    module = REGISTRY.get("lightgbm-regressor")
+    schema_in, schema_out = schemas(module, REGISTRY)
+    nodes = {key: node for key, node in schema_in["nodes"].items() if node["type"] in TYPES}
+    rows = table(module, rows=200)
+    target = next(iter(schema_out["nodes"]))
+    rows[target] = np.exp(rows[target] / rows[target].std())
+    model = {"module": module.name, "config": {"loss": "poisson"}}
+    pipeline = {"transforms": [{"module": "table-codes"}], "model": model}
+    made = fit(pipeline, rows, {**schema_in, "nodes": nodes}, schema_out)
+    save(made, tmp_path / "m", quality=0.9)
+    write_export(tmp_path / "m", FACTS, "onnx", tmp_path / "out", rows)
+    expected, found = made.predict(rows).values, predicted(tmp_path / "out", rows)
+    assert found["prediction"] == pytest.approx(expected, abs=1e-5 * expected.std())
+    assert expected.min() > 0
+
+
+@pytest.mark.parametrize("smoothness", [0.5, 1.5, 2.5])
+def test_a_gaussian_process_predicts_alike(tmp_path: Path, smoothness: float) -> None:
+    config = {"smoothness": smoothness}
+    made, rows = trained("gaussian-process-regressor", ONE_HOT, tmp_path / "m", config=config)
+    told = write_export(tmp_path / "m", FACTS, "onnx", tmp_path / "out", rows)
+    assert told["agreement"]["worst"] <= 1e-5
+    wild = rows.head(4).copy()
+    number = next(name for name in rows if rows[name].dtype == float)
+    wild[number] = [np.inf, -np.inf, 1e300, -1e300]
+    expected = made.predict(wild).values
+    found = predicted(tmp_path / "out", wild)["prediction"]
+    assert found == pytest.approx(expected, abs=1e-5 * made.predict(rows).values.std())
 
 
 @pytest.mark.parametrize("scaling", ["robust", "squash"])

@@ -39,7 +39,9 @@ while not answer:
         pass
 kept = Path(os.environ["EASEML_CHECKPOINT"]) / os.environ["EASEML_INDEX"]
 found = int(kept.read_text()) if kept.exists() else 0
-kept.write_text(str(found + int(answer)))
+half = kept.with_suffix(".half")
+half.write_text(str(found + int(answer)))
+half.replace(kept)  # the other may die while this one writes: a checkpoint is whole or not there
 print("worker", os.environ["EASEML_INDEX"], "has", found)
 if os.environ["EASEML_INDEX"] == "1" and os.environ["EASEML_ATTEMPT"] == "1":
     print("out of luck")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import container_images
 from easeml.confinement import why_unavailable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,7 +85,7 @@ def test_programs_are_made_and_checked_as_their_page_says(tmp_path: Path) -> Non
     said = follow(PAGES / "programs.md", tmp_path)
     assert "my-shell/train" in said
     assert "my-python/train" in said
-    assert said.count("passed: ") == 9
+    assert said.count("passed: ") == 10
     assert "failed" not in said
 
 
@@ -93,6 +94,29 @@ def test_an_objective_is_made_and_checked_as_its_page_says(tmp_path: Path) -> No
     said = follow(PAGES / "objective-programs.md", tmp_path)
     assert "my-measure/eval" in said
     assert said.count("passed: ") == 5
+    assert "failed" not in said
+
+
+@pytest.mark.skipif(shutil.which("podman") is None, reason="the page uses podman: install it")
+def test_a_module_in_a_container_is_made_and_checked_as_its_page_says(tmp_path: Path) -> None:
+    container_images.needs_containers()
+    try:
+        said = follow(PAGES / "containers.md", tmp_path)
+    finally:
+        removed = ["podman", "rmi", "--force", "localhost/shell-and-awk:1"]
+        subprocess.run(removed, capture_output=True, check=True)
+    assert said.count("passed: ") == 10
+    assert "failed" not in said
+
+
+@pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
+@pytest.mark.parametrize(("page", "checks"), [("optimizer", 4), ("transform", 9)])
+def test_others_are_made_and_checked_as_their_pages_say(
+    page: str, checks: int, tmp_path: Path
+) -> None:
+    said = follow(PAGES / f"{page}-programs.md", tmp_path)
+    assert said.count("passed: ") == checks
+    assert f"{checks} passed in" in said
     assert "failed" not in said
 
 

@@ -23,6 +23,7 @@ OPEN_JSON = {
     ("Task", "payload"),
     ("Task", "result"),
     ("Task", "measure"),
+    ("TrainedModel", "measures"),
     ("Decision", "explanation"),
     ("Report", "value"),
     ("Event", "data"),

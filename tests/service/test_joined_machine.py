@@ -1,6 +1,5 @@
 """A machine joins, works for a service whose own devices rest, and leaves."""
 
-import os
 import subprocess
 import sys
 import time
@@ -27,9 +26,10 @@ def client(easeml: EasemlProcess) -> Iterator[Client]:
 def joined(easeml: EasemlProcess, client: Client, tmp_path: Path) -> Iterator[WorkerDevice]:
     """The device of a machine that has joined."""
     before = {device.id for device in devices_when(client, easeml.workers)}
-    arguments = ["worker", "--join", easeml.url, "--devices", "1", "--home", str(tmp_path / "w")]
-    environment = {**os.environ, "EASEML_API_KEY": easeml.key}
-    machine = subprocess.Popen([sys.executable, "-m", "easeml.cli", *arguments], env=environment)
+    (tmp_path / "key").write_text(f"{easeml.key}\n")
+    arguments = ["worker", "--join", easeml.url, "--token-file", str(tmp_path / "key")]
+    arguments += ["--devices", "1", "--home", str(tmp_path / "w")]
+    machine = subprocess.Popen([sys.executable, "-m", "easeml.cli", *arguments])
     try:
         there = devices_when(client, easeml.workers + 1)
         yield next(device for device in there if device.id not in before)

@@ -21,6 +21,7 @@ condition = "size > 0.2"
 context = "the second study"
 tags = ["reviewed", "small"]
 """
+PEOPLES = ("certain", "rounded")  # steps that people added
 
 
 def table(path: Path, rows: int, seed: int) -> Path:
@@ -94,3 +95,46 @@ def test_versions_are_pulled_changed_pushed_and_searched(
     assert all(not step["computed"] for step in command("flow", "run", flow)["steps"])
     assert command(*pull)["fetched"] == [pushed["id"]]
     assert OWN in flow.read_text()
+
+    sql = tmp_path / "size.sql"
+    sql.write_text("round(size, 2)")
+    rounded = '[steps.rounded]\ndo = "with_column"\nof = "certain"\nname = "size"\n'
+    flow.write_text(flow.read_text() + rounded + 'sql = { file = "size.sql" }\ntags = ["sql"]\n')
+    command("flow", "push", flow)
+    # An edit replaces what was pushed: the steps begin with the rows that were pulled.
+    sql.write_text("CASE WHEN size > 0.4 THEN 0.75 ELSE size END")
+    assert computed(flow) == ["rounded"]
+    edited = command("flow", "push", flow)
+    rows = exported(easeml, edited["id"], tmp_path)
+    sizes = rows["size"][rows["easeml.role"] == "train"]
+    assert sizes.gt(0.4).any()
+    assert set(sizes[sizes > 0.4]) == {0.75}
+    with Client(easeml.url, easeml.key) as client:
+        assert client.application(application).version_id == edited["id"]
+
+    with Client(easeml.url, easeml.key) as client:
+        client.wait_version_ready(client.refine(application, off=train[5:6]).id)
+    sql.write_text("round(size, 3)")
+    refused = CliRunner().invoke(app, ["flow", "push", str(flow)])  # somebody else's would go
+    assert refused.exit_code
+    assert "The data has version 8 by now" in refused.output
+
+    listed = command("flow", "list", "--application", application)["outputs"]
+    assert [line["name"] for line in listed] == ["rounded", "rounded", "certain"]
+    (small,) = command("flow", "list", "--application", application, "--tag", "small")["outputs"]
+    assert (small["context"], small["from"]) == ("the second study", pushed["id"])
+    assert small["digest"] == told["digest"]
+    newest = tmp_path / "rounded.parquet"
+    words = ["flow", "pull", application, "--name", "rounded", "--out", str(newest)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    pd.testing.assert_frame_equal(pd.read_parquet(newest).set_index("easeml.row"), rows)
+    words[words.index("rounded")] = "absent"
+    refused = CliRunner().invoke(app, words)
+    assert refused.exit_code
+    assert "Names are: certain, rounded" in refused.output
+
+
+def computed(flow: Path) -> list[str]:
+    """Run a flow; return the steps that were computed and are no versions."""
+    steps = command("flow", "run", flow)["steps"]
+    return [step["name"] for step in steps if step["computed"] and step["name"] in PEOPLES]

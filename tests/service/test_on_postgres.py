@@ -1,8 +1,9 @@
-"""The whole service on PostgreSQL, with artefacts in a folder that two machines share: the same
-way from a file to a prediction, through a killed process and a restart.
+"""The whole service on PostgreSQL, with artefacts in a folder that machines share: the same way from
+a file to a prediction, through a killed process and a restart, with a second service beside it.
 """
 
 import json
+import secrets
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,16 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
     rows = {"rows": frame.drop(columns="target").iloc[:3].to_dict("records")}
     with cluster() as template, database(template) as url:
         shared = f"file://{tmp_path}/shared"
-        easeml = EasemlProcess(
-            tmp_path / "home", workers=1, database_url=url, artefacts_url=shared, machines="1"
-        )
+        first = tmp_path / "secrets"
+        first.mkdir()
+        (first / "password").write_text("seven grey bicycles")
+        (first / "key").write_text(key := f"eml_{secrets.token_hex(32)}")
+        settings = {"database_url": url, "artefacts_url": shared, "first_secrets": str(first)}
+        easeml = EasemlProcess(tmp_path / "home", workers=1, machines="1", **settings)
+        second = EasemlProcess(tmp_path / "second", workers=1, **settings)
         easeml.start()
+        easeml.key = second.key = key
+        assert key not in "".join(easeml.output)
         try:
             command = [
                 "app",
@@ -42,10 +49,16 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
             easeml.kill("scheduler")
             easeml.kill("worker")
             easeml.wait(application, "converged", 120)
-            easeml.stop()
-            easeml.start()
-            answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", rows)
-            assert len(answer["predictions"]) == 3
+            predict = f"/api/v1/applications/{application}/predict"
+            second.start()
+            try:
+                assert second.call("POST", predict, rows)["model_id"]
+                easeml.stop()
+                assert len(second.call("POST", predict, rows)["predictions"]) == 3
+                easeml.start()
+                assert len(easeml.call("POST", predict, rows)["predictions"]) == 3
+            finally:
+                second.stop()
             devices = easeml.call("GET", "/api/v1/devices")["items"]
             assert len(devices) == 2
             job = json.loads(easeml.command("app", "show", application, "--json"))["job"]

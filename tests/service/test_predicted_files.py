@@ -35,6 +35,17 @@ def test_a_file_is_predicted_by_a_task(easeml: EasemlProcess, tmp_path: Path) ->
     later = pd.read_parquet(tmp_path / "later.parquet")
     assert later["prediction"].tolist() == expected["prediction"].tolist()
 
+    # A file of more than 16 MiB is predicted by a task without being asked to.
+    wide = pd.read_csv(rows).assign(padding="x" * 120_000)
+    wide.to_csv(tmp_path / "long.csv", index=False)
+    easeml.command(
+        "predict", application, str(tmp_path / "long.csv"), "--out", str(tmp_path / "l.csv")
+    )
+    found = pd.read_csv(tmp_path / "l.csv").drop(columns="padding")
+    pd.testing.assert_frame_equal(found, expected)
+    tasks = easeml.call("GET", "/api/v1/tasks?kind=advise&newest_first=true&limit=1")["items"]
+    assert tasks[0]["result"]["notes"] == ["The model knows no column 'padding'; it is not used."]
+
     picture = tmp_path / "one.png"
     picture.write_bytes(b"no table")
     said = easeml.command("predict", application, str(picture), "--detach", expect=2)

@@ -20,12 +20,14 @@ TUTORIALS = sorted(FOLDER.glob("*.md"))
 WITH_SERVICE = {
     "adding-a-model.md",
     "changing-data.md",
+    "debugging.md",
     "people.md",
     "pictures.md",
     "rolling-out.md",
     "samples.md",
     "tables.md",
     "taking-it-home.md",
+    "what-good-means.md",
 }
 EXIT = re.compile(r"# exit (\d+)$")
 FILE = re.compile(r"# (\S+\.\w+)\n")  # a first line that names the file of the block

@@ -221,3 +221,32 @@ def test_a_password_that_is_guessed_at_once_is_refused(
     with pytest.raises(InvalidInput, match="no safe password") as caught:
         users.change_password(store, ann, ann.user_id, change)
     assert caught.value.remedy
+
+
+def test_a_lost_password_is_set_without_a_service_and_ends_every_key(
+    store: Store, ann: Caller, bob: Caller
+) -> None:
+    script = keys.create_key(store, ann, NewKey(name="script")).secret or ""
+    others = keys.create_key(store, bob, NewKey(name="script")).secret or ""
+    users.reset_password(store, "ann", "eight sailing walnut drums")
+    with pytest.raises(NotSignedIn, match="revoked"):
+        keys.authenticate(store, script)
+    assert keys.authenticate(store, others).user_id == bob.user_id
+    with pytest.raises(NotSignedIn):
+        keys.sign_in(store, "ann", PASSWORD)
+    keys.sign_in(store, "ann", "eight sailing walnut drums")
+    with store.read() as tx:
+        told = [event for event in tx.events.after(0) if event.kind == "password.reset"]
+    assert [(event.subject, event.data) for event in told] == [(ann.user_id, {"name": "ann"})]
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "error"),
+    [("nobody", "eight sailing walnut drums", NotFound), ("ann", "password1", InvalidInput)],
+)
+def test_a_lost_password_that_cannot_be_set(
+    store: Store, ann: Caller, name: str, password: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        users.reset_password(store, name, password)
+    keys.sign_in(store, "ann", PASSWORD)

@@ -3,6 +3,7 @@
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import users
 from easeml.service.events import notifications
+from easeml.settings import Settings
 from easeml.store import Store
 
 
@@ -22,7 +23,7 @@ def test_owners_are_told_of_what_they_would_ask_for(store: Store, ann: Caller, b
         ("promotion.live", "app_1", True),
     ]
     assert found.unread == 2
-    assert users.get_user(store, ann).unread == 2
+    assert users.get_user(store, Settings(), ann).unread == 2
 
 
 def test_what_was_read_is_not_new_and_nothing_is_unread_again(store: Store, ann: Caller) -> None:

@@ -30,6 +30,7 @@ from easeml.service.scheduling.losses import Result, loss_curve
 from easeml.service.scheduling.sentences import sentence
 from easeml.service.search import job_states, training_tasks
 from easeml.service.tasks import task_views
+from easeml.service.views import storage
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -275,11 +276,11 @@ def test_only_providers_administer(
     store: Store, ann: Caller, admin: Caller, tmp_path: Path
 ) -> None:
     searched(store, ann)
-    settings = Settings(home=tmp_path, database_url="postgresql://me:secret@db/x")
+    settings = Settings(home=tmp_path, database_url="postgresql://me:s3same@db/x")
     for wish in (
         lambda who: provider_view.tenants(store, who),
         lambda who: provider_view.settings_in_force(store, settings, who),
-        lambda who: provider_view.storage(store, Settings(home=tmp_path), who),
+        lambda who: storage.get(store, Settings(home=tmp_path), who),
         lambda who: provider_view.audit(store, who),
     ):
         assert wish(admin)
@@ -290,7 +291,7 @@ def test_only_providers_administer(
     assert told.stored > 0
     shown = {one.name: one for one in provider_view.settings_in_force(store, settings, admin)}
     assert (shown["home"].origin, shown["port"].origin) == ("flag", "default")
-    assert "secret" not in json.dumps([one.model_dump() for one in shown.values()])
+    assert "s3same" not in json.dumps([one.model_dump() for one in shown.values()])
 
 
 def test_the_policy_is_changed_while_easeml_runs(

@@ -16,6 +16,7 @@ from easeml.service.applications import applications
 from easeml.service.datasets import datasets
 from easeml.service.events import notifications
 from easeml.service.modules import catalogue
+from easeml.service.retention import looks
 from easeml.service.scheduling import overview
 from easeml.service.search import jobs
 from easeml.service.tasks import task_views
@@ -62,7 +63,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: application_view.get(s, c, _first(s, c, "applications")),
     ),
     "page of its models": (
-        32,
+        38,  # with its measures, and what breaks its rules
         lambda s, c: application_view.leaderboard(s, c, _first(s, c, "applications")),
     ),
     "page of what it served": (
@@ -87,6 +88,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
     "notifications": (6, notifications.get),
     "users": (1, users.list_users),
     "tenants": (6, provider_view.tenants),
+    "what goes": (60, lambda s, _: looks.plan(s, Settings())),  # one a table, for what it names
     "status": (8, status.get),
 }
 

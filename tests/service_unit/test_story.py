@@ -13,6 +13,7 @@ from easeml.kinds.train import TrainSpec
 from easeml.modules import load_registry
 from easeml.search import (
     Arm,
+    CostBelief,
     Observation,
     SearchState,
     add_job,
@@ -25,6 +26,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.administration import status
 from easeml.service.advice import tools
 from easeml.service.applications import applications
+from easeml.service.knowledge.trials import cost_belief, finished_trials
 from easeml.service.models import promotion
 from easeml.service.modules import catalogue
 from easeml.service.search import job_states, jobs, training_tasks
@@ -45,7 +47,8 @@ def searching(store: Store, caller: Caller, **changes: object) -> Application:
     app = declare(store, caller, **changes)
     prepare(store, caller, app.version_id)
     with store.write() as tx:
-        assert len(job_states.start_ready_jobs(tx, load_registry())) == 1
+        costs = cost_belief(load_registry(), finished_trials(tx))
+        assert len(job_states.start_ready_jobs(tx, load_registry(), costs)) == 1
     return applications.get(store, caller, app.id)
 
 
@@ -203,10 +206,10 @@ def test_data_that_cannot_be_prepared_fails_application_and_job(store: Store, an
 def test_a_job_starts_with_candidates_once_its_data_is_ready(store: Store, ann: Caller) -> None:
     app = declare(store, ann, exclude=["logistic"])
     with store.write() as tx:
-        assert job_states.start_ready_jobs(tx, load_registry()) == []
+        assert job_states.start_ready_jobs(tx, load_registry(), CostBelief.of(())) == []
     prepare(store, ann, app.version_id)
     with store.write() as tx:
-        (job,) = job_states.start_ready_jobs(tx, load_registry())
+        (job,) = job_states.start_ready_jobs(tx, load_registry(), CostBelief.of(()))
         candidates = tx.unscoped().candidates.list(job_id=job.id, limit=None)
     app = applications.get(store, ann, app.id)
     assert (app.state, job.state) == ("searching", "running")

@@ -136,3 +136,40 @@ def test_a_store_that_is_gone_is_said(
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be kept there"):
         Bucket(url)
+
+
+DAY = 24 * 3600.0
+
+
+def test_what_nobody_names_is_found_and_removed(url: str, tmp_path: Path) -> None:
+    one, other = machine(url, tmp_path / "one"), machine(url, tmp_path / "other")
+    held = one.put("t1", model(tmp_path / "made"))
+    stray, _ = one.put_stream("t2", [b"nobody's"], 100)
+    aged = other.aged(0.0)
+    assert {file.tenant_id for file in aged} == {"t1", "t2"}
+    assert other.aged(DAY) == []  # what was stored a moment ago
+    (found,) = other.strays(aged, {held})
+    assert (found.digest, found.size) == (stray, 8)
+    assert not other.remove(found, DAY)  # it was written anew meanwhile
+    assert other.exists("t2", stray)
+    assert other.remove(found, 0.0)
+    assert other.remove(found, 0.0)  # whoever was killed before it was told
+    assert not other.exists("t2", stray)
+    assert content(other.fetch("t1", held, tmp_path / "copy")) == content(tmp_path / "made")
+
+
+def test_what_lies_there_long_is_sent_again(tmp_path: Path) -> None:
+    """It may be about to be removed: nobody refers to it yet."""
+    store = machine(f"file://{tmp_path}/shared", tmp_path / "one")
+    digest, _ = store.put_stream("t1", [b"hello"], 5)
+    kept = tmp_path / "shared" / "t1" / digest[:2] / digest
+    os.utime(kept, (1e9, 1e9))
+    store.put_stream("t1", [b"hello"], 5)
+    assert kept.stat().st_mtime > 1e9
+
+
+def test_objects_that_are_not_easemls_stay(tmp_path: Path) -> None:
+    store = machine(f"file://{tmp_path}/shared", tmp_path / "one")
+    (tmp_path / "shared" / "notes").mkdir(parents=True)
+    (tmp_path / "shared" / "notes" / "read-me.txt").write_text("ours")
+    assert store.aged(0.0) == []

@@ -55,3 +55,16 @@ def test_renewing_at_once_writes_nothing(store):
     _acquire(store, "a")
     assert not wakeup.wait(0.05)
     wakeup.close()
+
+
+def test_a_lease_from_before_the_clock_was_set_back_is_free(store, clock):
+    with store.write() as tx:
+        old = tx.leases.acquire("scheduler", "dead", 10)
+    clock.now -= 3600
+    with store.write() as tx:
+        new = tx.leases.acquire("scheduler", "next", 10)
+        assert tx.leases.acquire("scheduler", "third", 10) is None
+    assert (new.holder, new.epoch) == ("next", old.epoch + 1)
+    assert new.expires == clock.now + 10
+    with pytest.raises(Fenced), store.write() as tx:
+        tx.leases.check("scheduler", "dead", old.epoch)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from easeml.errors import Conflict, NotAllowed, NotFound
@@ -55,7 +57,7 @@ def test_a_tenant_reaches_only_its_own_rows(store):
 def test_every_table_of_tenants_is_scoped(store):
     with store.read() as tx:
         tables = vars(tx.scoped("t1"))
-    assert len(tables) == 27
+    assert len(tables) == 33
     assert {rows._tenant for rows in tables.values()} == {"t1"}
 
 
@@ -105,6 +107,26 @@ def test_none_finds_what_is_unset(store):
         unscored = tasks.add(Task(new_id("tsk"), "t1", "train", "search", {}))
         tasks.add(Task(new_id("tsk"), "t1", "train", "search", {}, quality=0.5))
         assert tasks.list(quality=None) == [unscored]
+
+
+def test_picked_fields_are_those_of_the_rows_that_are_listed(store):
+    with store.write() as tx:
+        for number in range(5):
+            tx.scoped("t1").datasets.add(replace(_dataset("t1"), id=f"data_{number}"))
+        tx.scoped("t2").datasets.add(_dataset("t2"))
+    with store.read() as tx:
+        rows = tx.scoped("t1").datasets
+        for question in (
+            {},
+            {"id": ["data_1", "data_4"]},
+            {"id": []},
+            {"id": ["data_1"], "tenant_id": "t2"},
+        ):
+            listed = [row.id for row in rows.list(**question)]
+            assert [id for (id,) in rows.pick("id", **question)] == listed
+            assert rows.newest_ids(2, question) == listed[::-1][:2]
+        with pytest.raises(TypeError, match="has no field 'colour'"):
+            rows.count(colour="red")
 
 
 def test_what_is_there_cannot_be_added_again(store):

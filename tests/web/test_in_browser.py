@@ -2,11 +2,17 @@
 
 import csv
 import json
+import pickle
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from skops.io import dump
 
 from clicking import SignIn, declare, expect_accessible, upload
 from described_model import DISCRIMINANT
@@ -238,8 +244,14 @@ def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, a
     expect(page.get_by_role("link", name="Scheduler")).to_be_hidden()
     expect(page.get_by_role("heading", name="What to expect")).to_be_visible()
     page.emulate_media(media="screen")
+    page.set_viewport_size({"width": 390, "height": 844})
+    errors = page.get_by_role("region", name="Where it errs")
+    errors.locator("th").evaluate_all("all => all.forEach(one => one.append('x'.repeat(60)))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390  # classes have long names
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.go_back()
-    page.locator("tr").filter(has_text="live").get_by_role("link").click()
+    models = page.get_by_role("region", name="Models")
+    models.locator("tr").filter(has_text="live").get_by_role("link").click()
     expect(page.get_by_role("heading", name="What does the model look at?")).to_be_visible()
     expect(
         page.get_by_role("region", name="Importance of columns").locator("tbody tr").first
@@ -443,3 +455,60 @@ def test_everything_can_be_reached_by_keyboard(sign_in: SignIn, application: str
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.outerHTML"))
     assert len(reached) >= wanted
+
+
+def test_models_are_measured_by_more_and_compared(
+    easeml: EasemlProcess, sign_in: SignIn, application: str
+):
+    page = sign_in()
+    page.goto(f"{application}/models")
+    page.get_by_label("Measure", exact=True).select_option("noisy(0.1)")
+    page.get_by_role("button", name="Measure").click()
+    models = page.get_by_role("region", name="Models")
+    expect(models.get_by_role("columnheader", name="noisy(0.1)")).to_be_visible()
+    expect(models.locator("tbody tr").first).not_to_contain_text("–", timeout=60_000)
+
+    page.get_by_label("Across").select_option("size")
+    page.wait_for_url("**across=size**")
+    front = page.get_by_role("region", name="Best in some way")
+    expect(front.get_by_role("columnheader", name="Size")).to_be_visible()
+    expect(front.locator("tbody tr").first).to_contain_text("bytes")
+    expect_accessible(page)
+
+    page.goto(f"{application}/settings")
+    page.get_by_label("Largest latency for a row, ms").fill("5000")
+    page.get_by_role("button", name="Keep to this").click()
+    expect(page.locator("#rules")).to_contain_text("keep them")
+    expect_accessible(page)
+    page.close()
+
+
+def test_a_model_is_brought(sign_in: SignIn, watch, application: str, wine: Path, tmp_path: Path):
+    rows = pd.read_csv(wine)
+    inputs = rows.drop(columns="cultivar")
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(inputs, rows["cultivar"])
+    (tmp_path / "mine.pkl").write_bytes(pickle.dumps(fitted))
+    dump(fitted, tmp_path / "mine.skops")
+    watch.allowed.append("422")
+    page = sign_in()
+    bring(page, application, tmp_path / "mine.pkl")
+    said = page.get_by_role("main")
+    expect(said).to_contain_text("A pickle may run code when it is read")
+    expect(said).not_to_contain_text("controller-")  # the folder that the form's file lay in
+
+    bring(page, application, tmp_path / "mine.skops")
+    page.wait_for_url(re.compile("/tasks/task_"))
+    expect(page.get_by_text("Where it errs")).to_be_visible()
+    page.goto(f"{application}/models")
+    expect(page.get_by_role("region", name="Models")).to_contain_text("mine")
+    page.goto(application)
+    expect(page.get_by_role("main")).to_contain_text("mine")
+    page.close()
+
+
+def bring(page: Page, application: str, file: Path) -> None:
+    """Send a file of a model by the form of an application."""
+    page.goto(f"{application}/models")
+    form = page.locator("#bring")
+    form.get_by_label("File").set_input_files(file)
+    form.get_by_role("button", name="Bring").click()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
+from easeml.web import views
 from service_process import EasemlProcess
 
 pytestmark = pytest.mark.service
@@ -66,39 +67,14 @@ def test_other_sites_cannot_sign_anybody_in(visitor: httpx.Client, origin: str):
     assert visitor.post("/sign-in", data=LOGIN, headers={"origin": origin}).status_code == 403
 
 
-FORMS = [
-    "/sign-out",
-    "/new/sample",
-    "/new/data_x",
-    "/account/keys",
-    "/account/keys/revoke",
-    "/account/password",
-]
-FORMS += [
-    f"/applications/app_x/{one}"
-    for one in (
-        "steer",
-        "serve",
-        "try",
-        "include",
-        "rename",
-        "delete",
-        "restore",
-        "share",
-        "data/rows",
-        "data/look",
-    )
-]
-FORMS += [
-    "/notifications/read",
-    "/knowledge/archive",
-    "/knowledge/add",
-    "/admin/limits",
-    "/admin/role",
-]
+def posted_pages() -> list[str]:
+    """Addresses of all pages that change something, with ids of nothing."""
+    before_signing_in = ("/sign-in", "/join")
+    paths = [str(one.path) for one in views.routes if "POST" in (one.methods or ())]
+    return [re.sub(r"{\w+}", "x", path) for path in paths if not path.startswith(before_signing_in)]
 
 
-@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize("path", posted_pages())
 @pytest.mark.parametrize("csrf", ["", "0" * 64, "é"])
 def test_forms_without_the_token_of_the_session_do_nothing(ann: httpx.Client, path: str, csrf: str):
     assert ann.post(path, data={"csrf": csrf, "name": "x", "sample": "wine"}).status_code == 403
@@ -118,6 +94,50 @@ def test_uploads_need_the_token_too(ann: httpx.Client):
         assert ann.post(f"{path}?filename=t.csv&upload={made}").status_code == 403
     answer = ann.post(f"/new/upload?filename=t.csv&upload={made}", headers={"x-csrf": token(ann)})
     assert answer.status_code == 201
+
+
+def test_a_folder_of_programs_is_packed_from_what_a_browser_sends(ann: httpx.Client):
+    """The service of the tests confines nothing, so it refuses programs: last, after all else."""
+    shown = ann.get("/knowledge/add").text
+    assert "A folder of programs" in shown
+    assert "trusted here" not in shown  # classes are for providers
+    toml = (
+        'name = "mine"\nkind = "model"\nversion = "1"\ncontract = 1\ntitle = "Mine"\n'
+        'accepts = "classification"\n[runtime]\nkind = "process"\n'
+    )
+    whole = {"mine/module.toml": toml, "mine/train": "#!/bin/sh", "mine/predict": "#!/bin/sh"}
+    flat = {name.partition("/")[2]: text for name, text in whole.items()}
+    for files, why in (
+        (whole, "its isolation level is none"),
+        (flat, "its isolation level is none"),
+        ({**whole, "mine/.git": "left out"}, "its isolation level is none"),
+        ({"mine/train": "x"}, "There is no module.toml in the folder."),
+        ({**whole, "mine/deep/er": "x"}, "This lies in a folder of its own."),
+        ({"mine/module.toml": toml}, "is missing"),
+        ({**whole, "mine/big": "x" * 70_000}, "at most"),
+    ):
+        sent = [("folder", (name, text.encode())) for name, text in files.items()]
+        answer = ann.post("/knowledge/add", data={"csrf": token(ann)}, files=sent)
+        assert answer.status_code == 422
+        assert why in answer.text
+
+
+def test_notifications_are_told_elsewhere(ann: httpx.Client):
+    page = "/notifications/elsewhere"
+    form = {"csrf": token(ann), "address": "https://chat.lab.org/hook"}
+    shown = ann.post(page, data=form).text
+    assert "whsec_" in shown
+    listed = ann.get(page).text
+    assert "https://chat.lab.org/hook" in listed
+    assert "whsec_" not in listed
+    (id,) = set(re.findall(r"sub_[0-9a-z]+", listed))
+    for what in ("test", "end"):
+        changed = ann.post(f"{page}/{id}/{what}", data={"csrf": token(ann)})
+        assert changed.status_code == 303
+    assert "chat.lab.org/hook</td>" not in ann.get(page).text
+    refused = ann.post(page, data={**form, "address": "ftp://chat.lab.org"})
+    assert refused.status_code == 422
+    assert "https://" in refused.text
 
 
 def test_signing_out_ends_the_key(visitor: httpx.Client):
@@ -179,3 +199,10 @@ def test_what_is_not_there_is_said(ann: httpx.Client, path: str):
 @pytest.mark.parametrize("method", ["DELETE", "PUT"])
 def test_other_methods_are_refused(ann: httpx.Client, method: str):
     assert ann.request(method, "/applications").status_code == 405
+
+
+def test_predictions_of_a_file_are_for_those_who_are_signed_in(ann: httpx.Client):
+    path = "/tasks/task_x/predictions"
+    assert ann.get(path).status_code == 404
+    ann.cookies.clear()
+    assert ann.get(path).status_code == 401

@@ -31,6 +31,7 @@ OPERATIONS = [one for resource in _RESOURCES for one in getattr(resource, "OPERA
 
 _PREFIX = "/api/v1"
 _PREDICTING = ("/predict", "/infer", INVOCATIONS)
+_FILES = ("/feed", "/imports", "/predictions")  # whose body is a file
 _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
 
@@ -83,7 +84,7 @@ def _limit_of(settings: Settings) -> Callable[[Scope], int]:
         if (
             path == datasets.UPLOAD_PATH
             or path.startswith(f"{uploads.UPLOADS_PATH}/")
-            or path.endswith("/feed")
+            or path.endswith(_FILES)
         ):
             return settings.upload_limit
         return settings.request_limit if path.endswith(_PREDICTING) else _SMALL

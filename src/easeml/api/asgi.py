@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from easeml.api.request_ids import RequestIds, access_log
 from easeml.api.request_limits import HEADERS, RequestLimits
 from easeml.protocols.errors import speaks_v2
 from easeml.settings import Settings
@@ -47,4 +48,5 @@ def create_asgi_app(api: FastAPI, settings: Settings) -> ASGIApp:
         is_page = scope["type"] == "http" and not _is_of_api(path)
         await (pages if is_page else api)(scope, receive, send)
 
-    return whole
+    note = access_log(settings.home / "logs") if settings.access_log else None
+    return RequestIds(whole, note)

@@ -11,8 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from easeml.api.uses import Uses
 from easeml.errors import NotSignedIn
-from easeml.service.access import sharing
+from easeml.service.access import scopes, sharing
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys
 from easeml.store import Store
@@ -25,6 +26,9 @@ OPEN = frozenset(
         "/v2/health/live",
         "/v2/health/ready",
         "/api/v1/login",
+        "/api/v1/sign-in/ways",
+        "/api/v1/sign-in/identity/ask",
+        "/api/v1/sign-in/identity",
         "/api/v1/invitations/look",
         "/api/v1/invitations/accept",
         "/api/v1/openapi.json",
@@ -46,6 +50,7 @@ class Authenticator:
     def __init__(self, store: Store):
         self._store = store
         self._recent: dict[bytes, tuple[float, Caller]] = {}
+        self._uses = Uses(store)
         self._renewals: dict[bytes, asyncio.Task[Caller]] = {}
         self._generation = 0
 
@@ -55,7 +60,7 @@ class Authenticator:
         digest = hashlib.sha256(secret.encode()).digest()
         looked_up, caller = self._recent.get(digest, (-math.inf, None))
         age = time.monotonic() - looked_up
-        if caller is None or age >= _REMEMBER_SECONDS:
+        if caller is None or age >= _remembered_seconds(caller):
             return await self._look_up(secret, digest)
         if age >= _RENEW_SECONDS and digest not in self._renewals:
             renewal = asyncio.create_task(self._look_up(secret, digest))
@@ -66,6 +71,7 @@ class Authenticator:
     async def _look_up(self, secret: str, digest: bytes) -> Caller:
         generation = self._generation
         caller = await run_in_threadpool(keys.authenticate, self._store, secret)
+        self._uses.note(caller.key_id)
         if generation == self._generation:  # nothing was revoked while the database answered
             if len(self._recent) >= _MOST_REMEMBERED:
                 self._recent.clear()
@@ -81,6 +87,13 @@ class Authenticator:
         """Look up every key anew: some were revoked."""
         self._generation += 1
         self._recent.clear()
+
+
+def _remembered_seconds(caller: Caller) -> float:
+    """Return how long a look-up counts: no longer than the key that it found."""
+    if caller.key_seconds is None:
+        return _REMEMBER_SECONDS
+    return min(_REMEMBER_SECONDS, caller.key_seconds)
 
 
 class Gate:
@@ -106,10 +119,13 @@ class Gate:
         context = scope["app"].state.context
         method, path = scope["method"], scope["path"]
         asked = sharing.asked_for(method, path)
+        scopes.check(caller, method, path, asked)
         if asked is None:
             sharing.check_member(caller, method, path)
         else:
             caller = await context.doors.admit(caller, asked)
+            if asked.is_prediction:  # it counts for whose application it is
+                await context.rates.admit(caller.tenant_id)
         scope.setdefault("state", {})["caller"] = caller
 
         async def send_and_forget(message: Message) -> None:

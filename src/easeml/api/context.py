@@ -13,8 +13,10 @@ from easeml.api.event_fanout import EventFanout
 from easeml.api.log_writer import Keep
 from easeml.api.metrics import RequestMetrics
 from easeml.api.request_log import RequestLog
+from easeml.api.request_rates import RequestRates
 from easeml.api.sign_in_throttle import SignInThrottle
 from easeml.api.tenant_slots import TenantSlots
+from easeml.openid import IdentityProvider, provider_of
 from easeml.protocols.answered import Answered
 from easeml.service.access.caller import Caller
 from easeml.service.administration.health import HealthCheck
@@ -46,12 +48,14 @@ class Context:
     health: HealthCheck
     log: RequestLog
     doors: Doors
+    rates: RequestRates
     hashing: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(2)
     )  # 64 MiB a password
     uploads: TenantSlots = field(default_factory=TenantSlots)
     sign_ins: SignInThrottle = field(default_factory=SignInThrottle)
     requests: RequestMetrics = field(default_factory=RequestMetrics)
+    identity_provider: IdentityProvider | None = None
 
     @classmethod
     def over(
@@ -64,7 +68,16 @@ class Context:
         health = HealthCheck(store, settings)
         fanout, log = EventFanout(store), RequestLog(store, keep)
         return cls(
-            store, settings, predictor, Authenticator(store), fanout, health, log, Doors(store)
+            store,
+            settings,
+            predictor,
+            Authenticator(store),
+            fanout,
+            health,
+            log,
+            Doors(store),
+            RequestRates(store),
+            identity_provider=provider_of(settings),
         )
 
     async def hash(self, call: Any, *args: Any, **named: Any) -> Any:

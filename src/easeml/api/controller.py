@@ -14,11 +14,13 @@ from easeml.api.app import create_app
 from easeml.api.asgi import create_asgi_app
 from easeml.api.event_fanout import EventFanout
 from easeml.api.log_writer import LogWriter
+from easeml.api.other_controllers import follow_changes
 from easeml.api.patient_protocol import PatientProtocol
 from easeml.contract.states import ProcessKind
 from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from easeml.engine.networks import networks_of
 from easeml.engine.serving.frames import answer_before_threads
 from easeml.engine.temporary import use_own_folder
 from easeml.settings import Settings
@@ -62,6 +64,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 async def _serve(store: Store, settings: Settings) -> None:
+    proxies = networks_of(settings.trusted_proxies)
     predictor = PredictorClient(store, settings)
     writer = LogWriter(settings)
     app = create_app(store, settings, predictor, writer.keep)
@@ -72,7 +75,8 @@ async def _serve(store: Store, settings: Settings) -> None:
         port=settings.port,
         access_log=False,
         server_header=False,
-        proxy_headers=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
         log_level="warning",
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_GRACE,
@@ -81,9 +85,11 @@ async def _serve(store: Store, settings: Settings) -> None:
         register, store, ProcessKind.CONTROLLER, f"{settings.host}:{settings.port}"
     )
     beats = asyncio.create_task(_beat(store, process.id))
+    following = asyncio.create_task(follow_changes(app.state.context))
     try:
         await _Server(config, app.state.context.fanout).serve()
     finally:
+        following.cancel()
         beats.cancel()
         with suppress(asyncio.CancelledError):
             await beats

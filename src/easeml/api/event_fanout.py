@@ -68,6 +68,11 @@ class EventFanout:
         """The number of the newest event that was heard of, 0 if none was."""
         return self._recent[-1].seq if self._recent else self._known_from or 0
 
+    def of_all_since(self, seq: int) -> list[Event]:
+        """Return the events of all tenants after ``seq`` that were heard of."""
+        newer = list(takewhile(lambda event: event.seq > seq, reversed(self._recent)))
+        return newer[::-1]
+
     def since(self, tenant_id: str, seq: int) -> list[Event] | None:
         """Return the tenant's events after ``seq`` that were heard of; None if they reach back too
         far to be known.

@@ -1,9 +1,10 @@
 """An operation is a use case with an address: its route, its client method and its page of the
 reference are made from this one description.
 
-A use case is a function of the service, ``use_case(store, caller, ...)``, with ``settings`` where
-it needs them. Its signature says what
-the operation takes, its return type what it answers, its docstring what it does:
+A use case is a function of the service, ``use_case(store, caller, ...)``, with ``settings`` and
+``identity_provider`` where it needs them; one that strangers may ask takes no ``caller``. Its
+signature says what the operation takes, its return type what it answers, its docstring what it
+does:
 
 - parameters that the path names come from the path,
 - a parameter of a ``Request`` type is the body,
@@ -22,9 +23,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from easeml.api.context import Asker, Here
+from easeml.service.access.caller import Caller
 
 ONCE = "idempotency_key"
-_ASKING = ("store", "settings", "caller")  # what a use case gets from the controller
+# What a use case gets from the controller.
+_ASKING = ("store", "settings", "identity_provider", "caller")
 _IN_PATH = re.compile(r"{(\w+)}")
 
 
@@ -66,7 +69,9 @@ class Operation:
 
 
 def add_routes(router: APIRouter, operations: Iterable[Operation]) -> None:
-    """Add the route of each operation; what calls it stands on a thread of the pool."""
+    """Add the route of each operation; what calls it stands on a thread of the pool, unless it is
+    a coroutine.
+    """
     for operation in operations:
         router.add_api_route(
             operation.path,
@@ -87,19 +92,31 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
 
     wanted = inspect.signature(operation.use_case).parameters.keys() & {*_ASKING}
 
-    def call(here: Here, asker: Asker, **given: Any) -> Any:
-        known = {"store": here.store, "settings": here.settings, "caller": asker}
+    def call(here: Here, asker: Caller | None = None, **given: Any) -> Any:
+        known = {
+            "store": here.store,
+            "settings": here.settings,
+            "identity_provider": here.identity_provider,
+            "caller": asker,
+        }
         return operation.use_case(**{name: known[name] for name in wanted}, **given)
 
+    async def awaited(here: Here, asker: Caller | None = None, **given: Any) -> Any:
+        return await call(here, asker, **given)
+
+    endpoint = awaited if inspect.iscoroutinefunction(operation.use_case) else call
     own = [_routed(operation, parameter) for parameter in operation.parameters]
-    asking = [
+    asking = [("here", Here)]
+    if "caller" in wanted:
+        asking.append(("asker", Asker))
+    given = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-        for name, annotation in (("here", Here), ("asker", Asker))
+        for name, annotation in asking
     ]
-    call.__name__ = operation.name
-    call.__doc__ = operation.about
-    call.__signature__ = inspect.Signature([*asking, *own])  # pyright: ignore[reportFunctionMemberAccess]
-    return call
+    endpoint.__name__ = operation.name
+    endpoint.__doc__ = operation.about
+    endpoint.__signature__ = inspect.Signature([*given, *own])  # pyright: ignore[reportFunctionMemberAccess]
+    return endpoint
 
 
 def _routed(operation: Operation, parameter: inspect.Parameter) -> inspect.Parameter:

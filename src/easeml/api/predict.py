@@ -36,7 +36,7 @@ async def predict(request: Request) -> Response:
     answered = await context.predictor.predict(tenant_id, application_id, content_type, body)
     status, content = answered.status, answered.content
     if status < 400:
-        request_id = new_id("req")
+        request_id = getattr(request.state, "request_id", "") or new_id("req")
         seen = Seen(
             request_id,
             tenant_id,

@@ -1,5 +1,6 @@
 """Every error as problem details (RFC 9457), with easeml's stable code, the place and the remedy."""
 
+import math
 import secrets
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -11,9 +12,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from structlog.contextvars import get_contextvars
 
 from easeml.contract.resources import Problem
-from easeml.errors import Damaged, EasemlError
+from easeml.errors import Damaged, EasemlError, TooMany
 from easeml.protocols.errors import in_form_of
 
 MEDIA_TYPE = "application/problem+json"
@@ -25,6 +27,8 @@ _STATUS = {
     "not-signed-in": 401,
     "not-allowed": 403,
     "over-quota": 403,
+    "over-storage": 507,
+    "too-many": 429,
     "conflict": 409,
     "fenced": 409,
     "not-ready": 503,
@@ -56,9 +60,12 @@ def problem_of(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return _of_http(error)
     if isinstance(error, EasemlError) and error.code in _STATUS:
-        return _answer(
+        answer = _answer(
             _STATUS[error.code], error.code, error.message, where=error.where, remedy=error.remedy
         )
+        if isinstance(error, TooMany):
+            answer.headers["Retry-After"] = str(max(1, math.ceil(error.seconds)))
+        return answer
     return _of_unforeseen(error)
 
 
@@ -95,7 +102,8 @@ def _of_http(error: HTTPException) -> Response:
 
 
 def _of_unforeseen(error: Exception) -> Response:
-    reference = secrets.token_hex(4)
+    # In a log line that has one, the id of the request stands anyway.
+    reference = get_contextvars().get("request") or secrets.token_hex(4)
     # As text: structured tracebacks hold local variables, and among them keys and passwords.
     _log.error("request failed", reference=reference, traceback="".join(format_exception(error)))
     code = error.code if isinstance(error, EasemlError) else "internal"

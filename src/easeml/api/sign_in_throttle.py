@@ -15,21 +15,25 @@ _OF_PAIR = 5
 _OF_NAME = 60
 _OF_ADDRESS = 30
 
+_KNOWN_SECONDS = 30 * 86_400.0  # how long an address from which a name signed in is its own
+
 
 class SignInThrottle:
     """Counts attempts to sign in that have not succeeded, by name, by address and by both.
 
-    Others than the one who guesses keep their turn: a pair is refused long before a name is.
+    Others than the one who guesses keep their turn: a pair is refused long before a name is, and
+    where a name has signed in before, the guesses of others at it are no hindrance.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock = clock
         self._attempts: dict[Hashable, deque[float]] = {}
+        self._signed_in: dict[tuple[str, str], float] = {}  # name, address: when it last did
 
     def admit(self, name: str, address: str) -> None:
         """Count an attempt. Raises a 429 with the time to wait, and counts nothing then."""
         now = self._clock()
-        limits = _limits(name, address)
+        limits = self._limits(name, address)
         wait = max(self._seconds_to_wait(key, most, now) for key, most in limits.items())
         if wait > 0:
             seconds = math.ceil(wait)
@@ -42,10 +46,25 @@ class SignInThrottle:
 
     def succeeded(self, name: str, address: str) -> None:
         """Take back what ``admit`` counted: who knows the password has not guessed."""
-        for key in _limits(name, address):
+        for key in self._limits(name, address):
             attempts = self._attempts.get(key)
             if attempts:
                 attempts.pop()
+        self._signed_in.pop((name, address), None)
+        self._signed_in[name, address] = self._clock()
+        if len(self._signed_in) > _MOST_KEYS:
+            oldest = next(iter(self._signed_in))
+            del self._signed_in[oldest]
+
+    def _limits(self, name: str, address: str) -> dict[Hashable, int]:
+        limits: dict[Hashable, int] = {
+            ("pair", name, address): _OF_PAIR,
+            ("address", address): _OF_ADDRESS,
+        }
+        signed_in = self._signed_in.get((name, address), -math.inf)
+        if self._clock() - signed_in > _KNOWN_SECONDS:
+            limits["name", name] = _OF_NAME
+        return limits
 
     def _seconds_to_wait(self, key: Hashable, most: int, now: float) -> float:
         attempts = self._attempts.get(key, deque())
@@ -61,11 +80,3 @@ class SignInThrottle:
         ]
         for key in old:
             del self._attempts[key]
-
-
-def _limits(name: str, address: str) -> dict[Hashable, int]:
-    return {
-        ("pair", name, address): _OF_PAIR,
-        ("name", name): _OF_NAME,
-        ("address", address): _OF_ADDRESS,
-    }

@@ -1,15 +1,15 @@
 """``login``, ``key`` and ``user``."""
 
-import sys
 from typing import Annotated
 
 import typer
 
-from easeml.cli import people
+from easeml.cli import people, quotas, sign_ins
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.passwords import read_password
 from easeml.client import Client, find_credentials, save_credentials
-from easeml.errors import InvalidInput
+from easeml.contract.states import KeyScope
 
 keys = typer.Typer(no_args_is_help=True, help="API keys.")
 users = typer.Typer(no_args_is_help=True, help="People: invitations, members, users.")
@@ -24,6 +24,8 @@ def register(app: typer.Typer) -> None:
     app.command()(login)
     app.add_typer(keys, name="key")
     people.add_to(users)
+    quotas.add_to(users)
+    sign_ins.add_to(users)
     app.add_typer(users, name="user")
 
 
@@ -38,7 +40,7 @@ def login(
     """Sign in and keep the key for the commands that follow."""
     address = find_credentials(url).url
     with Client(address) as client:
-        key = client.login(name, _password(f"Password of {name}", password_stdin))
+        key = client.login(name, read_password(f"Password of {name}", password_stdin))
     path = save_credentials(address, key.secret or "")
     if as_json:
         print_json(key)
@@ -50,12 +52,25 @@ def login(
 @keys.command("create")
 def create_key(
     name: Annotated[str, typer.Argument(help="What the key is for.")],
+    *,
     days: Annotated[float | None, typer.Option(min=0.001, help="Days until it expires.")] = None,
+    scope: Annotated[
+        KeyScope, typer.Option(help="What it may be used for, of what you may do.")
+    ] = KeyScope.ALL,
+    application: Annotated[
+        str,
+        typer.Option("--application", metavar="ID", help="The only one that it may ask."),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Make an API key; its secret is shown once."""
     with Client() as client:
-        key = client.create_key(name, expires_in=None if days is None else days * 86400)
+        key = client.create_key(
+            name,
+            expires_in=None if days is None else days * 86400,
+            scope=scope,
+            application_id=application,
+        )
     if as_json:
         print_json(key)
     else:
@@ -80,13 +95,16 @@ def list_keys(
             key.name,
             key.kind,
             "this one" if key.is_yours_now else key.origin,
+            f"{key.scope} {key.application_id}".strip(),
             moment(key.created),
+            moment(key.used),
             moment(key.expires),
             key.revoked,
         )
         for key in found
     ]
-    return print_table(["id", "name", "kind", "from", "created", "expires", "revoked"], rows)
+    columns = ["id", "name", "kind", "from", "scope", "created", "last used", "expires", "revoked"]
+    return print_table(columns, rows)
 
 
 @keys.command("end-sign-ins")
@@ -123,7 +141,7 @@ def create_user(
     """Make a user with a tenant of their own."""
     with Client() as client:
         user = client.create_user(
-            name, _password(f"Password for {name}", password_stdin, confirm=True)
+            name, read_password(f"Password for {name}", password_stdin, confirm=True)
         )
     if as_json:
         print_json(user)
@@ -161,9 +179,9 @@ def change_password(
     with Client() as client:
         me = client.me()
         user = me if name in (None, me.name, me.id) else people.user_named(client, name)
-        old = _password("Old password", password_stdin) if user.id == me.id else ""
+        old = read_password("Old password", password_stdin) if user.id == me.id else ""
         client.change_password(
-            user.id, _password("New password", password_stdin, confirm=True), old=old
+            user.id, read_password("New password", password_stdin, confirm=True), old=old
         )
     if as_json:
         print_json({"id": user.id, "name": user.name})
@@ -203,48 +221,6 @@ def enable_user(
     _set_access(name, disabled=False, as_json=as_json)
 
 
-@users.command("limits")
-def limit_user(
-    name: Annotated[str, typer.Argument(help="Whose tenant.")],
-    priority: Annotated[
-        float | None, typer.Option(help="Weighs its gains and its turns; usually 1.")
-    ] = None,
-    devices: Annotated[int | None, typer.Option(help="Most training tasks at once.")] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="Most device seconds of its open searches.")
-    ] = None,
-    storage: Annotated[int | None, typer.Option(help="Most bytes of data and models.")] = None,
-    applications: Annotated[int | None, typer.Option(help="Most applications.")] = None,
-    lift: Annotated[
-        list[str] | None, typer.Option(metavar="LIMIT", help="A limit to lift; repeatable.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Show what a tenant may use; with options, change these limits. They take effect at once."""
-    asked = {"priority": priority, "devices": devices, "seconds": seconds}
-    asked |= {"storage": storage, "applications": applications}
-    given = {limit: value for limit, value in asked.items() if value is not None}
-    unknown = set(lift or ()) - set(asked)
-    if unknown:
-        raise InvalidInput(
-            f"There is no limit {min(unknown)!r}.",
-            where="--lift",
-            remedy=f"One of {', '.join(asked)}.",
-        )
-    with Client() as client:
-        tenant_id = people.user_named(client, name).tenant_id
-        limits = client.tenant_limits(tenant_id)
-        if given or lift:
-            wished = {**limits.model_dump(), **dict.fromkeys(lift or ()), **given}
-            limits = client.limit_tenant(tenant_id, **wished)
-    if as_json:
-        return print_json(limits)
-    shown = []
-    for limit, value in limits.model_dump().items():
-        shown.append((limit, "no limit" if value is None else value))
-    return print_table(["limit", name], shown)
-
-
 def _set_access(name: str, *, disabled: bool, as_json: bool) -> None:
     with Client() as client:
         user = client.set_access(people.user_named(client, name).id, disabled=disabled)
@@ -252,15 +228,3 @@ def _set_access(name: str, *, disabled: bool, as_json: bool) -> None:
         print_json(user)
     else:
         say(f"{user.name} is {'disabled, and all keys are revoked' if disabled else 'enabled'}.")
-
-
-def _password(prompt: str, from_stdin: bool, *, confirm: bool = False) -> str:
-    """Return a password from a line of standard input, or asked for without showing it."""
-    if not from_stdin:
-        return typer.prompt(prompt, hide_input=True, confirmation_prompt=confirm)
-    line = sys.stdin.readline().rstrip("\r\n")
-    if not line:
-        raise InvalidInput(
-            "There is no password on standard input.", remedy="Write it on a line of its own."
-        )
-    return line

@@ -1,5 +1,6 @@
 """``work``: what people are asked about rows, one item at a time, and what they answer."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,7 +9,7 @@ from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import notes, print_json, print_pairs, print_table, say
 from easeml.client import Client
 from easeml.contract.work import WorkDone, WorkItem, WorkTurn
-from easeml.errors import NotAllowed, NotFound
+from easeml.errors import InvalidInput, NotAllowed, NotFound
 
 work = typer.Typer(no_args_is_help=True, help="Work of people: labels and cells to decide.")
 ItemId = Annotated[str, typer.Argument(metavar="ITEM", help="Id of the item.")]
@@ -59,7 +60,11 @@ def list_items(application_id: ApplicationId, as_json: Json = False) -> None:
         (one.id, one.kind, one.row, one.column, one.given, one.information) for one in found.items
     ]
     say(f"{sum(found.open.values())} open, {found.answers} answered and not used yet.")
-    return print_table(["id", "kind", "row", "column", "given", "nats"], rows)
+    say(f"Together they should take {found.promise:.4f} off the squared error of predictions.")
+    if found.agreement.pairs:
+        same, pairs = found.agreement.same, found.agreement.pairs
+        say(f"Two people agreed in {same} of {pairs} items that both answered.")
+    return print_table(["id", "kind", "row", "column", "given", "gain"], rows)
 
 
 @work.command("answer")
@@ -102,6 +107,52 @@ def use(application_id: ApplicationId, as_json: Json = False) -> None:
         say(f"Version {version.number} has the answers.")
 
 
+@work.command("export")
+def export(
+    application_id: ApplicationId,
+    form: Annotated[
+        str, typer.Option("--format", help="label-studio (JSON), or csv.")
+    ] = "label-studio",
+    out: Annotated[
+        Path | None, typer.Option(help="File to write; left out: standard output.")
+    ] = None,
+) -> None:
+    """Write the items, to be answered elsewhere: for Label Studio, or as a table."""
+    with Client() as client:
+        found = client.export_work(application_id, format=form)
+    if out is None:
+        return typer.echo(found.text, nl=False)
+    out.write_text(found.text, encoding="utf-8")
+    return say(f"{found.items} items.")
+
+
+@work.command("import")
+def take(
+    application_id: ApplicationId,
+    file: Annotated[Path, typer.Argument(help="Label Studio's .json, or a .csv, with answers.")],
+    as_json: Json = False,
+) -> None:
+    """Take the answers of a file that was exported and filled in; twice is the same as once.
+
+    The exit code is 1 where a row was refused.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"It cannot be read: {error}.", where=str(file)) from error
+    with Client() as client:
+        found = client.import_work(application_id, filename=file.name, text=text)
+    if as_json:
+        print_json(found)
+    else:
+        for one in found.refused:
+            notes().print(f"{one.place}, {one.key}: {one.message} {one.remedy}", markup=False)
+        counts = f"{found.taken} taken, {found.same} there already, {len(found.refused)} refused."
+        say(counts + (f" A version is being made: {found.version_id}." if found.version_id else ""))
+    if found.refused:
+        raise typer.Exit(1)
+
+
 def _did(item_id: str, way: str, as_json: bool, value: str = "") -> None:
     with Client() as client:
         done = client.answer_work(item_id, value=value, way=way)
@@ -127,6 +178,11 @@ def _print_turn(found: WorkTurn) -> None:
 
 def _print_item(item: WorkItem) -> None:
     say(f"{item.question} ({item.kind}, row {item.row})")
-    print_pairs(list(item.values.items()))
+    pairs = []
+    for name, value in item.values.items():
+        pairs.append((f"{name} *" if name in item.matters else name, value))
+    print_pairs(pairs)
+    if item.matters:
+        say("* bears on the answer")
     for option in item.options:
         say(f"  {option.value}: {option.weight:.0%}")

@@ -29,7 +29,7 @@ def show_settings(as_json: Json = False) -> None:
 
 @config.command("set")
 def set_setting(
-    name: Annotated[str, typer.Argument(help="Name of the setting: policy.")],
+    name: Annotated[str, typer.Argument(help="Name of the setting: policy or optimizer.")],
     value: Annotated[str, typer.Argument(help="What it is to be.")],
     as_json: Json = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import Header, Json, KeepFormulas
-from easeml.cli.output import notes, print_json, print_table, say, share_missing
+from easeml.cli.output import moment, notes, print_json, print_table, say, share_missing
 from easeml.errors import InvalidInput
 
 app = typer.Typer(
@@ -109,6 +110,75 @@ def croissant(file: File, target: Target = None) -> None:
 
 
 @app.command()
+def add(
+    address: Annotated[
+        str,
+        typer.Argument(
+            help="https://HOST/FILE, s3://BUCKET/KEY, postgresql://CONNECTION or "
+            "sqlite://CONNECTION; the connections are your provider's."
+        ),
+    ],
+    *,
+    query: Annotated[str, typer.Option(help="Which rows of a database: SELECT ...")] = "",
+    name: Annotated[str | None, typer.Option(help="Name of the dataset.")] = None,
+    header: Header = None,
+    as_json: Json = False,
+) -> None:
+    """Fetch data from the web, a bucket or a database, as a dataset, and wait until it is read."""
+    from easeml.client import Client, made_request
+    from easeml.contract.sources import NewOrigin
+
+    wish = made_request(NewOrigin, address=address, query=query, name=name, header=header)
+    with Client() as client:
+        added = client.add_origin(wish)
+        version = client.wait_version_ready(added.version.id)
+    if as_json:
+        return print_json(version)
+    rows = version.summary["rows"]
+    return say(f"{added.id} ({added.name}): {rows:,} rows, {len(version.columns)} columns.")
+
+
+@app.command("list")
+def list_datasets(as_json: Json = False) -> None:
+    """List your data sets: their newest version, and where it came from."""
+    from easeml.client import Client
+
+    with Client() as client:
+        found = list(client.datasets())
+    if as_json:
+        return print_json(found)
+    rows = []
+    for one in found:
+        version = one.version
+        origin = version.operation.get("origin") or {}
+        source = origin.get("address") or version.operation.get("filename", "")
+        row = (one.id, one.name, version.state, version.summary.get("rows"), source)
+        rows.append((*row, moment(version.created)))
+    return print_table(["id", "name", "state", "rows", "from", "since"], rows)
+
+
+@app.command()
+def refresh(
+    dataset_id: Annotated[str, typer.Argument(metavar="DATASET", help="Id of the data set.")],
+    *,
+    fewer: Annotated[
+        bool, typer.Option("--fewer", help="Take it also where it seems cut off.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch a data set again from where it came; applications that follow it get its new rows."""
+    from easeml.cli.sources import print_retrieval, wait_retrieval
+    from easeml.client import Client
+
+    with Client() as client:
+        found = wait_retrieval(client, client.refresh_dataset(dataset_id, fewer=fewer))
+    if as_json:
+        print_json(found)
+    else:
+        print_retrieval(found)
+
+
+@app.command()
 def versions(application_id: Application, as_json: Json = False) -> None:
     """List the versions of an application's data, newest first; the one in use has a star."""
     from easeml.cli.versions import print_versions
@@ -152,6 +222,37 @@ def export(
         content = client.export(version_id(client, version), ending)
     out.write_bytes(content)
     say(f"Wrote {len(content):,} bytes to {out}.")
+
+
+@app.command()
+def doubts(
+    application_id: Application,
+    *,
+    look: Annotated[
+        bool, typer.Option("--look", help="Have them looked for, and wait for the task.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write all to this file: .csv, or .zip with the relation."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the doubtful cells of an application's data, and what they could be."""
+    from easeml.cli.doubtful import print_doubts
+    from easeml.client import Client
+
+    with Client() as client:
+        if look:
+            client.look_for_doubts(application_id)
+            while client.doubts(application_id, limit=1).looking:
+                time.sleep(1)
+        if out is not None:
+            out.write_bytes(client.export_doubts(application_id, out.suffix.removeprefix(".")))
+        found = client.doubts(application_id)
+    if as_json:
+        print_json(found)
+    else:
+        print_doubts(found)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from easeml.cli.options import Json
 from easeml.cli.output import print_json, print_table, say
 from easeml.client import Client
 from easeml.contract.devices import Joined
-from easeml.errors import Unreachable
+from easeml.errors import InvalidInput, Unreachable
 
 _PATIENCE, _PAUSE = 60.0, 1.0  # seconds for a service that does not answer
 
@@ -31,7 +31,10 @@ def work_for(
     join: Annotated[str, typer.Option(metavar="URL", help="Address of the easeml to work for.")],
     token: Annotated[
         str, typer.Option(envvar="EASEML_API_KEY", help="API key of one of its providers.")
-    ],
+    ] = "",
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File with that key, in place of --token.")
+    ] = None,
     devices: Annotated[int, typer.Option(min=1, help="Tasks at once.")] = 1,
     home: Annotated[Path, typer.Option(help="Folder for what the workers fetch and write.")] = Path(
         ".easeml-worker"
@@ -47,7 +50,8 @@ def work_for(
     from easeml.engine.membership import this_host
     from easeml.store.bucket import require_library
 
-    with Client(join, token) as client:
+    key = _key(token, token_file)
+    with Client(join, key) as client:
 
         def ask() -> Joined:
             return client.join_machine(version=easeml.__version__, host=this_host())
@@ -60,6 +64,25 @@ def work_for(
     check_available(settings.home, settings.isolation)  # what that easeml demands
     say(f"Working for {join} with {devices} at once; Ctrl-C leaves.")
     run_machine(settings)
+
+
+def _key(token: str, token_file: Path | None) -> str:
+    """Return the key that was given, the file's before others. Raises ``InvalidInput``."""
+    key = token
+    if token_file is not None:
+        try:
+            key = token_file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is no text"
+            raise InvalidInput(
+                f"The key cannot be read: {reason}.", where=str(token_file)
+            ) from error
+    if not key:
+        raise InvalidInput(
+            "A machine that joins needs a key of a provider.",
+            remedy="Give it with --token-file, --token or EASEML_API_KEY.",
+        )
+    return key
 
 
 def answered(ask: Callable[[], Joined], patience: float, pause: float) -> Joined:

@@ -11,7 +11,7 @@ from easeml.cli.output import print_json, print_table, say
 from easeml.cli.progress import progress
 from easeml.confinement import check_available
 from easeml.contract.upkeep import Finding, FindingState
-from easeml.errors import Conflict, InvalidInput
+from easeml.errors import Conflict, EasemlError, InvalidInput
 from easeml.settings import Settings
 
 
@@ -44,7 +44,7 @@ def doctor(
     with progress("Reading what is stored") as move:
         found = examine(settings, repair=repair, backup=backup, progress=move)
     findings = [Finding(check="processes", state=FindingState.OK, message=state)]
-    findings += [_isolation(settings), *found]
+    findings += [_isolation(settings), _containers(), *found]
     if as_json:
         print_json(findings)
     else:
@@ -66,6 +66,23 @@ def _isolation(settings: Settings) -> Finding:
         )
     message = f"Tasks and serving children are confined to level {settings.isolation}."
     return Finding(check="isolation", state=FindingState.OK, message=message)
+
+
+def _containers() -> Finding:
+    """Try whether this machine runs a container with the limits that programs of modules have."""
+    from easeml.modules.containers import trial
+
+    try:
+        engine = trial.run()
+    except EasemlError as error:
+        return Finding(
+            check="containers",
+            state=FindingState.WARNING,
+            message=error.message,
+            remedy=f"{error.remedy} Modules that live in images cannot be used here.".strip(),
+        )
+    message = f"{engine.name} {engine.version} runs containers with all limits."
+    return Finding(check="containers", state=FindingState.OK, message=message)
 
 
 def _show(findings: list[Finding]) -> None:

@@ -8,7 +8,7 @@ import typer
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_json, print_table, say
 from easeml.client import Client
-from easeml.contract.journey import Action, Goal, Journey
+from easeml.contract.journey import Action, Goal, GoalPart, Journey
 from easeml.errors import InvalidInput
 
 
@@ -69,7 +69,14 @@ def _told(goal: Goal) -> str:
     if not goal.text:
         return "No goal is set."
     by = "" if goal.objective in goal.text else f" (by {goal.objective})"
-    return f"Goal: {goal.text}{by}."
+    parts = [_told_part(part) for part in goal.parts]
+    return "\n".join([f"Goal: {goal.text}{by}.", *parts])
+
+
+def _told_part(part: GoalPart) -> str:
+    """Return a further condition with what serves has of it."""
+    now = "it is not measured yet" if part.now is None else f"it is {part.now:.4g}"
+    return f"  {'holds' if part.holds else 'not met'}: {part.text} ({now}, on validation rows)"
 
 
 def _costs(action: Action) -> str:

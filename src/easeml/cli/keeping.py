@@ -16,6 +16,7 @@ from easeml.errors import InvalidInput
 def add_to(app: typer.Typer) -> None:
     """Add the commands to ``app``."""
     app.command()(rename)
+    app.command()(follow)
     app.command()(delete)
     app.command()(restore)
     app.command()(deleted)
@@ -35,6 +36,21 @@ def rename(
         print_json(found)
     else:
         say(f"{found.id} is called {found.name} now.")
+
+
+def follow(
+    application_id: ApplicationId,
+    *,
+    off: Annotated[bool, typer.Option("--off", help="Leave the data as it is.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let an application take the new rows of its data set when that is fetched again."""
+    with Client() as client:
+        found = client.set_follows(application_id, not off)
+    if as_json:
+        print_json(found)
+    else:
+        say(f"{found.name} {'follows' if found.follows else 'does not follow'} its data set.")
 
 
 def delete(

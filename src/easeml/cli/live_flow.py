@@ -10,7 +10,7 @@ import typer
 
 from easeml.cli.options import Json
 from easeml.cli.output import notes, print_json, say
-from easeml.errors import Conflict, InvalidInput
+from easeml.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from easeml.client import Client
@@ -37,6 +37,12 @@ def pull(
     out: Annotated[
         Path, typer.Option(help="The file of steps; what you added to it below stays as it is.")
     ],
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="Only the rows that were pushed last under this name; --out is *.parquet."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Fetch the versions of an application's data as steps that run here. Only rows that are not here travel."""
@@ -45,6 +51,10 @@ def pull(
 
     fetched: list[str] = []
     with Client() as client:
+        if name is not None:
+            version = _pushed_as(client, application_id, name)
+            _fetch(client, version.id, out)
+            return _say(version, f"was written to {out}", as_json)
         lines = _line_of_descent(list(client.versions(application_id)))
         target = str(client.version(lines[-1].id).summary["target"])
         versions = []
@@ -81,24 +91,26 @@ def push(
         raise InvalidInput(
             "The steps belong to no application.", where=str(file), remedy="Use `easeml flow pull`."
         )
-    runs = FlowRuns(flow, file.stem, file.parent / FOLDER if cache is None else cache)
+    folder = file.parent / FOLDER
+    runs = FlowRuns(flow, file.stem, folder if cache is None else cache)
     name = _step_to_push(runs, step)
     digest = runs.nodes[name].key
     with Client() as client:
         current = client.version(client.application(flow.application).version_id)
         if current.operation.get("digest") == digest:
             return _say(current, "has these rows already; nothing was sent", as_json)
-        if current.id != flow.version:
+        if not _is_ours(client, current, flow.version, folder):
             raise Conflict(
                 f"The data has version {current.number} by now.",
                 where=str(file),
                 remedy=f"easeml flow pull {flow.application} --out {file}, then push again.",
             )
         runs.run()
-        rows = _changed_rows(runs, name)
-        if rows is None:
+        rows = _rows(runs, name)
+        if current.id == flow.version and not _is_changed(runs, rows):
             return _say(current, "has the same rows; nothing was sent", as_json)
-        made = _send(client, runs, name, digest, rows)
+        made = _send(client, runs, name, digest, rows, current.id)
+        _pushed(folder, made.id).touch()
         return _say(client.wait_version_ready(made.id), "was made of these rows", as_json)
 
 
@@ -113,6 +125,18 @@ def _line_of_descent(lines: list[VersionLine]) -> list[VersionLine]:
         if not parents:
             return found[::-1]
         found.append(parents[0])
+
+
+def _pushed_as(client: Client, application_id: str, name: str) -> Version:
+    """Return the newest version that was pushed under a name. Raises NotFound."""
+    pushed = {}
+    for line in sorted(client.versions(application_id), key=lambda line: line.number):
+        if line.operation["name"] == "flow":
+            pushed[line.operation["title"]] = line
+    if name not in pushed:
+        known = ", ".join(pushed) or "none yet"
+        raise NotFound(f"Nothing was pushed as {name!r}.", remedy=f"Names are: {known}.")
+    return client.version(pushed[name].id)
 
 
 def _fetch(client: Client, version_id: str, path: Path) -> None:
@@ -151,9 +175,25 @@ def _step_to_push(runs: FlowRuns, step: str | None) -> str:
     return ends[0]
 
 
-def _changed_rows(runs: FlowRuns, name: str) -> Relation | None:
-    """Return the rows of a step; None where they are those of the version in use."""
-    from easeml.lineage.pulled import CURRENT, is_changed
+def _is_ours(client: Client, version: Version, pulled: str, folder: Path) -> bool:
+    """Tell whether a version is the one that was pulled, but for what was pushed from here since.
+
+    A push says of all rows what they are, so that another one from the same beginning replaces it.
+    """
+    while version.id != pulled:
+        if not _pushed(folder, version.id).exists():
+            return False
+        version = client.version(version.parents[0])
+    return True
+
+
+def _pushed(folder: Path, version_id: str) -> Path:
+    """Return the file that is there once a version was pushed from here."""
+    return folder / "versions" / f"{version_id}.pushed"
+
+
+def _rows(runs: FlowRuns, name: str) -> Relation:
+    """Return the rows of a step. Raises InvalidInput."""
     from easeml.relation import Relation
 
     rows: Any = runs.value(name)
@@ -161,16 +201,25 @@ def _changed_rows(runs: FlowRuns, name: str) -> Relation | None:
         raise InvalidInput(
             "gives an answer, not rows.", where=f"step {name!r}", remedy="Name one with --step."
         )
-    return rows if is_changed(runs.value(CURRENT), rows) else None
+    return rows
 
 
-def _send(client: Client, runs: FlowRuns, name: str, digest: str, rows: Relation) -> Version:
-    """Send the rows of a step, and how they came to be."""
+def _is_changed(runs: FlowRuns, rows: Relation) -> bool:
+    """Tell whether rows are others than those of the version that was pulled."""
+    from easeml.lineage.pulled import CURRENT, is_changed
+
+    return is_changed(runs.value(CURRENT), rows)
+
+
+def _send(
+    client: Client, runs: FlowRuns, name: str, digest: str, rows: Relation, version_id: str
+) -> Version:
+    """Send the rows of a step, and how they came to be, to follow a version."""
     from easeml.contract.versions import PushedFlow
     from easeml.lineage.pictures import told
     from easeml.lineage.pulled import write_rows
 
-    doubts = len(rows.content.blocks)
+    doubts = rows.content.blocks.doubts
     if doubts:
         notes().print(f"{doubts:,} doubts were decided: the likeliest values are sent.")
     sent = runs.flow.steps[name]
@@ -188,7 +237,7 @@ def _send(client: Client, runs: FlowRuns, name: str, digest: str, rows: Relation
         context=sent.context,
         tags=list(sent.tags),
         steps=steps,
-        version_id=runs.flow.version,
+        version_id=version_id,
     )
     return client.push_flow(runs.flow.application, wish)
 

@@ -1,4 +1,4 @@
-"""``model``: take a trained model elsewhere."""
+"""``model``: take a trained model elsewhere, or bring one."""
 
 import tarfile
 from enum import StrEnum
@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easeml.cli.options import Json
+from easeml.cli import retention
+from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_json, say
 from easeml.client import Client
-from easeml.errors import Conflict
+from easeml.contract.states import TaskState
+from easeml.errors import Conflict, EasemlError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-app = typer.Typer(no_args_is_help=True, help="Trained models: take one elsewhere.")
+app = typer.Typer(
+    no_args_is_help=True, help="Trained models: take one elsewhere, bring one, or keep it."
+)
+app.command("keep")(retention.keep)
 
 
 class ExportFormat(StrEnum):
@@ -31,11 +36,6 @@ class ExportFormat(StrEnum):
 def register(root: typer.Typer) -> None:
     """Add the commands of this module to the root."""
     root.add_typer(app, name="model")
-
-
-@app.callback()
-def group() -> None:
-    """Keep ``model`` a group although it has one command."""
 
 
 @app.command()
@@ -76,6 +76,34 @@ def export(
         print_json(told)
         return
     say(f"{facts.model} ({facts.model_id}) is in {out}; {_usage(form, out)}.")
+
+
+@app.command("import")
+def bring(
+    application_id: ApplicationId,
+    file: Annotated[
+        Path,
+        typer.Argument(help="An ONNX graph, a skops file, or a zip file of an MLflow folder."),
+    ],
+    name: Annotated[str, typer.Option(help="Name of the model; by default that of the file.")] = "",
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait for its quality.")] = 600.0,
+    as_json: Json = False,
+) -> None:
+    """Make a model that was trained elsewhere a candidate of an application.
+
+    A graph or pipeline takes the columns of the application by their names, and gives what the
+    target is: numbers, or the classes of the data with probabilities. It is measured on the
+    validation rows as the models of the search are, and serves where it is better.
+    """
+    with Client() as client:
+        task = client.import_model(application_id, file, name=name)
+        task = client.wait_task(task.id, timeout=timeout)
+    if as_json:
+        print_json(task)
+    elif task.state == TaskState.DONE:
+        say(f"{file.name} is a model of {application_id} now: easeml app models {application_id}.")
+    if task.state != TaskState.DONE:
+        raise EasemlError(f"The model was not imported: {task.error}", where=file.name)
 
 
 def _model_id(client: Client, name: str) -> str:

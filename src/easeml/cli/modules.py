@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,9 @@ import typer
 
 from easeml.cli.options import Json
 from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.uploading import with_bar
 from easeml.client import Client
-from easeml.contract.knowledge import LARGEST_MODULE, Module, ModuleChecks
+from easeml.contract.knowledge import LARGEST_MODULE, RUNTIMES, Module, ModuleChecks
 from easeml.contract.states import CheckState, ModuleState
 from easeml.errors import InvalidInput, NotFound, TooLarge
 
@@ -66,6 +68,7 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
             ("about", found.about),
             ("reference", found.reference),
             ("version", found.version),
+            ("runs", RUNTIMES.get(found.runtime, found.runtime)),
             ("takes", found.schema_in),
             ("gives", found.schema_out),
             ("after", found.transforms),
@@ -80,8 +83,8 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
 @modules.command("init")
 def init_module(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder that is made.")],
-    kind: Annotated[str, typer.Option(help="model or objective.")] = "model",
-    language: Annotated[str, typer.Option(help="python or shell.")] = "python",
+    kind: Annotated[str, typer.Option(help="model, transform, objective or optimizer.")] = "model",
+    language: Annotated[str, typer.Option(help="python, r or shell.")] = "python",
 ) -> None:
     """Write a working module to begin with: a folder with module.toml and its programs."""
     from easeml.modules import skeletons
@@ -101,6 +104,7 @@ def check_module(
     """
     from easeml.modules import checking
 
+    began = time.monotonic()
     ended: list[checking.Ended] = []
     for one in checking.check(path):
         ended.append(one)
@@ -108,9 +112,13 @@ def check_module(
             say(f"{'failed' if one.error else 'passed'}: {one.title}")
         if one.error and not as_json:
             say(f"  {one.error}\n  {one.remedy}".rstrip())
+    failed = sum(bool(one.error) for one in ended)
     if as_json:
         print_json({"checks": [asdict(one) for one in ended]})
-    if any(one.error for one in ended):
+    else:
+        count = f"{len(ended) - failed} passed" + (f", {failed} failed" if failed else "")
+        say(f"{count} in {time.monotonic() - began:.1f} s.")
+    if failed:
         raise typer.Exit(1)
 
 
@@ -127,12 +135,16 @@ def add_module(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Add a model or an objective to the knowledge base, and wait for its checks.
+    """Add a module to the knowledge base, and wait for its checks.
 
     Providers add for everybody, everybody for their own tenant. Exit code 1 if it does not pass.
     """
+    text, image = _text(file), _image(file)
     with Client() as client:
-        made = client.add_module(_text(file), private=private)
+        upload = ""
+        if image is not None:
+            upload = with_bar(partial(client.send_in_pieces, image), image, quiet=as_json)
+        made = client.add_module(text, private=private, image_upload=upload)
         told: set[str] = set()
         while True:
             found = client.module_checks(made.name)
@@ -153,7 +165,7 @@ def add_module(
 
 @modules.command("archive")
 def archive_module(name: ModuleName, as_json: Json = False) -> None:
-    """Let nothing new use a model or objective (of your own, or as a provider); the rest stays."""
+    """Let nothing new use a module (of your own, or as a provider); the rest stays."""
     _change(name, True, as_json)
 
 
@@ -178,6 +190,8 @@ def _joined(found: ModuleChecks) -> str:
     joined = f"{found.name} is in the knowledge base"
     if found.module_kind == "objective":
         return f"{joined}: `easeml app create --objective {found.name}`."
+    if found.module_kind == "optimizer":
+        return f"{joined}: `easeml config set optimizer {found.name}`."
     return f"{joined}; {found.joined} open searches go on with it."
 
 
@@ -218,6 +232,15 @@ def _text(file: Path) -> str:
         raise InvalidInput(
             "This file is not text.", where=str(file), remedy="Name a module.toml."
         ) from error
+
+
+def _image(file: Path) -> Path | None:
+    """Return the tar file of the image of a folder whose programs run in a container."""
+    if not file.is_dir():
+        return None
+    from easeml.modules import packed
+
+    return packed.image_file(file)
 
 
 def _module(modules: list[Module], name: str) -> Module:

@@ -4,18 +4,24 @@ import csv
 import io
 import json
 import shutil
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from easeml.cli.output import unwritable
 from easeml.contract.applications import Prediction
 from easeml.contract.predictions import as_columns, without_formula
 from easeml.errors import Conflict
+from easeml.folders import whole_file
+
+if TYPE_CHECKING:
+    from pyarrow import parquet
 
 _JSON_LINES = {".jsonl", ".ndjson"}
 _PARQUET = {".parquet", ".pq"}
+_BUFFER = 1 << 20  # bytes of a column that are read at once
 
 
 @dataclass(frozen=True)
@@ -78,38 +84,53 @@ class PredictedTable:
         parquet.write_table(pa.table(columns), path)
 
 
-def write_as(source: Path, path: Path, *, keep_formulas: bool = False) -> int:
+def write_as(source: Path, path: Path | None, *, keep_formulas: bool = False) -> int:
     """Write a Parquet file as the end of a name tells; return how many rows it has.
 
-    A part is held at a time. ``keep_formulas``: see ``PredictedTable``. Raises ``InvalidInput``
-    where it cannot be written.
+    ``path`` None: CSV to standard output. A part is held at a time, and the file is there when it
+    is whole. ``keep_formulas``: see ``PredictedTable``. Raises ``InvalidInput`` where it cannot be
+    written.
     """
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER) as read:
+        if path is None:
+            _write_csv(read, sys.stdout.buffer, keep_formulas=keep_formulas)
+            sys.stdout.flush()
+            return read.metadata.num_rows
+        suffix = path.suffix.lower()
+        try:
+            with whole_file(path) as place:
+                if suffix in _PARQUET:
+                    shutil.copyfile(source, place)
+                elif suffix in _JSON_LINES:
+                    _write_json_lines(read, place)
+                else:
+                    _write_csv(read, place, keep_formulas=keep_formulas)
+        except OSError as error:
+            raise unwritable(path, error) from error
+        return read.metadata.num_rows
+
+
+def _write_json_lines(read: "parquet.ParquetFile", path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for part in read.iter_batches():
+            file.writelines(f"{json.dumps(row)}\n" for row in part.to_pylist())
+
+
+def _write_csv(read: "parquet.ParquetFile", path: Path | BinaryIO, *, keep_formulas: bool) -> None:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
-    from pyarrow import parquet
 
     from easeml.data import without_formulas
 
-    suffix = path.suffix.lower()
-    read = parquet.ParquetFile(source)
-    try:
-        if suffix in _PARQUET:
-            shutil.copyfile(source, path)
-        elif suffix in _JSON_LINES:
-            with path.open("w", encoding="utf-8") as file:
-                for part in read.iter_batches():
-                    file.writelines(f"{json.dumps(row)}\n" for row in part.to_pylist())
-        else:
-            schema = read.schema_arrow
-            if not keep_formulas:
-                schema = without_formulas(schema.empty_table()).schema
-            with arrow_csv.CSVWriter(path, schema) as writer:
-                for part in read.iter_batches():
-                    rows = pa.Table.from_batches([part])
-                    writer.write_table(rows if keep_formulas else without_formulas(rows))
-    except OSError as error:
-        raise unwritable(path, error) from error
-    return read.metadata.num_rows
+    schema = read.schema_arrow
+    if not keep_formulas:
+        schema = without_formulas(schema.empty_table()).schema
+    with arrow_csv.CSVWriter(path, schema) as writer:
+        for part in read.iter_batches():
+            rows = pa.Table.from_batches([part])
+            writer.write_table(rows if keep_formulas else without_formulas(rows))
 
 
 def of_rows(

@@ -13,8 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
+from easeml.cli import long_files, nameless
 from easeml.cli.options import ApplicationId, Json, KeepFormulas
-from easeml.cli.output import notes, print_json, say
+from easeml.cli.output import notes, print_json
 from easeml.cli.predicted_table import PredictedTable, of_rows, of_samples
 from easeml.cli.progress import progress
 from easeml.cli.uploading import as_file
@@ -22,6 +23,7 @@ from easeml.client import Client
 from easeml.contract import measures
 from easeml.contract.applications import Prediction
 from easeml.contract.models import Measure
+from easeml.data import is_header
 from easeml.errors import InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
@@ -41,6 +43,7 @@ _SAMPLES = {
     ".webp",
 }
 _DELIMITERS = ",;\t|"
+_JUDGED = 200  # rows by which it is told whether the first holds names
 _SENT = "rows.csv"  # what the service calls the rows of a request
 _ROW_PLACE = re.compile(r"row (\d+)")  # how a place begins
 _A_ROW = re.compile(r"\brow \d")
@@ -57,7 +60,8 @@ def predict(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Rows: a table, a picture, or a zip file, folder or arrays of samples."
+            help="Rows: a table (- reads it from standard input), a picture, or a zip file, "
+            "folder or arrays of samples."
         ),
     ],
     out: Annotated[
@@ -83,15 +87,41 @@ def predict(
     keep_formulas: KeepFormulas = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the rows of a file; a long one is sent in parts.
+    """Predict the rows of a file; one of more than 16 MiB by a task, which this waits for.
 
     Columns prediction, probability_CLASS for categories, lower and upper for numbers are added.
     """
-    if detach:
-        _detach(application_id, file, out, as_json=as_json)
-        return
+    with long_files.given(file) as path:
+        if detach:
+            long_files.detach(application_id, path, out, fill_absent=fill_absent, as_json=as_json)
+        elif _is_long(path) and not as_json:
+            long_files.predict(
+                application_id, path, out, fill_absent=fill_absent, keep_formulas=keep_formulas
+            )
+        else:
+            ask = partial(
+                _predicted, application_id=application_id, file=path, fill_absent=fill_absent
+            )
+            _predict_now(ask, out, timeout, keep_formulas=keep_formulas, as_json=as_json)
+
+
+def _is_long(file: Path) -> bool:
+    """Whether a file is a table that a task predicts: neither it nor its answer is to be held."""
+    is_table = file.suffix.lower() not in _SAMPLES
+    return is_table and file.is_file() and file.stat().st_size > long_files.LONG
+
+
+def _predict_now(
+    ask: Callable[[Client], tuple[Prediction, PredictedTable]],
+    out: Path | None,
+    timeout: float,
+    *,
+    keep_formulas: bool,
+    as_json: bool,
+) -> None:
+    """Ask the endpoint for predictions, and write them."""
     with Client(timeout=timeout) as client:
-        prediction, table = _predicted(client, application_id, file, fill_absent=fill_absent)
+        prediction, table = ask(client)
         model = client.module_titles().of(prediction.model_name)
     table = replace(table, keep_formulas=keep_formulas)
     if out is not None:
@@ -103,23 +133,8 @@ def predict(
     _say(prediction, model, out)
 
 
-def _detach(application_id: str, file: Path, out: Path | None, *, as_json: bool) -> None:
-    """Send a file to be predicted by a task, and say how the result is fetched."""
-    with Client() as client, progress("Uploading") as move:
-        task = client.predict_file(
-            application_id, file, progress=lambda sent, size: move(sent / max(1, size))
-        )
-    if as_json:
-        print_json(task)
-        return
-    name = out or file.with_name(f"{file.stem}.predicted.csv")
-    say(
-        f"{task.id} predicts {file.name}. When it is done: easeml task fetch {task.id} --out {name}"
-    )
-
-
 def _predicted(
-    client: Client, application_id: str, file: Path, *, fill_absent: bool
+    client: Client, *, application_id: str, file: Path, fill_absent: bool
 ) -> tuple[Prediction, PredictedTable]:
     """Return the predictions of a file, and its rows with them."""
     suffix = file.suffix.lower()
@@ -138,12 +153,20 @@ def _predicted(
     else:
         body = _read(file) if suffix in _TEXT else _as_csv(file)
         header, cells = read_csv(body, str(file))
+        if not is_header(header, cells[:_JUDGED]):
+            # Each part needs the names that the service gives to columns without one.
+            body = nameless.numbers_of(header, delimiter_of(body)) + _decoded(body).encode()
+            header, cells = read_csv(body, str(file))
         delimiter = delimiter_of(body)
         parts = [body]
         if _may_be_parted(client, application_id, header, len(cells)):
             parts = split_csv(body, ROWS_AT_ONCE)
         send = partial(_send_csv, client, application_id, fill_absent)
     prediction = _joined(_answers(send, parts, file.name))
+    is_row_more = len(prediction.predictions) == len(cells) + 1
+    if is_row_more and suffix not in _JSON and nameless.has_number(header):
+        # The model's columns have no names: the service took the first row for a row.
+        header, cells = nameless.numbered(header), [header, *cells]
     return prediction, of_rows(header, cells, prediction, delimiter)
 
 
@@ -383,9 +406,8 @@ def _measured(quality: dict[str, Any]) -> str:
 def _say(prediction: Prediction, model: str, out: Path | None) -> None:
     """Say on standard error which model it was, and how good where the rows had their labels."""
     place = f" written to {out}" if out else ""
-    lines = [
-        f"{len(prediction.predictions):,} predictions of {model} ({prediction.model_id}){place}."
-    ]
+    noun = "prediction" if len(prediction.predictions) == 1 else "predictions"
+    lines = [f"{len(prediction.predictions):,} {noun} of {model} ({prediction.model_id}){place}."]
     if prediction.coverage is not None:
         share = f"{prediction.coverage:.0%}"
         lines.append(f"The answers of {share} of all rows are expected between lower and upper.")

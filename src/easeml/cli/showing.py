@@ -14,6 +14,7 @@ from easeml.contract.knowledge import Titles
 from easeml.contract.measures import (
     against_baseline,
     best_found,
+    called,
     in_unit,
     interval,
     score,
@@ -22,9 +23,12 @@ from easeml.contract.measures import (
 from easeml.contract.reports import Report, ReportNumber
 
 if TYPE_CHECKING:
+    from easeml.contract.reports import ReportRemedy
     from easeml.lifecycle.tool import Number, ToolAnswer
+    from easeml.lifecycle.tool_answer import Remedy
 
 _SHOWN_ROWS = 20
+_REMEDY = ("remedy", "mistakes less", "minutes of a person", "device seconds")
 _MOST_CHOICES = 20  # columns that are named before somebody is asked for one of them
 _LONGEST_CELL = 40  # characters
 _LEAK = " Suspected to leak"  # what the evidence of a leak goes on with
@@ -59,19 +63,21 @@ def _print_choices(proposal: Proposal, declaration: Declaration) -> None:
     target = proposal.target
     if not declaration.target:
         target += " (proposed; name another with --target)"
-    chosen = declaration.objective or _default_objective(proposal)
+    chosen = default_objective(proposal)
     fitting = [model.name for model in proposal.models if model.fits]
     print_pairs(
         [
             ("target", target),
             ("objective", chosen),
             ("others that fit", [one.name for one in proposal.objectives if one.name != chosen]),
+            ("also, say", [one.example for one in proposal.families]),
             (f"{len(fitting)} models", fitting),
         ]
     )
 
 
-def _default_objective(proposal: Proposal) -> str:
+def default_objective(proposal: Proposal) -> str:
+    """Return the objective that an application of this proposal would have."""
     for one in proposal.objectives:
         if one.default:
             return one.name
@@ -130,7 +136,7 @@ def print_application(application: Application, titles: Titles) -> None:
             ("endpoint", application.endpoint),
             ("serves", _served(application, titles)),
             ("pinned", _pinned(application)),
-            (f"test {application.objective}", _test_measure(application)),
+            (f"test {called(application.objective)}", _test_measure(application)),
             ("compared", _compared(application)),
             ("test score", _test_score(application)),
             *_search(application, titles),
@@ -185,6 +191,9 @@ def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> Non
     opening = f"{answer.verdict.capitalize()}. " if answer.verdict else ""
     say(opening + answer.advice)
     print_pairs((one.title, _with_interval(one)) for one in answer.numbers)
+    if answer.remedies:
+        say("\nWhat to do")
+        print_table(_REMEDY, [_remedy(place, one) for place, one in enumerate(answer.remedies, 1)])
     for table in answer.tables:
         say(f"\n{table.title}")
         print_table(table.columns, table.rows[:_SHOWN_ROWS])
@@ -195,6 +204,16 @@ def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> Non
         notes().print(f"Assumed: {assumption}", markup=False)
     for note in (*said, *answer.notes):
         notes().print(f"Note: {note}", markup=False)
+
+
+def _remedy(place: int, one: "Remedy | ReportRemedy") -> tuple[object, ...]:
+    corrects = f"{one.corrected:.0f} ({one.low:.0f} to {one.high:.0f})"
+    return (
+        f"{place}. {one.title}",
+        corrects,
+        f"{one.human_minutes:.0f}",
+        f"{one.device_seconds:.0f}",
+    )
 
 
 def _with_interval(one: "ReportNumber | Number") -> str:

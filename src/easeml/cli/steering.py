@@ -1,15 +1,14 @@
 """``task cancel``, ``task retry``, ``task fetch`` and ``job limit``."""
 
-import tempfile
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from easeml.cli import long_files
 from easeml.cli.options import Json, KeepFormulas
 from easeml.cli.output import print_json, say
-from easeml.cli.predicted_table import write_as
 from easeml.client import Client
 from easeml.contract.jobs import Job
 from easeml.errors import Conflict, InvalidInput
@@ -55,11 +54,8 @@ def fetch(
     keep_formulas: KeepFormulas = False,
 ) -> None:
     """Wait for a task of `easeml predict --detach`, and write what it predicted."""
-    with Client() as client, tempfile.TemporaryDirectory(prefix="easeml-") as folder:
-        client.wait_task(task_id, timeout=timeout)
-        path = Path(folder) / "rows.parquet"
-        client.save_predictions(task_id, path)
-        rows = write_as(path, out, keep_formulas=keep_formulas)
+    with Client() as client:
+        rows = long_files.fetch(client, task_id, out, keep_formulas=keep_formulas, timeout=timeout)
     say(f"{rows:,} rows with their predictions are in {out}.")
 
 

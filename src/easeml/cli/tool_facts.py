@@ -28,6 +28,13 @@ _PRETRAINED = "Pre-trained model for a table with one column of text: a Hugging 
 Newer = Annotated[
     Path, typer.Option(help="Table file of rows that came later; answers among them are used.")
 ]
+Later = Annotated[
+    Path | None,
+    typer.Option(help="Table file of rows that came later, with what was true of them."),
+]
+Train = Annotated[
+    Path | None, typer.Option(help="Table file of the rows that the model learned from.")
+]
 Test = Annotated[Path, typer.Option(help="Table file of test rows, which chose no model.")]
 Candidate = Annotated[Path, typer.Option(help="Folder of the model that may replace it.")]
 Candidates = Annotated[
@@ -68,6 +75,9 @@ def _sources_of_models(tool: Tool) -> list[Parameter]:
     for name, kind in (("newer", Newer), ("test", Test)):
         if name in tool.needs and tool.needs[0] != name:
             found.append(_required(name, kind))
+    for name, kind in (("newer", Later), ("train", Train)):
+        if name in tool.may:
+            found.append(_optional(name, kind))
     return found
 
 
@@ -146,6 +156,7 @@ def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list
         facts["rivals"] = {name: model.predict for name, model in models.items()}
     if "quality" in tool.needs:
         facts["quality"] = _quality(given["objective"], next(iter(models.values())))
+    facts |= _that_may_help(tool, given, models, notes)
     for name in ("newer", "test"):
         if name not in tool.needs:
             continue
@@ -159,6 +170,20 @@ def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list
     return facts, notes
 
 
+def _that_may_help(
+    tool: Tool, given: dict[str, Any], models: dict[str, Any], notes: list[str]
+) -> dict[Fact, Any]:
+    """Return what a tool may use of a model, and of the files that were named."""
+    facts: dict[Fact, Any] = {}
+    if "predict" in tool.may:
+        facts["predict"] = models["model"].predict
+    if given.get("newer") is not None and "newer" in tool.may:
+        facts["newer"] = _predicted(given["newer"], models, notes)
+    if given.get("train") is not None:  # nothing is predicted for rows that a model learned from
+        facts["train"] = _predicted(given["train"], {}, notes, models)
+    return facts
+
+
 def _folders(tool: Tool, given: dict[str, Any]) -> dict[str, Path]:
     if tool.models == "all":
         return {str(folder): folder for folder in given["candidate"]}
@@ -167,14 +192,20 @@ def _folders(tool: Tool, given: dict[str, Any]) -> dict[str, Path]:
     return {"model": given["model"]}
 
 
-def _predicted(file: Path, models: dict[str, Any], notes: list[str]) -> "Predicted":
+def _predicted(
+    file: Path,
+    models: dict[str, Any],
+    notes: list[str],
+    readers: dict[str, Any] | None = None,
+) -> "Predicted":
+    """Return the rows of a file, as the first of the models (or ``readers``) reads them."""
     import pandas as pd
 
     from easeml.data import read_newer, read_table
     from easeml.lifecycle.held_out import Predicted, Unseen
     from easeml.schema import Schema
 
-    first = next(iter(models.values()))
+    first = next(iter((readers or models).values()))
     schemas = (Schema.from_json(one) for one in (first.schema_in, first.schema_out))
     rows = read_newer(read_table(file), *schemas)
     notes.extend(rows.notes)

@@ -50,6 +50,23 @@ def month_of_rows(month: int, count: int, seed: int) -> pd.DataFrame:
     )
 
 
+def broken_counter(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return rows of October as they were noted, and as they were.
+
+    The harbour shop has 200 days, on all of which its counter of visitors said 0.
+    """
+    import pandas as pd
+
+    rows = month_of_rows(10, 2000, seed)
+    is_harbour = (rows["shop"] == "harbour").to_numpy()
+    harbour, others = rows[is_harbour].iloc[:200], rows[~is_harbour].iloc[:800]
+    true = pd.concat([others, harbour]).sample(frac=1.0, random_state=seed)
+    true = true.reset_index(drop=True)
+    seen = true.copy()
+    seen.loc[(true["shop"] == "harbour").to_numpy(), "visitors"] = 0.0
+    return seen, true
+
+
 def with_wrong_labels(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the harbour shop with each label turned round: a till that mixes them up."""
     wrong = rows.loc[rows["shop"] == "harbour", :].copy()

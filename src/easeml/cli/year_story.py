@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.cli.year_data import TARGET, month_of_rows, with_wrong_labels
+from easeml.cli.year_slice import cleaned_slice
 from easeml.client import Client, made_request
 from easeml.contract.applications import Declaration, Prediction, Promotion
 from easeml.contract.gates import NewGate
@@ -307,6 +308,13 @@ def renewal(year: Year) -> None:
     _note_decision(year, "August", "renewed test rows", "easeml app feed ID august.csv --role test")
 
 
+def slice_of_mistakes(year: Year) -> None:
+    """October: the model of a second table errs in one shop; its broken cells are repaired."""
+    found = cleaned_slice(year.client, year.folder, year.seed)
+    command = f"easeml app report ID debug; easeml app remedy ID {found.remedy}"
+    year.note("October", "a slice is cleaned", found.advice, command, **found.numbers)
+
+
 def december_again(year: Year) -> None:
     """December returns: few labels choose among the models that served, and the best serves."""
     client = year.client
@@ -374,10 +382,10 @@ WHOLE = (
     drift,
     worn_out,
     renewal,
+    slice_of_mistakes,
     december_again,
 )
 LEFT_OUT = (
-    "a slice of mistakes that leads to cleaned cells: no command finds slices of mistakes yet.",
     "new test rows with few labels: whole rows with labels are fed; the queue asks for none yet.",
 )
 """What the year of the plan has, and easeml cannot do yet."""

@@ -1,5 +1,7 @@
 """The REST types of people: users, their keys and their passwords."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
@@ -8,11 +10,16 @@ from easeml.contract.states import (
     InvitationKind,
     InvitationState,
     KeyKind,
+    KeyScope,
     MemberRole,
     Role,
     ShareRole,
 )
 
+SeenAt = Annotated[
+    str,
+    Field(max_length=300, description="scheme and host at which a person's browser sees easeml"),
+]
 USER_NAME = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 
 
@@ -24,14 +31,23 @@ class LoginRequest(Request):
 
 
 class NewKey(Request):
-    """Wish for an API key; ``expires_in`` in seconds, null for a key that does not expire."""
+    """Wish for an API key; ``expires_in`` in seconds, null for a key that does not expire.
+
+    ``scope``: what it may be used for, of what its owner may do. ``application_id``: the only
+    application that a key for predictions may ask; empty: all that its owner may ask.
+    """
 
     name: str = Field(min_length=1, max_length=100)
     expires_in: float | None = Field(None, gt=0)
+    scope: KeyScope = KeyScope.ALL
+    application_id: str = Field("", max_length=100)
 
 
 class Key(Answer):
-    """An API key; ``secret`` is there once, when it is made."""
+    """An API key; ``secret`` is there once, when it is made.
+
+    ``used``: when it was last seen, to the minute; null where it never was.
+    """
 
     id: str
     name: str
@@ -41,6 +57,9 @@ class Key(Answer):
     revoked: bool = False
     kind: KeyKind = KeyKind.API  # made by a person, or by signing in
     origin: str = ""  # of a sign-in: the program and the address that asked for it
+    scope: KeyScope = KeyScope.ALL
+    application_id: str = ""  # the only one that it may ask for predictions
+    used: float | None = None
     is_yours_now: bool = False  # it is the one that this request came with
     secret: str | None = None
 
@@ -98,6 +117,9 @@ class User(Answer):
     tenant_id: str
     created: float
     disabled: bool = False  # may not sign in, and no key works
+    has_password: bool = True
+    identity: str = ""  # whom an identity provider knows them as; empty: they have no such sign-in
+    identity_provider: str = ""  # the name of the provider of this easeml; empty: there is none
     unread: int = 0  # notifications, of who asks; at most 100 are counted
     member: MemberRole = MemberRole.OWNER
     acts_in: str = ""
@@ -150,6 +172,7 @@ class ShownInvitation(Answer):
     application: str = ""
     by: str
     expires: float
+    identity_provider: str = ""  # whom one may also take it by; empty: nobody
 
 
 class Look(Request):
@@ -172,6 +195,37 @@ class Joined(Answer):
     key: Key
     user_id: str
     path: str
+
+
+class SignInWays(Answer):
+    """How one can sign in beside a password.
+
+    ``identity_provider``: its name; empty where there is none.
+    """
+
+    identity_provider: str
+
+
+class IdentityAsked(Answer):
+    """Where to send the person's browser, and what it keeps until it comes back."""
+
+    url: str
+    state: str
+    nonce: str
+    verifier: str
+
+
+class IdentityAnswer(Request):
+    """What the person's browser came back with from the identity provider.
+
+    ``invitation``: the secret of one that is to be taken.
+    """
+
+    site: SeenAt
+    code: str = Field(min_length=1, max_length=5000)
+    nonce: str = Field(min_length=1, max_length=200)
+    verifier: str = Field(min_length=1, max_length=200)
+    invitation: str = Field("", max_length=200)
 
 
 class Removal(Answer):

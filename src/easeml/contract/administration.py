@@ -5,14 +5,16 @@ from typing import Any
 from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
+from easeml.contract.retention import Amount, Collected
 
 
 class TenantLimits(Request):
     """What a tenant may use; null: no limit.
 
     ``priority`` weighs its gains and its turns (null: 1). ``devices``: most training tasks at once.
-    ``seconds``: most device seconds of the searches it has open. ``storage``: bytes of data and
-    models.
+    ``seconds``: most device seconds of the searches it has open; ``month_seconds``: in a calendar
+    month (UTC), of all that is computed for it. ``storage``: bytes of data and models. ``uploads``:
+    most unfinished uploads. ``requests``: most requests for predictions a second.
     """
 
     priority: float | None = Field(None, gt=0, le=1000)
@@ -20,6 +22,9 @@ class TenantLimits(Request):
     seconds: float | None = Field(None, ge=0, le=2**32 - 1)
     storage: int | None = Field(None, ge=0, le=2**60)
     applications: int | None = Field(None, ge=0, le=10**6)
+    month_seconds: float | None = Field(None, ge=0, le=2**32 - 1)
+    uploads: int | None = Field(None, ge=0, le=10_000)
+    requests: float | None = Field(None, gt=0, le=10**6)
 
 
 class Tenant(Answer):
@@ -43,6 +48,34 @@ class Tenant(Answer):
     waiting: int = 0
 
 
+class TenantUsage(Answer):
+    """What a tenant uses of what it may.
+
+    ``seconds``: device seconds on each day of ``Usage.days``; ``month_seconds``: in this month.
+    ``stored``: bytes. ``uploads``: unfinished ones. ``training``: training tasks that run now.
+    ``waits``: what its searches wait for, each in a sentence, with the names of applications.
+    """
+
+    tenant_id: str
+    name: str
+    limits: TenantLimits
+    seconds: list[float]
+    month_seconds: float
+    open_seconds: float
+    stored: int
+    uploads: int
+    applications: int
+    training: int
+    waits: list[str] = Field(default_factory=list)
+
+
+class Usage(Answer):
+    """Device seconds of tenants by day. ``days``: in UTC, ISO, oldest first; the last is today."""
+
+    days: list[str]
+    tenants: list[TenantUsage]
+
+
 class Setting(Answer):
     """A setting in force. ``origin``: flag, environment, database, config.toml or default.
 
@@ -57,13 +90,16 @@ class Setting(Answer):
 
 class Storage(Answer):
     """Bytes: of the database (None where it is a server), of artefacts, and of the disk they lie
-    on.
+    on. ``kinds``: what the artefacts are. ``last``: what the last look of retention let go that
+    found something.
     """
 
     database: int | None
     artefacts: int
     disk: int
     free: int
+    kinds: list[Amount] = Field(default_factory=list)
+    last: Collected | None = None
 
 
 class AuditEvent(Answer):

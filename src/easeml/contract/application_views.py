@@ -3,7 +3,8 @@
 from easeml.contract.applications import Application, Promotion
 from easeml.contract.gates import Gates
 from easeml.contract.journey import Journey, Suggestion
-from easeml.contract.models import TrainedModel
+from easeml.contract.models import Measures, TrainedModel
+from easeml.contract.pareto import Pareto
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.resources import Answer
@@ -34,18 +35,25 @@ class JourneyView(Answer):
 
 
 class Leaderboard(Answer):
-    """An application and all its trained models, the best first."""
+    """An application and all its trained models, the best first.
+
+    ``measures``: by what they are measured beside what fits the target; ``breaks``: why models may
+    not serve, by id; ``pareto``: by several measures at once, null where one is not known yet.
+    """
 
     application: Application
     models: list[TrainedModel]
+    measures: Measures
+    breaks: dict[str, str]
+    pareto: Pareto | None
 
 
 class ServingHistory(Answer):
     """An application, the changes of what it serves, newest first, and the models that they name.
 
     ``gates``: what has to be proven before a model serves. ``watch``: whether what serves is still
-    right, ``looks``: what the newest looks at production said, oldest first. ``rollouts``: how better
-    models come to serve.
+    right, ``looks``: what the newest looks at production said, oldest first. ``debugged``: where the
+    model errs, as the tool ``debug`` said last. ``rollouts``: how better models come to serve.
     """
 
     application: Application
@@ -54,4 +62,5 @@ class ServingHistory(Answer):
     models: list[TrainedModel]
     watch: WatchReport
     looks: list[Look]
+    debugged: Report | None = None
     rollouts: Rollouts

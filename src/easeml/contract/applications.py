@@ -1,6 +1,6 @@
 """The REST types of applications: what is declared, what easeml proposes, what is served."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -17,7 +17,9 @@ class Declaration(Request):
     version_id: str | None = None  # None: the newest upload
     name: str | None = None
     target: str | None = None
-    objective: str | None = None
+    objective: str | None = None  # a name, or that of a class: recall(bad), f-beta(bad, 2)
+    costs: dict[str, dict[str, float]] | None = None  # true label -> said label -> its cost
+    cost_unit: str = Field("", max_length=50)
     set: dict[str, str] = Field(default_factory=dict)
     drop: list[str] = Field(default_factory=list)
     keep: list[str] = Field(default_factory=list)
@@ -26,7 +28,11 @@ class Declaration(Request):
     constrain: dict[str, dict[str, Any]] = Field(
         default_factory=dict
     )  # model -> parameter -> value, list, {low, high}
-    max_latency: float | None = Field(None, gt=0)  # seconds of an ensemble for one row
+    max_latency: float | None = Field(None, gt=0, allow_inf_nan=False)  # seconds for one row
+    max_size: int | None = Field(None, gt=0, le=2**53)  # bytes of a model's files
+    monotonic: dict[str, Literal["rising", "falling"]] = Field(
+        default_factory=dict
+    )  # column -> how the prediction follows it
     max_tasks: int | None = Field(None, gt=0)
     max_seconds: float | None = Field(None, gt=0)
     deadline: AwareDatetime | None = None  # no training that is expected to end later is started
@@ -42,6 +48,19 @@ class ObjectiveOption(Answer):
     title: str
     about: str = ""
     default: bool = False
+
+
+class ObjectiveFamily(Answer):
+    """Objectives that have to be told something: ``takes`` a class, beta (a number) or costs.
+
+    ``example``: the name of one, for this target.
+    """
+
+    name: str
+    title: str
+    about: str = ""
+    takes: list[str]
+    example: str
 
 
 class ModelOption(Answer):
@@ -66,6 +85,8 @@ class Proposal(Answer):
     schema_in: dict[str, Any]
     schema_out: dict[str, Any]
     objectives: list[ObjectiveOption]
+    families: list[ObjectiveFamily] = Field(default_factory=list)
+    labels: list[str] = Field(default_factory=list)  # of the target; none of a number
     models: list[ModelOption]
 
 
@@ -116,6 +137,7 @@ class Application(Answer):
     live_model: TrainedModel | None = None
     live: Live | None = None
     pinned: bool = False  # is the live model held against better ones?
+    follows: bool = True  # does it take new rows of its data set when that is fetched again?
     gated: bool = False  # has a gate to be passed before a model goes live?
     test_quality: TestQuality | None = None
     job: Job | None = None

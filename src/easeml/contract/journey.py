@@ -7,10 +7,20 @@ from pydantic import Field
 from easeml.contract.resources import Answer
 
 
+class GoalPart(Answer):
+    """A further condition of a goal. ``now``: what serves has, on validation rows; null: not known."""
+
+    text: str
+    measure: str
+    now: float | None = None
+    holds: bool = False
+
+
 class Goal(Answer):
     """What an application is to reach. ``text``: as it was written; empty: there is no goal.
 
-    ``objective``: what it is measured by. ``value``: in the unit of that.
+    ``objective``: what it is measured by. ``value``: in the unit of that. ``parts``: what has to hold as
+    well; the journey says whether it does.
     """
 
     text: str = ""
@@ -18,6 +28,7 @@ class Goal(Answer):
     value: float | None = None
     set_by: str = ""  # id of the user
     created: float | None = None
+    parts: list[GoalPart] = Field(default_factory=list)
 
 
 class Action(Answer):

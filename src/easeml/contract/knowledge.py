@@ -8,6 +8,13 @@ from easeml.contract.resources import Answer, Request
 from easeml.contract.states import CheckState
 
 LARGEST_MODULE = 64 * 2**10  # bytes of a module file
+RUNTIMES = {
+    "python": "a class of a trusted package, in the process of a task",
+    "process": "programs, each a process that is confined to one folder",
+    "container": "programs in a container without network, of an image that was added",
+}
+"""Where the code of a module runs -> in words."""
+MOST_FILES = 200  # of a folder of programs
 
 
 class Record(Answer):
@@ -54,6 +61,9 @@ class Module(Answer):
     fault: str = ""  # how a task found it worse than no model; providers only
     added: bool = False  # to this easeml while it ran; else it is installed
     private: bool = False  # only the tenant that added it sees and uses it
+    runtime: str = (
+        "python"  # a class in a task's process; or programs, as a process or in a container
+    )
     lacks: str = ""  # the library that must be installed before it can be used
 
 
@@ -66,10 +76,13 @@ class Titles(Answer):
         """Return ``Random forest 2`` for ``random-forest-classifier-2``; other names as they are."""
         if name in self.titles:
             return self.titles[name]
+        model, plus, transform = name.partition("+")
+        if plus:  # a model behind a transform that was added
+            title = self.titles.get(model, model)
+            return f"{title} + {self.of(transform)}"
         model, _, number = name.rpartition("-")
-        if number.isdecimal() and model in self.titles:
-            return f"{self.titles[model]} {number}"
-        return name
+        is_numbered = number.isdecimal() and model in self.titles
+        return f"{self.titles[model]} {number}" if is_numbered else name
 
     def in_sentence(self, sentence: str, name: str) -> str:
         """Return a sentence in which a candidate is called by its title."""
@@ -80,11 +93,15 @@ class NewModule(Request):
     """The text of a ``module.toml``.
 
     ``private``: for the applications of the tenant who adds it alone, whoever they are; it has to
-    be a folder of programs.
+    be a folder of programs. ``files``: the other files of the folder, name -> text, where they are
+    not packed into the text already. ``image_upload``: the id of the upload that is the image's tar
+    file.
     """
 
     toml: str = Field(max_length=LARGEST_MODULE)
     private: bool = False
+    files: dict[str, str] | None = Field(default=None, max_length=MOST_FILES)
+    image_upload: str = ""
 
 
 class Check(Answer):

@@ -61,6 +61,20 @@ class TrainedModel(Answer):
     version: int = 0  # number of the version
     comparable: bool = True
     error: str = ""  # why it cannot be loaded any more
+    retired: bool = False  # its files went because nobody needed them
     refitted: bool = False  # it serves as fitted on train and validation rows, after its quality
     members: list[EnsembleMember] = Field(default_factory=list)  # where it is an ensemble
     created: float
+
+
+class Measures(Answer):
+    """What the models of an application are measured by, beside the objectives that fit its target.
+
+    ``asked``: names; ``offered``: some that could be asked. ``task_id``: the task that measures what
+    was trained before; empty where nothing has to be.
+    """
+
+    application_id: str
+    asked: list[str] = Field(default_factory=list)
+    offered: list[str] = Field(default_factory=list)
+    task_id: str = ""

@@ -4,19 +4,20 @@ from typing import Any
 
 from pydantic import Field
 
-from easeml.contract.resources import Answer, Request
+from easeml.contract.resources import Answer
 
 
 class Notification(Answer):
     """An event that its owner wants to know of.
 
-    ``subject`` is the application or dataset that it is about.
+    ``subject`` is the application or dataset that it is about; ``text`` says of it what happened.
     """
 
     seq: int
     kind: str
     subject: str
     name: str  # of the subject
+    text: str = ""
     data: dict[str, Any] = Field(default_factory=dict)
     unread: bool
     created: float
@@ -27,9 +28,3 @@ class Notifications(Answer):
 
     items: list[Notification]
     unread: int
-
-
-class ReadMark(Request):
-    """All up to the event of this number were read."""
-
-    seq: int = Field(ge=0, le=2**63 - 1)

@@ -18,12 +18,21 @@ def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str,
     ``upper`` where the model has an interval. A name that is ``taken`` gets an underscore more.
     """
     columns: dict[str, list[Any]] = {COLUMN: list(prediction.predictions)}
-    for name in _classes(prediction.probabilities):
-        columns[f"probability_{name}"] = [of[name] for of in prediction.probabilities or []]
+    columns |= _probability_columns(prediction.probabilities or [])
     if prediction.lower is not None and prediction.upper is not None:
         columns["lower"] = list(prediction.lower)
         columns["upper"] = list(prediction.upper)
     return {_free_name(name, taken): cells for name, cells in columns.items()}
+
+
+def _probability_columns(probabilities: Sequence[dict[str, float]]) -> dict[str, list[float]]:
+    """Return a column a class; none where there are no probabilities."""
+    columns: dict[str, list[float]] = {}
+    if not probabilities:
+        return columns
+    for name in probabilities[0]:
+        columns[f"probability_{name}"] = [shares[name] for shares in probabilities]
+    return columns
 
 
 def without_formula(cell: Any) -> Any:
@@ -31,13 +40,13 @@ def without_formula(cell: Any) -> Any:
 
     Text that starts with =, +, -, @, tab or return, and is no number, gets an apostrophe in front.
     """
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+    if not isinstance(cell, str):
+        return cell
+    is_number = _NUMBER.fullmatch(cell) is not None
+    looks_like_formula = _FORMULA.match(cell) is not None
+    if looks_like_formula and not is_number:
         return f"'{cell}"
     return cell
-
-
-def _classes(probabilities: Sequence[dict[str, float]] | None) -> list[str]:
-    return list(probabilities[0]) if probabilities else []
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:

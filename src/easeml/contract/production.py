@@ -51,8 +51,11 @@ class Told(Request):
     @model_validator(mode="before")
     @classmethod
     def _key_as_text(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("key"), int | float):
-            return {**given, "key": str(given["key"])}
+        if not isinstance(given, dict):
+            return given
+        key = given.get("key")
+        if isinstance(key, int | float):
+            return {**given, "key": str(key)}
         return given
 
     @model_validator(mode="after")

@@ -54,7 +54,8 @@ class ToolParameter(Answer):
 class ApplicationTool(Answer):
     """A lifecycle tool, as it can be asked about an application.
 
-    ``takes_newer``: it looks at a file of rows that came later. ``takes_model``: it can be asked
+    ``takes_newer``: it looks at a file of rows that came later; ``needs_newer``: it cannot do without,
+    else it looks at rows of production whose truth came. ``takes_model``: it can be asked
     about a model by its id, and ``default_model`` says which one it is otherwise. ``takes_against``:
     it compares that with another, by default the one that serves.
     ``why_not``: what it lacks here, empty where it can be asked.
@@ -65,6 +66,7 @@ class ApplicationTool(Answer):
     about: str
     parameters: list[ToolParameter]
     takes_newer: bool = False
+    needs_newer: bool = False
     takes_model: bool = False
     takes_against: bool = False
     default_model: str = ""
@@ -88,6 +90,38 @@ class ReportTable(Answer):
     columns: list[str]
     rows: list[list[str | float | None]]
     note: str = ""
+
+
+class ReportRemedy(Answer):
+    """Something to do about what a tool found, the best for its cost first.
+
+    ``corrected``: mistakes that it should correct, of the rows looked at, with a 95 % interval.
+    ``about``: which rows it is for. ``items``: how many cells people would be asked about.
+    """
+
+    kind: str
+    title: str
+    reason: str
+    about: str = ""
+    corrected: float
+    low: float
+    high: float
+    human_minutes: float = 0.0
+    device_seconds: float = 0.0
+    items: int = 0
+
+
+class FollowedRemedy(Answer):
+    """What became of a remedy that was followed.
+
+    ``task_id``: of the task that puts questions into the work queue; ``version_id``: of the version
+    that is made with the rows to learn from. Both empty: somebody has to do it; ``told`` says how.
+    """
+
+    kind: str
+    told: str
+    task_id: str = ""
+    version_id: str = ""
 
 
 class Report(Answer):
@@ -116,5 +150,6 @@ class Report(Answer):
     notes: list[str] = Field(default_factory=list)
     figures: list[dict[str, Any]] = Field(default_factory=list)
     tables: list[ReportTable] = Field(default_factory=list)
+    remedies: list[ReportRemedy] = Field(default_factory=list)
     unfinished: bool = False
     created: float

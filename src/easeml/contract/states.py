@@ -72,6 +72,15 @@ class KeyKind(StrEnum):
     SIGN_IN = "sign-in"
 
 
+class KeyScope(StrEnum):
+    """What a key may be used for, of what its owner may do."""
+
+    ALL = "all"
+    READ = "read"
+    PREDICT = "predict"
+    METRICS = "metrics"
+
+
 class VersionState(StrEnum):
     """A version of a dataset: ingesting -> ready | failed."""
 
@@ -146,10 +155,13 @@ class TaskGroup(StrEnum):
 
 
 class Lane(StrEnum):
-    """Who works on a task: a device of the search, or the slot for short work."""
+    """Who works on a task: a device of the search, the slot for short work, or that for long files,
+    which people wait for anyway and nobody else is to wait behind.
+    """
 
     SEARCH = "search"
     SHORT = "short"
+    LONG = "long"
 
 
 class AttemptState(StrEnum):
@@ -216,6 +228,22 @@ class PromotionKind(StrEnum):
     PIN = "pin"
     FALLBACK = "fallback"
     REFIT = "refit"
+
+
+class SubscriptionWay(StrEnum):
+    """How notifications reach somebody who does not look at a page."""
+
+    WEBHOOK = "webhook"
+    MAIL = "mail"
+
+
+class SubscriptionState(StrEnum):
+    """``paused``: what was sent did not arrive for days; what came meanwhile is not sent."""
+
+    UNCONFIRMED = "unconfirmed"
+    ACTIVE = "active"
+    PAUSED = "paused"
+    ENDED = "ended"
 
 
 class WorkKind(StrEnum):
@@ -289,3 +317,19 @@ class BelievedState(StrEnum):
     CHOSEN = "chosen"
     RUNNING = "running"
     OPEN = "open"
+
+
+class SourceAction(StrEnum):
+    """What is done with data that is fetched: a data set is refreshed, or its rows are predicted."""
+
+    REFRESH = "refresh"
+    PREDICT = "predict"
+
+
+class RetrievalState(StrEnum):
+    """One time that a data set was fetched again: running -> done | unchanged | failed."""
+
+    RUNNING = "running"
+    DONE = "done"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"

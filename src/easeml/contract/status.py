@@ -51,6 +51,7 @@ class Status(Answer):
 
     version: str
     database: str = ""  # name and version, for providers
+    containers: str = ""  # what runs programs in images on this machine, for providers
     processes: list[Process]
     tasks: dict[str, int]  # by state, of the caller's tenant
     applications: int

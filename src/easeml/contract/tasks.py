@@ -5,12 +5,16 @@ name, before it starts; it writes ``result.json`` (a ``TaskResult``) and whateve
 ``outputs/``, one folder or file per output name. It never touches the database.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 RESULT = "result.json"
 """Where a body's result lies in its work folder."""
+
+
+GRANT = "grant.json"
+"""Where a body that reaches out finds what it may do, which nothing else keeps."""
 
 
 class _Wire(BaseModel):
@@ -45,10 +49,14 @@ class ModuleChoice(_Wire):
 
 
 class Pipeline(_Wire):
-    """A candidate: transforms, in order, then a model."""
+    """A candidate: transforms, in order, then a model.
+
+    ``monotonic``: column -> rising or falling, as what is predicted has to follow it.
+    """
 
     transforms: list[ModuleChoice] = Field(default_factory=list)
     model: ModuleChoice
+    monotonic: dict[str, Literal["rising", "falling"]] = Field(default_factory=dict)
 
 
 class WeightedPipeline(_Wire):

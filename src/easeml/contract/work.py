@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from easeml.contract.resources import Answer
+from easeml.contract.resources import Answer, Page
 
 
 class WorkOption(Answer):
@@ -17,8 +17,9 @@ class WorkItem(Answer):
 
     ``kind``: label, check-label or repair-cell. ``given``: the value as it is, empty for none.
     ``options``: the likeliest first. ``choices``: all that may be answered; empty: any value.
-    ``information``: what the answer should tell of the target, in nats. ``seconds``: what such an
-    answer takes. ``held_until``: nobody else is asked before; null where nobody has it.
+    ``matters``: columns among ``values`` that bear on the answer. ``source``: what found it.
+    ``information``: the squared error of predictions that the answer should take off. ``seconds``:
+    what such an answer takes. ``held_until``: nobody else is asked before; null where nobody has it.
     """
 
     id: str
@@ -31,17 +32,44 @@ class WorkItem(Answer):
     options: list[WorkOption] = Field(default_factory=list)
     choices: list[str] = Field(default_factory=list)
     values: dict[str, str] = Field(default_factory=dict)  # of the row's other columns
+    matters: list[str] = Field(default_factory=list)
+    source: str = ""
     information: float
     seconds: float
     state: str
     held_until: float | None = None
 
 
+class WorkAgreement(Answer):
+    """Of ``pairs`` of answers that two people gave to one item, ``same`` said the same.
+
+    ``low`` to ``high``: the 95 % interval of their share.
+    """
+
+    pairs: int
+    same: int
+    low: float
+    high: float
+
+
+class WorkBrought(Answer):
+    """What the newest version of people's answers brought: the best validation score since then,
+    beside that of the search before. ``searching``: it may still rise.
+    """
+
+    version: int
+    labels: int
+    cells: int
+    score_before: float | None = None
+    score: float | None = None
+    searching: bool = False
+
+
 class WorkQueue(Answer):
-    """The open items of an application, those that tell most for a second of a person's time first.
+    """The open items of an application, those that bring most for a second of a person's time first.
 
     ``open``: how many of each kind. ``answers``: given, and in no version yet. ``looking``: a task
-    is looking for items.
+    is looking for items. ``promise``: the squared error that all open items should take off.
     """
 
     application_id: str
@@ -49,6 +77,8 @@ class WorkQueue(Answer):
     open: dict[str, int]
     answers: int
     looking: bool
+    promise: float = 0.0
+    agreement: WorkAgreement
 
 
 class WorkTurn(Answer):
@@ -56,7 +86,9 @@ class WorkTurn(Answer):
 
     ``open``: items that wait, in all. ``answers``: given, and in no version yet. ``task_id``: of the
     task that looks for items; empty where none does. ``last_id``: the item that they answered last,
-    which can be undone; empty for none.
+    which can be undone; empty for none. ``promise``: as in the queue. ``seconds_left``: that the
+    open items should take. ``seconds_given``: that all answers so far took. ``brought``: by the
+    newest batch; null before the first.
     """
 
     application_id: str
@@ -65,6 +97,11 @@ class WorkTurn(Answer):
     answers: int = 0
     task_id: str = ""
     last_id: str = ""
+    promise: float = 0.0
+    seconds_left: float = 0.0
+    seconds_given: float = 0.0
+    agreement: WorkAgreement
+    brought: WorkBrought | None = None
 
 
 class WorkDone(Answer):
@@ -77,3 +114,68 @@ class WorkDone(Answer):
     seconds: float = 0.0
     answers: int = 0
     version_id: str = ""
+
+
+class WorkFile(Answer):
+    """Items as the text of a file. ``format``: label-studio or csv; ``items``: how many."""
+
+    format: str
+    text: str
+    items: int
+
+
+class WorkRefused(Answer):
+    """What of a file was not taken: its place, the key or column, why, and what to do."""
+
+    place: str
+    key: str
+    message: str
+    remedy: str
+
+
+class WorkImported(Answer):
+    """What became of a file of answers. ``same``: answers that were there already.
+
+    ``version_id``: the newest version that was made of them; empty for none.
+    """
+
+    application_id: str
+    taken: int
+    same: int
+    refused: list[WorkRefused]
+    version_id: str = ""
+
+
+class CellOption(Answer):
+    """What a cell could be, and how likely that is held to be."""
+
+    value: str
+    weight: float
+
+
+class DoubtfulCell(Answer):
+    """A cell that is missing or looks wrong. ``given``: as it is, empty where it is missing.
+
+    ``source``: what found it, and by which model its candidates are weighted.
+    """
+
+    row: int
+    column: str
+    given: str
+    source: str
+    candidates: list[CellOption]
+
+
+class Doubts(Page[DoubtfulCell]):
+    """Doubtful cells of a version that nobody has answered yet, the most doubtful first.
+
+    ``looked``: did a task look for them? ``looking``: does one look now? ``total``: in all.
+    """
+
+    version_id: str
+    number: int
+    looked: bool
+    looking: bool
+    total: int
+    by_column: dict[str, int] = Field(default_factory=dict)
+    by_source: dict[str, int] = Field(default_factory=dict)

@@ -16,9 +16,11 @@ from easeml.data.readers.easeml_dataset import (
     read_easeml,
     write_easeml,
 )
+from easeml.data.readers.header import is_header
 from easeml.data.readers.read import read_table
 from easeml.data.rows.newer import NewerRows, read_newer
 from easeml.data.rows.parsing import FILL_ABSENT, ColumnTable, Rows, parse_rows
+from easeml.data.rows.parts import RowParts
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data.types.column_report import ColumnReport, commonest_share
 from easeml.data.types.declared_columns import Columns, declare_columns, kinds_of
@@ -45,8 +47,10 @@ from easeml.data.versions.declared import (
     write_upload,
     write_version,
 )
+from easeml.data.versions.doubts import DoubtfulCell, doubtful_cells, write_cells
 from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN, VERSION_FORMATS, export_version
 from easeml.data.versions.pushed import pushed
+from easeml.data.versions.renewed import check_renewed, check_whole, number_of_new_rows, renewed
 from easeml.data.versions.splits import ALL_ROLES, FEWEST_ROWS, ROLES, UNLABELLED, Split
 from easeml.data.versions.table_files import typed_table, without_formulas, write_table
 
@@ -68,9 +72,11 @@ __all__ = [
     "Comparison",
     "DatasetError",
     "Declared",
+    "DoubtfulCell",
     "EasemlDataset",
     "Inference",
     "NewerRows",
+    "RowParts",
     "Rows",
     "Split",
     "TrainRow",
@@ -78,12 +84,15 @@ __all__ = [
     "Wanted",
     "answered",
     "cell_text",
+    "check_renewed",
+    "check_whole",
     "commonest_share",
     "compare",
     "croissant",
     "croissant_of",
     "declare",
     "declare_columns",
+    "doubtful_cells",
     "export_version",
     "feed",
     "from_json",
@@ -91,7 +100,9 @@ __all__ = [
     "infer_easeml",
     "infer_table",
     "is_easeml",
+    "is_header",
     "kinds_of",
+    "number_of_new_rows",
     "object_array",
     "parse_rows",
     "pixels",
@@ -103,6 +114,7 @@ __all__ = [
     "read_upload",
     "read_version",
     "refine",
+    "renewed",
     "row_ids",
     "rows_off",
     "switched",
@@ -110,6 +122,7 @@ __all__ = [
     "train_rows",
     "typed_table",
     "without_formulas",
+    "write_cells",
     "write_easeml",
     "write_table",
     "write_upload",

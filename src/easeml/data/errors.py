@@ -13,12 +13,13 @@ class DatasetError(InvalidInput):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A remedy for an unknown ``name``: its likely spelling among ``known``, or what there is."""
     known = list(known)
-    lower = {item.lower(): item for item in known}
-    close = get_close_matches(name.lower(), list(lower), n=1, cutoff=0.6)
+    by_lower = {item.lower(): item for item in known}
+    close = get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
     if close:
-        return f"Did you mean '{lower[close[0]]}'?"
+        return f"Did you mean '{by_lower[close[0]]}'?"
     shown = ", ".join(f"'{item}'" for item in known[:20])
-    return f"There are: {shown}{' and more' if len(known) > 20 else ''}."
+    more = " and more" if len(known) > 20 else ""
+    return f"There are: {shown}{more}."
 
 
 def shown(value: object) -> str:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .predictor import run_predictor
     from .predictor_client import PredictorClient
     from .prefork import run_machine, run_prefork
-    from .scheduler import run_scheduler
+    from .scheduler_process import run_scheduler
     from .supervisor import run_supervisor, running_supervisor, stop_supervisor
     from .worker import run_worker
 
@@ -31,7 +31,7 @@ _HOMES = {
     "run_machine": "prefork",
     "run_predictor": "predictor",
     "run_prefork": "prefork",
-    "run_scheduler": "scheduler",
+    "run_scheduler": "scheduler_process",
     "run_supervisor": "supervisor",
     "run_worker": "worker",
     "running_supervisor": "supervisor",

@@ -1,6 +1,8 @@
 """A process that is kept running: a program of its own, or forked from the one that keeps it."""
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,6 +75,7 @@ class ManagedProcess:
         Call from the main thread only: it dies with it.
         """
         if self.pid is not None:
+            self._bound_log()
             return
         now = time.monotonic()
         if self._process is not None:
@@ -101,6 +104,16 @@ class ManagedProcess:
         with self.log.open("ab") as output:
             self._process = self._start_process(output)
         self._started = now
+
+    def _bound_log(self) -> None:
+        """Put a log aside that has grown too long, while its process goes on writing to it.
+
+        It writes at the end of the file, wherever that is; a line of this very moment may be lost.
+        """
+        with suppress(OSError):  # somebody took the log away, or the disk is full
+            if self.log.stat().st_size > _LARGEST_LOG:
+                shutil.copyfile(self.log, self.log.with_suffix(".old.log"))
+                os.truncate(self.log, 0)
 
     def _note_end(self, now: float) -> None:
         assert self._process is not None

@@ -3,10 +3,10 @@ connections.
 """
 
 import asyncio
-import hmac
 import signal
 import socket
 import tempfile
+import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -14,26 +14,35 @@ import structlog
 import uvloop
 
 from easeml.contract.states import ProcessKind
+from easeml.engine import internal_secret
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.serving.fetching import fetch, forget
 from easeml.engine.serving.frames import Header, answer_before_threads, encode, receive_frame_soon
 from easeml.engine.serving.shelf import Assigned
 from easeml.engine.serving.tenant import TenantChild, warm_up
-from easeml.errors import EasemlError, InvalidInput, NotReady, StorageFull, Unreachable
+from easeml.errors import (
+    DatabaseAway,
+    EasemlError,
+    InvalidInput,
+    NotReady,
+    StorageFull,
+    Unreachable,
+)
 from easeml.protocols.endpoint import problem
 from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import comparing, lost_models
+from easeml.service.modules.images import MachineImages
 from easeml.service.rollouts import kept
 from easeml.settings import Settings
-from easeml.store import Store
+from easeml.store import Store, Wakeup
 from easeml.store.records import Application, TrainedModel
 
 log = structlog.get_logger()
-SECRET_FILE = "internal.secret"  # noqa: S105 the name of a file
 _GREETING_SECONDS = 5.0
 _BACKLOG = 1024
+_AGAIN_SECONDS = 2.0  # until what could not be set up is tried again
 _CHANGED = ("promotion.live", "promotion.refitted", *kept.EVENTS)
 _STATUS = {"not-found": 404, "not-ready": 503, "unreachable": 503, "storage-full": 507}
 
@@ -73,6 +82,7 @@ class Predictor:
         self._store = store
         self._settings = settings
         self._folder = folder
+        self._images = MachineImages(store, settings.home)
         self._slots: dict[tuple[str, str], _Slot] = {}
         self._children: dict[str, TenantChild] = {}
         self._starting: dict[str, asyncio.Lock] = {}
@@ -142,6 +152,9 @@ class Predictor:
         try:
             fetched = await asyncio.to_thread(fetch, self._store, model, models)
             try:
+                images = await asyncio.to_thread(self._images.of_model, fetched, source)
+                if images:
+                    await asyncio.to_thread(child.allow, images)
                 await child.load(model.id, model.name, application.objective, fetched, source)
             except BaseException:
                 await self._forget({model.served: fetched})
@@ -171,37 +184,66 @@ class Predictor:
                 lost_models.give_up(tx, application, model, fault.reason, registry)
 
     async def follow_promotions(self) -> None:
-        """Set up every live model now, and each newly promoted one as its event arrives."""
+        """Set up every live model now, and each newly promoted one as its event arrives.
+
+        What a database or an object store that is away keeps from being set up is tried again.
+        Meanwhile the models that served go on serving.
+        """
+        while True:
+            try:
+                await self._follow()
+            except (DatabaseAway, OSError) as error:
+                log.warning("promotions are not followed", error=str(error))
+            await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _follow(self) -> None:
+        """Set up all, and what changes, until the database is away."""
         with self._store.read() as tx:
             seq = tx.events.last()
             there = tx.unscoped().applications.list(deleted=None, limit=None)
-            live = [application for application in there if application.live_model_id]
-        for application in live:
-            await self._try_set_up(application.tenant_id, application.id)
-        wakeup = self._store.wakeup()
+        due = {(one.tenant_id, one.id) for one in there if one.live_model_id}
+        wakeup = await asyncio.to_thread(self._store.wakeup)
         try:
             while True:
+                due = await self._set_up_all(due)
+                if not await self._wait_for_commit(wakeup, _AGAIN_SECONDS if due else None):
+                    continue
                 with self._store.read() as tx:
                     events = tx.events.after(seq)
-                changed = {(e.tenant_id, e.subject) for e in events if e.kind in _CHANGED}
-                for tenant, application in changed:
-                    await self._try_set_up(tenant, application)
+                due |= {(e.tenant_id, e.subject) for e in events if e.kind in _CHANGED}
                 seq = events[-1].seq if events else seq
-                while not events and not await asyncio.to_thread(wakeup.wait, 0.5):
-                    pass
         finally:
             wakeup.close()
+
+    async def _set_up_all(self, due: set[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Set up applications (tenant, id); return those to be tried again."""
+        again: set[tuple[str, str]] = set()
+        for tenant, application in due:
+            if not await self._try_set_up(tenant, application):
+                again.add((tenant, application))
+        return again
+
+    async def _wait_for_commit(self, wakeup: Wakeup, seconds: float | None) -> bool:
+        """Wait for a commit, for ever or for some seconds; False where none came."""
+        latest = float("inf") if seconds is None else time.monotonic() + seconds
+        while not await asyncio.to_thread(wakeup.wait, 0.5):
+            if time.monotonic() > latest:
+                return False
+        return True
 
     async def stop(self) -> None:
         """End all children."""
         for child in self._children.values():
             await child.stop()
 
-    async def _try_set_up(self, tenant: str, application: str) -> None:
+    async def _try_set_up(self, tenant: str, application: str) -> bool:
+        """Set up an application; False where it should be tried again."""
         try:
             await self.set_up(tenant, application)
         except EasemlError as error:  # the model that served before goes on serving
             log.error("model not swapped in", application=application, error=str(error))
+            return not isinstance(error, DatabaseAway | Unreachable | StorageFull)
+        return True
 
     async def _child(self, tenant: str) -> TenantChild:
         async with self._starting.setdefault(tenant, asyncio.Lock()):
@@ -244,9 +286,9 @@ class _Door:
     its application.
     """
 
-    def __init__(self, predictor: Predictor, secret: str):
+    def __init__(self, predictor: Predictor, home: Path):
         self._predictor = predictor
-        self._secret = secret
+        self._home = home
         self._guests: set[asyncio.Task[None]] = set()
 
     async def stand_open(self, listener: socket.socket) -> None:
@@ -277,7 +319,8 @@ class _Door:
             child.hand_over(connection, header["application"])
 
     async def _admit(self, header: Header) -> tuple[int, bytes, TenantChild | None]:
-        if not hmac.compare_digest(str(header.get("secret", "")), self._secret):
+        shown = str(header.get("secret", ""))
+        if not await asyncio.to_thread(internal_secret.is_accepted, self._home, shown):
             error = EasemlError("The internal secret does not match.")
             return 401, problem(401, "Not signed in", error), None
         tenant, application = header.get("tenant"), header.get("application")
@@ -307,7 +350,6 @@ async def _run(store: Store, settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    secret = (settings.home / SECRET_FILE).read_text().strip()
     with tempfile.TemporaryDirectory(prefix="serving-") as folder:
         predictor = Predictor(store, settings, Path(folder))
         listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
@@ -318,7 +360,7 @@ async def _run(store: Store, settings: Settings) -> None:
             asyncio.create_task(stop.wait()),
             asyncio.create_task(_heartbeats(store, process.id)),
             asyncio.create_task(predictor.follow_promotions()),
-            asyncio.create_task(_Door(predictor, secret).stand_open(listener)),
+            asyncio.create_task(_Door(predictor, settings.home).stand_open(listener)),
         ]
         try:
             ended, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
@@ -338,5 +380,8 @@ async def _heartbeats(store: Store, process_id: str) -> None:
             beat(tx, process_id)
 
     while True:
-        await asyncio.to_thread(once)
+        try:
+            await asyncio.to_thread(once)
+        except DatabaseAway:  # no reason to end what serves
+            log.warning("no heartbeat: the database does not answer")
         await asyncio.sleep(HEARTBEAT_SECONDS)

@@ -7,8 +7,11 @@ import time
 from contextlib import suppress
 
 from easeml.contract.states import ProcessKind, ProcessState
+from easeml.engine import internal_secret
+from easeml.engine.membership import this_host
 from easeml.engine.serving.frames import encode, read_frame
 from easeml.errors import NotReady
+from easeml.ids import request_id
 from easeml.protocols.answered import Answered
 from easeml.settings import Settings
 from easeml.store import Store
@@ -17,6 +20,8 @@ _PATIENCE = 30.0  # seconds; a predictor that was killed is back within this, al
 _PAUSE = 0.05
 _TRIES = 3  # of a request that was sent: it may be what ends the serving process
 _MOST_IDLE = 256
+OTHER_SERVICE = 401
+"""Status with which a predictor answers who does not know the secret of its home."""
 
 _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 _Key = tuple[str, str]  # tenant, application
@@ -37,7 +42,7 @@ class PredictorClient:
 
     def __init__(self, store: Store, settings: Settings):
         self._store = store
-        self._secret_file = settings.home / "internal.secret"
+        self._home = settings.home
         self._idle: dict[_Key, list[_Connection]] = {}
 
     async def predict(
@@ -47,7 +52,8 @@ class PredictorClient:
 
         Raises ``NotReady`` if no predictor answers in time.
         """
-        key, request = (tenant_id, application_id), encode({"content_type": content_type}, body)
+        key = (tenant_id, application_id)
+        request = encode({"content_type": content_type, "request": request_id()}, body)
         deadline, broken = time.monotonic() + _PATIENCE, 0
         while time.monotonic() < deadline and broken < _TRIES:
             kept = self._kept(key)
@@ -114,28 +120,41 @@ class PredictorClient:
 
     async def _open(self, key: _Key) -> _Connection:
         """Be handed to the child that serves the application. Raises ``_Refused``, ``OSError``."""
-        address, secret = await asyncio.to_thread(self._whereabouts)
+        addresses, secret = await asyncio.to_thread(self._whereabouts)
+        for address in addresses:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                return await self._greet(address, secret, key)
+        raise ConnectionRefusedError("no predictor of this service answers")
+
+    async def _greet(self, address: str, secret: str, key: _Key) -> _Connection:
+        """Return a connection that serves an application.
+
+        Raises ``_Refused``, and ``OSError``, also where the predictor is of another service.
+        """
         host, _, port = address.rpartition(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         tenant, application = key
         writer.write(encode({"tenant": tenant, "application": application, "secret": secret}))
         answer, reply = await read_frame(reader)
-        if answer["status"] != 200:
-            writer.close()
-            raise _Refused(
-                answer["status"],
-                reply,
-            )
-        return reader, writer
+        if answer["status"] == 200:
+            return reader, writer
+        writer.close()
+        if answer["status"] == OTHER_SERVICE:
+            raise ConnectionRefusedError("the predictor is of another service")
+        raise _Refused(answer["status"], reply)
 
-    def _whereabouts(self) -> tuple[str, str]:
+    def _whereabouts(self) -> tuple[list[str], str]:
+        """Return where predictors of this machine listen, newest first, and how they are greeted.
+
+        Those of another machine that serves from the same database listen on its loopback.
+        """
         with self._store.read() as tx:
             running = tx.processes.list(
                 kind=ProcessKind.PREDICTOR,
                 state=ProcessState.RUNNING,
-                limit=1,
+                host=this_host(),
+                limit=None,
                 newest_first=True,
             )
-        if not running:
-            raise ConnectionRefusedError("no predictor is registered")
-        return running[0].address, self._secret_file.read_text().strip()
+        addresses = [predictor.address for predictor in running]
+        return addresses, internal_secret.current(self._home)

@@ -16,12 +16,14 @@ from easeml.search import (
     SearchState,
     Terms,
     Work,
+    feasible,
     policy_named,
     worth_learning,
 )
 from easeml.search.decision_log import Change, Seen, applied, told_arms, told_runs
 from easeml.service.knowledge.trials import work_of
 from easeml.service.limits import quotas
+from easeml.service.search import model_limits
 from easeml.service.search.beliefs import arm_of, finished_runs
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Job, Task
@@ -29,6 +31,7 @@ from easeml.store.shapes import JobLimits
 
 from .machine_costs import MachineCosts
 
+_DIGITS = 4  # of a chance: more say nothing, and the log keeps them
 _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 
 
@@ -38,7 +41,8 @@ class _JobMirror:
     states by task id.
 
     Its belief was learned when it had ``known`` arms and the jobs beside it had done ``others``
-    tasks. ``works``: what the costs of its arms depend on, in their order.
+    tasks. ``works``: what the costs of its arms depend on, in their order. ``chances``: of the arms to
+    keep the rules of the application, as the search was told them.
     """
 
     limits: JobLimits
@@ -47,6 +51,7 @@ class _JobMirror:
     others: int
     works: list[Work]
     tasks: dict[str, TaskState] = field(default_factory=dict)
+    chances: list[float] = field(default_factory=list)
 
 
 class SearchMirror:
@@ -58,6 +63,7 @@ class SearchMirror:
 
     def __init__(self, policy: Policy, registry: Registry):
         self.registry = registry
+        self._reads_anew = False  # what earlier runs teach, since configurations may mean others
         self._seen = Seen()
         self._jobs: dict[str, _JobMirror] = {}
         self._unwritten: list[Change] = []
@@ -75,6 +81,11 @@ class SearchMirror:
     def policy(self) -> Policy:
         """The policy that decides."""
         return policy_named(self._seen.policy)
+
+    def follow_registry(self, registry: Registry) -> None:
+        """Know other modules from now on."""
+        self.registry = registry
+        self._reads_anew = True
 
     def follow_policy(self, policy: Policy) -> None:
         """Let another policy decide from now on."""
@@ -129,7 +140,7 @@ class SearchMirror:
             self._forget(job)
             return
         tables = tx.scoped(job.tenant_id)
-        self._follow_terms(tx, job.tenant_id)
+        self.follow_terms(tx, [job.tenant_id])
         known_job = self._jobs.get(job.id) or self._open(tx, tables, job)
         costs = self._known_costs(tx)
         self._follow_limits(job, known_job)
@@ -140,10 +151,16 @@ class SearchMirror:
             if task.state in FINISHED_TASKS:
                 costs.learn(task, known_job.works[known_job.arms[task.candidate_id]])
         self._learn_from_others(tx, job, known_job)
+        self._follow_rules(tables, job, known_job)
         is_active = job.state == JobState.RUNNING
         if is_active and not self.state.job(job.id).active:
             costs.news = True  # what it has may be from before it rested
         self._set_active(job.id, is_active)
+
+    @property
+    def tenants(self) -> list[str]:
+        """The tenants that have a search, by id."""
+        return sorted({job.tenant for job in self.state.jobs.values()})
 
     def costs(self, tx: Transaction) -> CostBelief:
         """Return what runs of all tenants are believed to cost."""
@@ -229,14 +246,36 @@ class SearchMirror:
         self.note("set_budget", job=job.id, **asdict(_budget(job)))
         self.note("set_deadline", job=job.id, deadline=job.limits.deadline)
 
-    def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
-        terms = quotas.terms(tx.tenants.get(tenant_id))
-        known = self.state.terms.get(tenant_id, Terms())
-        if terms == known:
+    def follow_terms(self, tx: Transaction, tenant_ids: Sequence[str]) -> None:
+        """Take over what tenants may use now: quotas of a month end, and begin again."""
+        tenants = tx.tenants.list(id=list(tenant_ids), limit=None)
+        for tenant_id, terms in quotas.terms(tx, tenants).items():
+            known = self.state.terms.get(tenant_id, Terms())
+            if terms == known:
+                continue
+            if terms.priority > known.priority:
+                self.raised.add(tenant_id)
+            self.note("set_terms", tenant=tenant_id, **asdict(terms))
+
+    def _follow_rules(self, tables: Tables, job: Job, known_job: _JobMirror) -> None:
+        """Tell the search how likely its arms keep the limits on models, where there are any."""
+        rules = tables.applications.get(job.application_id).rules
+        limits = model_limits.limits(rules)
+        if not limits and not known_job.chances:
             return
-        if terms.priority > known.priority:
-            self.raised.add(tenant_id)
-        self.note("set_terms", tenant=tenant_id, **asdict(terms))
+        models = tables.models.list(job_id=job.id, limit=None)
+        measured = model_limits.measured_arms(tables, models, known_job.arms)
+        found = feasible.chances(self.state.job(job.id).arms, measured, limits) if limits else []
+        rounded = [round(chance, _DIGITS) for chance in found]
+        qualities = []
+        for model in models:
+            arm = known_job.arms.get(model.candidate_id)
+            if arm is not None and (not rounded or rounded[arm] == 1):
+                qualities.append(model.quality)
+        best = max(qualities, default=None)
+        if rounded != known_job.chances or best != self.state.job(job.id).best:
+            known_job.chances = rounded
+            self.note("set_chances", job=job.id, chances=rounded, best=best)
 
     def _extend(self, tx: Transaction, tables: Tables, job: Job, known_job: _JobMirror) -> None:
         """Take in the candidates that were added.
@@ -273,7 +312,9 @@ class SearchMirror:
 
     def _note_runs(self, tx: Transaction) -> None:
         """Note the finished tasks that beliefs are learned from, before anything is learned."""
-        runs = told_runs(self._seen.runs, finished_runs(tx, self.registry))
+        known = {} if self._reads_anew else self._seen.runs
+        self._reads_anew = False
+        runs = told_runs(self._seen.runs, finished_runs(tx, self.registry, known))
         if runs:
             self.note("set_runs", runs=runs)
 

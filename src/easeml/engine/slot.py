@@ -2,27 +2,35 @@
 result.
 """
 
-import shutil
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
+from structlog.contextvars import bound_contextvars
 
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
-from easeml.errors import EasemlError, Fenced
+from easeml.errors import DatabaseAway, EasemlError, Fenced
+from easeml.folders import remove_folder
 from easeml.search.preemption import GRACE
+from easeml.service.modules.images import MachineImages
+from easeml.service.sources import granting
 from easeml.service.tasks import logs, results, task_views
+from easeml.service.tasks.kinds import kind_named
+from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
 
 from . import task_main
 from .executors import Execution, Executor
 
+AWAY_PAUSE = 1.0  # seconds until a database that did not answer is asked again
 _log = structlog.get_logger()
 
 
@@ -36,6 +44,8 @@ class SlotContext:
     process_id: str
     folder: Path
     lease_seconds: float
+    images: MachineImages | None = None  # without, no program runs in a container
+    settings: Settings | None = None  # without, no task reaches out
 
 
 def _at_once(work: Callable[[], None]) -> None:
@@ -118,10 +128,21 @@ class Slot(threading.Thread):
         """Run one task if there is one and hand the recording of its result to ``then``; False if
         there was none.
         """
-        claimed = self._claim()
+        claimed = self._claim_when_there()
         if claimed is None:
             return False
-        task, attempt, spec = claimed
+        with _naming(claimed[0]):
+            self._work(*claimed, then)
+        return True
+
+    def _work(
+        self,
+        task: Task,
+        attempt: Attempt,
+        spec: TaskSpec,
+        then: Callable[[Callable[[], None]], None],
+    ) -> None:
+        """Run a claimed task, and hand on the recording of its result."""
         folder = self._context.folder / attempt.id
         result: TaskResult | None = None
         try:
@@ -133,10 +154,19 @@ class Slot(threading.Thread):
                 self._attempt = self._execution = None
                 self._dropped = self._asked_to_end = False
         if result is None:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_folder(folder)
         else:
-            then(lambda: self._record(task, attempt, result, folder))
-        return True
+            then(lambda: self._record_named(task, attempt, result, folder))
+
+    def _claim_when_there(self) -> tuple[Task, Attempt, TaskSpec] | None:
+        """Claim a task as soon as the database answers, or nothing once this worker is to end."""
+        while not self._stopping:
+            try:
+                return self._claim()
+            except DatabaseAway:
+                _log.warning("nothing is claimed: the database does not answer", lane=self.lane)
+                time.sleep(AWAY_PAUSE)
+        return None
 
     def _claim(self) -> tuple[Task, Attempt, TaskSpec] | None:
         context = self._context
@@ -178,6 +208,10 @@ class Slot(threading.Thread):
                 retry=True,
             )
 
+    def _record_named(self, task: Task, attempt: Attempt, result: TaskResult, folder: Path) -> None:
+        with _naming(task):  # another thread
+            self._record(task, attempt, result, folder)
+
     def _record(self, task: Task, attempt: Attempt, result: TaskResult, folder: Path) -> None:
         """Keep the outputs and bring the result; the work folder goes."""
         digests: dict[str, str] = {}
@@ -200,19 +234,30 @@ class Slot(threading.Thread):
         finally:
             with self._guard:
                 self._recording.discard(attempt.id)
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_folder(folder)
 
     def _execute(
         self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path
     ) -> TaskResult | None:
         context = self._context
         task_main.prepare(folder, spec)
+        _log.info("attempt begins", task=task.id, attempt=attempt.id)
         for name, digest in spec.inputs.items():
             context.store.artefacts.fetch(task.tenant_id, digest, folder / task_main.INPUTS / name)
+        if context.images is not None:
+            try:
+                task_main.name_images(
+                    folder, context.images.provide(task_main.module_texts(folder))
+                )
+            except EasemlError as error:
+                return TaskResult(ok=False, error=str(error))
+        if context.settings is not None and kind_named(task.spec_kind).reaches_out:
+            granted = granting.grant(context.store, context.settings, task)
+            task_main.hand_grant(folder, granted.model_dump_json())
         with self._guard:
             if self._dropped or self._stopping:
                 return None
-            self._execution = context.executor.start(folder, _limits(spec, context.limits))
+            self._execution = context.executor.start(folder, _limits(spec, self._usual_limits()))
             if self._asked_to_end:
                 self._execution.ask_to_end(GRACE)
         outcome = self._execution.wait()
@@ -274,7 +319,7 @@ class Slot(threading.Thread):
         self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
     ) -> None:
         try:
-            self._accept(attempt, result, digests, sizes)
+            self._accept_when_there(attempt, result, digests, sizes)
         except Fenced:
             _log.info("result discarded: the attempt was no longer current", attempt=attempt.id)
         except Exception:
@@ -287,11 +332,34 @@ class Slot(threading.Thread):
             )
             self._accept(attempt, failure, {}, {})
 
+    def _accept_when_there(
+        self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
+    ) -> None:
+        """Bring a result as soon as the database answers: it may have taken hours to compute.
+
+        If it was accepted already and only the answer was lost, it is ``Fenced`` now.
+        """
+        while True:
+            try:
+                return self._accept(attempt, result, digests, sizes)
+            except DatabaseAway:
+                if self._stopping:
+                    raise
+                _log.warning("a result waits for the database", attempt=attempt.id)
+                time.sleep(AWAY_PAUSE)
+
     def _accept(
         self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
     ) -> None:
         with self._context.store.write() as tx:
             results.accept(tx, attempt, result, digests, sizes)
+
+    def _usual_limits(self) -> Limits:
+        """Return what an attempt of the lane may use, where its kind says no less."""
+        settings = self._context.settings
+        if self.lane != Lane.LONG or settings is None:
+            return self._context.limits
+        return self._context.limits.model_copy(update={"seconds": settings.long_task_seconds})
 
 
 def _limits(spec: TaskSpec, usual: Limits) -> Limits:
@@ -303,3 +371,8 @@ def _limits(spec: TaskSpec, usual: Limits) -> Limits:
 def _size(path: Path) -> int:
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     return sum(file.stat().st_size for file in files)
+
+
+def _naming(task: Task) -> AbstractContextManager[object]:
+    """Let what is logged meanwhile name the request that asked for a task, where one did."""
+    return bound_contextvars(request=task.request) if task.request else nullcontext()

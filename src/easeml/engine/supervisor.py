@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import secrets
 import signal
 import socket
 import threading
@@ -15,16 +14,19 @@ from pathlib import Path
 
 from easeml.confinement import check_available
 from easeml.errors import Conflict, NotAllowed, NotFound, TimedOut
-from easeml.service.accounts import users
+from easeml.service.accounts import first_start, users
 from easeml.settings import Settings
 from easeml.store import Store
 
+from . import internal_secret
 from .limits import task_limits, thread_environment
 from .managed import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
+from .messages.mail import mail_of
+from .networks import networks_of
 from .signals import Stop
+from .stuck import watch_beside
 
 _LOCK = "supervisor.lock"
-SECRET_FILE = "internal.secret"  # noqa: S105  a file name
 _HEALTHY_WITHIN = 120.0  # seconds
 _PORT_FREE_WITHIN = 3.0  # seconds: processes of a supervisor that was killed may just be ending
 _GRACE = 5.0  # seconds between asking to end and killing
@@ -36,9 +38,11 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
     """Run easeml on this machine until SIGINT or SIGTERM, then stop it cleanly.
 
     ``on_ready(url, first_password)`` is called once, in a thread of its own, when the service
-    answers; the password is given on the first start of a home only. Raises ``Conflict`` if the
-    home is in use, the port is taken or tasks cannot be isolated as demanded, ``InvalidInput`` if
-    there is no such executor, and ``TimedOut`` if the controller does not answer.
+    answers; the password is given on the first start of a home only, and not where it was made
+    beforehand (``first_secrets``). Raises ``Conflict`` if the home is in use, the port is taken or
+    tasks cannot be isolated as demanded, ``InvalidInput`` if there is no such executor, an address
+    of the settings is none or a first secret cannot be one, and ``TimedOut`` if the controller does
+    not answer.
     """
     settings = settings.model_copy(update={"home": settings.home.resolve()})
     settings.home.mkdir(
@@ -47,18 +51,33 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
         mode=0o700,
     )
     check_available(settings.home, settings.isolation)
+    _check_addresses(settings)
     if settings.executor != "local":
         _check_executor(settings.executor)
     with _only_one(settings.home):
         stop = Stop.on_signals()
-        _make_secret(settings.home / SECRET_FILE)
+        internal_secret.make(settings.home)
         _wait_for_port(settings)
         with closing(Store.of(settings)) as store:
+            if settings.first_secrets:
+                # Before anything answers: machines that wait for it have the key already.
+                first_start.make_provider(store, Path(settings.first_secrets))
             processes = _processes(settings)
+            watch_beside(store, settings.lease_seconds, processes)
             try:
                 _run(settings, store, processes, on_ready, stop)
             finally:
                 stop_all(processes, _GRACE)
+
+
+def _check_addresses(settings: Settings) -> None:
+    """Raise ``InvalidInput`` for settings that a process could not start with."""
+    networks_of(settings.trusted_proxies)
+    mail_of(settings)
+    if settings.openid_issuer:
+        from easeml.openid import provider_of  # which takes time, and most have none
+
+        provider_of(settings)
 
 
 def _check_executor(name: str) -> None:
@@ -178,19 +197,6 @@ def _only_one(home: Path) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
-
-
-def _make_secret(path: Path) -> None:
-    """Make the secret that controller and predictor share, readable by the owner only; an existing
-    one stays.
-    """
-    if path.exists():
-        return
-    partial = path.with_suffix(".part")
-    partial.unlink(missing_ok=True)
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_urlsafe(32))
-    partial.replace(path)
 
 
 def _wait_for_port(settings: Settings) -> None:

@@ -11,11 +11,13 @@ import resource
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 
-from easeml.contract.tasks import RESULT, Limits, TaskResult, TaskSpec
+from easeml.contract.tasks import GRANT, RESULT, Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError
 from easeml.modules import added, packed
+from easeml.modules.containers import asking, keeper
 from easeml.modules.leash import waited_seconds
 from easeml.service.tasks.kinds import load_kind
 
@@ -23,6 +25,8 @@ SPEC = "spec.json"
 LOG = "log.txt"
 INPUTS = "inputs"
 OUTPUTS = "outputs"
+_MANIFEST = "manifest.json"
+_IMAGES = "images.json"
 _DEEPEST = 20_000  # characters of a traceback that are kept
 
 
@@ -33,20 +37,49 @@ def prepare(folder: Path, spec: TaskSpec) -> None:
     (folder / SPEC).write_text(spec.model_dump_json())
 
 
+def hand_grant(folder: Path, text: str) -> None:
+    """Put what a task that reaches out may do, for its body alone to read."""
+    descriptor = os.open(folder / GRANT, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as out:
+        out.write(text)
+
+
+def reaches_out(folder: Path) -> bool:
+    """Whether a task was granted the network."""
+    return (folder / GRANT).exists()
+
+
 def concerns_uploaded_programs(folder: Path) -> bool:
     """Whether a task is about a module whose programs somebody uploaded.
 
     Its description is in the task's words, or in the manifest of a model among the inputs.
     """
-    mark = packed.MARK.encode()
-    spec = folder / SPEC
-    if spec.exists() and mark in spec.read_bytes():
-        return True
+    return packed.MARK.encode() in module_texts(folder)
+
+
+def module_texts(folder: Path) -> bytes:
+    """Return what may hold the text of a module: the task's words, and the manifests of its inputs."""
+    texts = []
+    if (folder / SPEC).exists():
+        texts.append((folder / SPEC).read_bytes())
     for place, _, names in os.walk(folder / INPUTS, followlinks=True):
-        manifest = Path(place) / "manifest.json"
-        if manifest.name in names and mark in manifest.read_bytes():
-            return True
-    return False
+        if _MANIFEST in names:
+            texts.append((Path(place) / _MANIFEST).read_bytes())
+    return b"\n".join(texts)
+
+
+def name_images(folder: Path, images: Mapping[str, str]) -> None:
+    """Note which images the programs of a task may run in, by what the engine calls them."""
+    if images:
+        (folder / _IMAGES).write_text(json.dumps(images))
+
+
+def begin_keeping_containers(folder: Path) -> None:
+    """Start the keeper of a task's containers, if it has any; call it before this process confines
+    itself, while it has one thread.
+    """
+    if (folder / _IMAGES).exists():
+        asking.use(keeper.fork(json.loads((folder / _IMAGES).read_text())))
 
 
 def run(folder: Path) -> TaskResult:

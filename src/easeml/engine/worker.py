@@ -1,6 +1,5 @@
-"""A worker: two slots (search and short work), their leases, and the process's heartbeat."""
+"""A worker: a slot a lane (search, short work, long files), their leases, and the heartbeat."""
 
-import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,15 +7,19 @@ from pathlib import Path
 import structlog
 
 from easeml.contract.states import Lane, ProcessKind, ProcessState
+from easeml.errors import DatabaseAway
+from easeml.folders import remove_folder
+from easeml.service.modules.images import MachineImages
 from easeml.settings import Settings
 from easeml.store import Store
 
+from . import containers
 from .executors import executor_named
 from .limits import task_limits
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from .signals import Stop
-from .slot import Slot, SlotContext
+from .slot import AWAY_PAUSE, Slot, SlotContext
 
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _log = structlog.get_logger()
@@ -35,9 +38,13 @@ def run_worker(settings: Settings) -> None:
     try:
         _remove_leftovers(store, settings.home / "work")
         folder = settings.home / "work" / process.id
-        context = SlotContext(store, executor, limits, process.id, folder, settings.lease_seconds)
+        images = MachineImages(store, settings.home)
+        containers.look_after(images)
+        context = SlotContext(
+            store, executor, limits, process.id, folder, settings.lease_seconds, images, settings
+        )
         Worker(context).run(stop)
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_folder(folder)
     finally:
         executor.close()
         sign_off(store, process.id)
@@ -59,13 +66,19 @@ class Worker:
         try:
             next_beat = 0.0
             while not stop.asked:
-                if wakeup.wait(_LONGEST_WAIT):
-                    self._follow_commits()
-                if time.monotonic() >= next_beat:
-                    self._keep_leases()
-                    next_beat = time.monotonic() + min(
-                        HEARTBEAT_SECONDS, self._context.lease_seconds / 3
-                    )
+                try:
+                    if wakeup.wait(_LONGEST_WAIT):
+                        self._follow_commits()
+                    if time.monotonic() >= next_beat:
+                        self._keep_leases()
+                        next_beat = time.monotonic() + min(
+                            HEARTBEAT_SECONDS, self._context.lease_seconds / 3
+                        )
+                except DatabaseAway:
+                    # What runs goes on. If its lease runs out meanwhile, another may have the task
+                    # by then, and the next renewal says so.
+                    _log.warning("the database does not answer")
+                    time.sleep(AWAY_PAUSE)
                 if dead := [slot.name for slot in self._slots if not slot.is_alive()]:
                     raise RuntimeError(f"{dead[0]} ended by itself; see its exception above.")
         finally:
@@ -131,4 +144,4 @@ def _remove_leftovers(store: Store, folder: Path) -> None:
         }
     for path in folder.iterdir():
         if path.name not in running:
-            shutil.rmtree(path, ignore_errors=True)
+            remove_folder(path)

@@ -22,6 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 from threadpoolctl import threadpool_limits
 
+from easeml.data.errors import did_you_mean
 from easeml.estimators.frames import frame_of, typed
 from easeml.estimators.searching import Clock, Found, Problem, Search, Trial, finish
 from easeml.export import load_exported
@@ -92,7 +93,13 @@ class _AutoML(BaseEstimator):
         answers = self._answers(y, len(frame))
         table = typed(frame, answers, self._kind)
         registry = load_registry()
-        objective = self.objective or registry.objectives_for(table.schema_out)[0].name
+        fitting = [module.name for module in registry.objectives_for(table.schema_out)]
+        objective = self.objective or fitting[0]
+        if objective not in fitting:
+            raise ValueError(
+                f"There is no objective {objective!r} for these answers. "
+                f"{did_you_mean(objective, fitting)}"
+            )
         problem = Problem(
             table=table,
             splits=self._splits(answers, groups),
@@ -263,9 +270,16 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):
         return found.reindex(columns=columns, fill_value=0.0).to_numpy(dtype=float)
 
     def _answers(self, y: Any, rows: int) -> np.ndarray:
+        import pandas as pd
+
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None.")
         labels = column_or_1d(y, warn=True)
+        gaps = int(pd.isna(labels).sum())
+        if gaps:
+            raise ValueError(
+                f"Input y contains NaN or None in {gaps} of {len(labels)} rows: leave these rows out."
+            )
         check_classification_targets(labels)
         _check_length(labels, rows)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -305,7 +319,7 @@ class AutoMLRegressor(RegressorMixin, _AutoML):
         _check_length(values, rows)
         numbers = values.astype(float)
         if not np.isfinite(numbers).all():
-            raise ValueError("Input y contains NaN or infinity.")
+            raise ValueError("Input y contains NaN or infinity: leave these rows out.")
         return numbers
 
 

@@ -32,8 +32,8 @@ def frame_of(rows: Any) -> pd.DataFrame:
     """Return rows as a pandas frame with names of text.
 
     ``rows``: a frame of pandas or Polars, an Arrow table, or an array (n, d), whose columns are
-    called x0, x1, ... Raises ``ValueError`` for anything of another shape, and ``TypeError`` for
-    sparse matrices.
+    called x0, x1, ... Raises ``ValueError`` for anything of another shape, for names that repeat
+    and for complex numbers, and ``TypeError`` for sparse matrices.
     """
     import pandas as pd
     from scipy.sparse import issparse
@@ -41,7 +41,7 @@ def frame_of(rows: Any) -> pd.DataFrame:
     if issparse(rows):
         raise TypeError("Sparse data is not supported; pass X.toarray().")
     if isinstance(rows, pd.DataFrame):
-        return rows.set_axis([str(name) for name in rows.columns], axis=1)
+        return _with_names(rows)
     if hasattr(rows, "to_pandas"):  # Polars and Arrow
         return frame_of(rows.to_pandas())
     values = np.asarray(rows)
@@ -59,6 +59,28 @@ def frame_of(rows: Any) -> pd.DataFrame:
     return frame.infer_objects()
 
 
+def _with_names(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with names of text. Raises ``ValueError`` for what no model can learn from."""
+    import pandas as pd
+
+    names = [str(name) for name in rows.columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"Column names have to differ; these occur more than once: {repeated}.")
+    complex_ = [str(name) for name, cells in rows.items() if pd.api.types.is_complex_dtype(cells)]
+    if complex_:
+        raise ValueError(f"Complex data not supported; columns: {complex_}.")
+    return rows.set_axis(names, axis=1)
+
+
+def _is_number(column: pd.Series) -> bool:
+    """Whether a column holds numbers. True and false are two categories, with or without gaps."""
+    import pandas as pd
+
+    types = pd.api.types
+    return types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
+
+
 def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     """Return rows with their types.
 
@@ -66,13 +88,12 @@ def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     values. ``kind`` of the answers (n,): category or number. Raises ``DatasetError`` where nothing
     can be learned from the columns.
     """
-    import pandas as pd
     import pyarrow as pa
 
     target = TARGET
     while target in rows.columns:
         target = _MARK + target
-    numbers = [str(name) for name in rows.columns if pd.api.types.is_numeric_dtype(rows[name])]
+    numbers = [str(name) for name, column in rows.items() if _is_number(column)]
     whole = rows.reset_index(drop=True).assign(**{target: answers})
     arrow = pa.Table.from_pandas(whole, preserve_index=False).replace_schema_metadata(None)
     text = text_table(arrow.to_batches(), arrow.schema, "X")

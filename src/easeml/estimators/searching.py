@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from easeml.data.errors import did_you_mean
 from easeml.modules import Module, Predictions, Registry, score
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.pipeline import Context, TrainedPipeline, fit
@@ -165,13 +166,20 @@ class Search:
 
     def _begin(self) -> None:
         table = self._problem.table
-        for match in self._registry.models_for(table.schema_in, table.schema_out):
+        matches = self._registry.models_for(table.schema_in, table.schema_out)
+        self._check_names([match.module.name for match in matches])
+        for match in matches:
             module = match.module
             if match.fits and (not self._problem.models or module.name in self._problem.models):
                 self._add(module, spaces.suggest(module.space, _CONFIGURATIONS, seed=0))
         if not self._arms:
             raise ValueError("No model fits these columns, or those that may be tried do not.")
         self._state = add_job(self._state, _JOB, "me", self._arms, default_prior(self._arms))
+
+    def _check_names(self, known: list[str]) -> None:
+        for name in self._problem.models:
+            if name not in known:
+                raise ValueError(f"There is no model {name!r}. {did_you_mean(name, known)}")
 
     def _add(self, module: Module, configs: Sequence[dict[str, Any]]) -> list[Arm]:
         added = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from easeml.data import parse_rows
+from easeml.data import ColumnTable, parse_rows
 from easeml.modules import conformal
 from easeml.modules.ensemble import TrainedEnsemble, load_model
 from easeml.modules.pipeline import TrainedPipeline
@@ -38,7 +38,14 @@ class ExportedModel:
         if len(rows) == 0:
             return pd.DataFrame({"prediction": []}, index=rows.index)
         read = parse_rows(_arrow(rows), _ARROW, self.schema_in, self.schema_out)
-        predicted = self.trained.predict(read.table)
+        return pd.DataFrame(self.predict_columns(read.table), index=rows.index)
+
+    def predict_columns(self, rows: ColumnTable) -> dict[str, list[Any]]:
+        """Return what is predicted of rows that were read, one cell a row, by column.
+
+        The columns are those of ``predict``.
+        """
+        predicted = self.trained.predict(rows)
         columns = {"prediction": predicted.values.tolist()}
         if predicted.probabilities is not None and predicted.classes is not None:
             for place, name in enumerate(predicted.classes):
@@ -46,7 +53,7 @@ class ExportedModel:
         band = self.trained.manifest.get(conformal.FACT)
         if band is not None:
             columns["lower"], columns["upper"] = conformal.bounds(band, predicted)
-        return pd.DataFrame(columns, index=rows.index)
+        return columns
 
 
 def load_exported(folder: str | Path) -> ExportedModel:

@@ -18,6 +18,7 @@ from easeml.export.facts import ModelFacts, card, licence_of
 from easeml.export.image import write_image
 from easeml.export.onnx_files import write_graph
 from easeml.export.papers import data_sheet, page
+from easeml.modules.containers import images
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,15 @@ IMAGE = "oci"
 _ROOMS = ("data", "export", "modules", "protocols", "schema", "search", "zoo")
 """What a model needs to predict: the room with the models, and all below it."""
 
-_FILES = ("__init__.py", "confinement.py", "errors.py", "ids.py", "namespaces.py", "parents.py")
+_FILES = (
+    "__init__.py",
+    "confinement.py",
+    "errors.py",
+    "folders.py",
+    "ids.py",
+    "namespaces.py",
+    "parents.py",
+)
 _LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "skops")
 _SERVING = ("httptools", "starlette", "uvicorn")
 _MODEL, _CODE, _ABOUT = "model", "code", "export.json"
@@ -120,6 +129,7 @@ def write_export(
     if out.exists():
         remedy = "Name a folder or file that is not there yet."
         raise InvalidInput("It is there already.", where=str(out), remedy=remedy)
+    _check_no_image(model)
     source = _Source(model, load_exported(model), facts, rows)
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out.parent, prefix=".easeml-export-") as temporary:
@@ -134,6 +144,19 @@ def write_export(
         write_image(folder, written.pins, facts, image)
         image.rename(out)
     return told
+
+
+def _check_no_image(model: Path) -> None:
+    """Raise ``InvalidInput`` for a model that predicts by programs of an image: the folder is no
+    place for an image, and where it goes there may be no engine.
+    """
+    manifests = [path.read_bytes() for path in model.rglob("manifest.json")]
+    if images.named_in(b"\n".join(manifests)):
+        raise InvalidInput(
+            "This model predicts by programs in a container image, which are not exported.",
+            where=str(model.name),
+            remedy="Predict at its endpoint, or export another model of the application.",
+        )
 
 
 def _write_parts(source: _Source, out: Path) -> _Written:

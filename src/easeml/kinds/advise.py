@@ -132,9 +132,11 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     """Keep the answer as a report about the application, or about the upload till it has one."""
     from easeml.service.advice import tools
     from easeml.service.applications import questions
+    from easeml.service.models import alerts
 
     if AdviseSpec.model_validate(task.payload).application_id:
         tools.record(tx, task, digests, float(result.value.get("told", 0.0)))
+        alerts.note(tx, task, result.value)
     else:
         questions.record(tx, task, digests)
 

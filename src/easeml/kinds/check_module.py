@@ -14,10 +14,12 @@ from easeml.contract.states import CheckState
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.errors import EasemlError, InvalidInput
 from easeml.modules import Module, Registry, load_registry, parse
+from easeml.modules.titles import title_of
 from easeml.service.tasks.kinds import Kind
 
 _CLASS = "The class is there, of a trusted package, and takes the parameters that are named."
-_FIRST = ("check_class", "check_predictions", "check_values")  # all others stand on these
+# All others stand on these.
+_FIRST = ("check_class", "check_predictions", "check_values", "check_proposals")
 _LONGEST = 300  # characters of an error
 _REMEDIES = {  # of the library's checks, by name
     "check_predictions": "Name transforms that prepare the data: table-onehot and scale fill and bound all values.",
@@ -26,6 +28,7 @@ _REMEDIES = {  # of the library's checks, by name
     "check_strange_rows": "Put the transforms table-onehot and scale before the class: they fill and bound values.",
     "check_space": "Narrow the space to what the class can learn with.",
 }
+_OF_PROGRAMS = "Mend the programs: `easeml module check` runs the same checks on your machine."
 _REMEDY = "Read the log of the task, and name another class or other parameters."
 
 
@@ -54,7 +57,7 @@ def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResu
 
     Writes no output.
     """
-    from easeml.modules.conformance import checks_of
+    from easeml.modules.conformance_suites import checks_of
 
     module = replace(parse(spec.source, "module.toml"), source=spec.source)
     registry = load_registry()
@@ -78,10 +81,11 @@ def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResu
 class _Step:
     """One check, and how it ended."""
 
-    def __init__(self, name: str, title: str, act: Callable[[], None]):
+    def __init__(self, name: str, title: str, act: Callable[[], None], remedy: str = ""):
         self.name = name
         self.title = title
         self._act = act
+        self._remedy = remedy or _REMEDIES.get(name, _REMEDY)
 
     def run(self) -> Check:
         """Run it; whatever a class raises is its failure, but for memory that ran out."""
@@ -97,7 +101,7 @@ class _Step:
 
     def _ended(self, state: CheckState, error: str = "", remedy: str = "") -> Check:
         if error:
-            remedy = remedy or _REMEDIES.get(self.name, _REMEDY)
+            remedy = remedy or self._remedy
         ended = {
             "name": self.name,
             "title": self.title,
@@ -115,7 +119,8 @@ def _of_library(
         with tempfile.TemporaryDirectory(dir=place) as folder:
             check(module, registry, Path(folder))
 
-    return _Step(check.__name__, (inspect.getdoc(check) or "").partition("\n")[0], act)
+    title = title_of(check)
+    return _Step(check.__name__, title, act, _OF_PROGRAMS if module.is_programs else "")
 
 
 def _check_class(module: Module, trusted: list[str]) -> None:

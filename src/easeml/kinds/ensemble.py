@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
-from easeml.kinds.shared.qualities import evaluation_of, latency_of, qualities_of
+from easeml.kinds.shared.qualities import evaluation_of, further_of, latency_of, qualities_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -32,17 +32,20 @@ _MOST_MEMBERS = 6  # more cost latency and disk, and bring little
 
 
 class MayJoin(BaseModel):
-    """A model that may be a member. ``latency``: its seconds to predict one row."""
+    """A model that may be a member. ``latency``: its seconds to predict one row; ``size``: in bytes."""
 
     model_id: str
     name: str
     latency: float
+    size: int = 0
 
 
 class EnsembleSpec(Spec):
     """Ensemble: choose models by what they predicted of validation rows, and put them together.
 
-    ``latency``: the seconds that the ensemble may take to predict one row; None: any.
+    ``latency``: the seconds that the ensemble may take to predict one row, ``size``: the bytes of its
+    files; None: any. ``monotonic``: what its members were held to. ``measures``: what it is measured by
+    beside the objectives that fit.
 
     Inputs ``version``, the declared folder, and for model i ``model-i``, its folder, and
     ``predictions-i``. Outputs as of training: ``model``, ``predictions``, ``evaluation``.
@@ -56,6 +59,9 @@ class EnsembleSpec(Spec):
     schema_in: dict[str, Any]
     schema_out: dict[str, Any]
     latency: float | None = None
+    size: int | None = None
+    monotonic: dict[str, str] = Field(default_factory=dict)
+    measures: list[str] = Field(default_factory=list)
     seed: int = 0
 
 
@@ -95,6 +101,10 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     folder = outputs / "model"
     trained = _put_together(inputs, folder, places, weights)
     found = qualities_of(spec.objective, spec.schema_out, actual, choice.unseen, learnt)
+    further, unmeasured = further_of(
+        spec.measures, spec.objective, rows, version.target, choice.unseen, trained.predict
+    )
+    found["measures"] |= further
     gain = found["quality"] - score(spec.objective, actual, choice.best)
     seal(
         trained,
@@ -121,17 +131,20 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         ok=True,
         value=value,
         outputs=["model", "predictions", "evaluation"],
-        notes=list(trained.notes),
+        notes=[*trained.notes, *unmeasured],
     )
 
 
 def _limits(spec: EnsembleSpec) -> Callable[[Sequence[int]], bool]:
-    """Return whether models may be members together: few enough, and quick enough."""
+    """Return whether models may be members together: few enough, and quick and small enough."""
 
     def may_join(places: Sequence[int]) -> bool:
         if len(places) > _MOST_MEMBERS:
             return False
-        together = sum(spec.models[place].latency for place in places)
+        members = [spec.models[place] for place in places]
+        if spec.size is not None and sum(one.size for one in members) > spec.size:
+            return False
+        together = sum(one.latency for one in members)
         return spec.latency is None or together <= spec.latency
 
     return may_join

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.service.tasks.kinds import Kind
@@ -19,19 +22,28 @@ class FindWorkSpec(Spec):
     """Advise: items for people, about the version that is the task's subject.
 
     Inputs ``version``; ``model``, where ``model_id`` names what serves; ``scores``, where that is
-    the digest of what ``label-errors`` said of train rows.
+    the digest of what ``label-errors`` said of train rows; ``doubts``, where that is the digest of
+    the candidates of cells. Without, they are looked for, and output ``doubts`` has them.
+    ``answered``: what people answered so far, each as ``service.work.finding.AnsweredItem``. With
+    ``report``, the digest of an answer (input ``report``), only what its remedy number ``remedy``
+    asks.
     """
 
     kind: Literal["find-work"] = "find-work"
     application_id: str
     model_id: str = ""
     scores: str = ""
+    doubts: str = ""
+    answered: list[dict[str, Any]] = Field(default_factory=list)
+    report: str = ""
+    remedy: int = 0
 
 
 def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Return ``{items}``, each as ``service.work.finding.Proposed``."""
     from easeml import data
-    from easeml.kinds.shared import work_items
+    from easeml.kinds.shared import remedy_items, work_items
+    from easeml.relation import Relation
 
     version = data.read_declared(inputs / "version")
     predict = None
@@ -39,34 +51,47 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
         from easeml.modules.ensemble import load_model
 
         predict = load_model(inputs / "model").predict
-    items = work_items.of_pool(version, predict)
-    if spec.scores:
-        items += work_items.of_labels(version, inputs / "scores")
-    return TaskResult(ok=True, value={"items": items})
+    if spec.report:
+        told = json.loads((inputs / "report").read_text("utf-8"))["remedies"][spec.remedy]
+        items = remedy_items.of_remedy(version, told, predict)
+        return TaskResult(ok=True, value={"items": items})
+    brought = []
+    if spec.doubts:
+        doubts = Relation.load(inputs / "doubts" / work_items.RELATION)
+    else:
+        doubts = work_items.doubts_of(version)
+        if doubts is not None:
+            work_items.write_doubts(outputs / "doubts", doubts)
+            brought = ["doubts"]
+    scores = inputs / "scores" if spec.scores else None
+    items = work_items.items_of(version, doubts, predict, scores, spec.answered)
+    return TaskResult(ok=True, value={"items": items}, outputs=brought)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
-    """The version, the model that serves, and what was said of its rows."""
+    """The version, the model that serves, and what was said of its rows and cells."""
     spec = FindWorkSpec.model_validate(task.payload)
     found = {"version": tables.versions.get(task.subject).artefact}
     if spec.model_id:
         found["model"] = tables.models.get(spec.model_id).artefact
-    if spec.scores:
-        found["scores"] = spec.scores
+    digests = {"scores": spec.scores, "doubts": spec.doubts, "report": spec.report}
+    for name, digest in digests.items():
+        if digest:
+            found[name] = digest
     return found
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
-    """Keep the items."""
+    """Keep the items, and the doubts with the version."""
     from easeml.service.work import finding
 
-    finding.record(tx, task, result.value["items"])
+    finding.record(tx, task, result.value["items"], digests.get("doubts", ""))
 
 
 KIND = Kind(
     name="find-work",
     title="Look for work for people",
-    about="Finds the rows of which an answer of a person would tell most.",
+    about="Finds doubtful cells and labels, and what an answer of a person would bring.",
     spec=FindWorkSpec,
     body=find_work,
     inputs=inputs,

@@ -12,6 +12,7 @@ from easeml.contract.states import Lane
 from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions, write_predictions
+from easeml.kinds.shared.qualities import latency_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ class RefitSpec(Spec):
 
 
 def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write outputs ``model`` and ``predictions``; return ``{rows, seconds}``.
+    """Write outputs ``model`` and ``predictions``; return ``{rows, seconds, latency}``.
 
-    ``rows``: how many it learned from. Nothing is measured on them: a validation row tells nothing
-    of a model that has seen it.
+    ``rows``: how many it learned from; ``latency``: seconds to predict one. No quality is measured
+    on them: a validation row tells nothing of a model that has seen it.
     """
     import pandas as pd
 
@@ -82,7 +83,7 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     known_rows.write(folder, rows, version.target, spec.schema_in)
     return TaskResult(
         ok=True,
-        value={"rows": len(rows), "seconds": seconds},
+        value={"rows": len(rows), "seconds": seconds, "latency": latency_of(trained, rows)},
         outputs=["model", "predictions"],
         notes=list(trained.notes),
     )
@@ -127,7 +128,8 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     """Keep the files, and serve them where the model still serves."""
     from easeml.service.models import refitting
 
-    refitting.record(tx, task, digests["model"], digests["predictions"])
+    latency = result.value.get("latency")
+    refitting.record(tx, task, digests["model"], digests["predictions"], latency)
 
 
 KIND = Kind(

@@ -9,13 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import Field
+
 from easeml.contract.evaluation import CurvePoint
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Pipeline, Spec, TaskResult
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
-from easeml.kinds.shared.qualities import evaluation_of, latency_of, qualities_of
+from easeml.kinds.shared.qualities import evaluation_of, further_of, latency_of, qualities_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class TrainSpec(Spec):
     schema_out: dict[str, Any]
     seed: int = 0
     leash: float | None = None  # seconds of its own after which the fit ends with what it has
+    measures: list[str] = Field(default_factory=list)  # beside the objectives that fit
 
     @property
     def longest_seconds(self) -> float | None:
@@ -120,6 +123,15 @@ def _train(
     learnt = version.train[version.target]
     unseen = predictions["validation"]
     found = qualities_of(spec.objective, spec.schema_out, actual, unseen, learnt)
+    further, unmeasured = further_of(
+        spec.measures,
+        spec.objective,
+        frames["validation"],
+        version.target,
+        unseen,
+        trained.predict,
+    )
+    found["measures"] |= further
     write_predictions(
         outputs / "predictions",
         {role: frame["_row"] for role, frame in frames.items()},
@@ -147,7 +159,7 @@ def _train(
         "fault": fault,
     }
     notes = [*trained.notes, *([fault] if fault else [])]
-    notes += suspicions(actual, unseen)
+    notes += [*suspicions(actual, unseen), *unmeasured]
     return TaskResult(
         ok=True,
         value=value,
@@ -171,6 +183,7 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Keep the trained model; a fault of its module is told to the providers."""
     from easeml.ids import new_id
+    from easeml.service.models import measuring
     from easeml.service.modules import faults
     from easeml.store.records import TrainedModel
 
@@ -197,6 +210,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
             notes=list(result.notes),
         )
     )
+    measuring.catch_up(tx, task)
 
 
 KIND = Kind(

@@ -6,6 +6,7 @@ Fitting and loading are in ``easeml.modules.pipeline``, the suite that every mod
 """
 
 from easeml.modules.accepts import Accepts
+from easeml.modules.added import objective_for
 from easeml.modules.contract import (
     CONTRACT_VERSION,
     Context,
@@ -20,6 +21,7 @@ from easeml.modules.contract import (
 from easeml.modules.module import Module, parse
 from easeml.modules.registry import ModelMatch, Registry, load_registry, warm_up
 from easeml.modules.score import Measured, interval, measured, score, scorer, value
+from easeml.modules.target import labels_of
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -37,8 +39,10 @@ __all__ = [
     "Trained",
     "Transform",
     "interval",
+    "labels_of",
     "load_registry",
     "measured",
+    "objective_for",
     "parse",
     "score",
     "scorer",

@@ -6,6 +6,7 @@ they measure by, and find it here by its name. Every other objective is installe
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from .contract import Objective
 from .module import parse
@@ -28,6 +29,16 @@ def tell(source: str, seconds: float = MOST_SECONDS) -> None:
 def objective_named(name: str) -> Objective:
     """Return an objective, added or installed. Raises ``NotFound``."""
     return _told.get(name) or _installed(name)
+
+
+def objective_for(name: str, classes: Any) -> Objective:
+    """Return an objective that knows the labels of the target; ``classes`` is None for a number.
+
+    Raises ``NotFound``, and ``InvalidInput`` for a label that is none of the target.
+    """
+    found = objective_named(name)
+    tell = getattr(found, "for_classes", None)
+    return found if tell is None or classes is None else tell([str(one) for one in classes])
 
 
 @cache

@@ -5,17 +5,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .contract import Predictions
+from .contract import Predictions, weighted
 from .target import as_numbers, encode_labels
 
 MEAN, COMMONEST, SHARES = "the mean", "the commonest class", "the shares of the classes"
+CHEAPEST = "the class that costs least"
 
 
-def always_the_same(learnt: Any, rows: int, classes: NDArray[Any] | None) -> Predictions:
+def always_the_same(
+    learnt: Any,
+    rows: int,
+    classes: NDArray[Any] | None,
+    class_weights: NDArray[np.float64] | None = None,
+) -> Predictions:
     """Return the predictions of a model that gives each of ``rows`` rows the same answer.
 
     ``learnt``: the answers of the train rows. Of a number, or each element of a tensor, it says the
-    mean; of a category the commonest of ``classes``, with their shares as probabilities.
+    mean; of a category the commonest of ``classes``, with their shares as probabilities. By a table
+    of costs (``class_weights`` of ``Predictions``) it says the class that costs least.
     """
     if classes is None:
         known = as_numbers(learnt)
@@ -25,12 +32,17 @@ def always_the_same(learnt: Any, rows: int, classes: NDArray[Any] | None) -> Pre
     codes = encode_labels(learnt, classes)
     counts = np.bincount(codes[codes >= 0], minlength=len(classes))
     shares = np.tile(counts / counts.sum(), (rows, 1))
-    labels = np.repeat(np.asarray(classes)[[counts.argmax()]], rows)
-    return Predictions(labels, shares, classes)
+    by_cost = class_weights is not None and class_weights.ndim == 2
+    counted = class_weights if by_cost else None
+    said = weighted(counts[np.newaxis] / counts.sum(), counted).argmax()
+    labels = np.repeat(np.asarray(classes)[[said]], rows)
+    return Predictions(labels, shares, classes, counted)
 
 
-def name_of_guess(classes: NDArray[Any] | None, needs_probabilities: bool) -> str:
-    """Return in words what is always guessed."""
-    if classes is None:
+def name_of_guess(same: Predictions, needs_probabilities: bool) -> str:
+    """Return in words what is always guessed: ``same`` is what ``always_the_same`` gave."""
+    if same.classes is None:
         return MEAN
+    if same.class_weights is not None and not needs_probabilities:
+        return CHEAPEST
     return SHARES if needs_probabilities else COMMONEST

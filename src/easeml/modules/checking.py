@@ -1,6 +1,5 @@
 """Checking a folder of programs on one's own machine, as a service checks it."""
 
-import inspect
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -9,11 +8,14 @@ from pathlib import Path
 from easeml.errors import EasemlError, InvalidInput
 
 from . import packed
-from .conformance import checks_of
+from .conformance_suites import checks_of
+from .containers import images
 from .module import Module, parse
 from .registry import Registry, load_registry
+from .titles import title_of
 
 _LONGEST = 600  # letters of an error
+_IMAGES = "localhost/easeml-check"  # what the engine calls images that are checked here
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +32,29 @@ def check(folder: Path) -> Iterator[Ended]:
     """Check the folder of a module: its description, then what its programs do, one by one.
 
     What stands on the first of the latter is left out where that fails. Raises ``InvalidInput`` for
-    a folder that has no programs of a kind that is run, ``TooLarge``.
+    a folder that has no programs of a kind that is run, and for an image that is none, ``TooLarge``;
+    ``Conflict`` where an image cannot be run on this machine.
     """
     source = packed.pack(folder)
     module = replace(parse(source, str(folder / packed.DESCRIPTION)), source=source)
-    if not module.is_programs or module.kind not in packed.RUN:
+    if not module.is_programs:
         raise InvalidInput(
-            "Only folders of programs are checked so: models and objectives.",
+            "Only folders of programs are checked so.",
             where=str(folder),
             remedy="Write runtime.kind = 'process' and put programs beside module.toml.",
         )
+    image = packed.image_file(folder)
     yield Ended("description", "The description is whole, and the programs are there.")
+    if image is not None:
+        images.provide_file(image, _IMAGES)
+    try:
+        yield from _run_all(module)
+    finally:
+        if image is not None:
+            images.remove([images.digest_of_file(image)], _IMAGES)
+
+
+def _run_all(module: Module) -> Iterator[Ended]:
     installed = load_registry()
     registry = replace(installed, modules=(*installed.modules, module))
     checks = checks_of(module)
@@ -54,7 +68,7 @@ def check(folder: Path) -> Iterator[Ended]:
 def _run(
     check_it: Callable[[Module, Registry, Path], None], module: Module, registry: Registry
 ) -> Ended:
-    title = (inspect.getdoc(check_it) or "").partition("\n")[0]
+    title = title_of(check_it)
     with tempfile.TemporaryDirectory() as folder:
         try:
             check_it(module, registry, Path(folder))

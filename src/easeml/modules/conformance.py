@@ -9,7 +9,10 @@ A check raises ``AssertionError`` with what is wrong. Each makes its own small t
 seed.
 """
 
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,11 +23,14 @@ import pandas as pd
 from easeml.errors import InvalidInput
 from easeml.search import spaces
 
-from . import conformance_of_objectives
-from .contract import Context, Predictions
+from .contract import Context, Data, Predictions
 from .module import Module
 from .pipeline import TrainedPipeline, fit, load_trained, save
+from .process import ProcessModel
+from .programs import ProgramFailed
 from .registry import Registry
+
+ConformanceCheck = Callable[[Module, Registry, Path], None]
 
 _ROWS = 80
 _CONFIGURATIONS = 4
@@ -261,6 +267,25 @@ def check_space(module: Module, registry: Registry, folder: Path) -> None:
         assert np.isfinite(_numbers(trained.predict(frame))).all(), f"With {config}"
 
 
+def check_killed(module: Module, registry: Registry, folder: Path) -> None:
+    """A run that is killed leaves nothing behind: it keeps no checkpoints, and the next one begins
+    anew and learns the same.
+    """
+    X = np.random.default_rng(2).normal(size=(_ROWS, 3))
+    is_above = X[:, 0] > 0
+    classes = 2 if _is_classifier(module) else 0
+    data = Data(X, is_above.astype(int) if classes else X[:, 0] * 3, classes)
+    config = spaces.default(module.space)
+    model: ProcessModel = module.make()
+    began = time.monotonic()
+    undisturbed = model.fit(data, config, Context(seed=7)).predict(X)
+    half = (time.monotonic() - began) / 4  # of training, which is half of both
+    with suppress(ProgramFailed):
+        replace(model, seconds=half).fit(data, config, Context(seed=7))
+    again = model.fit(data, config, Context(seed=7)).predict(X)
+    np.testing.assert_allclose(again, undisturbed, rtol=1e-6, atol=1e-9)
+
+
 CHECKS = (
     check_predictions,
     check_notes,
@@ -283,18 +308,9 @@ OF_PROGRAMS = (
     check_no_information,
     check_fidelity,
     check_space,
+    check_killed,
 )
 """Those for a folder of programs: starting one takes long, so it is not done for each row."""
-
-
-def checks_of(module: Module) -> tuple[Callable[[Module, Registry, Path], None], ...]:
-    """Return the checks that a model has to pass, or an objective of programs.
-
-    All others stand on the first.
-    """
-    if module.kind == "objective":
-        return conformance_of_objectives.OF_PROGRAMS
-    return OF_PROGRAMS if module.is_programs else CHECKS
 
 
 def _pipeline(

@@ -1,6 +1,7 @@
 """What every objective has to do, as checks that a test suite runs over the zoo and over plug-ins.
 
-``check(module)`` raises ``AssertionError`` with what is wrong. ``OF_PROGRAMS`` are those of a folder
+``check(module)`` raises ``AssertionError`` with what is wrong; of a family it is given an objective
+about the class "0" … "2". ``OF_PROGRAMS`` are those of a folder
 of programs, one by one, as a service runs them.
 """
 
@@ -23,6 +24,9 @@ def check(module: Module) -> None:
     """Run all checks on made answers, right, wrong and of a single row."""
     assert module.kind == "objective", f"{module.name} is a {module.kind}"
     objective: Objective = module.make()
+    for_classes = getattr(objective, "for_classes", None)
+    if for_classes is not None:
+        objective = for_classes([str(code) for code in range(_CLASSES)])
     for seed in range(_SEEDS):
         actual, right, wrong = _answers(_is_category(module), seed)
         _check_answers(objective, actual, right, wrong, f"{module.name}, seed {seed}")

@@ -55,11 +55,16 @@ class Data:
 
     ``classes`` is 0 for a number or a tensor; else ``y`` holds the codes 0 … classes - 1, each at
     least once, and there are at least two.
+
+    ``monotonic``: for each feature 1 where what is predicted may never fall as it rises, -1 where it
+    may never rise, and 0; empty where nothing is asked. It is asked of models alone that say
+    ``monotonic = true``. What is predicted is the number, or the probability of class 1 of two.
     """
 
     X: "NDArray[np.float64]"
     y: "NDArray[Any]"
     classes: int
+    monotonic: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,8 @@ class Predictions:
     Category target: ``values`` labels (object), ``probabilities`` of shape (rows, classes) in the
     order of ``classes``, all labels of the output schema. ``probabilities`` may be None where only
     labels are known. ``class_weights`` (classes,): by what probabilities count when a label is
-    chosen, see ``decision``; None: all alike.
+    chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
+    see ``decision``; None: all alike.
     """
 
     values: "NDArray[Any]"
@@ -85,14 +91,14 @@ class Predictions:
         class_weights: "NDArray[np.float64] | None" = None,
     ) -> "Predictions":
         """Return probabilities with the label of each row: that of the highest ``class_scores``."""
-        scores = _weighted(probabilities, class_weights)
+        scores = weighted(probabilities, class_weights)
         return cls(classes[scores.argmax(axis=1)], probabilities, classes, class_weights)
 
     @property
     def class_scores(self) -> "NDArray[np.float64]":
         """Probabilities (rows, classes) times the classes' weights, where there are any."""
         assert self.probabilities is not None
-        return _weighted(self.probabilities, self.class_weights)
+        return weighted(self.probabilities, self.class_weights)
 
     def of_rows(self, rows: "NDArray[np.bool_] | NDArray[np.intp]") -> "Predictions":
         """Return the entries of the rows for which ``rows`` is true, or that it counts off."""
@@ -100,10 +106,15 @@ class Predictions:
         return Predictions(self.values[rows], shares, self.classes, self.class_weights)
 
 
-def _weighted(
+def weighted(
     probabilities: "NDArray[np.float64]", class_weights: "NDArray[np.float64] | None"
 ) -> "NDArray[np.float64]":
-    return probabilities if class_weights is None else probabilities * class_weights
+    """Return the scores (rows, classes) of which the highest is the label that is said."""
+    if class_weights is None:
+        return probabilities
+    if class_weights.ndim == 1:
+        return probabilities * class_weights
+    return probabilities @ class_weights
 
 
 @runtime_checkable
@@ -197,8 +208,9 @@ class Model(Protocol):
 class Objective(Protocol):
     """Measures predictions. ``needs_probabilities`` says whether labels alone are not enough.
 
-    An objective may also say ``lower_is_better`` (its value is an error) and ``in_unit_of_target``;
-    both are False where it does not.
+    An objective may also say ``lower_is_better`` (its value is an error), ``in_unit_of_target``, both
+    False where it does not, and ``unit``, a text. One that has to know the labels of the target has
+    ``for_classes(labels)``, which returns what measures and raises ``InvalidInput``.
     """
 
     needs_probabilities: bool

@@ -114,8 +114,11 @@ def target_scale(data: Data) -> tuple[Any, Any]:
     """
     if data.classes:
         return 0.0, 1.0
-    deviation = data.y.std(axis=0)
-    return data.y.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
+    largest = np.abs(data.y).max(axis=0)
+    unit = np.where(largest > 0, largest, 1.0)  # so that neither sums nor squares overflow
+    shares = data.y / unit
+    deviation = shares.std(axis=0)
+    return shares.mean(axis=0) * unit, np.where(deviation > 0, deviation * unit, 1.0)
 
 
 def class_weight(config: Mapping[str, Any]) -> str | None:

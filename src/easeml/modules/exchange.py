@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from .programs import LARGEST_OUTPUT, ProgramFailed
 
+_MOST_COLUMNS = 10_000
 _SHAPES = {
     "predict": "Write one row for each row of features, and a column for each class.",
+    "transform": "Write one row for each row of features, with the same columns at each call.",
     "eval": "Write one column, and a row for each table of the folder that --data names.",
 }
 
@@ -32,11 +34,12 @@ def write_numbers(path: Path, values: NDArray[np.float64], names: list[str]) -> 
 
 
 def read_numbers(
-    path: Path, name: str, rows: int, columns: int, program: str = "predict"
+    path: Path, name: str, rows: int, columns: int | None, program: str = "predict"
 ) -> NDArray[np.float64]:
     """Return what a program answered, of shape (rows, columns), all finite.
 
-    ``name``: of the module; ``program``: that wrote it. Raises ``ProgramFailed`` for anything else.
+    ``columns`` None: as many as there are, at least one. ``name``: of the module; ``program``: that
+    wrote it. Raises ``ProgramFailed`` for anything else.
     """
     if path.is_symlink() or not path.is_file():
         remedy = f"Let {program} write {path.name} into the folder that --output names."
@@ -44,6 +47,8 @@ def read_numbers(
     if path.stat().st_size > LARGEST_OUTPUT:
         raise ProgramFailed(f"{program} wrote more than may be read.", where=name)
     table = _read(path, name, program)
+    if columns is None:
+        columns = min(max(1, table.num_columns), _MOST_COLUMNS)
     if (table.num_rows, table.num_columns) != (rows, columns):
         raise ProgramFailed(
             f"{program} answered {table.num_rows} rows of {table.num_columns} columns; "

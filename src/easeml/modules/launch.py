@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CANNOT_START = 126
 LARGEST_FILE = 256 * 2**20  # bytes
+_R_HOMES = ("/usr/lib/R", "/usr/lib64/R", "/usr/local/lib/R", "/usr/local/lib64/R")
 
 
 def main(folder: Path, memory: int, program: list[str]) -> None:
@@ -26,10 +27,35 @@ def main(folder: Path, memory: int, program: list[str]) -> None:
     _limit(resource.RLIMIT_CORE, 0)
     confine(folder, Starting.ANOTHER)
     try:
-        os.execv(program[0], program)  # noqa: S606  there is no shell here on purpose
+        command = _of_r(program) if _names_r(program[0]) else program
+        os.execv(command[0], command)  # noqa: S606  there is no shell here on purpose
     except OSError as error:
         print(f"{program[0]} cannot be started: {error.strerror}", file=sys.stderr)
         sys.exit(CANNOT_START)
+
+
+def _names_r(program: str) -> bool:
+    """Whether the first line of a program names R's launcher."""
+    with Path(program).open("rb") as file:
+        first = file.readline(200)
+    return first.startswith(b"#!") and first.split()[-1].endswith(b"Rscript")
+
+
+def _of_r(program: list[str]) -> list[str]:
+    """Return the command by which R runs a program.
+
+    R's own launcher is a shell script that starts processes, which programs of modules may not. So
+    its settings are made here. Ends with a message where R is not installed.
+    """
+    homes = [home for home in _R_HOMES if Path(home, "bin/exec/R").exists()]
+    if not homes:
+        print("R is not installed: on Debian, run apt install r-base-core.", file=sys.stderr)
+        sys.exit(CANNOT_START)
+    home = homes[0]
+    own = str(Path(__file__).with_suffix(".R"))
+    os.environ.update(R_HOME=home, LD_LIBRARY_PATH=f"{home}/lib", R_PROFILE=own)
+    options = ["--no-echo", "--no-restore", "--no-init-file", f"--file={program[0]}"]
+    return [f"{home}/bin/exec/R", *options, "--args", *program[1:]]
 
 
 def _limit(what: int, most: int) -> None:

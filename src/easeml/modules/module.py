@@ -16,14 +16,27 @@ from .accepts import Accepts
 from .contract import CONTRACT_VERSION
 from .scale import scale_of
 
-KINDS = ("model", "transform", "objective")
+KINDS = ("model", "transform", "objective", "optimizer")
 _TYPES: dict[str, type] = {
     "name": str, "kind": str, "version": str, "contract": int, "title": str, "about": str, "reference": str,
     "transforms": list, "rank": int, "runtime": dict, "resources": dict, "cost": dict, "space": dict, "accepts": str,
     "schema_in": object, "schema_out": object, "replaces": list, "files": dict,
-    "measure": dict,
+    "measure": dict, "takes": list, "sought": bool, "monotonic": bool, "image": dict,
 }  # fmt: skip
-_SAID = {str: "text", int: "a whole number", list: "a list of names", dict: "a table"}
+_SAID = {
+    str: "text",
+    int: "a whole number",
+    list: "a list of names",
+    dict: "a table",
+    bool: "true or false",
+}
+_TAKES = ("class", "beta", "costs")
+_SCHEMAS = {  # kind -> what it has to say of its data
+    "model": ("schema_in", "schema_out"),
+    "transform": ("schema_in", "schema_out"),
+    "objective": ("schema_in",),
+    "optimizer": (),
+}
 _FEATURES = {"nodes": {"features": {"singleton": True, "type": "tensor", "dim": ["n"]}}}
 _TARGETS = {  # what a model ``accepts`` -> the target that it learns
     "classification": {
@@ -31,6 +44,12 @@ _TARGETS = {  # what a model ``accepts`` -> the target that it learns
         "classes": {"label": {"dim": "k"}},
     },
     "regression": {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}},
+}
+_SHORT_FORMS = {  # kind -> what it may say it ``accepts``
+    "model": tuple(_TARGETS),
+    "transform": ("features",),
+    "objective": tuple(_TARGETS),
+    "optimizer": (),
 }
 # Transforms that give complete numbers of one size, which every class can learn from.
 _PREPARED = ("table-onehot", "scale")
@@ -41,7 +60,7 @@ class Module:
     """Something that can be plugged in.
 
     A model has both schemas; a transform too; an objective has ``schema_in``, compared with an
-    output schema. Of several schemas one has to match. ``about`` is a sentence for people who do
+    output schema; an optimizer has none. Of several schemas one has to match. ``about`` is a sentence for people who do
     not know it. ``transforms`` names what stands before a model, in order. A transform ``replaces``
     others where these do not take the data: whatever model names one of them gets this one instead.
     A model or objective that is added takes the place of those that it ``replaces``.
@@ -54,7 +73,11 @@ class Module:
     trained. ``reference``: where to read of it. ``source``: the file's text, where the module
     was added to a running easeml; empty where it is installed. ``files``: of a folder of programs,
     name -> text; ``exchange``: the format of the tables that they are given. ``measure``: of an
-    objective that is such a folder, the fields of ``scale.Scale``.
+    objective that is such a folder, the fields of ``scale.Scale``. ``image``: that the programs
+    run in (``containers.images``); empty where they run as processes. ``takes``: what an objective
+    has to be told, for which it is a family (``families``). ``sought``: a search may go by it; of
+    others more is not better. ``monotonic``: a model that can be held to rise or fall with a feature
+    (``contract.Data``).
     """
 
     name: str
@@ -78,11 +101,22 @@ class Module:
     files: Mapping[str, str] = field(default_factory=dict)
     exchange: str = "parquet"
     measure: Mapping[str, Any] = field(default_factory=dict)
+    takes: tuple[str, ...] = ()
+    sought: bool = True
+    monotonic: bool = False
+    image: str = ""
 
     @property
     def is_programs(self) -> bool:
-        """Whether it is a folder of programs, which run as processes of their own."""
-        return bool(self.files)
+        """Whether it is a folder of programs, which run as processes or containers of their own."""
+        return bool(self.files) or bool(self.image)
+
+    @property
+    def runtime(self) -> str:
+        """Where its code runs: ``python``, in the process of a task; ``process`` or ``container``."""
+        if self.image:
+            return "container"
+        return "process" if self.files else "python"
 
     def make(self) -> Any:
         """Import the class and return an object of it; or what runs the programs of a folder.
@@ -91,6 +125,12 @@ class Module:
         """
         if self.is_programs:
             return self._programs()
+        if self.takes:
+            raise InvalidInput(
+                f"{self.name} has to be told: {', '.join(self.takes)}.",
+                where="objective",
+                remedy=f"Write {self.name}({', '.join(one.upper() for one in self.takes)}).",
+            )
 
         found = self.load_class()
         is_of_contract = self.kind != "model" or hasattr(found, "load")
@@ -105,11 +145,22 @@ class Module:
         if self.kind == "objective":
             from .objective_programs import ProcessObjective
 
-            return ProcessObjective(self.name, self.files, self.exchange, scale_of(self.measure))
+            scale = scale_of(self.measure)
+            return ProcessObjective(self.name, self.files, self.exchange, scale, image=self.image)
+
+        if self.kind == "optimizer":
+            from .optimizer_programs import ProcessOptimizer
+
+            return ProcessOptimizer(self.name, self.files, self.exchange)
+
+        if self.kind == "transform":
+            from .transform_programs import ProcessTransform
+
+            return ProcessTransform(self.name, self.files, self.exchange)
 
         from .process import ProcessModel
 
-        return ProcessModel(self.name, self.files, self.exchange)
+        return ProcessModel(self.name, self.files, self.exchange, self.image)
 
     def load_class(self) -> type:
         """Import the class. Raises ``InvalidInput`` where there is none."""
@@ -181,8 +232,12 @@ def parse(text: str, where: str) -> Module:
         libraries=document["runtime"].get("libraries", {}),
         reference=document.get("reference", ""),
         files=document.get("files", {}),
-        exchange=document["runtime"].get("data", "parquet"),
+        exchange=document["runtime"].get("data", packed.FORMATS[document["kind"]][0]),
         measure=document.get("measure", {}),
+        takes=tuple(document.get("takes", ())),
+        sought=document.get("sought", True),
+        monotonic=document.get("monotonic", False),
+        image=document.get("image", {}).get("ref", ""),
     )
 
 
@@ -229,9 +284,16 @@ def _check(document: dict[str, Any], where: str) -> None:
     runtime = document.get("runtime", {})
     if runtime.get("kind") in ("process", "container"):
         packed.check_programs(document, where)
+    elif document["kind"] == "optimizer":
+        raise InvalidInput(
+            "An optimizer that is a class is no module: a package brings it by an entry point.",
+            where=where,
+            remedy="Write runtime.kind = 'process' for a folder with the program suggest.",
+        )
     else:
         _check_runtime(runtime, where)
     _check_numbers(document, where)
+    _check_takes(document, where)
     _check_schemas(document, where)
 
 
@@ -291,13 +353,25 @@ def _check_numbers(document: dict[str, Any], where: str) -> None:
         ) from error
 
 
+def _check_takes(document: dict[str, Any], where: str) -> None:
+    takes = document.get("takes", [])
+    is_family = document["kind"] == "objective" and not document.get("files")
+    if takes and not is_family:
+        raise InvalidInput("takes is of an objective that is a class.", where=where)
+    for one in takes:
+        if one not in _TAKES:
+            raise InvalidInput(
+                f"takes names {one!r}.", where=where, remedy=f"There are: {', '.join(_TAKES)}."
+            )
+
+
 def _check_schemas(document: dict[str, Any], where: str) -> None:
     kind = document["kind"]
     if "accepts" in document:
         _check_short_form(document, where)
         return
 
-    needed = ["schema_in"] if kind == "objective" else ["schema_in", "schema_out"]
+    needed = _SCHEMAS[kind]
     missing = [key for key in needed if key not in document]
     if missing:
         short_form = f"Write accepts = one of {', '.join(_TARGETS)}."
@@ -309,12 +383,14 @@ def _check_schemas(document: dict[str, Any], where: str) -> None:
 
 
 def _check_short_form(document: dict[str, Any], where: str) -> None:
-    """A model for tables, or an objective, may name its kind of target in the place of schemas."""
-    if document["accepts"] not in _TARGETS or document["kind"] == "transform":
-        raise InvalidInput(
-            f"accepts is not one of {', '.join(_TARGETS)}, of a model or an objective.",
-            where=where,
-        )
+    """A model for tables, or an objective, may name its kind of target in the place of schemas.
+
+    A transform of numbers says ``features``.
+    """
+    known = _SHORT_FORMS[document["kind"]]
+    if document["accepts"] not in known:
+        told = f"write one of {', '.join(known)}" if known else "leave it out"
+        raise InvalidInput(f"accepts is not of this kind of module: {told}.", where=where)
     if "schema_in" in document or "schema_out" in document:
         raise InvalidInput(
             "accepts stands in the place of schema_in and schema_out.",
@@ -329,6 +405,8 @@ def _with_schemas(document: dict[str, Any]) -> dict[str, Any]:
     """
     if "accepts" not in document:
         return document
+    if document["kind"] == "transform":
+        return {**document, "schema_in": _FEATURES, "schema_out": _FEATURES}
     target = _TARGETS[document["accepts"]]
     if document["kind"] == "objective":
         return {**document, "schema_in": target}

@@ -102,7 +102,8 @@ def fit(
         data = fitted.transform(data)
         transforms.append(fitted)
     choice = description["model"]
-    learnt = Data(_features(data), target.encode(frame), target.codes)
+    signs = _signs(description.get("monotonic", {}), transforms[-1:], data)
+    learnt = Data(_features(data), target.encode(frame), target.codes, signs)
     model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(note for part in (target, *transforms, model) for note in part.notes)
     sample = frame.head(manifest.SAMPLE_ROWS).copy()
@@ -116,6 +117,29 @@ def fit(
         notes,
         sample,
     )
+
+
+def _signs(monotonic: Mapping[str, str], last: Sequence[Any], data: Any) -> tuple[int, ...]:
+    """Return ``Data.monotonic``; ``last``: the transform whose features the model gets.
+
+    A column that does not vary in the training rows is no feature, and nothing follows it. Raises
+    ``InvalidInput`` where the transform does not keep a column as a feature of its own.
+    """
+    if not monotonic:
+        return ()
+    place_of = getattr(last[0], "place_of", None) if last else None
+    if place_of is None:
+        raise InvalidInput(
+            "What stands before the model mixes the columns: it cannot follow one alone.",
+            where="monotonic",
+            remedy="Leave the model out, or the rule.",
+        )
+    signs = [0] * data.shape[1]
+    for column, way in monotonic.items():
+        place = place_of(column)
+        if place is not None:
+            signs[place] = 1 if way == "rising" else -1
+    return tuple(signs)
 
 
 def _features(data: Any) -> Any:
@@ -184,7 +208,10 @@ def load_trained(folder: Path) -> TrainedPipeline:
 
 def _complete(pipeline: Mapping[str, Any]) -> dict[str, Any]:
     chain = [_complete_choice(choice, kind) for choice, kind in _kinds(pipeline)]
-    return {"transforms": chain[:-1], "model": chain[-1]}
+    complete: dict[str, Any] = {"transforms": chain[:-1], "model": chain[-1]}
+    if pipeline.get("monotonic"):
+        complete["monotonic"] = dict(pipeline["monotonic"])
+    return complete
 
 
 def _kinds(pipeline: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:

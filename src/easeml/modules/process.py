@@ -9,11 +9,8 @@ program runs where it cannot be confined (decision 0038).
 
 from __future__ import annotations
 
-import base64
 import json
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,8 +23,17 @@ from easeml.errors import Damaged
 from .contract import Context, Data
 from .exchange import read_numbers, write_numbers
 from .files import load_json, save_json
-from .packed import unpack
-from .programs import LARGEST_OUTPUT, Limits, ProgramFailed, run
+from .program_folder import (
+    as_text,
+    numbered,
+    of_text,
+    program_folder,
+    read_memory,
+    write_features,
+    write_memory,
+)
+from .programs import Limits, ProgramFailed
+from .runtimes import run
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,11 +47,17 @@ _OFF = 1e-3  # what probabilities may lack to 1
 
 @dataclass(frozen=True, slots=True)
 class ProcessModel:
-    """The programs ``train`` and ``predict`` of a folder. ``exchange``: format of their tables."""
+    """The programs ``train`` and ``predict`` of a folder.
+
+    ``exchange``: format of their tables; ``image``: that they run in, empty where they run as
+    processes; ``seconds``: how long ``train`` may run.
+    """
 
     name: str
     files: Mapping[str, str]
     exchange: str
+    image: str = ""
+    seconds: float = _FIT_SECONDS
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedProcess:
         """Run ``train``. Lines ``{"step": 1, "quality": 0.5}`` that it prints are reported.
@@ -54,9 +66,9 @@ class ProcessModel:
         code 2: it cannot learn from this data.
         """
         with program_folder(self.files) as place:
-            _write_features(place, data.X, self.exchange)
+            write_features(place, data.X, self.exchange)
             target = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
-            names = _names("y", target.shape[1])
+            names = numbered("y", target.shape[1])
             write_numbers(place / "data" / f"target.{self.exchange}", target, names)
             about = {
                 "rows": data.X.shape[0],
@@ -70,8 +82,8 @@ class ProcessModel:
             save_json(place / "config.json", dict(config))
             arguments = ["--data", "data", "--config", "config.json", "--output", "memory"]
             told = partial(_report, context, place)
-            run(place, "train", arguments, Limits(_FIT_SECONDS), told)
-            memory = _read_memory(place / "memory", self.name)
+            run(place, "train", arguments, Limits(self.seconds), told, self.image)
+            memory = read_memory(place / "memory", self.name, "train")
         width = data.classes or target.shape[1]
         return TrainedProcess(self, memory, data.classes, width)
 
@@ -79,7 +91,7 @@ class ProcessModel:
         """Return what was saved. Raises ``Damaged``."""
         state = load_json(folder / _STATE)
         try:
-            memory = {name: base64.b64decode(text) for name, text in state["memory"].items()}
+            memory = of_text(state["memory"])
             return TrainedProcess(self, memory, int(state["classes"]), int(state["width"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Damaged(f"The file cannot be read: {error}", where=str(folder)) from error
@@ -105,12 +117,11 @@ class TrainedProcess:
             return np.zeros((0, self.width)) if self.classes else np.zeros(0)
         exchange = self.model.exchange
         with program_folder(self.model.files) as place:
-            _write_features(place, X, exchange)
-            for name, content in self.memory.items():
-                (place / "memory" / name).write_bytes(content)
+            write_features(place, X, exchange)
+            write_memory(place / "memory", self.memory)
             seconds = _PREDICT_SECONDS + rows * _PREDICT_SECONDS_A_ROW
             arguments = ["--data", "data", "--memory", "memory", "--output", "output"]
-            run(place, "predict", arguments, Limits(seconds))
+            run(place, "predict", arguments, Limits(seconds), image=self.model.image)
             path = place / "output" / f"predictions.{exchange}"
             found = read_numbers(path, self.model.name, rows, self.width)
         if not self.classes:
@@ -119,31 +130,9 @@ class TrainedProcess:
 
     def save(self, folder: Path) -> None:
         """Write the bytes into one file, as text: nothing of them is a file by its own name."""
-        memory = {name: base64.b64encode(one).decode() for name, one in self.memory.items()}
+        memory = as_text(self.memory)
         state = {"classes": self.classes, "width": self.width, "memory": memory}
         save_json(folder / _STATE, state)
-
-
-@contextmanager
-def program_folder(files: Mapping[str, str]) -> Iterator[Path]:
-    """Make the folder that a program has to itself, and take it away."""
-    with tempfile.TemporaryDirectory(prefix="module-", ignore_cleanup_errors=True) as made:
-        place = Path(made).resolve() / "own"
-        for name in ("module", "data", "memory", "output"):
-            (place / name).mkdir(parents=True)
-        unpack(files, place / "module")
-        yield place
-
-
-def _write_features(place: Path, X: Any, exchange: str) -> None:
-    dense = X.toarray() if hasattr(X, "toarray") else X
-    features = np.asarray(dense, dtype=np.float64)
-    names = _names("x", features.shape[1])
-    write_numbers(place / "data" / f"features.{exchange}", features, names)
-
-
-def _names(letter: str, count: int) -> list[str]:
-    return [f"{letter}{number}" for number in range(count)]
 
 
 def _report(context: Context, place: Path, line: bytes) -> None:
@@ -158,23 +147,6 @@ def _report(context: Context, place: Path, line: bytes) -> None:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return
     context.report(step, value)
-
-
-def _read_memory(folder: Path, name: str) -> dict[str, bytes]:
-    """Return what ``train`` wrote, name -> bytes."""
-    if folder.is_symlink() or not folder.is_dir():
-        remedy = "Let train write into the folder that --output names."
-        raise ProgramFailed("train took its folder away.", where=name, remedy=remedy)
-    memory: dict[str, bytes] = {}
-    size = 0
-    for path in sorted(folder.iterdir()):
-        if path.is_symlink() or not path.is_file():
-            raise ProgramFailed(f"{path.name} of train is not a file.", where=name)
-        size += path.stat().st_size
-        if size > LARGEST_OUTPUT:
-            raise ProgramFailed("train wrote more than may be kept.", where=name)
-        memory[path.name] = path.read_bytes()
-    return memory
 
 
 def _probabilities(found: NDArray[np.float64], name: str) -> NDArray[np.float64]:

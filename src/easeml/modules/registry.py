@@ -17,6 +17,8 @@ from typing import Any
 from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.schema import Schema
 
+from .calls import read_call
+from .families import member
 from .module import Module, parse
 
 _GROUP = "easeml.modules"
@@ -58,14 +60,20 @@ class Registry:
         return {module.name: module for module in self.modules}
 
     def get(self, name: str) -> Module:
-        """Return a module by name. Raises ``NotFound``."""
-        try:
+        """Return a module by name; ``recall(bad)`` is one of the family ``recall``.
+
+        Raises ``NotFound``, and ``InvalidInput`` for what a family does not take.
+        """
+        if name in self._by_name:
             return self._by_name[name]
-        except KeyError:
+        call = read_call(name)
+        family = None if call is None else self._by_name.get(call.family)
+        if call is None or family is None:
             raise NotFound(
-                f"There is no module {name!r}.",
+                f"There is no module {name[:80]!r}.",
                 remedy="Install the package that brings it.",
-            ) from None
+            )
+        return member(family, call)
 
     def seen_by(self, tenant_id: str) -> "Registry":
         """Return the knowledge base without the private modules of other tenants."""
@@ -125,7 +133,14 @@ class Registry:
         return ModelMatch(model, True, transforms=tuple(chain))
 
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
-        """Return the objectives that measure such an output, the default first."""
+        """Return the objectives that measure such an output, the default first; no families."""
+        return [one for one in self._measuring(schema_out) if not one.takes]
+
+    def families_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
+        """Return the families of objectives that measure such an output, by rank."""
+        return [one for one in self._measuring(schema_out) if one.takes]
+
+    def _measuring(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         target = _schema(schema_out)
         fitting = []
         for module in self.of_kind("objective"):

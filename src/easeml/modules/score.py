@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
 
-from .added import objective_named
+from .added import objective_for
 from .baseline import always_the_same, name_of_guess
-from .contract import Predictions
+from .contract import Objective, Predictions, weighted
 from .objective_programs import ProcessObjective
 from .target import as_numbers, encode_labels
 
@@ -32,7 +32,8 @@ def score(objective: str, actual: Any, predictions: Predictions) -> float:
     objective, ``InvalidInput`` where no row can be scored, labels are not of the predicted classes,
     or probabilities are needed.
     """
-    return objective_named(objective).quality(*_prepare(objective, actual, predictions))
+    measure = objective_for(objective, predictions.classes)
+    return measure.quality(*_prepare(measure, objective, actual, predictions))
 
 
 def scorer(
@@ -47,7 +48,7 @@ def scorer(
     ``Predictions``. Rows without an actual value are left out. It is ``score``, for many predictions
     of the same rows.
     """
-    measure = objective_named(objective)
+    measure = objective_for(objective, classes)
     counted = None if measure.needs_probabilities else class_weights
     if classes is None:
         known = as_numbers(actual)
@@ -57,7 +58,7 @@ def scorer(
         good = known >= 0
     if counted is None:
         return lambda outputs: measure.quality(known[good], outputs[good])
-    return lambda outputs: measure.quality(known[good], outputs[good] * counted)
+    return lambda outputs: measure.quality(known[good], weighted(outputs[good], counted))
 
 
 def value(objective: str, actual: Any, predictions: Predictions) -> float:
@@ -65,7 +66,8 @@ def value(objective: str, actual: Any, predictions: Predictions) -> float:
 
     Arguments as for ``score``.
     """
-    return objective_named(objective).value(*_prepare(objective, actual, predictions))
+    measure = objective_for(objective, predictions.classes)
+    return measure.value(*_prepare(measure, objective, actual, predictions))
 
 
 def interval(
@@ -73,13 +75,15 @@ def interval(
 ) -> tuple[float, float, float]:
     """Return ``(quality, low, high)``, a 95 % interval. Arguments and errors as for ``score``.
 
-    Accuracy: Wilson's score interval (E. B. Wilson, JASA 22, 1927). All others: the percentile
-    bootstrap over rows (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section
-    13.3) with a fixed seed; widened where needed so that it holds the quality itself.
+    Accuracy: Wilson's score interval (E. B. Wilson, JASA 22, 1927). Balanced accuracy: Wilson's of
+    each class, put together as G. Y. Zou and A. Donner do (Statistics in Medicine 27, 2008), which
+    holds for a class of few rows as well. All others: the percentile bootstrap over rows (B. Efron
+    and R. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3) with a fixed seed;
+    widened where needed so that it holds the quality itself.
     ``resamples``: at most so many; fewer are faster and rougher.
     """
-    measure = objective_named(objective)
-    known, predicted = _prepare(objective, actual, predictions)
+    measure = objective_for(objective, predictions.classes)
+    known, predicted = _prepare(measure, objective, actual, predictions)
     if isinstance(measure, ProcessObjective):
         found = _of_program(measure, known, predicted, resamples)
         quality, *ends = [measure.quality_of(one) for one in found]
@@ -94,7 +98,7 @@ class Measured:
     ``lower_is_better``: it is an error. ``in_unit_of_target``: its unit is that of the target.
     ``baseline``: what always guessing ``guess`` (such as the commonest class) reaches on the same
     rows; None where it was not asked for. ``objective``: what was measured; ``unit``: of the value,
-    the name of the target; empty where it has none.
+    the name of the target or that of the objective; empty where it has none.
     """
 
     value: float
@@ -122,9 +126,9 @@ def measured(
     ``resamples`` 0: without an interval, as are measures of one row, which tells of no other.
     ``learnt``: the answers of the train rows, for the baseline. ``target``: its name, for the unit.
     """
-    measure = objective_named(objective)
+    measure = objective_for(objective, predictions.classes)
     in_unit_of_target = getattr(measure, "in_unit_of_target", False)
-    known, predicted = _prepare(objective, actual, predictions)
+    known, predicted = _prepare(measure, objective, actual, predictions)
     if resamples and len(known) > 1 and isinstance(measure, ProcessObjective):
         found, low, high = _of_program(measure, known, predicted, resamples)
     elif resamples and len(known) > 1:
@@ -133,9 +137,9 @@ def measured(
         found, low, high = measure.value(known, predicted), None, None
     baseline, guess = None, ""
     if learnt is not None:
-        same = always_the_same(learnt, len(actual), predictions.classes)
-        baseline = measure.value(*_prepare(objective, actual, same))
-        guess = name_of_guess(predictions.classes, measure.needs_probabilities)
+        same = always_the_same(learnt, len(actual), predictions.classes, predictions.class_weights)
+        baseline = measure.value(*_prepare(measure, objective, actual, same))
+        guess = name_of_guess(same, measure.needs_probabilities)
     return Measured(
         found,
         low,
@@ -145,7 +149,7 @@ def measured(
         baseline=baseline,
         guess=guess,
         objective=objective,
-        unit=target if in_unit_of_target else "",
+        unit=target if in_unit_of_target else getattr(measure, "unit", ""),
     )
 
 
@@ -160,6 +164,8 @@ def _with_interval(
     value = measure(known, predicted)
     if objective == "accuracy":
         return value, *_wilson(value, len(known))
+    if objective == "balanced-accuracy":
+        return value, *_mean_of_classes(known, predicted)
     rows = len(known)
     draws = max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows))
     resampled = [measure(*one) for one in _resamples(known, predicted, draws)]
@@ -193,7 +199,7 @@ def _ends(value: float, resampled: list[float]) -> tuple[float, float]:
 
 
 def _prepare(
-    name: str, actual: Any, predictions: Predictions
+    measure: Objective, name: str, actual: Any, predictions: Predictions
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     if len(actual) != len(predictions.values):
         raise InvalidInput(
@@ -207,7 +213,7 @@ def _prepare(
     else:
         known = encode_labels(actual, predictions.classes)
         _check_labels(actual, known, predictions.classes)
-        predicted = _probabilities(name, predictions)
+        predicted = _probabilities(measure, name, predictions)
         good = known >= 0
     if not good.any():
         raise InvalidInput(
@@ -232,9 +238,9 @@ def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -
         )
 
 
-def _probabilities(name: str, predictions: Predictions) -> NDArray[np.float64]:
+def _probabilities(measure: Objective, name: str, predictions: Predictions) -> NDArray[np.float64]:
     """Return probabilities, weighted as the labels were chosen where these are what counts."""
-    needed = objective_named(name).needs_probabilities
+    needed = measure.needs_probabilities
     if predictions.probabilities is not None and needed:
         return np.asarray(predictions.probabilities, dtype=np.float64)
     if predictions.probabilities is not None:
@@ -255,3 +261,28 @@ def _wilson(share: float, rows: int) -> tuple[float, float]:
     return max(0.0, min(share, (centre - half) / scale)), min(
         1.0, max(share, (centre + half) / scale)
     )
+
+
+def _mean_of_classes(known: NDArray[Any], predicted: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the interval of the mean share of right rows, a share a class, of independent classes.
+
+    The distance of each end from the mean is the root of the sum of the squares of its parts: the
+    "method of variance estimates recovery" of Zou and Donner, with Wilson's intervals.
+    """
+    is_right = predicted.argmax(axis=1) == known
+    rows = np.bincount(known)
+    right = np.bincount(known[is_right], minlength=len(rows))
+    shares = []
+    below = []
+    above = []
+    for one in np.flatnonzero(rows):
+        share = float(right[one] / rows[one])
+        low, high = _wilson(share, int(rows[one]))
+        shares.append(share)
+        below.append(share - low)
+        above.append(high - share)
+
+    mean = float(np.mean(shares))
+    low = mean - math.hypot(*below) / len(shares)
+    high = mean + math.hypot(*above) / len(shares)
+    return max(0.0, low), min(1.0, high)

@@ -59,8 +59,7 @@ class Target:
                 shape=values.shape[1:],
             )
 
-        labels = schema_out["classes"][node["class"]]["labels"]
-        classes = np.asarray([str(label) for label in labels], dtype=object)
+        classes = np.asarray(labels_of(schema_out), dtype=object)
         codes = encode_labels(frame[column], classes)
         _check_values(codes, column, codes >= 0)
         return cls(
@@ -80,13 +79,14 @@ class Target:
             return self
         assert self.numbers is not None
         rows = np.bincount(self.numbers, minlength=len(self.classes))
-        weights = class_weights(objective, rows)
+        weights = class_weights(objective, rows, self.classes)
         if weights is None:
             return self
-        note = (
-            f"Labels are chosen for {objective}: a class that is rare in the training rows is "
-            "named from a lower probability on. Probabilities stay as they are."
-        )
+        how = "a class that is rare in the training rows is named from a lower probability on"
+        if weights.ndim == 2:
+            how = "that of the least expected cost is named"
+        family = objective.partition("(")[0]
+        note = f"Labels are chosen for {family}: {how}. Probabilities stay as they are."
         return replace(self, class_weights=weights, notes=(*self.notes, note))
 
     @property
@@ -160,6 +160,14 @@ class Target:
             np.asarray(document["seen"], dtype=np.intp),
             class_weights=None if weights is None else np.asarray(weights),
         )
+
+
+def labels_of(schema_out: Mapping[str, Any]) -> list[str] | None:
+    """Return the labels of a target, in the order of their codes; None of a number or a tensor."""
+    _, node = next(iter(schema_out["nodes"].items()))
+    if node["type"] != "category":
+        return None
+    return [str(label) for label in schema_out["classes"][node["class"]]["labels"]]
 
 
 def _rare_classes(codes: NDArray[np.intp], classes: NDArray[Any]) -> list[str]:

@@ -27,12 +27,14 @@ def in_form_of(path: str, answer: Response) -> Response:
 
     Other answers, and those of other addresses, are returned as they are.
     """
-    is_v2 = speaks_v2(path)
-    if answer.status_code < 400 or not (is_v2 or path.endswith(INVOCATIONS)):
+    if answer.status_code < 400:
         return answer
-    problem = json.loads(bytes(answer.body))
-    said = _sentence(problem)
-    content = {"error": said} if is_v2 else _of_mlflow(answer.status_code, said)
+    if speaks_v2(path):
+        content = {"error": _sentence(answer)}
+    elif path.endswith(INVOCATIONS):
+        content = _of_mlflow(answer.status_code, _sentence(answer))
+    else:
+        return answer
     headers = {name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers}
     return Response(json.dumps(content), answer.status_code, headers, "application/json")
 
@@ -42,10 +44,13 @@ def _of_mlflow(status: int, said: str) -> dict[str, str]:
     return {"error_code": _MLFLOW_CODES.get(status, usual), "message": said}
 
 
-def _sentence(problem: dict[str, Any]) -> str:
-    """Return place, fault and remedy in one line."""
-    where = problem.get("where") or ""
-    detail = problem.get("detail") or problem.get("title") or ""
-    remedy = problem.get("remedy") or ""
-    said = f"{where}: {detail}" if where else detail
-    return f"{said} {remedy}".strip()
+def _sentence(answer: Response) -> str:
+    """Return place, fault and remedy of a problem document in one line."""
+    problem: dict[str, Any] = json.loads(bytes(answer.body))
+    where = problem.get("where")
+    parts = [
+        f"{where}:" if where else None,
+        problem.get("detail") or problem.get("title"),
+        problem.get("remedy"),
+    ]
+    return " ".join(filter(None, parts))

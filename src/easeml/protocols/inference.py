@@ -13,6 +13,7 @@ from typing import Any
 import easeml
 from easeml.data import kinds_of
 from easeml.errors import InvalidInput
+from easeml.protocols.json_body import read_json
 from easeml.protocols.tensors import BYTES, Tensor, packed, read_tensor
 from easeml.schema import Schema
 
@@ -37,7 +38,7 @@ class Asked:
     @property
     def needs_columns(self) -> bool:
         """Whether the names of the data's columns decide what an input means."""
-        return any(len(tensor.values) > tensor.rows for tensor in self.inputs)
+        return any(tensor.is_wide for tensor in self.inputs)
 
 
 def read_request(body: bytes, header_length: str | None) -> Asked:
@@ -46,17 +47,13 @@ def read_request(body: bytes, header_length: str | None) -> Asked:
     Raises ``InvalidInput``.
     """
     end = _header_end(body, header_length)
-    told = _json(body[:end])
-    inputs = told.get("inputs")
-    if not isinstance(inputs, list) or not inputs:
-        raise InvalidInput("A request has a list of inputs.", where="inputs")
-    binary = memoryview(body)[end:]
-    tensors = []
-    for number, entry in enumerate(inputs):
-        tensor, binary = read_tensor(entry, binary, f"input {number}")
-        tensors.append(tensor)
+    told = read_json(body[:end])
+    if not isinstance(told, dict):
+        raise InvalidInput("The body is no JSON object.", where="body")
+    tensors = _inputs(told.get("inputs"), memoryview(body)[end:])
     outputs = _outputs(told.get("outputs") or [])
-    in_bytes = bool((told.get("parameters") or {}).get("binary_data_output", False))
+    parameters = told.get("parameters") or {}
+    in_bytes = bool(parameters.get("binary_data_output", False))
     return Asked(str(told.get("id") or ""), tensors, outputs, in_bytes)
 
 
@@ -127,22 +124,27 @@ def metadata(
     name: str, versions: Sequence[str], schema_in: Schema, schema_out: Schema
 ) -> dict[str, Any]:
     """Return the metadata of an endpoint; ``versions``: ids of the models that it serves."""
-    labels = _labels(schema_out)
-    outputs = [_described(PREDICTION, BYTES if labels else "FP64", [-1])]
-    if labels:
-        outputs.append(_described(PROBABILITIES, "FP64", [-1, len(labels)]))
-    else:
-        outputs += [_described(name, "FP64", [-1]) for name in (LOWER, UPPER)]
     inputs = []
     for column, kind in kinds_of(schema_in).items():
-        inputs.append(_described(column, "FP64" if kind == "number" else BYTES, [-1]))
+        datatype = "FP64" if kind == "number" else BYTES
+        inputs.append(_described(column, datatype, [-1]))
     return {
         "name": name,
         "versions": list(versions),
         "platform": "easeml",
         "inputs": inputs,
-        "outputs": outputs,
+        "outputs": _described_outputs(_labels(schema_out)),
     }
+
+
+def _described_outputs(labels: Sequence[str]) -> list[dict[str, Any]]:
+    """Tell the outputs for classes with these ``labels``; for numbers, where there are none."""
+    if labels:
+        return [
+            _described(PREDICTION, BYTES, [-1]),
+            _described(PROBABILITIES, "FP64", [-1, len(labels)]),
+        ]
+    return [_described(output, "FP64", [-1]) for output in (PREDICTION, LOWER, UPPER)]
 
 
 def _described(name: str, datatype: str, shape: list[int]) -> dict[str, Any]:
@@ -152,7 +154,20 @@ def _described(name: str, datatype: str, shape: list[int]) -> dict[str, Any]:
 def _labels(target: Schema) -> tuple[str, ...]:
     """Return the classes that may be predicted; none for numbers."""
     name, kind = next(iter(kinds_of(target).items()))
-    return target.labels(target.columns[name].name) if kind == "category" else ()
+    if kind != "category":
+        return ()
+    return target.labels(target.columns[name].name)
+
+
+def _inputs(told: Any, binary: memoryview) -> list[Tensor]:
+    """Read the tensors of a request, of which some take their bytes from ``binary`` in turn."""
+    if not isinstance(told, list) or not told:
+        raise InvalidInput("A request has a list of inputs.", where="inputs")
+    tensors = []
+    for number, entry in enumerate(told):
+        tensor, binary = read_tensor(entry, binary, f"input {number}")
+        tensors.append(tensor)
+    return tensors
 
 
 def _header_end(body: bytes, told: str | None) -> int:
@@ -163,39 +178,30 @@ def _header_end(body: bytes, told: str | None) -> int:
     return int(told)
 
 
-def _json(text: bytes) -> dict[str, Any]:
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"The body is not JSON: {error}.", where="body") from error
-    if not isinstance(told, dict):
-        raise InvalidInput("The body is no JSON object.", where="body")
-    return told
-
-
 def _outputs(told: Any) -> dict[str, dict[str, Any]]:
     named: dict[str, dict[str, Any]] = {}
     for entry in told:
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if not isinstance(name, str):
             raise InvalidInput("Each output has a name.", where="outputs")
-        named[entry["name"]] = entry.get("parameters") or {}
+        named[name] = entry.get("parameters") or {}
     return named
 
 
 def _columns_of(tensor: Tensor, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Return the columns that a tensor holds, by name."""
     cells = tensor.cells()
-    if len(tensor.values) <= tensor.rows or tensor.name in columns:
+    is_one_column = tensor.name in columns or not tensor.is_wide
+    if is_one_column:
         return {tensor.name: cells}
-    width = tensor.shape[1]
-    if len(tensor.shape) != 2 or width != len(columns):
+    if tensor.shape[1:] != (len(columns),):
         raise InvalidInput(
             f"There is no column of this name, and {list(tensor.shape)} is not the shape of all "
             f"{len(columns)} columns.",
             where=f"input '{tensor.name}'",
-            remedy="Send an input a column; the metadata names them.",
+            remedy="Send one input for each column; the metadata names them.",
         )
-    return {name: [row[place] for row in cells] for place, name in enumerate(columns)}
+    return dict(zip(columns, map(list, zip(*cells, strict=True)), strict=True))
 
 
 def _wanted(asked: Asked, prediction: Mapping[str, Any]) -> list[Tensor]:
@@ -210,20 +216,26 @@ def _wanted(asked: Asked, prediction: Mapping[str, Any]) -> list[Tensor]:
 
 
 def _all_outputs(prediction: Mapping[str, Any]) -> list[Tensor]:
+    """Return everything that a prediction says, a tensor each."""
     values = prediction["predictions"]
+    probabilities = prediction.get("probabilities")
     rows = len(values)
-    are_texts = prediction.get("probabilities") is not None or isinstance(
-        next(iter(values), 0.0), str
-    )
-    tensors = [Tensor(PREDICTION, BYTES if are_texts else "FP64", (rows,), values, {})]
-    shares = prediction.get("probabilities")
-    if shares:
-        classes = list(shares[0])
-        flat = [row[name] for row in shares for name in classes]
-        said = {"classes": json.dumps(classes)}
-        tensors.append(Tensor(PROBABILITIES, "FP64", (rows, len(classes)), flat, said))
+    first = next(iter(values), 0.0)
+    are_texts = probabilities is not None or isinstance(first, str)
+    datatype = BYTES if are_texts else "FP64"
+    tensors = [Tensor(PREDICTION, datatype, (rows,), values, {})]
+    if probabilities:
+        tensors.append(_probability_tensor(probabilities))
     for name in (LOWER, UPPER):
         bound = prediction.get(name)
         if bound is not None:
             tensors.append(Tensor(name, "FP64", (rows,), bound, {}))
     return tensors
+
+
+def _probability_tensor(probabilities: Sequence[Mapping[str, float]]) -> Tensor:
+    """Return probabilities as a tensor of shape (rows, classes); its parameters name the classes."""
+    classes = list(probabilities[0])
+    flat = [row[name] for row in probabilities for name in classes]  # one pass: each answer waits
+    shape = (len(probabilities), len(classes))
+    return Tensor(PROBABILITIES, "FP64", shape, flat, {"classes": json.dumps(classes)})

@@ -3,11 +3,11 @@
 https://mlflow.org/docs/latest/ml/deployment/deploy-model-locally ("Inference Server Specification").
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from easeml.errors import InvalidInput
+from easeml.protocols.json_body import read_json
 
 FORMATS = ("dataframe_split", "dataframe_records", "instances", "inputs")
 
@@ -17,23 +17,24 @@ def rows_of(body: bytes, columns: Sequence[str]) -> list[dict[str, Any]]:
 
     Raises ``InvalidInput`` where the body has not exactly one of ``FORMATS``.
     """
-    try:
-        told = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"The body is not JSON: {error}.", where="body") from error
-    given = [name for name in FORMATS if isinstance(told, dict) and name in told]
-    if len(given) != 1:
-        remedy = f"Give exactly one of {', '.join(FORMATS)}."
-        raise InvalidInput("The body has no rows that can be told.", where="body", remedy=remedy)
-    form = given[0]
-    rows = told[form]
+    form, rows = _given_form(read_json(body))
     if form == "dataframe_split":
         return _split(rows)
     if isinstance(rows, dict):
         return _by_column(rows, form)
     if not isinstance(rows, list):
         raise InvalidInput("These are no rows.", where=form)
-    return [_row(row, columns, f"{form}, row {number}") for number, row in enumerate(rows)]
+    return _rows(rows, columns, form)
+
+
+def _given_form(told: Any) -> tuple[str, Any]:
+    """Return which of ``FORMATS`` a body has, and what it holds."""
+    given = set(told).intersection(FORMATS) if isinstance(told, dict) else set()
+    if len(given) != 1:
+        remedy = f"Give exactly one of {', '.join(FORMATS)}."
+        raise InvalidInput("The body has no rows that can be told.", where="body", remedy=remedy)
+    form = given.pop()
+    return form, told[form]
 
 
 def answer_of(prediction: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,11 +45,15 @@ def answer_of(prediction: Mapping[str, Any]) -> dict[str, Any]:
 def _split(told: Any) -> list[dict[str, Any]]:
     """Return the rows of a frame in pandas' form "split"."""
     where = "dataframe_split"
-    is_frame = isinstance(told, dict) and isinstance(told.get("data"), list)
-    names = told.get("columns") if is_frame else None
-    if not isinstance(names, list):
+    frame = told if isinstance(told, dict) else {}
+    names, rows = frame.get("columns"), frame.get("data")
+    if not isinstance(names, list) or not isinstance(rows, list):
         raise InvalidInput("A frame has columns and data.", where=where)
-    return [_row(row, names, f"{where}, row {number}") for number, row in enumerate(told["data"])]
+    return _rows(rows, names, where)
+
+
+def _rows(rows: list[Any], columns: Sequence[str], where: str) -> list[dict[str, Any]]:
+    return [_row(row, columns, f"{where}, row {number}") for number, row in enumerate(rows)]
 
 
 def _by_column(told: Mapping[str, Any], form: str) -> list[dict[str, Any]]:
@@ -79,5 +84,7 @@ def _row(row: Any, columns: Sequence[str], where: str) -> dict[str, Any]:
 
 def _scalar(value: Any) -> Any:
     """Return a value; TensorFlow's clients put each into a list of its own."""
-    is_wrapped = isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list)
-    return value[0] if is_wrapped else value
+    if not isinstance(value, list) or len(value) != 1:
+        return value
+    inner = value[0]
+    return value if isinstance(inner, list) else inner

@@ -47,6 +47,11 @@ class Tensor:
         """Its first dimension."""
         return self.shape[0]
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether a row has more than one value."""
+        return len(self.values) > self.rows
+
     def cells(self) -> list[Any]:
         """Return one entry a row: a value, or a nested list where a row has more than one."""
         inner = self.shape[1:]
@@ -57,7 +62,9 @@ class Tensor:
     def described(self) -> dict[str, Any]:
         """Return name, type and shape as JSON values."""
         said = {"name": self.name, "datatype": self.datatype, "shape": list(self.shape)}
-        return {**said, "parameters": self.parameters} if self.parameters else said
+        if self.parameters:
+            said["parameters"] = self.parameters
+        return said
 
 
 def read_tensor(told: Any, binary: memoryview, where: str) -> tuple[Tensor, memoryview]:
@@ -65,13 +72,11 @@ def read_tensor(told: Any, binary: memoryview, where: str) -> tuple[Tensor, memo
 
     Raises ``InvalidInput`` where shape, type and values do not fit together.
     """
-    if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+    name = told.get("name") if isinstance(told, dict) else None
+    if not isinstance(name, str):
         raise InvalidInput("A tensor has name, shape, datatype and data.", where=where)
-    name, datatype = told["name"], told.get("datatype")
     where = f"{where} '{name}'"
-    if datatype != BYTES and datatype not in _LETTERS:
-        known = ", ".join([BYTES, *_LETTERS])
-        raise InvalidInput(f"{datatype!r} is no datatype.", where=where, remedy=f"Known: {known}.")
+    datatype = _datatype(told.get("datatype"), where)
     shape = _shape(told.get("shape"), where)
     parameters = told.get("parameters") or {}
     size = parameters.get("binary_data_size")
@@ -87,6 +92,13 @@ def read_tensor(told: Any, binary: memoryview, where: str) -> tuple[Tensor, memo
     return Tensor(name, datatype, shape, plain, parameters), binary
 
 
+def _datatype(told: Any, where: str) -> str:
+    if isinstance(told, str) and (told == BYTES or told in _LETTERS):
+        return told
+    known = ", ".join([BYTES, *_LETTERS])
+    raise InvalidInput(f"{told!r} is no datatype.", where=where, remedy=f"Known: {known}.")
+
+
 def packed(tensor: Tensor) -> bytes:
     """Return the values of a tensor as bytes, little-endian; texts with their lengths before them."""
     if tensor.datatype != BYTES:
@@ -99,11 +111,15 @@ def packed(tensor: Tensor) -> bytes:
 
 
 def _shape(told: Any, where: str) -> tuple[int, ...]:
-    is_shape = isinstance(told, list) and len(told) > 0
-    if not is_shape or not all(type(size) is int and size >= 0 for size in told):
+    sizes = told if isinstance(told, list) else []
+    if not sizes or not all(map(_is_size, sizes)):
         remedy = "Give the number of rows first, as in [3] or [3, 1]."
         raise InvalidInput("The shape is no list of sizes.", where=where, remedy=remedy)
-    return tuple(told)
+    return tuple(sizes)
+
+
+def _is_size(told: Any) -> bool:
+    return type(told) is int and told >= 0  # a truth value is an int, too, and no size
 
 
 def _flat(data: Any) -> Iterator[Any]:
@@ -156,8 +172,13 @@ def _plain(value: Any) -> Any:
 
 
 def _nested(values: Sequence[Any], shape: Sequence[int]) -> list[Any]:
-    if len(shape) == 1:
+    """Return values row by row as lists of lists."""
+    rows, *inner = shape
+    if not inner:
         return list(values)
-    step = math.prod(shape[1:])
-    starts = range(0, shape[0] * step, step) if step else [0] * shape[0]
-    return [_nested(values[start : start + step], shape[1:]) for start in starts]
+    step = math.prod(inner)
+    nested = []
+    for row in range(rows):
+        start = row * step
+        nested.append(_nested(values[start : start + step], inner))
+    return nested

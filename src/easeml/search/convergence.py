@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from easeml.search.feasible import UNLIKELY
 from easeml.search.improvement import BEST_POSSIBLE
 from easeml.search.state import SearchState, set_resting
 
@@ -27,15 +28,17 @@ def remaining(state: SearchState, job: str) -> Remaining:
 
     E[max over arms of min(A, 1) - best]+ by quasi-random draws (scrambled Sobol points, fixed seed)
     from the joint posterior of the arms with the highest expected improvement; arms under way
-    count. Without any quality yet, best is 0. Raises ``NotFound`` for an unknown job.
+    count, and those that are unlikely to keep the rules of the job do not. Without any quality yet,
+    best is 0. Raises ``NotFound`` for an unknown job.
     """
     found = state.job(job)
     left = found.untried
+    left = left[found.all_chances[left] >= UNLIKELY]
     if not left.size:
         return Remaining(0.0, 0.0)
     best = 0.0 if found.best is None else found.best
     posterior = found.posterior
-    hopes = posterior.improvement(best)[left]
+    hopes = (posterior.improvement(best) * found.all_chances)[left]
     top = np.sort(left[np.argsort(-hopes, kind="stable")[:_ARMS]])
     deviations = _normal_draws(top.size) @ _root(posterior.covariance(top)).T
     expected, squares = 0.0, 0.0

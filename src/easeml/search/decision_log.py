@@ -249,6 +249,10 @@ def _set_costs(seen: Seen, job: str, costs: Sequence[tuple[int, float]]) -> Seen
     return replace(seen, state=states.set_costs(seen.state, job, costs))
 
 
+def _set_chances(seen: Seen, job: str, chances: Sequence[float], best: float | None) -> Seen:
+    return replace(seen, state=states.set_chances(seen.state, job, chances, best))
+
+
 def _set_deadline(seen: Seen, job: str, deadline: float | None) -> Seen:
     return replace(seen, state=states.set_deadline(seen.state, job, _moment(deadline)))
 
@@ -275,6 +279,7 @@ _KINDS: dict[str, Callable[..., Seen]] = {
     "remove_job": _remove_job,
     "set_active": _set_active,
     "set_budget": _set_budget,
+    "set_chances": _set_chances,
     "set_costs": _set_costs,
     "set_deadline": _set_deadline,
     "set_now": _set_now,

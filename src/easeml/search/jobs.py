@@ -70,7 +70,8 @@ class SearchJob:
     Arms are indices into ``arms``; ``costs`` (K,) in device seconds. ``active``: the provider lets
     it take part; ``resting``: it has converged. ``deadline``: moment by which runs must be expected
     to end; ``now``: the present moment, kept for jobs with a deadline. ``spent``: device seconds,
-    ``charged``: what they were charged at.
+    ``charged``: what they were charged at. ``chances``: that each of the first arms keeps the rules of
+    the job, 1 for those after them; ``best`` is the best of those that kept them.
     """
 
     name: str
@@ -89,6 +90,7 @@ class SearchJob:
     deadline: float = math.inf
     now: float = 0.0
     resting: bool = False
+    chances: tuple[float, ...] = ()
 
     @cached_property
     def startable(self) -> np.ndarray:
@@ -143,9 +145,19 @@ class SearchJob:
 
     @cached_property
     def improvement(self) -> np.ndarray:
-        """Expected improvement (K,) of each arm over the incumbent; without any run over 0."""
+        """Expected improvement (K,) of each arm over the incumbent; without any run over 0.
+
+        An arm that may break the rules of the job counts with the chance that it does not.
+        """
         over = 0.0 if self.incumbent is None else self.incumbent
-        return self.believed.improvement(over)
+        return self.believed.improvement(over) * self.all_chances
+
+    @cached_property
+    def all_chances(self) -> np.ndarray:
+        """That each arm (K,) keeps the rules of the job."""
+        found = np.ones(len(self.arms))
+        found[: len(self.chances)] = self.chances
+        return found
 
     @cached_property
     def rates(self) -> np.ndarray:

@@ -226,6 +226,21 @@ def set_costs(state: SearchState, job: str, costs: Sequence[tuple[int, float]]) 
     return _put(state, replace(found, arms=tuple(arms), costs=predicted))
 
 
+def set_chances(
+    state: SearchState, job: str, chances: Sequence[float], best: float | None
+) -> SearchState:
+    """Change how likely the arms of a job keep its rules, and the best quality of those that did.
+
+    ``chances``: of its first arms, the others keep them for sure; none: the job has no rules. A job
+    at rest wakes. Raises ``NotFound``, and ``InvalidInput`` for what is no probability or for more
+    of them than there are arms.
+    """
+    found = state.job(job)
+    if len(chances) > len(found.arms) or not all(0 <= one <= 1 for one in chances):
+        raise InvalidInput("There is a probability for each arm.", where=f"job {job!r}")
+    return _put(state, replace(found, chances=tuple(chances), best=best, resting=False))
+
+
 def set_budget(state: SearchState, job: str, budget: Budget) -> SearchState:
     """Change what a job may use up; a job at rest wakes. Raises ``NotFound``."""
     return _put(state, replace(state.job(job), budget=budget, resting=False))

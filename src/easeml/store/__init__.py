@@ -32,6 +32,7 @@ from easeml.store.rows import Rows, Tables
 from easeml.store.store import Store
 from easeml.store.transaction import Transaction
 from easeml.store.uploads import Upload, UploadStore
+from easeml.store.usage import day_of
 from easeml.store.wakeups import Wakeup
 
 __all__ = [
@@ -68,4 +69,5 @@ __all__ = [
     "UploadStore",
     "User",
     "Wakeup",
+    "day_of",
 ]

@@ -8,13 +8,14 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Set
+import time
+from collections.abc import Iterable, Iterator, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from easeml.errors import Damaged, InvalidInput, NotFound, TooLarge
-from easeml.store.files import LocalFiles, age, chunks_of, damaged
+from easeml.store.files import LocalFiles, StoredFile, chunks_of, damaged
 
 _WRITERS = 8  # files of a folder at once: a disk does several for the price of one
 
@@ -167,21 +168,38 @@ class ArtefactStore:
         """Raise ``Unreachable`` if nothing of a tenant is here: a disk may not be mounted."""
         self._files.check_there(tenant_id)
 
-    def strays(self, held: Set[str], least_age: float) -> list[Path]:
-        """Return the stored files that none of the digests ``held`` needs, ``least_age`` s old.
+    def aged(self, least_age: float) -> list[StoredFile]:
+        """Return the stored files that were written at least ``least_age`` s ago.
 
-        A folder needs its manifest and its files. What was stored a moment ago may be held soon.
+        Ask before it is read which digests are held: what was stored a moment ago may be held soon.
+        """
+        newest = time.time() - least_age
+        return [file for file in self._files.kept() if file.written <= newest]
+
+    def strays(self, aged: Sequence[StoredFile], held: Set[str]) -> list[StoredFile]:
+        """Return those of the files ``aged`` that none of the digests ``held`` needs.
+
+        A folder needs its manifest and its files. Where a manifest that is held cannot be read,
+        nobody knows what it needs, and all of its tenant is needed.
         """
         needed = set(held)
-        for path in self._files.stored():
-            if path.suffix == ".folder" and path.stem in held:
-                document = json.loads(path.read_bytes())
-                needed.update(member["digest"] for member in document["files"])
-        return [
-            path
-            for path in self._files.stored()
-            if path.stem not in needed and age(path) >= least_age
-        ]
+        unsure: set[str] = set()
+        for file in self._files.kept():
+            if not file.is_folder or file.digest not in held:
+                continue
+            try:
+                manifest = self._manifest(file.tenant_id, file.digest)
+            except Damaged:
+                manifest = None
+            if manifest is None:
+                unsure.add(file.tenant_id)
+                continue
+            needed.update(member["digest"] for member in manifest["files"])
+        return [file for file in aged if file.digest not in needed and file.tenant_id not in unsure]
+
+    def remove(self, file: StoredFile, least_age: float) -> bool:
+        """Remove a stray unless it was written anew less than ``least_age`` s ago; tell whether."""
+        return self._files.remove(file, least_age)
 
     def exists(self, tenant_id: str, digest: str) -> bool:
         """Whether a file or folder with this digest is stored."""

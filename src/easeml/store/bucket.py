@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from easeml.errors import InvalidInput, Unreachable
+from easeml.store.files import StoredFile
 
 _REMOTE: dict[str, Any] = {
     "retry_config": {"max_retries": 5, "retry_timeout": timedelta(seconds=30)}
@@ -54,14 +55,39 @@ class Bucket:
 
     def has(self, key: str, size: int | None = None) -> bool:
         """Tell whether there is an object, with ``size`` bytes where that is given."""
+        found = self.about(key)
+        return found is not None and size in (None, found.size)
+
+    def about(self, key: str) -> StoredFile | None:
+        """Return size and time of an object; None where there is none."""
         import obstore
 
         with self._faults():
             try:
                 found = obstore.head(self._store, key)
             except FileNotFoundError:
-                return False
-        return size is None or found["size"] == size
+                return None
+        return StoredFile(key, found["size"], found["last_modified"].timestamp())
+
+    def list(self) -> Iterator[StoredFile]:
+        """Give all objects, page by page."""
+        import obstore
+
+        with self._faults():
+            for page in obstore.list(self._store):
+                for found in page:
+                    written = found["last_modified"].timestamp()
+                    yield StoredFile(found["path"], found["size"], written)
+
+    def delete(self, key: str) -> None:
+        """Remove an object; one that is not there is no fault."""
+        import obstore
+
+        with self._faults():
+            try:
+                obstore.delete(self._store, key)
+            except FileNotFoundError:
+                return
 
     def send(self, key: str, path: Path) -> None:
         """Keep the bytes of a file under ``key``; durable on return."""

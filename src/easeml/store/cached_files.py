@@ -1,14 +1,17 @@
 """Artefacts in a bucket, and beside it a folder of this machine with those that were used last."""
 
 import os
+import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from easeml.store.bucket import Bucket
-from easeml.store.files import LocalFiles, damaged
+from easeml.store.files import LocalFiles, StoredFile, damaged
 
+_FRESH_SECONDS = 12 * 3600.0  # half of the grace after which what nobody refers to is removed
 _IN_USE_SECONDS = 3600.0  # how long a file may still be read by who asked where it lies
+_KEPT = re.compile(r"[A-Za-z0-9_-]{1,128}/[0-9a-f]{2}/[0-9a-f]{64}(\.folder)?")
 
 
 class CachedFiles(LocalFiles):
@@ -24,7 +27,10 @@ class CachedFiles(LocalFiles):
         """Keep bytes in the bucket and here, durable on return; returns their digest and size."""
         digest, size = super().write(tenant_id, chunks, suffix)
         place = self.place(tenant_id, digest, suffix)
-        if not self._bucket.has(self.key(place), size):
+        there = self._bucket.about(self.key(place))
+        # What lies there long may be about to be removed, because nobody refers to it yet.
+        is_fresh = there is not None and time.time() - there.written < _FRESH_SECONDS
+        if there is None or there.size != size or not is_fresh:
             self._bucket.send(self.key(place), place)
         return digest, size
 
@@ -47,6 +53,21 @@ class CachedFiles(LocalFiles):
     def forget(self, tenant_id: str, digest: str) -> bool:
         """Remove a damaged file from the folder: the bucket has it."""
         self.place(tenant_id, digest).unlink(missing_ok=True)
+        return True
+
+    def kept(self) -> Iterator[StoredFile]:
+        """Give all files of the bucket."""
+        for file in self._bucket.list():
+            if _KEPT.fullmatch(file.key):
+                yield file
+
+    def remove(self, file: StoredFile, least_age: float) -> bool:
+        """Remove a file from the bucket and from the folder, as ``LocalFiles`` does."""
+        there = self._bucket.about(file.key)
+        if there is not None and time.time() - there.written < least_age:
+            return False
+        self._bucket.delete(file.key)
+        (self._root / file.key).unlink(missing_ok=True)
         return True
 
     def check_writable(self) -> None:

@@ -14,6 +14,25 @@ from easeml.store.sqlite import check_library, driver, library_version
 BUSY_SECONDS = 60.0
 """How long a writing transaction of SQLite waits for its turn."""
 
+_ANSWER_SECONDS = 10
+"""After so long without a sign of a PostgreSQL server, a connection counts as cut."""
+
+PATIENCE = {
+    # By default a cut network is noticed after a quarter of an hour.
+    "connect_timeout": _ANSWER_SECONDS,
+    "keepalives_idle": _ANSWER_SECONDS,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 2 * _ANSWER_SECONDS * 1000,
+}
+# A machine that vanished within a transaction must not keep its locks for hours.
+_SERVER_PATIENCE = (
+    "tcp_keepalives_idle=10",
+    "tcp_keepalives_interval=3",
+    "tcp_keepalives_count=3",
+    "idle_in_transaction_session_timeout=300000",
+)
+
 _PRAGMAS = ("synchronous=FULL", "temp_store=MEMORY", "cache_size=-16000")
 
 
@@ -74,8 +93,18 @@ def _sqlite(url: sa.URL) -> sa.Engine:
 
 
 def _postgres(url: sa.URL) -> sa.Engine:
+    own_options = url.query.get("options", "")
+    options = " ".join([f"-c {one}" for one in _SERVER_PATIENCE])
+    patience = {**PATIENCE, "options": f"{options} {own_options}".strip()}
+    # What the URL says counts more.
+    said = {name: value for name, value in patience.items() if name not in url.query}
     return sa.create_engine(
-        url, pool_size=4, max_overflow=28, pool_pre_ping=True, **_json_options()
+        url,
+        connect_args={**said, "options": patience["options"]},
+        pool_size=4,
+        max_overflow=28,
+        pool_pre_ping=True,
+        **_json_options(),
     )
 
 

@@ -47,6 +47,16 @@ class Events:
             for row in self._session.all(query.order_by(events.c.seq.desc()).limit(limit))
         ]
 
+    def next_of_kinds(
+        self, tenant_id: str, kinds: Sequence[str], *, after: int, limit: int
+    ) -> list[Event]:
+        """The events of these kinds of a tenant, numbered above ``after``, oldest first."""
+        self.flush()
+        query = sa.select(events).where(
+            events.c.tenant_id == tenant_id, events.c.kind.in_(kinds), events.c.seq > after
+        )
+        return [Event(*row) for row in self._session.all(query.order_by(events.c.seq).limit(limit))]
+
     def before(
         self,
         seq: int,
@@ -80,6 +90,25 @@ class Events:
         self.flush()
         row = self._session.first(sa.select(sa.func.coalesce(sa.func.max(events.c.seq), 0)))
         return row[0] if row else 0
+
+    def count_before(self, time: float) -> int:
+        """How many events are older than a time (seconds of the epoch)."""
+        row = self._session.first(sa.select(sa.func.count()).where(events.c.created < time))
+        return row[0] if row else 0
+
+    def forget(self, before: float) -> int:
+        """Remove the events that are older than a time; return how many.
+
+        The newest stays: its number is how far everybody has read.
+        """
+        newest = sa.select(sa.func.max(events.c.seq)).scalar_subquery()
+        old = sa.delete(events).where(events.c.created < before, events.c.seq < newest)
+        return self._session.change(old)
+
+    def subjects(self, kind: str, since: float) -> set[str]:
+        """What events of a kind were about, in all tenants, since a time."""
+        query = sa.select(events.c.subject).where(events.c.kind == kind, events.c.created >= since)
+        return {row[0] for row in self._session.all(query)}
 
     def flush(self) -> None:
         """Write what was appended.

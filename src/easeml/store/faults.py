@@ -6,16 +6,19 @@ from contextlib import contextmanager
 
 from sqlalchemy import exc
 
-from easeml.errors import Damaged, EasemlError, StorageFull
+from easeml.errors import Damaged, DatabaseAway, EasemlError, StorageFull
 
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 _FULL_DATABASE = ("database or disk is full", "no space left on device", "could not extend file")
+_BUSY_FILE = ("database is locked", "database table is locked", "unable to open database file")
 _BROKEN_DATABASE = ("malformed", "is not a database", "disk i/o error", "invalid page")
 
 
 @contextmanager
 def storage_faults() -> Iterator[None]:
-    """Turn a full disk into ``StorageFull`` and a broken database into ``Damaged``."""
+    """Turn a full disk into ``StorageFull``, a broken database into ``Damaged``, and one that cannot
+    be reached or is locked for too long into ``DatabaseAway``.
+    """
     try:
         yield
     except exc.DatabaseError as error:
@@ -23,6 +26,8 @@ def storage_faults() -> Iterator[None]:
         if fault is None:
             raise
         raise fault from error
+    except exc.TimeoutError as error:  # all connections of this process are in use
+        raise database_is_away() from error
     except OSError as error:
         if error.errno not in _FULL_DISK:
             raise
@@ -36,12 +41,35 @@ def fault_of_database(error: exc.DatabaseError) -> EasemlError | None:
         return disk_is_full()
     if any(words in reason for words in _BROKEN_DATABASE):
         return database_is_broken()
+    if _is_away(error, reason):
+        return database_is_away()
     return None
+
+
+def _is_away(error: exc.DatabaseError, reason: str) -> bool:
+    """Tell whether the same statement may succeed later.
+
+    PostgreSQL's driver has this kind for what is no fault of the statement: the connection, the
+    server's resources, its operator, locks. SQLite's has it for nearly everything.
+    """
+    if error.connection_invalidated:
+        return True
+    if type(error.orig).__module__.startswith("psycopg"):
+        return isinstance(error, exc.OperationalError)
+    return any(words in reason for words in _BUSY_FILE)
 
 
 def disk_is_full() -> StorageFull:
     """Return the error of a disk without space."""
     return StorageFull(remedy="The provider has to free space on easeml's disk; then try again.")
+
+
+def database_is_away() -> DatabaseAway:
+    """Return the error of a database that does not answer now."""
+    return DatabaseAway(
+        "The database does not answer.",
+        remedy="Try again in a few seconds. If it stays so, the provider has to look at it.",
+    )
 
 
 def database_is_broken() -> Damaged:

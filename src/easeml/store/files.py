@@ -1,11 +1,14 @@
 """Where the bytes of artefacts lie: files under ``<root>/<tenant>/<ab>/<sha256>``."""
 
+import fcntl
 import hashlib
 import os
 import re
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +19,31 @@ _CHUNK = 2**20
 _STALE_SECONDS = 24 * 3600
 _TENANT = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_FOLDER = ".folder"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file that is kept. ``key``: its name below the root; ``written``: seconds of the epoch."""
+
+    key: str
+    size: int
+    written: float
+
+    @property
+    def tenant_id(self) -> str:
+        """Whose it is."""
+        return self.key.partition("/")[0]
+
+    @property
+    def digest(self) -> str:
+        """Of its bytes."""
+        return Path(self.key).name.removesuffix(_FOLDER)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is the manifest of a folder."""
+        return self.key.endswith(_FOLDER)
 
 
 class LocalFiles:
@@ -43,7 +71,8 @@ class LocalFiles:
             _flush(temporary)
             place = self.place(tenant_id, digest, suffix)
             self._make_durable(place.parent)
-            temporary.replace(place)
+            with self._nobody(fcntl.LOCK_SH):
+                temporary.replace(place)
             _flush(place.parent)
         finally:
             temporary.unlink(missing_ok=True)
@@ -85,6 +114,37 @@ class LocalFiles:
         for tenant in self._root.iterdir():
             if not tenant.name.startswith("."):
                 yield from tenant.glob("[0-9a-f][0-9a-f]/*")
+
+    def kept(self) -> Iterator[StoredFile]:
+        """Give all files that are kept, wherever they lie."""
+        for path in self.stored():
+            try:
+                about = path.stat()
+            except FileNotFoundError:  # removed in this moment
+                continue
+            yield StoredFile(self.key(path), about.st_size, about.st_mtime)
+
+    def remove(self, file: StoredFile, least_age: float) -> bool:
+        """Remove a kept file unless it was written anew less than ``least_age`` s ago; tell whether.
+
+        Nobody writes a file meanwhile: what is written again is not removed with what it was.
+        """
+        place = self._root / file.key
+        with self._nobody(fcntl.LOCK_EX):
+            if age(place) < least_age:
+                return False
+            place.unlink(missing_ok=True)
+        return True
+
+    @contextmanager
+    def _nobody(self, kind: int) -> Iterator[None]:
+        """Keep removing apart from giving names: many may name files at once, or one removes."""
+        held = os.open(self._incoming, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(held, kind)
+            yield
+        finally:
+            os.close(held)  # gives the lock back
 
     def check_writable(self) -> None:
         """Write and remove a few bytes; raises ``StorageFull``, or ``Unreachable`` with the reason

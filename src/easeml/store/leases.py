@@ -32,6 +32,9 @@ class Leases:
             name=name, holder=holder, epoch=1, expires=now + seconds
         )
         same = leases.c.holder == holder
+        # One that lasts longer than any can is from before the clock was set back: its holder may be
+        # dead, and nobody would lead until the clock is there again. If it lives, it is fenced.
+        is_over = (leases.c.expires <= now) | (leases.c.expires > now + seconds)
         taken = insert.on_conflict_do_update(
             index_elements=["name"],
             set_={
@@ -39,7 +42,7 @@ class Leases:
                 "epoch": leases.c.epoch + sa.case((same, 0), else_=1),
                 "expires": now + seconds,
             },
-            where=same | (leases.c.expires <= now),
+            where=same | is_over,
         )
         rows = self._session.change_returning(taken.returning(*leases.c))
         return Lease(*rows[0]) if rows else None

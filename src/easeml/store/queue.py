@@ -18,6 +18,7 @@ from easeml.store.records import Attempt, Task
 from easeml.store.rows import values
 from easeml.store.session import Session
 from easeml.store.tables import attempts, tasks
+from easeml.store.usage import Used
 
 LOST_ALLOWED = 3
 """Attempts that may be lost, with their process, on top of a task's own ``max_attempts``."""
@@ -39,10 +40,12 @@ _RUNNING = sa.select(attempts.c.id, attempts.c.asked_to_end).where(
 class Queue:
     """Tasks waiting for work and under work, over all tenants."""
 
-    __slots__ = ("_session",)
+    __slots__ = ("_session", "_used")
 
-    def __init__(self, session: Session):
+    def __init__(self, session: Session, used: Used):
+        """``used``: counts the device seconds of attempts that end."""
         self._session = session
+        self._used = used
 
     def claim(
         self, process_id: str, lane: Lane, lease_seconds: float, kinds: Sequence[str] | None = None
@@ -193,6 +196,7 @@ class Queue:
         running and current.
         """
         task = self._ended(attempt, AttemptState.SUSPENDED, _SUSPENDED)
+        self._used.add(task.tenant_id, cost)
         return self._set(
             task,
             state=TaskState.WAITING,
@@ -222,9 +226,11 @@ class Queue:
         if task.state not in TASKS_UNDER_WAY:
             return task
         now = self._session.now()
-        cost = task.cost
+        own = 0.0
         if task.state == TaskState.RUNNING and task.started is not None:
-            cost += max(0.0, now - task.started)
+            own = max(0.0, now - task.started)
+        cost = task.cost + own
+        self._used.add(task.tenant_id, own)
         self._end_attempt(attempts.c.task_id == task_id, AttemptState.LOST, reason)
         return self._set(task, state=TaskState.CANCELLED, error=reason, cost=cost, finished=now)
 
@@ -232,6 +238,7 @@ class Queue:
         self, attempt: Attempt, state: TaskState, error: str, outcome: dict[str, Any]
     ) -> Task:
         task = self._ended(attempt, AttemptState(state), error)
+        self._used.add(task.tenant_id, outcome["cost"])
         cost = task.cost + outcome["cost"]
         return self._set(
             task,

@@ -15,6 +15,7 @@ from easeml.contract.states import (
     InvitationState,
     JobState,
     KeyKind,
+    KeyScope,
     Lane,
     MemberRole,
     ModuleState,
@@ -22,10 +23,14 @@ from easeml.contract.states import (
     ProcessState,
     PromotionKind,
     PromotionState,
+    RetrievalState,
     Role,
     RolloutState,
     RolloutWay,
     ShareRole,
+    SourceAction,
+    SubscriptionState,
+    SubscriptionWay,
     TaskGroup,
     TaskState,
     VersionState,
@@ -38,6 +43,7 @@ from easeml.store.shapes import (
     ColumnSeen,
     JobLimits,
     Json,
+    ModelFiles,
     Operation,
     OtherAnswer,
     RolloutEvidence,
@@ -72,6 +78,8 @@ class User:
     created: float = 0.0
     read_seq: int = 0  # number of the event up to which they have read their notifications
     removed: bool = False  # for good: nobody sees them, and their name is free
+    identity: str | None = None  # issuer and id of who signs in by an identity provider
+    identity_name: str = ""  # what people know that identity by
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,8 @@ class ApiKey:
     """A named, hashed, revocable, expiring key of a user, acting in one tenant.
 
     ``hash``: SHA-256, hex. ``origin``: of a sign-in, the program and the address that asked for it.
+    ``application_id``: the only application that a key for predictions may ask. ``used``: when it
+    was last seen.
     """
 
     id: str
@@ -123,6 +133,9 @@ class ApiKey:
     created: float = 0.0
     kind: KeyKind = KeyKind.API
     origin: str = ""
+    scope: KeyScope = KeyScope.ALL
+    application_id: str = ""
+    used: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +167,8 @@ class DatasetVersion:
     """An immutable version.
 
     ``operation`` says how it was made. ``columns`` is the inference: a list of column reports.
-    ``artefact`` is the digest of the stored tables.
+    ``artefact`` is the digest of the stored tables; ``doubts`` that of the candidates of its cells,
+    empty as long as nobody looked for any.
     """
 
     id: str
@@ -172,6 +186,7 @@ class DatasetVersion:
     summary: VersionSummary = field(default_factory=VersionSummary)
     error: str = ""
     created: float = 0.0
+    doubts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +211,7 @@ class Application:
     created: float = 0.0
     deleted: float | None = None  # since when; it can be restored until it is erased
     erased: bool = False  # its models and what people and requests told are gone
+    follows: bool = True  # takes the new rows of its data set when that is fetched again
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +310,12 @@ class Candidate:
     predicted_cost: float
     created: float = 0.0
 
+    @property
+    def variant(self) -> str:
+        """The model, or ``MODEL+TRANSFORM`` where an added transform stands before it."""
+        is_behind_more = self.name.startswith(f"{self.model}+")
+        return self.name.rpartition("-")[0] if is_behind_more else self.model
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -324,6 +346,7 @@ class Task:
     urgent: bool = False  # goes before all that is not, and is never suspended
     suspensions: int = 0  # attempts that were ended to make room for urgent ones
     lost: float = 0.0  # device seconds of these, which are part of the cost
+    request: str = ""  # id of the request that asked for it; empty where a process did
 
     @property
     def spec_kind(self) -> str:
@@ -334,6 +357,20 @@ class Task:
     def objective(self) -> str:
         """What it measures quality by, as its spec says; empty where it measures none."""
         return self.payload.get("objective") or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Device seconds that a tenant used on a day. ``id``: tenant and day; ``day``: in UTC, ISO.
+
+    What was used counts on the day on which its attempt ended.
+    """
+
+    id: str
+    tenant_id: str
+    day: str
+    seconds: float
+    created: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +421,7 @@ class TrainedModel:
     refitted: str = ""  # digest of the same fitted on train and validation rows
     refitted_predictions: str = ""  # of the test rows, by that
     compared_by: float | None = None  # in place of the quality, where that is not flattered
+    measures: Json = field(default_factory=dict)  # in their own units, asked for after training
 
     @property
     def standing(self) -> float:
@@ -526,6 +564,89 @@ class Rollout:
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionRule:
+    """What of an application is kept, where its owner wants it otherwise. ``id``: the application.
+
+    ``models``: the best of its newest search; ``model_days``, ``result_days``: for how long others,
+    and predictions of files, are kept, 0: for ever. None: as the settings say.
+    """
+
+    id: str
+    tenant_id: str
+    models: int | None = None
+    model_days: float | None = None
+    result_days: float | None = None
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """The files of a model that nobody needs, until they are removed. ``id``: the model.
+
+    ``files``: what the model's row said of them. ``size``: bytes. ``kept``: somebody wants the
+    model, which has its files, and it is not retired any more.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    files: ModelFiles = field(default_factory=ModelFiles)
+    size: int = 0
+    kept: bool = False
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When something is done with a data set that came from elsewhere, again and again.
+
+    ``user_id``: who asked for it, and has to have access still. ``every``, ``at``, ``zone``: as of
+    ``service.sources.timing.When``. ``failures``: retrievals in a row that failed; ``error``: of the last
+    of them, or why the schedule is paused.
+    """
+
+    id: str
+    tenant_id: str
+    user_id: str
+    action: SourceAction
+    dataset_id: str
+    application_id: str  # whose model predicts; empty for a refresh
+    every: str
+    at: str
+    zone: str
+    next_time: float
+    paused: bool = False
+    failures: int = 0
+    error: str = ""
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """One time that a data set was fetched again.
+
+    ``schedule_id``: empty where a person asked. ``task_id``: what runs, or ran last; that of a
+    prediction has the predictions. ``version_id``: what a refresh made. ``fewer``: a
+    table is taken also where it seems cut off. ``note``: what people should know, the reason where
+    it failed.
+    """
+
+    id: str
+    tenant_id: str
+    action: SourceAction
+    dataset_id: str
+    application_id: str = ""
+    schedule_id: str = ""
+    state: RetrievalState = RetrievalState.RUNNING
+    task_id: str = ""
+    version_id: str = ""
+    fewer: bool = False
+    note: str = ""
+    ended: float | None = None
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Feedback:
     """What was true of a row that an endpoint was asked about; the newest of a row counts.
 
@@ -598,7 +719,7 @@ class Report:
 class WorkItem:
     """Something that a person is asked about a cell of a row.
 
-    ``information``: what the answer should tell of the target, in nats. ``holder``: the user who has
+    ``information``: squared error of predictions that the answer should take off. ``holder``: the user who has
     it till ``held_until``; nobody else is asked meanwhile.
     """
 
@@ -654,6 +775,35 @@ class Event:
     def application_id(self) -> str:
         """The application that it concerns; empty where it names none."""
         return self.data.get("application_id") or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """Notifications of a tenant that are sent elsewhere, for the person who asked for it.
+
+    ``kinds``: of events, or what stands before the dot of several. ``application_id``: only what
+    concerns it; empty: all. ``secret``: signs what is posted, or the code that confirms an address of
+    mail, until it does. ``quiet``: the hours (UTC) from which and until which no mail is sent.
+    ``seq``: the last event that was sent. ``failing_since``, ``next_try``: 0 where nothing failed.
+    """
+
+    id: str
+    tenant_id: str
+    user_id: str
+    way: SubscriptionWay
+    address: str
+    kinds: list[str]
+    application_id: str
+    secret: str
+    seq: int
+    state: SubscriptionState
+    quiet: list[int] = field(default_factory=list)
+    failures: int = 0
+    failing_since: float = 0.0
+    next_try: float = 0.0
+    error: str = ""
+    last_sent: float = 0.0
+    created: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

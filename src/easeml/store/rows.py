@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.store import records, tables
+from easeml.store.selecting import AFTER, MOST, OWNER, SINCE, SKIPPED, Shape, select, with_values
 from easeml.store.session import Session
 
 R = TypeVar("R")
@@ -44,7 +45,18 @@ class Rows(Generic[R]):
 
     def get(self, id: str) -> R:
         """The row with this id. Raises ``NotFound``."""
-        row = self._session.first(sa.select(self._table).where(*self._conditions({"id": id})))
+        row = self._first(self._shape({"id": id}), {"id": id})
+        if row is None:
+            raise self._missing(id)
+        return self._record(*row)
+
+    def hold(self, id: str) -> R:
+        """The row with this id, which nobody else holds or changes until the transaction ends.
+
+        What is counted after it stays so. Raises ``NotFound``.
+        """
+        query = sa.select(self._table).where(*self._conditions({"id": id})).with_for_update()
+        row = self._session.first(query)
         if row is None:
             raise self._missing(id)
         return self._record(*row)
@@ -54,17 +66,15 @@ class Rows(Generic[R]):
         found = self.list(limit=1, **equals)
         return found[0] if found else None
 
-    def count(self, **equals: Any) -> int:
-        """How many rows have these values."""
-        query = sa.select(sa.func.count()).select_from(self._table).where(*self._conditions(equals))
-        row = self._session.first(query)
+    def count(self, *, since: float | None = None, **equals: Any) -> int:
+        """How many rows have these values, created after ``since`` where that is given."""
+        shape = self._shape(equals)._replace(counts_by="", is_newer=since is not None)
+        row = self._first(shape, {**equals, SINCE: since})
         return row[0] if row else 0
 
     def count_by(self, name: str, **equals: Any) -> dict[Any, int]:
         """How many rows have these values, by what they have in the field ``name``."""
-        column = self._table.c[name]
-        query = sa.select(column, sa.func.count()).where(*self._conditions(equals))
-        found = self._session.all(query.group_by(column))
+        found = self._all(self._shape(equals)._replace(counts_by=name), equals)
         return dict(tuple(row) for row in found)
 
     def add(self, record: R) -> R:
@@ -88,6 +98,21 @@ class Rows(Generic[R]):
                 f"One of these {self._table.name} is already there.", where=self._table.name
             )
         return added
+
+    def ensure(self, record: R) -> None:
+        """Add a row where it is not there yet; one that is there is held until the transaction
+        ends, so that nobody removes it meanwhile.
+        """
+        key = self._table.primary_key.columns[0]
+        statement = self._session.insert(self._table).values(values(self._completed(record)))
+        held = statement.on_conflict_do_update(index_elements=[key], set_={key.name: key})
+        self._session.change(held)
+
+    def hold_all(self, ids: Sequence[str]) -> builtins.list[str]:
+        """Hold those of these rows that are there, as ``hold`` does; return their ids."""
+        wanted = sa.select(self._table.c.id).where(*self._conditions({"id": [*ids]}))
+        held = wanted.order_by(self._table.c.id).with_for_update()
+        return [row[0] for row in self._session.all(held)]
 
     def update(self, id: str, *, where: dict[str, Any] | None = None, **changes: Any) -> R:
         """Change a row if it has the values ``where`` (compare-and-set); returns the row as it is
@@ -133,30 +158,50 @@ class Rows(Generic[R]):
         limit: int | None = 50,
         skip: int = 0,
         newest_first: bool = False,
+        since: float | None = None,
         **equals: Any,
     ) -> builtins.list[R]:
         """Rows with these values in order of id, at most ``limit`` (``None``: all), beyond the id
-        ``after``.
+        ``after``, created after ``since``.
 
         ``skip``: how many to leave out first; it reads them, so ``after`` is the way through long
         lists.
         """
-        key = self._table.c.id
-        query = sa.select(self._table).where(*self._conditions(equals))
-        if after is not None:
-            query = query.where(key < after if newest_first else key > after)
-        query = (
-            query.order_by(key.desc() if newest_first else key).limit(limit).offset(skip or None)
+        shape = self._shape(equals)._replace(
+            is_limited=limit is not None,
+            skips=skip > 0,
+            is_after=after is not None,
+            newest_first=newest_first,
+            is_newer=since is not None,
         )
-        return [self._record(*row) for row in self._session.all(query)]
+        others = {MOST: limit, SKIPPED: skip or None, AFTER: after, SINCE: since}
+        rows = self._all(shape, equals, **others)
+        return [self._record(*row) for row in rows]
 
     def pick(self, *names: str, **equals: Any) -> builtins.list[tuple[Any, ...]]:
         """These fields of all rows with these values, in order of id: much less to read than whole
         rows.
         """
-        columns = [self._table.c[name] for name in names]
-        query = sa.select(*columns).where(*self._conditions(equals)).order_by(self._table.c.id)
-        return [tuple(row) for row in self._session.all(query)]
+        shape = self._shape(equals)._replace(columns=names)
+        return [tuple(row) for row in self._all(shape, equals)]
+
+    def newest_ids(self, most: int, equals: Mapping[str, Any]) -> builtins.list[str]:
+        """The ids of the newest rows with these values, at most ``most``, newest first."""
+        shape = self._shape(equals)._replace(columns=("id",), is_limited=True, newest_first=True)
+        return [id for (id,) in self._all(shape, equals, **{MOST: most})]
+
+    def _shape(self, equals: Mapping[str, Any]) -> Shape:
+        return with_values(self._table, equals)._replace(is_owned=self._tenant is not None)
+
+    def _first(self, shape: Shape, equals: Mapping[str, Any]) -> sa.Row[Any] | None:
+        return self._session.first(select(shape), self._given(equals))
+
+    def _all(self, shape: Shape, equals: Mapping[str, Any], **others: Any) -> Sequence[sa.Row[Any]]:
+        return self._session.all(select(shape), self._given({**equals, **others}))
+
+    def _given(self, equals: Mapping[str, Any]) -> dict[str, Any]:
+        given = {name: value for name, value in equals.items() if value is not None}
+        return given if self._tenant is None else {**given, OWNER: self._tenant}
 
     def _conditions(self, equals: dict[str, Any]) -> "builtins.list[sa.ColumnElement[bool]]":
         conditions = [self._equal(name, value) for name, value in equals.items()]
@@ -166,7 +211,7 @@ class Rows(Generic[R]):
 
     def _equal(self, name: str, value: Any) -> "sa.ColumnElement[bool]":
         if name not in self._table.c:
-            raise TypeError(f"{self._record.__name__} has no field {name!r}.")
+            raise TypeError(f"The table {self._table.name} has no field {name!r}.")
         column = self._table.c[name]
         return column.in_(value) if isinstance(value, builtins.list | tuple) else column == value
 
@@ -206,10 +251,12 @@ class Tables:
         self.shares = rows(tables.shares, records.Share)
         self.goals = rows(tables.goals, records.Goal)
         self.suggestions = rows(tables.suggestions, records.Suggestion)
+        self.subscriptions = rows(tables.subscriptions, records.Subscription)
         self.jobs = rows(tables.jobs, records.Job)
         self.candidates = rows(tables.candidates, records.Candidate)
         self.tasks = rows(tables.tasks, records.Task)
         self.attempts = rows(tables.attempts, records.Attempt)
+        self.usage = rows(tables.usage, records.Usage)
         self.models = rows(tables.models, records.TrainedModel)
         self.promotions = rows(tables.promotions, records.Promotion)
         self.gates = rows(tables.gates, records.Gate)
@@ -218,6 +265,10 @@ class Tables:
         self.feedback = rows(tables.feedback, records.Feedback)
         self.rollout_rules = rows(tables.rollout_rules, records.RolloutRule)
         self.rollouts = rows(tables.rollouts, records.Rollout)
+        self.retention_rules = rows(tables.retention_rules, records.RetentionRule)
+        self.retirements = rows(tables.retirements, records.Retirement)
+        self.schedules = rows(tables.schedules, records.Schedule)
+        self.retrievals = rows(tables.retrievals, records.Retrieval)
         self.decisions = rows(tables.decisions, records.Decision)
         self.reports = rows(tables.reports, records.Report)
         self.work_items = rows(tables.work_items, records.WorkItem)

@@ -33,9 +33,11 @@ class Session:
         """An insert that can say what happens on conflict."""
         return postgresql.insert(table) if self.postgres else sqlite.insert(table)
 
-    def first(self, statement: "sa.Select[*tuple[Any, ...]]") -> sa.Row[Any] | None:
-        """The first row a query finds."""
-        return self.connection.execute(statement).first()
+    def first(
+        self, statement: "sa.Select[*tuple[Any, ...]]", values: Values | None = None
+    ) -> sa.Row[Any] | None:
+        """The first row a query finds, with ``values`` for its parameters."""
+        return self.connection.execute(statement, values).first()
 
     def all(
         self, statement: "sa.Select[*tuple[Any, ...]]", values: Values | None = None

@@ -64,6 +64,21 @@ class TenantLimits(Limits):
     seconds: float | None = None
     storage: int | None = None
     applications: int | None = None
+    month_seconds: float | None = None
+    uploads: int | None = None
+    requests: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles(Shape):
+    """What a model's row says of its files; ``records.TrainedModel`` says what each means."""
+
+    artefact: str = ""
+    predictions: str = ""
+    evaluation: str = ""
+    refitted: str = ""
+    refitted_predictions: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +117,25 @@ class Rules(Shape):
     """What an application leaves of the knowledge base.
 
     ``models``: these only, None: all. ``constrain``: model -> parameter -> what it may be.
-    ``latency``: seconds that an ensemble may take to predict one row, None: any.
+    ``latency``: seconds that a model may take to predict one row; ``size``: bytes that its files may
+    have; None: any. ``monotonic``: column -> rising or falling, as the prediction has to follow it.
+    ``measures``: what every model is measured by beside what fits its target.
     """
 
     models: list[str] | None = None
     exclude: list[str] = field(default_factory=list)
     constrain: dict[str, Json] = field(default_factory=dict)
     latency: float | None = None
+    size: int | None = None
+    monotonic: dict[str, str] = field(default_factory=dict)
+    measures: list[str] = field(default_factory=list)
 
     def to_json(self) -> Json:
-        """Return the JSON object; without ``latency`` where there is none, as before it was there."""
+        """Return the JSON object; without what is not said, as before there were such keys."""
         document = asdict(self)
-        if self.latency is None:
-            del document["latency"]
+        for name in ("latency", "size", "monotonic", "measures"):
+            if not document[name]:
+                del document[name]
         return document
 
 
@@ -128,10 +149,18 @@ class ModuleConfig(Shape):
 
 @dataclass(frozen=True, slots=True)
 class CandidatePipeline(Shape):
-    """Transforms, in order, then a model."""
+    """Transforms, in order, then a model. ``monotonic``: as of ``Rules`` when it was made."""
 
     transforms: list[ModuleConfig]
     model: ModuleConfig
+    monotonic: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        """Return the JSON object; without ``monotonic`` where nothing has to be."""
+        document = asdict(self)
+        if not self.monotonic:
+            del document["monotonic"]
+        return document
 
 
 class OperationName(StrEnum):
@@ -175,6 +204,16 @@ class Operation(Shape):
         return self.told.get("application_id", "")
 
     @property
+    def upload_id(self) -> str:
+        """The upload whose new rows joined; empty where rows came otherwise."""
+        return self.told.get("upload_id", "")
+
+    @property
+    def origin(self) -> Json:
+        """Where it was fetched: address, query, digest, size, etag, time; empty for a file."""
+        return self.told.get("origin", {})
+
+    @property
     def seed(self) -> int:
         """What rows were divided by; uploads have none. Raises ``KeyError`` for these."""
         return self.told["seed"]
@@ -197,11 +236,16 @@ class WorkOption(Shape):
 class WorkQuestion(Shape):
     """What a person is shown. ``given``: the value as it is, empty for none. ``options``: the
     likeliest first; any other value may be given too. ``values``: the row's other cells as text.
+    ``matters``: columns among them that bear on the answer. ``source``: what found it. ``told``: what
+    the answer should bring, reckoned alone, before experience with its kind.
     """
 
     given: str = ""
     options: list[WorkOption] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)
+    matters: list[str] = field(default_factory=list)
+    source: str = ""
+    told: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

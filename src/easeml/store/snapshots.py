@@ -58,7 +58,8 @@ def mentioned_digests(connection: sa.Connection, but: str = "") -> set[str]:
         if table.name == but:
             continue
         texts = [sa.cast(column, sa.Text) for column in table.columns if _may_name(column)]
-        for row in connection.execution_options(yield_per=_ROWS_AT_ONCE).execute(sa.select(*texts)):
+        wanted = sa.select(*texts).execution_options(yield_per=_ROWS_AT_ONCE)
+        for row in connection.execute(wanted):
             for text in row:
                 found.update(_DIGEST.findall(text or ""))
     return found

@@ -12,14 +12,7 @@ each other's file locks (https://sqlite.org/howtocorrupt.html, section 2.2.1).
 from typing import Any
 
 from easeml.errors import Unreachable
-
-try:
-    from pysqlite3 import dbapi2 as _library
-except ImportError:  # no wheel for this platform, and nothing to compile it with
-    import sqlite3 as _library
-
-driver: Any = _library
-"""The DB-API module of the library (PEP 249); ``sqlite3`` of the standard library is another."""
+from easeml.sqlite import driver
 
 __all__ = ["check_library", "driver", "library_version"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from easeml.errors import Unreachable
+from easeml.errors import DatabaseAway, Unreachable
 from easeml.settings import Settings
 from easeml.store.artefacts import ArtefactStore
 from easeml.store.bucket import Bucket
@@ -71,6 +71,9 @@ class Store:
         try:
             with storage_faults():
                 migrate(engine)
+        except DatabaseAway as away:
+            engine.dispose()
+            raise _unreachable(engine, away.__cause__ or away) from away
         except (exc.OperationalError, OSError) as error:
             engine.dispose()
             raise _unreachable(engine, error) from error
@@ -84,7 +87,8 @@ class Store:
     def read(self) -> Iterator[Transaction]:
         """A transaction that sees one state of the database, and writes nothing.
 
-        Raises ``Damaged`` if the database cannot be read any more.
+        Raises ``Damaged`` if the database cannot be read any more, ``DatabaseAway`` if it does not
+        answer.
         """
         with (
             storage_faults(),
@@ -97,7 +101,8 @@ class Store:
     def write(self) -> Iterator[Transaction]:
         """A writing transaction: committed at the end of the block, rolled back if it raises.
 
-        Raises ``StorageFull`` if the disk has no space, ``Damaged`` if the database is broken.
+        Raises ``StorageFull`` if the disk has no space, ``Damaged`` if the database is broken,
+        ``DatabaseAway`` if it does not answer: what was to be written may not be there.
         """
         with (
             storage_faults(),
@@ -148,8 +153,8 @@ class Store:
         self._engine.dispose()
 
 
-def _unreachable(engine: sa.Engine, error: exc.OperationalError | OSError) -> Unreachable:
-    reason = error.orig if isinstance(error, exc.OperationalError) else error
+def _unreachable(engine: sa.Engine, error: BaseException) -> Unreachable:
+    reason = error.orig if isinstance(error, exc.DBAPIError) else error
     return Unreachable(
         f"The database cannot be opened: {str(reason).strip()}.",
         remedy="Check the address, that the server runs, and that you may write there.",

@@ -80,7 +80,12 @@ def _owned(
 
 
 tenants = _table("tenants", records.Tenant)
-users = _table("users", records.User, _index("name", unique=True, table="users"))
+users = _table(
+    "users",
+    records.User,
+    _index("name", unique=True, table="users"),
+    _index("identity", unique=True, table="users"),
+)
 processes = _table("processes", records.Process, _index("state", "kind", table="processes"))
 leases = _table("leases", records.Lease)
 module_marks = _table("module_marks", records.ModuleMark)
@@ -110,6 +115,7 @@ applications = _owned(
 shares = _owned("shares", records.Share, "application_id", unique=("application_id", "user_id"))
 goals = _owned("goals", records.Goal, "application_id")
 suggestions = _owned("suggestions", records.Suggestion, "application_id")
+subscriptions = _owned("subscriptions", records.Subscription, "state")
 jobs = _owned("jobs", records.Job, "state", "application_id", "version_id")
 candidates = _owned("candidates", records.Candidate, unique=("job_id", "tenant_id", "arm"))
 tasks = _owned(
@@ -126,6 +132,7 @@ attempts = _owned(
     unique=("task_id", "tenant_id", "number"),
     overall=(("state", "lease_expires"), ("process_id", "state")),
 )
+usage = _owned("usage", records.Usage, "day")
 models = _owned("models", records.TrainedModel, "application_id", "job_id", unique=("task_id",))
 promotions = _owned("promotions", records.Promotion, "application_id")
 gates = _owned("gates", records.Gate, "application_id")
@@ -136,6 +143,12 @@ production_rows = _owned(
 feedback = _owned("feedback", records.Feedback, "application_id", "request_id", "key")
 rollout_rules = _owned("rollout_rules", records.RolloutRule)
 rollouts = _owned("rollouts", records.Rollout, "application_id", "state")
+retention_rules = _owned("retention_rules", records.RetentionRule)
+retirements = _owned("retirements", records.Retirement, "application_id")
+schedules = _owned("schedules", records.Schedule, "dataset_id", "application_id")
+retrievals = _owned(
+    "retrievals", records.Retrieval, "dataset_id", "application_id", "schedule_id", "task_id"
+)
 decisions = _owned("decisions", records.Decision, "job_id", "task_id")
 reports = _owned("reports", records.Report, "subject")
 work_items = _owned("work_items", records.WorkItem, "application_id")

@@ -6,9 +6,12 @@ from easeml.errors import NotAllowed
 from easeml.store import records, tables
 from easeml.store.events import Events
 from easeml.store.leases import Leases
+from easeml.store.old_logs import OldLogs
 from easeml.store.queue import Queue
 from easeml.store.rows import Rows, Tables
 from easeml.store.session import Session
+from easeml.store.snapshots import mentioned_digests
+from easeml.store.usage import Used
 
 CHANNEL = "easeml"
 """The channel on which PostgreSQL tells of commits."""
@@ -25,8 +28,10 @@ class Transaction:
         self.module_marks = Rows(session, tables.module_marks, records.ModuleMark)
         self.search_changes = Rows(session, tables.search_changes, records.SearchChanges)
         self.kept_settings = Rows(session, tables.kept_settings, records.KeptSetting)
-        self.queue = Queue(session)
+        self._used = Used(session)
+        self.queue = Queue(session, self._used)
         self.leases = Leases(session)
+        self.old_logs = OldLogs(session)
         self.events = Events(session)
 
     def now(self) -> float:
@@ -43,10 +48,16 @@ class Transaction:
         """The rows of all tenants, for the engine and the provider."""
         return Tables(self._session, None)
 
+    def mentioned_digests(self, but: str = "") -> set[str]:
+        """Return what ``Store.mentioned_digests`` does, as this transaction sees it."""
+        self.events.flush()
+        return mentioned_digests(self._session.connection, but)
+
     def finish(self) -> None:
         """Write what waited for the end of the transaction; the store calls this just before the
         commit.
         """
+        self._used.flush()
         self.events.flush()
         if self._session.changed and self._session.postgres:
             self._session.all(sa.select(sa.func.pg_notify(CHANNEL, "")))

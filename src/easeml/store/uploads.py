@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,19 @@ class UploadStore:
             folder.mkdir(parents=True, exist_ok=True)
             path.touch(0o600, exist_ok=False)
         return _upload(path)
+
+    @contextmanager
+    def one_at_a_time(self, tenant_id: str) -> Iterator[None]:
+        """Keep others from beginning an upload of the tenant so: what is counted inside stays so."""
+        folder = self._folder(tenant_id)
+        with storage_faults():
+            folder.mkdir(parents=True, exist_ok=True)
+            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(held)  # gives the lock back
 
     def get(self, tenant_id: str, upload_id: str) -> Upload:
         """Return an upload as it is now. Raises ``NotFound``, also after it expired."""
@@ -117,12 +131,12 @@ class UploadStore:
         for one in self._all(tenant_id, upload_id):
             one.path.unlink(missing_ok=True)
 
-    def sweep(self) -> None:
-        """Forget what expired."""
+    def expired(self) -> Iterator[tuple[str, Upload]]:
+        """Give tenant and upload of what was given up."""
         for folder in self._root.iterdir() if self._root.is_dir() else ():
             for one in self._all(folder.name):
                 if one.expires <= time.time():
-                    one.path.unlink(missing_ok=True)
+                    yield folder.name, one
 
     def _all(self, tenant_id: str, upload_id: str = "") -> Iterator[Upload]:
         folder = self._folder(tenant_id)

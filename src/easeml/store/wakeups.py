@@ -3,10 +3,12 @@
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import sqlalchemy as sa
 
+from easeml.store.database import PATIENCE
+from easeml.store.faults import database_is_away
 from easeml.store.sqlite import driver
 from easeml.store.transaction import CHANNEL
 
@@ -135,10 +137,14 @@ class PostgresWakeup:
         self._address = engine.url.set(drivername="postgresql").render_as_string(
             hide_password=False
         )
+        self._query = engine.url.query
         self._connection = self._listen()
 
     def wait(self, timeout: float) -> bool:
-        """See ``Wakeup.wait``. A lost connection is opened again, and counts as a commit."""
+        """See ``Wakeup.wait``. A lost connection is opened again, and counts as a commit.
+
+        Raises ``DatabaseAway`` where it cannot be opened; the next wait tries it again.
+        """
         import psycopg
 
         try:
@@ -159,6 +165,13 @@ class PostgresWakeup:
     def _listen(self) -> "psycopg.Connection":
         import psycopg
 
-        connection = psycopg.connect(self._address, autocommit=True)
-        connection.execute(f"LISTEN {CHANNEL}")
+        own: dict[str, Any] = {}
+        for name, value in PATIENCE.items():
+            if name not in self._query:  # what the URL says counts more
+                own[name] = value
+        try:
+            connection = psycopg.connect(self._address, autocommit=True, **own)
+            connection.execute(f"LISTEN {CHANNEL}")
+        except psycopg.OperationalError as error:
+            raise database_is_away() from error
         return connection

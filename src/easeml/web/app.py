@@ -29,6 +29,7 @@ def create_pages(api: ASGIApp) -> Starlette:
                 static_path(), _Static(directory=STATIC, packages=[("easeml.figures", "static")])
             ),
             Route("/live", forward.live),
+            Route("/tasks/{task}/predictions", forward.predictions),
             Route(UPLOADS_PATH, forward.begin_upload, methods=["POST"]),
             Route(UPLOADS_PATH + "/{upload}", forward.go_on, methods=["HEAD", "PATCH", "DELETE"]),
             Route("/new/upload", forward.make_dataset, methods=["POST"]),

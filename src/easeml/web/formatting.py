@@ -87,6 +87,13 @@ def day(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
 
 
+def exactly(moment: float) -> Markup:
+    """Return the time element of a moment (seconds of the epoch) that is still to come."""
+    exact = datetime.fromtimestamp(moment, UTC)
+    shown = exact.strftime("%Y-%m-%d %H:%M UTC")
+    return Markup('<time datetime="{}">{}</time>').format(exact.isoformat(), shown)
+
+
 def _ago(passed: float) -> str:
     for length, unit in _UNITS:
         if passed >= length:
@@ -158,6 +165,7 @@ FILTERS = {
     "found": found,
     "kept": measures.kept,
     "in_unit": measures.in_unit,
+    "value_on": measures.value_on,
     "interval": measures.interval,
     "against_baseline": measures.against_baseline,
     "best_value": measures.best_value,
@@ -165,6 +173,7 @@ FILTERS = {
     "of_event": measures.of_event,
     "seconds": seconds,
     "ago": ago,
+    "exactly": exactly,
     "day": day,
     "percent": percent,
     "number": number,

@@ -48,6 +48,12 @@ async def scheduler(request: Request) -> _Forwarded:
     return _Forwarded(request, f"{_API}/scheduler/live", session.key_of(request))
 
 
+async def predictions(request: Request) -> _Forwarded:
+    """Download what a task predicted of a file."""
+    path = f"{_API}/tasks/{request.path_params['task']}/predictions"
+    return _Forwarded(request, path, session.key_of(request))
+
+
 async def begin_upload(request: Request) -> _Forwarded:
     """Announce a file that comes in pieces; the form's token is in a header, here and below."""
     return _checked(request, f"{_API}/uploads")

@@ -27,6 +27,7 @@ _STATUS = {
     "not-found": 404,
     "not-allowed": 403,
     "over-quota": 403,
+    "over-storage": 507,
     "invalid-input": 422,
     "conflict": 409,
     "too-large": 413,

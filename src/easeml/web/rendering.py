@@ -1,7 +1,8 @@
 """Templates: Jinja with everything escaped, and filters that say numbers and times as people do."""
 
 import hashlib
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from easeml import figures
+from easeml.contract import notification_texts
 from easeml.contract.accounts import User
 from easeml.contract.states import MemberRole, Role
 from easeml.web import charts, formatting
@@ -73,9 +75,15 @@ def render(request: Request, template: str, **values: Any) -> str:
         "user": None,
         "csrf": "",
         "called": site.titles.of if site else str,
+        "told": partial(_told, site.titles.of if site else str),
         "sentence": site.titles.in_sentence if site else _as_it_is,
     }
     return environment().get_template(template).render({**shared, **values})
+
+
+def _told(called: Callable[[str], str], kind: str, data: dict[str, Any]) -> str:
+    """Return what a notification says, with models by their titles."""
+    return notification_texts.sentence(kind, data, called)
 
 
 def _as_it_is(sentence: str, name: str) -> str:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query, Request, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.api.operations import Operation, add_routes
+from easeml.api.visitors import address_of, origin_of
 from easeml.contract.accounts import (
     Access,
     Joined,
@@ -19,7 +20,6 @@ from easeml.contract.accounts import (
     ShownInvitation,
     User,
 )
-from easeml.contract.notifications import Notifications, ReadMark
 from easeml.contract.resources import Page
 from easeml.service.accounts import invitations, joining, keys, members, users
 from easeml.service.events import notifications
@@ -31,6 +31,7 @@ _OF_APPLICATION = "/applications/{application_id}/invitations"
 OPERATIONS = (
     Operation("me", "GET", "/me", users.get_user),
     Operation("notifications", "GET", "/notifications", notifications.get),
+    Operation("mark_read", "POST", "/notifications/read", notifications.mark_read),
     Operation("end_sign_ins", "DELETE", "/sign-ins", keys.end_sign_ins),
     Operation("create_key", "POST", "/keys", keys.create_key, status=201),
     Operation("users", "GET", "/users", users.list_users),
@@ -68,9 +69,9 @@ async def login(here: Here, request: Request, wish: LoginRequest) -> Key:
 
     429 after too many wrong passwords in a minute, of a name or from an address.
     """
-    address = _address(request)
+    address = address_of(request)
     here.sign_ins.admit(wish.name, address)
-    key = await here.hash(keys.sign_in, here.store, wish.name, wish.password, _origin(request))
+    key = await here.hash(keys.sign_in, here.store, wish.name, wish.password, origin_of(request))
     here.sign_ins.succeeded(wish.name, address)
     return key
 
@@ -81,11 +82,11 @@ def look_at_invitation(here: Here, request: Request, wish: Look) -> ShownInvitat
 
     429 after too many wrong ones in a minute.
     """
-    name, address = _holder(wish.secret), _address(request)
+    name, address = _holder(wish.secret), address_of(request)
     here.sign_ins.admit(name, address)
     shown = invitations.look(here.store, wish.secret)
     here.sign_ins.succeeded(name, address)
-    return shown
+    return shown.model_copy(update={"identity_provider": here.settings.identity_provider_name})
 
 
 @router.post("/invitations/accept", status_code=status.HTTP_201_CREATED)
@@ -94,9 +95,9 @@ async def accept_invitation(here: Here, request: Request, wish: Joining) -> Join
 
     Makes a key, as signing in does. 429 after too many wrong ones in a minute.
     """
-    address = _address(request)
+    address = address_of(request)
     here.sign_ins.admit(wish.name, address)
-    joined = await here.hash(joining.accept, here.store, wish, _origin(request))
+    joined = await here.hash(joining.accept, here.store, wish, origin_of(request))
     here.sign_ins.succeeded(wish.name, address)
     here.authenticator.forget()
     here.doors.forget()
@@ -108,12 +109,6 @@ def logout(here: Here, asker: Asker) -> None:
     """Sign out: ends the key that this request carries, for good."""
     keys.sign_out(here.store, asker)
     here.authenticator.forget()
-
-
-@router.post("/notifications/read")
-def mark_read(here: Here, asker: Asker, mark: ReadMark) -> Notifications:
-    """Take all notifications up to a number as read."""
-    return notifications.mark_read(here.store, asker, mark.seq)
 
 
 @router.get("/keys")
@@ -160,42 +155,6 @@ def set_access(here: Here, asker: Asker, user_id: str, change: Access) -> User:
     return changed
 
 
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
 def _holder(secret: str) -> str:
     """Return a name for who holds a secret, by which attempts are counted."""
     return f"invitation {keys.digest(secret)}"
-
-
-_PROGRAMS = {
-    "Firefox/": "Firefox",
-    "Edg/": "Edge",
-    "OPR/": "Opera",
-    "Chrome/": "Chrome",
-    "Safari/": "Safari",
-    "easeml/": "easeml's client",
-    "curl/": "curl",
-}
-_SYSTEMS = {
-    "Android": "Android",
-    "iPhone": "iPhone",
-    "iPad": "iPad",
-    "Windows": "Windows",
-    "Mac OS X": "macOS",
-    "Linux": "Linux",
-}
-
-
-def _origin(request: Request) -> str:
-    """Return the program and the address that ask: Firefox on Linux, 192.0.2.7.
-
-    A program that is not known is not named: what it says of itself may be anything.
-    """
-    said = request.headers.get("user-agent", "")
-    program = next((name for mark, name in _PROGRAMS.items() if mark in said), "a program")
-    system = next((name for mark, name in _SYSTEMS.items() if mark in said), "")
-    place = f"{program} on {system}" if system else program
-    address = _address(request)
-    return f"{place}, {address}" if address else place

@@ -11,6 +11,7 @@ from easeml.contract.resources import Page
 from easeml.service.administration import kept_settings, provider_view
 from easeml.service.limits import quotas
 from easeml.service.people import removing
+from easeml.service.views import storage, usage
 
 OPERATIONS = (
     Operation(
@@ -26,8 +27,11 @@ OPERATIONS = (
     ),
     Operation("tenant_limits", "GET", "/tenants/{tenant_id}/limits", quotas.get),
     Operation("limit_tenant", "PUT", "/tenants/{tenant_id}/limits", quotas.set_limits),
+    Operation("default_limits", "GET", "/limits", quotas.get_defaults),
+    Operation("set_default_limits", "PUT", "/limits", quotas.set_defaults),
+    Operation("usage", "GET", "/usage", usage.get),
     Operation("set_setting", "POST", "/settings/{name}", kept_settings.change),
-    Operation("storage", "GET", "/storage", provider_view.storage),
+    Operation("storage", "GET", "/storage", storage.get),
 )
 
 router = APIRouter(tags=["administration"])

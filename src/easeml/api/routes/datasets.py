@@ -10,12 +10,14 @@ from easeml.api.operations import Operation, add_routes
 from easeml.api.streams import BODY, FromUpload, source
 from easeml.contract.datasets import Dataset
 from easeml.service.datasets import datasets
+from easeml.service.sources import adding
 
 OPERATIONS = (
     Operation("datasets", "GET", "/datasets", datasets.list_page),
     Operation("unused_datasets", "GET", "/datasets/unused", datasets.unused),
     Operation("dataset", "GET", "/datasets/{dataset_id}", datasets.get),
     Operation("version", "GET", "/versions/{version_id}", datasets.get_version),
+    Operation("add_origin", "POST", "/datasets/origins", adding.add_origin, status=201, whole=True),
 )
 
 router = APIRouter(tags=["datasets"])

@@ -74,18 +74,27 @@ async def _messages(
                 )
             else:
                 found = [event_stream.show(event) for event in heard]
+            if found and not await _is_let_in(here, request):
+                return
             for event in found:
                 seq = event.seq
                 yield _message(event)
             if time.monotonic() >= look_again:
-                try:
-                    await here.authenticator.caller(request.headers)
-                except NotSignedIn:
+                if not await _is_let_in(here, request):
                     return
                 look_again = time.monotonic() + KEEP_ALIVE
                 yield b": still here\n\n"
             if heard is not None or len(found) < _BATCH:
                 await wait(news, look_again - time.monotonic())
+
+
+async def _is_let_in(here: Context, request: Request) -> bool:
+    """Is the key of a stream still good? Asked before anything is told, so that it ends at once."""
+    try:
+        await here.authenticator.caller(request.headers)
+    except NotSignedIn:
+        return False
+    return True
 
 
 async def wait(news: asyncio.Event, seconds: float) -> bool:

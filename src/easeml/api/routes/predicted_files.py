@@ -31,15 +31,17 @@ async def predict_file(
     filename: Annotated[
         str, Query(min_length=1, max_length=1000, description="its ending tells the format")
     ],
+    fill_absent: Annotated[
+        bool, Query(description="columns that may be empty may be absent as well")
+    ] = False,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Task:
     """Predict the rows of a file (the body, or an upload) in a task, with what is live now."""
     limit = here.settings.upload_limit
     file = source(request, upload)
-    ask = partial(
-        predicted_files.request, here.store, asker, application_id, filename, file, once, limit
-    )
+    wish = predicted_files.Wish(application_id, filename, fill_absent)
+    ask = partial(predicted_files.request, here.store, asker, wish, file, once, limit)
     return await here.uploads.run(asker.tenant_id, ask)
 
 

@@ -8,6 +8,7 @@ from easeml.contract.reports import NewReport, NewVersionReport
 from easeml.contract.task_views import Task
 from easeml.service.advice import asking, tools
 from easeml.service.applications import questions
+from easeml.service.journey import remedies
 
 _OF_APPLICATION = "/applications/{application_id}/reports"
 _OF_VERSION = "/versions/{version_id}/reports"
@@ -16,6 +17,13 @@ OPERATIONS = (
     Operation("application_tools", "GET", "/applications/{application_id}/tools", asking.available),
     Operation("reports", "GET", _OF_APPLICATION, tools.list_page),
     Operation("version_reports", "GET", _OF_VERSION, tools.list_version_page),
+    Operation(
+        "follow_remedy",
+        "POST",
+        f"{_OF_APPLICATION}/{{report_id}}/remedies/{{number}}",
+        remedies.follow,
+        repeatable=False,
+    ),
     Operation("task_reports", "GET", "/tasks/{task_id}/reports", tools.list_task_page),
 )
 

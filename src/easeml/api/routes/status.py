@@ -6,6 +6,7 @@ from easeml.api.context import Asker, Here
 from easeml.api.metrics import MEDIA_TYPE, render
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.status import Health, Readiness
+from easeml.engine.membership import this_host
 from easeml.service.administration import metrics, readiness, status
 
 OPERATIONS = (Operation("status", "GET", "/status", status.get),)
@@ -35,7 +36,8 @@ def get_readiness(here: Here, response: Response) -> Readiness:
     """Tell whether storage, scheduler, workers and predictor are there (503 where one is not);
     needs no key.
     """
-    found = readiness.ask(here.store, here.health.ask(), here.settings.lease_seconds)
+    silence = here.settings.lease_seconds
+    found = readiness.ask(here.store, here.health.ask(), silence, this_host())
     if not found.ready:
         response.status_code = 503
     return found

@@ -16,7 +16,6 @@ from easeml.contract.accounts import (
     ShownInvitation,
     User,
 )
-from easeml.contract.notifications import Notifications
 
 
 class AsyncAccounts(AsyncCalls):
@@ -68,10 +67,6 @@ class AsyncAccounts(AsyncCalls):
     async def logout(self) -> None:
         """End the key that this client uses, for good."""
         await self._transport.request("POST", f"{API}/logout", repeatable=True)
-
-    async def mark_read(self, seq: int) -> Notifications:
-        """Take all notifications up to event number ``seq`` as read."""
-        return await self._send(Notifications, "/notifications/read", {"seq": seq})
 
     def api_keys(self, user_id: str | None = None) -> AsyncIterator[Key]:
         """Give the caller's keys, or those of a user (providers only), without their secrets."""

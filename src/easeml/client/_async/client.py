@@ -11,6 +11,7 @@ from easeml.client._async.accounts import AsyncAccounts
 from easeml.client._async.administration import AsyncAdministration
 from easeml.client._async.applications import AsyncApplications
 from easeml.client._async.datasets import AsyncDatasets
+from easeml.client._async.identities import AsyncIdentities
 from easeml.client._async.operations import AsyncOperations
 from easeml.client._async.scheduling import AsyncScheduling
 from easeml.client._async.transport import AsyncTransport
@@ -29,6 +30,7 @@ _POLL_SECONDS = (0.1, 1.0)  # the first wait between two looks, and the longest
 
 class AsyncClient(
     AsyncAccounts,
+    AsyncIdentities,
     AsyncDatasets,
     AsyncVersions,
     AsyncApplications,
@@ -76,8 +78,17 @@ class AsyncClient(
                 return version
             await patience.wait()
 
-    async def wait_task(self, task_id: str, *, timeout: float | None = None) -> Task:
-        """Wait until a task is done. Raises Conflict saying why it failed, TimedOut."""
+    async def wait_task(
+        self,
+        task_id: str,
+        *,
+        timeout: float | None = None,
+        on_look: Callable[[Task], None] | None = None,
+    ) -> Task:
+        """Wait until a task is done. Raises Conflict saying why it failed, TimedOut.
+
+        ``on_look`` is given the task as it is at each look.
+        """
         patience = _Patience(f"Task {task_id} is not done yet", timeout)
         while True:
             try:
@@ -87,6 +98,8 @@ class AsyncClient(
                 continue
             if is_done(task):
                 return task
+            if on_look is not None:
+                on_look(task)
             await patience.wait()
 
     async def wait(

@@ -8,8 +8,18 @@ from datetime import datetime
 
 from easeml.client._async.calls import AsyncCalls
 from easeml.client.answers import made_request
-from easeml.contract.accounts import EndedSignIns, Invitation, Key, Member, NewKey, Removal, User
-from easeml.contract.administration import Setting, Storage, TenantLimits
+from easeml.contract.accounts import (
+    EndedSignIns,
+    IdentityAsked,
+    Invitation,
+    Key,
+    Member,
+    NewKey,
+    Removal,
+    SignInWays,
+    User,
+)
+from easeml.contract.administration import Setting, Storage, TenantLimits, Usage
 from easeml.contract.application_views import (
     ApplicationView,
     JourneyView,
@@ -25,19 +35,31 @@ from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.keeping import Deletion, Dependents, Shares
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
-from easeml.contract.models import TrainedModel
+from easeml.contract.model_rules import ModelRules, NewModelRules
+from easeml.contract.models import Measures, TrainedModel
 from easeml.contract.notifications import Notifications
+from easeml.contract.pareto import Pareto
 from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
 from easeml.contract.progress import Progress
-from easeml.contract.reports import ApplicationTool, Report
+from easeml.contract.reports import ApplicationTool, FollowedRemedy, Report
+from easeml.contract.retention import Collected, NewRetention, Retention, RetentionPlan
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollouts
 from easeml.contract.scheduling import DecisionView, Replay
+from easeml.contract.sources import (
+    NewOrigin,
+    NewSchedule,
+    Retrieval,
+    Schedule,
+    SchedulesView,
+    Source,
+)
 from easeml.contract.status import Status
+from easeml.contract.subscriptions import Confirmation, NewSubscription, Subscription
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.tryouts import Tryout
 from easeml.contract.versions import PushedFlow, VersionLine
 from easeml.contract.watching import WatchReport
-from easeml.contract.work import WorkDone, WorkQueue, WorkTurn
+from easeml.contract.work import Doubts, WorkDone, WorkFile, WorkImported, WorkQueue, WorkTurn
 
 
 class AsyncOperations(AsyncCalls):
@@ -54,20 +76,33 @@ class AsyncOperations(AsyncCalls):
         """
         return await self._get(Notifications, "/notifications", limit=limit)
 
+    async def mark_read(self, seq: int) -> Notifications:
+        """Take all notifications up to a number as read by the caller."""
+        return await self._send(Notifications, "/notifications/read", {"seq": seq})
+
     async def end_sign_ins(self) -> EndedSignIns:
         """End all sign-ins of the caller for good, but for the one that asks. API keys stay."""
         return await self._send(EndedSignIns, "/sign-ins", method="DELETE")
 
     async def create_key(
-        self, name: str, *, expires_in: float | None = None, idempotency_key: str | None = None
+        self,
+        name: str,
+        *,
+        expires_in: float | None = None,
+        scope: str = "all",
+        application_id: str = "",
+        idempotency_key: str | None = None,
     ) -> Key:
         """Make an API key of the caller; ``secret`` is shown this once.
 
-        Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has.
-        Repeated with the same idempotency key (the first answer was lost), the same key gets a
-        new secret.
+        A key that expires makes none that outlives it. Repeated with the same idempotency key
+        (the first answer was lost), the same key gets a new secret. Raises ``InvalidInput`` for
+        a name that cannot be shown, a time that no calendar has and a scope that names an
+        application in vain, ``NotFound`` for an application that the caller may not ask.
         """
-        request = made_request(NewKey, name=name, expires_in=expires_in)
+        request = made_request(
+            NewKey, name=name, expires_in=expires_in, scope=scope, application_id=application_id
+        )
         return await self._create(Key, "/keys", key=idempotency_key, request=request)
 
     def users(self) -> AsyncIterator[User]:
@@ -77,8 +112,9 @@ class AsyncOperations(AsyncCalls):
     async def act_in(self, tenant_id: str) -> Key:
         """Act in another tenant that the caller belongs to: a fresh sign-in there, as long as one.
 
-        Its ``secret`` is shown this once. A sign-in that asks ends; an API key stays. Raises
-        ``NotFound`` for a tenant that they do not belong to.
+        Its ``secret`` is shown this once. A sign-in that asks ends; an API key stays, and makes
+        a key that ends no later than itself. Raises ``NotFound`` for a tenant that they do not
+        belong to.
         """
         return await self._send(Key, "/me/tenant", {"tenant_id": tenant_id}, repeatable=False)
 
@@ -195,10 +231,14 @@ class AsyncOperations(AsyncCalls):
         seconds: float | None = None,
         storage: int | None = None,
         applications: int | None = None,
+        month_seconds: float | None = None,
+        uploads: int | None = None,
+        requests: float | None = None,
     ) -> TenantLimits:
         """Set all that a tenant may use (providers only); the scheduler follows at once.
 
-        What is left out, or None, has no limit. Raises ``NotAllowed``, ``NotFound``.
+        What is left out, or None, has no limit. A limit may be below what is used: nothing is
+        taken away, and nothing more is given. Raises ``NotAllowed``, ``NotFound``.
         """
         request = made_request(
             TenantLimits,
@@ -207,6 +247,9 @@ class AsyncOperations(AsyncCalls):
             seconds=seconds,
             storage=storage,
             applications=applications,
+            month_seconds=month_seconds,
+            uploads=uploads,
+            requests=requests,
         )
         return await self._send(
             TenantLimits,
@@ -215,12 +258,54 @@ class AsyncOperations(AsyncCalls):
             method="PUT",
         )
 
+    async def default_limits(self) -> TenantLimits:
+        """Return what new tenants may use (providers only); raises ``NotAllowed``."""
+        return await self._get(TenantLimits, "/limits")
+
+    async def set_default_limits(
+        self,
+        *,
+        priority: float | None = None,
+        devices: int | None = None,
+        seconds: float | None = None,
+        storage: int | None = None,
+        applications: int | None = None,
+        month_seconds: float | None = None,
+        uploads: int | None = None,
+        requests: float | None = None,
+    ) -> TenantLimits:
+        """Set what tenants that are made from now on may use (providers only); others keep theirs.
+
+        What is left out, or None, has no limit. Raises ``NotAllowed``.
+        """
+        request = made_request(
+            TenantLimits,
+            priority=priority,
+            devices=devices,
+            seconds=seconds,
+            storage=storage,
+            applications=applications,
+            month_seconds=month_seconds,
+            uploads=uploads,
+            requests=requests,
+        )
+        return await self._send(
+            TenantLimits, "/limits", request.model_dump(mode="json"), method="PUT"
+        )
+
+    async def usage(self, *, days: int = 30) -> Usage:
+        """Return what tenants use of what they may, and their device seconds by day.
+
+        A provider sees all tenants, the oldest first; others see their own.
+        """
+        return await self._get(Usage, "/usage", days=days)
+
     async def set_setting(self, name: str, value: str) -> Setting:
         """Change a setting while easeml runs (providers only); the scheduler follows at once.
 
-        Only ``policy`` can be changed so. Raises ``NotAllowed``, ``InvalidInput`` for another
-        setting or a value that it cannot have, ``Conflict`` where a flag or an environment
-        variable sets it.
+        Only ``policy`` and ``optimizer`` can be changed so. Raises ``NotAllowed``,
+        ``InvalidInput`` for another setting or a value that it cannot have, ``Conflict`` where a
+        flag or an environment variable sets it.
         """
         return await self._send(Setting, f"/settings/{name}", {"value": value})
 
@@ -263,9 +348,15 @@ class AsyncOperations(AsyncCalls):
         """
         return await self._get(ApplicationView, f"/applications/{application_id}/view")
 
-    async def leaderboard(self, application_id: str) -> Leaderboard:
-        """Return an application and all its trained models, the best first; raises ``NotFound``."""
-        return await self._get(Leaderboard, f"/applications/{application_id}/leaderboard")
+    async def leaderboard(self, application_id: str, axis: list[str] | None = None) -> Leaderboard:
+        """Return an application and all its trained models, the best first.
+
+        ``axis``: by what they are compared at once; by default the objective and the latency.
+        Raises ``NotFound``.
+        """
+        return await self._get(
+            Leaderboard, f"/applications/{application_id}/leaderboard", axis=axis
+        )
 
     async def serving_history(self, application_id: str) -> ServingHistory:
         """Return an application and the changes of what it serves, newest first.
@@ -292,7 +383,8 @@ class AsyncOperations(AsyncCalls):
     async def roll_back(self, application_id: str, model_id: str | None = None) -> Application:
         """Let ``model_id`` serve, and pin it so that the search does not undo it.
 
-        ``model_id`` None: the model that was live before.
+        ``model_id`` None: the model that was live before. One that was retired less than a day
+        ago has its files back.
 
         Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to, or its files are
         gone or damaged.
@@ -355,6 +447,17 @@ class AsyncOperations(AsyncCalls):
         """Return a version of a dataset; raises ``NotFound``."""
         return await self._get(Version, f"/versions/{version_id}")
 
+    async def add_origin(self, wish: NewOrigin, *, idempotency_key: str | None = None) -> Dataset:
+        """Make a dataset of what an address has.
+
+        Its version is ``ingesting`` until that was fetched and read.
+
+        Raises ``InvalidInput`` for an address that is none, or holds a secret; ``NotAllowed``
+        where no connection of the provider's leads there; ``TooMany`` where others have to end
+        first.
+        """
+        return await self._create(Dataset, "/datasets/origins", key=idempotency_key, request=wish)
+
     def devices(self) -> AsyncIterator[WorkerDevice]:
         """Give the devices that are there, oldest first (providers only)."""
         return self._list(WorkerDevice, "/devices")
@@ -373,6 +476,38 @@ class AsyncOperations(AsyncCalls):
         or the artefacts.
         """
         return await self._send(Joined, "/devices/join", {"version": version, "host": host})
+
+    async def measures(self, application_id: str) -> Measures:
+        """Return what models are measured by, and what else could be asked. Raises ``NotFound``."""
+        return await self._get(Measures, f"/applications/{application_id}/measures")
+
+    async def ask_measure(self, application_id: str, measure: str) -> Measures:
+        """Measure the models of an application by more: those there are, and those to come.
+
+        The same again measures what was not yet. Raises ``NotFound``, and ``InvalidInput`` for a
+        measure that there is not or that does not fit.
+        """
+        return await self._send(
+            Measures, f"/applications/{application_id}/measures", {"measure": measure}
+        )
+
+    async def drop_measure(self, application_id: str, measure: str) -> Measures:
+        """Measure no further models by something; what was measured is forgotten nowhere.
+
+        Raises ``NotFound``.
+        """
+        return await self._send(
+            Measures, f"/applications/{application_id}/measures/remove", {"measure": measure}
+        )
+
+    async def pareto(self, application_id: str, axis: list[str] | None = None) -> Pareto:
+        """Return the models that can be compared now, by two to four measures.
+
+        By default these are the objective and the latency.
+
+        Raises ``NotFound``, and ``InvalidInput`` for a measure that no model has.
+        """
+        return await self._get(Pareto, f"/applications/{application_id}/pareto", axis=axis)
 
     async def gates(self, application_id: str) -> Gates:
         """Return what has to be proven before a model serves an application; raises ``NotFound``."""
@@ -396,6 +531,24 @@ class AsyncOperations(AsyncCalls):
         Raises ``NotFound``. Repeated, it changes nothing.
         """
         return await self._send(Gates, f"/applications/{application_id}/gates/remove")
+
+    async def sign_in_ways(self) -> SignInWays:
+        """Return how one can sign in beside a password; needs no key."""
+        return await self._get(SignInWays, "/sign-in/ways")
+
+    async def ask_identity(self, site: str) -> IdentityAsked:
+        """Begin a sign-in by the identity provider in a browser; needs no key.
+
+        Raises ``NotFound`` where this easeml has none, ``NotReady`` where it does not answer.
+        """
+        return await self._send(IdentityAsked, "/sign-in/identity/ask", {"site": site})
+
+    async def disconnect_identity(self) -> User:
+        """End the caller's sign-in by an identity provider; their password stays.
+
+        Raises ``Conflict`` for who has no password: nothing would let them in.
+        """
+        return await self._send(User, "/me/identity", method="DELETE")
 
     def jobs(self, *, application_id: str | None = None) -> AsyncIterator[Job]:
         """Give the tenant's jobs, oldest first."""
@@ -549,6 +702,28 @@ class AsyncOperations(AsyncCalls):
         """
         return await self._get(Shares, "/shared")
 
+    async def model_rules(self, application_id: str) -> ModelRules:
+        """Return the rules of an application, and what they leave out and why. Raises ``NotFound``."""
+        return await self._get(ModelRules, f"/applications/{application_id}/model-rules")
+
+    async def set_model_rules(self, application_id: str, wish: NewModelRules) -> ModelRules:
+        """Ask other things of every model that serves. The same rules again change nothing.
+
+        The search goes on under them. What serves and breaks them gives way to the best model
+        that keeps them, as soon as there is one. Where columns are to be followed that were not,
+        no model of before knows that: a new search begins on the same data.
+
+        Raises ``NotFound``, ``InvalidInput`` for a column that cannot be followed or where no
+        model is left, and ``Conflict`` where a new search would have to begin before the data is
+        ready.
+        """
+        return await self._send(
+            ModelRules,
+            f"/applications/{application_id}/model-rules",
+            wish.model_dump(mode="json"),
+            method="PUT",
+        )
+
     async def knowledge_base(self) -> KnowledgeBase:
         """Return all modules; what other tenants did with them shows in numbers only.
 
@@ -561,7 +736,13 @@ class AsyncOperations(AsyncCalls):
         return await self._get(Titles, "/modules/titles")
 
     async def add_module(
-        self, toml: str, *, private: bool = False, idempotency_key: str | None = None
+        self,
+        toml: str,
+        *,
+        private: bool = False,
+        files: dict[str, str] | None = None,
+        image_upload: str = "",
+        idempotency_key: str | None = None,
     ) -> ModuleChecks:
         """Have a model or an objective checked that will join the knowledge base if it passes
         (providers only).
@@ -573,7 +754,9 @@ class AsyncOperations(AsyncCalls):
         ``OverQuota`` for more private modules than a tenant may have. What has failed may be
         added anew under the same name.
         """
-        request = made_request(NewModule, toml=toml, private=private)
+        request = made_request(
+            NewModule, toml=toml, private=private, files=files, image_upload=image_upload
+        )
         return await self._create(ModuleChecks, "/modules", key=idempotency_key, request=request)
 
     async def share_module(self, name: str) -> KnowledgeBase:
@@ -642,12 +825,76 @@ class AsyncOperations(AsyncCalls):
         """
         return self._list(Report, f"/versions/{version_id}/reports")
 
+    async def follow_remedy(
+        self, application_id: str, report_id: str, number: int
+    ) -> FollowedRemedy:
+        """Follow remedy ``number``, from 1, of a report about an application.
+
+        Questions go to the work queue, in place of those that are open; rows of production whose
+        truth came become training rows, and the search goes on with them. What only people can
+        do is told. Raises ``NotFound``, and ``InvalidInput`` for a remedy that there is not.
+        """
+        return await self._send(
+            FollowedRemedy,
+            f"/applications/{application_id}/reports/{report_id}/remedies/{number}",
+            repeatable=False,
+        )
+
     def task_reports(self, task_id: str) -> AsyncIterator[Report]:
         """Return what tools answered about the model that a task trained, or in the task itself.
 
         Raises ``NotFound``.
         """
         return self._list(Report, f"/tasks/{task_id}/reports")
+
+    async def retention_plan(self) -> RetentionPlan:
+        """Return what would go with the next look, why, and how many bytes (providers only).
+
+        Nothing is changed. Raises ``NotAllowed``.
+        """
+        return await self._get(RetentionPlan, "/retention")
+
+    async def collect(self) -> Collected:
+        """Let go now what nobody needs, and return what that was (providers only).
+
+        It happens every ten minutes by itself. Raises ``NotAllowed``, and ``Conflict`` while
+        that is.
+        """
+        return await self._send(Collected, "/retention/collect")
+
+    async def retention(self, application_id: str) -> Retention:
+        """Return what of an application is kept. Raises ``NotFound``."""
+        return await self._get(Retention, f"/applications/{application_id}/retention")
+
+    async def set_retention(
+        self,
+        application_id: str,
+        *,
+        models: int | None = None,
+        model_days: float | None = None,
+        result_days: float | None = None,
+    ) -> Retention:
+        """Say what of an application is to be kept from now on. Repeated, it changes nothing.
+
+        Raises ``NotFound``.
+        """
+        request = made_request(
+            NewRetention, models=models, model_days=model_days, result_days=result_days
+        )
+        return await self._send(
+            Retention,
+            f"/applications/{application_id}/retention",
+            request.model_dump(mode="json"),
+            method="PUT",
+        )
+
+    async def keep_model(self, model_id: str, *, keep: bool = True) -> TrainedModel:
+        """Keep a model whatever the rules say, or leave it to them again.
+
+        One that was retired less than a day ago has its files back. Repeated, it changes
+        nothing. Raises ``NotFound``, and ``Conflict`` where its files are removed.
+        """
+        return await self._send(TrainedModel, f"/models/{model_id}/keep", {"keep": keep})
 
     async def rollouts(self, application_id: str) -> Rollouts:
         """Return how better models come to serve, and the newest roll-outs; raises ``NotFound``."""
@@ -738,12 +985,161 @@ class AsyncOperations(AsyncCalls):
             seed=seed,
         )
 
+    async def refresh_dataset(self, dataset_id: str, *, fewer: bool = False) -> Retrieval:
+        """Fetch a data set again from where it came.
+
+        Where that has other rows, they are a new version, which the applications follow that do
+        so. While one refresh is running, asking again gives that one. Raises ``NotFound``,
+        ``Conflict`` for a data set that came as a file, and as ``add_origin`` does.
+        """
+        return await self._send(Retrieval, f"/datasets/{dataset_id}/refresh", {"fewer": fewer})
+
+    async def source(self, application_id: str) -> Source:
+        """Return where an application's data set came from, and how it was fetched again.
+
+        Raises ``NotFound``.
+        """
+        return await self._get(Source, f"/applications/{application_id}/source")
+
+    def retrievals(self, dataset_id: str) -> AsyncIterator[Retrieval]:
+        """Give the retrievals of a data set, newest first; raises ``NotFound``."""
+        return self._list(Retrieval, f"/datasets/{dataset_id}/retrievals")
+
+    async def retrieval(self, retrieval_id: str) -> Retrieval:
+        """Return one retrieval; raises ``NotFound``."""
+        return await self._get(Retrieval, f"/retrievals/{retrieval_id}")
+
+    async def add_schedule(self, wish: NewSchedule) -> Schedule:
+        """Have a data set fetched again at certain times.
+
+        Raises ``NotFound``; ``InvalidInput`` for a time or a zone that there is not;
+        ``Conflict`` for a data set that came as a file, and where there are too many;
+        ``NotAllowed`` where no connection leads to it.
+        """
+        return await self._send(
+            Schedule, "/schedules", wish.model_dump(mode="json"), repeatable=False
+        )
+
+    def schedules(self) -> AsyncIterator[Schedule]:
+        """Give the tenant's schedules, oldest first."""
+        return self._list(Schedule, "/schedules")
+
+    async def schedules_view(self) -> SchedulesView:
+        """Return what a page of schedules shows: all of them, and what others can be about."""
+        return await self._get(SchedulesView, "/schedules/view")
+
+    async def schedule(self, schedule_id: str) -> Schedule:
+        """Return one schedule; raises ``NotFound``."""
+        return await self._get(Schedule, f"/schedules/{schedule_id}")
+
+    def schedule_retrievals(self, schedule_id: str) -> AsyncIterator[Retrieval]:
+        """Give the retrievals of a schedule, newest first; raises ``NotFound``."""
+        return self._list(Retrieval, f"/schedules/{schedule_id}/retrievals")
+
+    async def pause_schedule(self, schedule_id: str) -> Schedule:
+        """Let a schedule start nothing more; what runs may finish. Raises ``NotFound``."""
+        return await self._send(Schedule, f"/schedules/{schedule_id}/pause")
+
+    async def resume_schedule(self, schedule_id: str) -> Schedule:
+        """Let a schedule go on at its next time, in the name of who asks; nothing is made up for.
+
+        Raises ``NotFound``, and ``InvalidInput`` where its time zone is not known any more.
+        """
+        return await self._send(Schedule, f"/schedules/{schedule_id}/resume")
+
+    async def start_schedule(self, schedule_id: str) -> Retrieval:
+        """Do now what a schedule does, besides its times; while it is running, return that
+        retrieval.
+
+        Raises ``NotFound``, and as ``add_origin`` does.
+        """
+        return await self._send(Retrieval, f"/schedules/{schedule_id}/start")
+
+    async def delete_schedule(self, schedule_id: str) -> Schedule:
+        """Delete a schedule and the list of its retrievals; what it predicted stays with the tasks.
+
+        Raises ``NotFound``.
+        """
+        return await self._send(
+            Schedule, f"/schedules/{schedule_id}", method="DELETE", repeatable=False
+        )
+
+    async def set_follows(self, application_id: str, follows: bool) -> Application:
+        """Say whether an application takes the new rows of its data set when that is fetched again.
+
+        One that begins to, takes what came meanwhile. Raises ``NotFound``.
+        """
+        return await self._send(
+            Application,
+            f"/applications/{application_id}/follows",
+            {"follows": follows},
+            method="PUT",
+        )
+
     async def status(self) -> Status:
         """Return the running processes and the counts of the caller's tenant.
 
         Only a provider sees hosts and process ids.
         """
         return await self._get(Status, "/status")
+
+    async def subscribe(
+        self,
+        way: str,
+        address: str,
+        *,
+        kinds: list[str] | None = None,
+        application_id: str = "",
+        quiet: list[int] | None = None,
+    ) -> Subscription:
+        """Have the caller's notifications sent to an address from now on.
+
+        The answer to this alone has the ``secret`` that signs what is posted. An address of mail
+        gets a code first, that confirms it. Raises ``InvalidInput`` for an address or kinds that
+        cannot be, ``NotFound`` for an application, ``Conflict`` where too many are there or no
+        mail is sent.
+        """
+        request = made_request(
+            NewSubscription,
+            way=way,
+            address=address,
+            kinds=kinds,
+            application_id=application_id,
+            quiet=quiet,
+        )
+        return await self._send(
+            Subscription, "/subscriptions", request.model_dump(mode="json"), repeatable=False
+        )
+
+    def subscriptions(self) -> AsyncIterator[Subscription]:
+        """Return where the tenant's notifications are sent, oldest first, without secrets."""
+        return self._list(Subscription, "/subscriptions")
+
+    async def confirm_subscription(self, subscription_id: str, code: str) -> Subscription:
+        """Confirm an address of mail by the code that it got; from then on it is told.
+
+        Raises ``NotFound``, and ``Conflict`` for a wrong code; after five of them the
+        subscription ends.
+        """
+        request = made_request(Confirmation, code=code)
+        return await self._send(
+            Subscription,
+            f"/subscriptions/{subscription_id}/confirm",
+            request.model_dump(mode="json"),
+            repeatable=False,
+        )
+
+    async def try_subscription(self, subscription_id: str) -> Subscription:
+        """Send a test; one that is paused goes on with it. Raises ``NotFound``, ``Conflict``."""
+        return await self._send(
+            Subscription, f"/subscriptions/{subscription_id}/test", repeatable=False
+        )
+
+    async def unsubscribe(self, subscription_id: str) -> Subscription:
+        """Send nothing there any more, for good. Raises ``NotFound``."""
+        return await self._send(
+            Subscription, f"/subscriptions/{subscription_id}", method="DELETE", repeatable=False
+        )
 
     def tasks(
         self,
@@ -891,6 +1287,28 @@ class AsyncOperations(AsyncCalls):
             Version, f"/applications/{application_id}/work/use", repeatable=False
         )
 
+    async def export_work(self, application_id: str, *, format: str = "label-studio") -> WorkFile:
+        """Return the open and the answered items of an application as the text of a file.
+
+        Raises ``NotFound``, ``InvalidInput`` for another format.
+        """
+        return await self._get(
+            WorkFile, f"/applications/{application_id}/work/export", format=format
+        )
+
+    async def import_work(self, application_id: str, filename: str, text: str) -> WorkImported:
+        """Take the answers of a file that was exported and filled in elsewhere.
+
+        Wrong rows are refused one by one, with their place, and the others are taken. An answer
+        that is there already is not taken again. Raises ``NotFound``, and ``InvalidInput`` for a
+        file that is no such file.
+        """
+        return await self._send(
+            WorkImported,
+            f"/applications/{application_id}/work/import",
+            {"filename": filename, "text": text},
+        )
+
     async def answer_work(
         self, item_id: str, *, value: str = "", way: str = "answer", seconds: float | None = None
     ) -> WorkDone:
@@ -906,3 +1324,22 @@ class AsyncOperations(AsyncCalls):
             {"value": value, "way": way, "seconds": seconds},
             repeatable=False,
         )
+
+    async def doubts(
+        self, application_id: str, *, after: str | None = None, limit: int = 50
+    ) -> Doubts:
+        """Return a page of the doubtful cells of an application's data, the most doubtful first.
+
+        Cells that people have answered are none any more. Raises ``NotFound``.
+        """
+        return await self._get(
+            Doubts, f"/applications/{application_id}/doubts", after=after, limit=limit
+        )
+
+    async def look_for_doubts(self, application_id: str) -> Doubts:
+        """Have a task look for doubtful cells and for what people should be asked.
+
+        Where that was done just so already, nothing more happens. Raises ``NotFound``,
+        ``Conflict`` while the data is being prepared.
+        """
+        return await self._send(Doubts, f"/applications/{application_id}/doubts")

@@ -17,7 +17,6 @@ from easeml.contract.accounts import (
     ShownInvitation,
     User,
 )
-from easeml.contract.notifications import Notifications
 
 
 class Accounts(Calls):
@@ -67,10 +66,6 @@ class Accounts(Calls):
     def logout(self) -> None:
         """End the key that this client uses, for good."""
         self._transport.request("POST", f"{API}/logout", repeatable=True)
-
-    def mark_read(self, seq: int) -> Notifications:
-        """Take all notifications up to event number ``seq`` as read."""
-        return self._send(Notifications, "/notifications/read", {"seq": seq})
 
     def api_keys(self, user_id: str | None = None) -> Iterator[Key]:
         """Give the caller's keys, or those of a user (providers only), without their secrets."""

@@ -12,6 +12,7 @@ from easeml.client._sync.accounts import Accounts
 from easeml.client._sync.administration import Administration
 from easeml.client._sync.applications import Applications
 from easeml.client._sync.datasets import Datasets
+from easeml.client._sync.identities import Identities
 from easeml.client._sync.operations import Operations
 from easeml.client._sync.scheduling import Scheduling
 from easeml.client._sync.transport import Transport
@@ -30,6 +31,7 @@ _POLL_SECONDS = (0.1, 1.0)  # the first wait between two looks, and the longest
 
 class Client(
     Accounts,
+    Identities,
     Datasets,
     Versions,
     Applications,
@@ -77,8 +79,17 @@ class Client(
                 return version
             patience.wait()
 
-    def wait_task(self, task_id: str, *, timeout: float | None = None) -> Task:
-        """Wait until a task is done. Raises Conflict saying why it failed, TimedOut."""
+    def wait_task(
+        self,
+        task_id: str,
+        *,
+        timeout: float | None = None,
+        on_look: Callable[[Task], None] | None = None,
+    ) -> Task:
+        """Wait until a task is done. Raises Conflict saying why it failed, TimedOut.
+
+        ``on_look`` is given the task as it is at each look.
+        """
         patience = _Patience(f"Task {task_id} is not done yet", timeout)
         while True:
             try:
@@ -88,6 +99,8 @@ class Client(
                 continue
             if is_done(task):
                 return task
+            if on_look is not None:
+                on_look(task)
             patience.wait()
 
     def wait(

@@ -13,6 +13,7 @@ from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
 
 _FRAME = "table"  # what a table in memory is called
+_PICKLES = {".pkl", ".pickle", ".joblib"}
 _SAMPLES = {".zip", ".npy", ".npz", ".ts", ".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff"}
 
 
@@ -57,14 +58,16 @@ class Datasets(Uploads):
         application_id: str,
         path: str | Path,
         *,
+        fill_absent: bool = False,
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Task:
         """Ask for the predictions of a file's rows by a task, with the model that is live now.
 
-        ``save_predictions`` fetches them when it is done. ``progress`` is called with bytes sent
-        and bytes in all. Raises InvalidInput where the file cannot be read or is no table,
-        NotFound, NotReady while there is no model, TooLarge.
+        ``save_predictions`` fetches them when it is done. ``fill_absent``: columns that may be empty
+        may be absent as well. ``progress`` is called with bytes sent and bytes in all. Raises
+        InvalidInput where the file cannot be read or is no table, NotFound, NotReady while there is
+        no model, TooLarge.
         """
         path = check_file(path)
         if path.suffix.lower() in _SAMPLES:
@@ -78,7 +81,40 @@ class Datasets(Uploads):
             f"/applications/{application_id}/predictions",
             path,
             key=idempotency_key,
-            params={"filename": path.name},
+            params={"filename": path.name, "fill_absent": fill_absent},
+            progress=progress,
+        )
+
+    def import_model(
+        self,
+        application_id: str,
+        path: str | Path,
+        *,
+        name: str = "",
+        progress: Progress | None = None,
+        idempotency_key: str | None = None,
+    ) -> Task:
+        """Have a file read, by a task, as a model of an application that was trained elsewhere.
+
+        ``path``: an ONNX graph, a scikit-learn pipeline that skops wrote, or a zip file of an
+        MLflow folder with one of these. ``name``: of the model; empty: the stem of the file.
+        ``progress`` is called with bytes sent and bytes in all. The task fails where the file is no
+        model of the application. Raises InvalidInput for a pickle, where the file cannot be read or
+        the name is none, NotFound, Conflict while the data is not ready, TooLarge.
+        """
+        path = check_file(path)
+        if path.suffix.lower() in _PICKLES:
+            raise InvalidInput(
+                "A pickle may run code when it is read, so it is not read.",
+                where=path.name,
+                remedy="Write the model by skops.io.dump, or as ONNX.",
+            )
+        return self._create_from(
+            Task,
+            f"/applications/{application_id}/imports",
+            path,
+            key=idempotency_key,
+            params={"filename": path.name, "name": name},
             progress=progress,
         )
 

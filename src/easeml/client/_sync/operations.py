@@ -9,8 +9,18 @@ from datetime import datetime
 
 from easeml.client._sync.calls import Calls
 from easeml.client.answers import made_request
-from easeml.contract.accounts import EndedSignIns, Invitation, Key, Member, NewKey, Removal, User
-from easeml.contract.administration import Setting, Storage, TenantLimits
+from easeml.contract.accounts import (
+    EndedSignIns,
+    IdentityAsked,
+    Invitation,
+    Key,
+    Member,
+    NewKey,
+    Removal,
+    SignInWays,
+    User,
+)
+from easeml.contract.administration import Setting, Storage, TenantLimits, Usage
 from easeml.contract.application_views import (
     ApplicationView,
     JourneyView,
@@ -26,19 +36,31 @@ from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.keeping import Deletion, Dependents, Shares
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
-from easeml.contract.models import TrainedModel
+from easeml.contract.model_rules import ModelRules, NewModelRules
+from easeml.contract.models import Measures, TrainedModel
 from easeml.contract.notifications import Notifications
+from easeml.contract.pareto import Pareto
 from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
 from easeml.contract.progress import Progress
-from easeml.contract.reports import ApplicationTool, Report
+from easeml.contract.reports import ApplicationTool, FollowedRemedy, Report
+from easeml.contract.retention import Collected, NewRetention, Retention, RetentionPlan
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollouts
 from easeml.contract.scheduling import DecisionView, Replay
+from easeml.contract.sources import (
+    NewOrigin,
+    NewSchedule,
+    Retrieval,
+    Schedule,
+    SchedulesView,
+    Source,
+)
 from easeml.contract.status import Status
+from easeml.contract.subscriptions import Confirmation, NewSubscription, Subscription
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.tryouts import Tryout
 from easeml.contract.versions import PushedFlow, VersionLine
 from easeml.contract.watching import WatchReport
-from easeml.contract.work import WorkDone, WorkQueue, WorkTurn
+from easeml.contract.work import Doubts, WorkDone, WorkFile, WorkImported, WorkQueue, WorkTurn
 
 
 class Operations(Calls):
@@ -55,20 +77,33 @@ class Operations(Calls):
         """
         return self._get(Notifications, "/notifications", limit=limit)
 
+    def mark_read(self, seq: int) -> Notifications:
+        """Take all notifications up to a number as read by the caller."""
+        return self._send(Notifications, "/notifications/read", {"seq": seq})
+
     def end_sign_ins(self) -> EndedSignIns:
         """End all sign-ins of the caller for good, but for the one that asks. API keys stay."""
         return self._send(EndedSignIns, "/sign-ins", method="DELETE")
 
     def create_key(
-        self, name: str, *, expires_in: float | None = None, idempotency_key: str | None = None
+        self,
+        name: str,
+        *,
+        expires_in: float | None = None,
+        scope: str = "all",
+        application_id: str = "",
+        idempotency_key: str | None = None,
     ) -> Key:
         """Make an API key of the caller; ``secret`` is shown this once.
 
-        Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has.
-        Repeated with the same idempotency key (the first answer was lost), the same key gets a
-        new secret.
+        A key that expires makes none that outlives it. Repeated with the same idempotency key
+        (the first answer was lost), the same key gets a new secret. Raises ``InvalidInput`` for
+        a name that cannot be shown, a time that no calendar has and a scope that names an
+        application in vain, ``NotFound`` for an application that the caller may not ask.
         """
-        request = made_request(NewKey, name=name, expires_in=expires_in)
+        request = made_request(
+            NewKey, name=name, expires_in=expires_in, scope=scope, application_id=application_id
+        )
         return self._create(Key, "/keys", key=idempotency_key, request=request)
 
     def users(self) -> Iterator[User]:
@@ -78,8 +113,9 @@ class Operations(Calls):
     def act_in(self, tenant_id: str) -> Key:
         """Act in another tenant that the caller belongs to: a fresh sign-in there, as long as one.
 
-        Its ``secret`` is shown this once. A sign-in that asks ends; an API key stays. Raises
-        ``NotFound`` for a tenant that they do not belong to.
+        Its ``secret`` is shown this once. A sign-in that asks ends; an API key stays, and makes
+        a key that ends no later than itself. Raises ``NotFound`` for a tenant that they do not
+        belong to.
         """
         return self._send(Key, "/me/tenant", {"tenant_id": tenant_id}, repeatable=False)
 
@@ -194,10 +230,14 @@ class Operations(Calls):
         seconds: float | None = None,
         storage: int | None = None,
         applications: int | None = None,
+        month_seconds: float | None = None,
+        uploads: int | None = None,
+        requests: float | None = None,
     ) -> TenantLimits:
         """Set all that a tenant may use (providers only); the scheduler follows at once.
 
-        What is left out, or None, has no limit. Raises ``NotAllowed``, ``NotFound``.
+        What is left out, or None, has no limit. A limit may be below what is used: nothing is
+        taken away, and nothing more is given. Raises ``NotAllowed``, ``NotFound``.
         """
         request = made_request(
             TenantLimits,
@@ -206,6 +246,9 @@ class Operations(Calls):
             seconds=seconds,
             storage=storage,
             applications=applications,
+            month_seconds=month_seconds,
+            uploads=uploads,
+            requests=requests,
         )
         return self._send(
             TenantLimits,
@@ -214,12 +257,52 @@ class Operations(Calls):
             method="PUT",
         )
 
+    def default_limits(self) -> TenantLimits:
+        """Return what new tenants may use (providers only); raises ``NotAllowed``."""
+        return self._get(TenantLimits, "/limits")
+
+    def set_default_limits(
+        self,
+        *,
+        priority: float | None = None,
+        devices: int | None = None,
+        seconds: float | None = None,
+        storage: int | None = None,
+        applications: int | None = None,
+        month_seconds: float | None = None,
+        uploads: int | None = None,
+        requests: float | None = None,
+    ) -> TenantLimits:
+        """Set what tenants that are made from now on may use (providers only); others keep theirs.
+
+        What is left out, or None, has no limit. Raises ``NotAllowed``.
+        """
+        request = made_request(
+            TenantLimits,
+            priority=priority,
+            devices=devices,
+            seconds=seconds,
+            storage=storage,
+            applications=applications,
+            month_seconds=month_seconds,
+            uploads=uploads,
+            requests=requests,
+        )
+        return self._send(TenantLimits, "/limits", request.model_dump(mode="json"), method="PUT")
+
+    def usage(self, *, days: int = 30) -> Usage:
+        """Return what tenants use of what they may, and their device seconds by day.
+
+        A provider sees all tenants, the oldest first; others see their own.
+        """
+        return self._get(Usage, "/usage", days=days)
+
     def set_setting(self, name: str, value: str) -> Setting:
         """Change a setting while easeml runs (providers only); the scheduler follows at once.
 
-        Only ``policy`` can be changed so. Raises ``NotAllowed``, ``InvalidInput`` for another
-        setting or a value that it cannot have, ``Conflict`` where a flag or an environment
-        variable sets it.
+        Only ``policy`` and ``optimizer`` can be changed so. Raises ``NotAllowed``,
+        ``InvalidInput`` for another setting or a value that it cannot have, ``Conflict`` where a
+        flag or an environment variable sets it.
         """
         return self._send(Setting, f"/settings/{name}", {"value": value})
 
@@ -258,9 +341,13 @@ class Operations(Calls):
         """
         return self._get(ApplicationView, f"/applications/{application_id}/view")
 
-    def leaderboard(self, application_id: str) -> Leaderboard:
-        """Return an application and all its trained models, the best first; raises ``NotFound``."""
-        return self._get(Leaderboard, f"/applications/{application_id}/leaderboard")
+    def leaderboard(self, application_id: str, axis: list[str] | None = None) -> Leaderboard:
+        """Return an application and all its trained models, the best first.
+
+        ``axis``: by what they are compared at once; by default the objective and the latency.
+        Raises ``NotFound``.
+        """
+        return self._get(Leaderboard, f"/applications/{application_id}/leaderboard", axis=axis)
 
     def serving_history(self, application_id: str) -> ServingHistory:
         """Return an application and the changes of what it serves, newest first.
@@ -285,7 +372,8 @@ class Operations(Calls):
     def roll_back(self, application_id: str, model_id: str | None = None) -> Application:
         """Let ``model_id`` serve, and pin it so that the search does not undo it.
 
-        ``model_id`` None: the model that was live before.
+        ``model_id`` None: the model that was live before. One that was retired less than a day
+        ago has its files back.
 
         Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to, or its files are
         gone or damaged.
@@ -346,6 +434,17 @@ class Operations(Calls):
         """Return a version of a dataset; raises ``NotFound``."""
         return self._get(Version, f"/versions/{version_id}")
 
+    def add_origin(self, wish: NewOrigin, *, idempotency_key: str | None = None) -> Dataset:
+        """Make a dataset of what an address has.
+
+        Its version is ``ingesting`` until that was fetched and read.
+
+        Raises ``InvalidInput`` for an address that is none, or holds a secret; ``NotAllowed``
+        where no connection of the provider's leads there; ``TooMany`` where others have to end
+        first.
+        """
+        return self._create(Dataset, "/datasets/origins", key=idempotency_key, request=wish)
+
     def devices(self) -> Iterator[WorkerDevice]:
         """Give the devices that are there, oldest first (providers only)."""
         return self._list(WorkerDevice, "/devices")
@@ -364,6 +463,38 @@ class Operations(Calls):
         or the artefacts.
         """
         return self._send(Joined, "/devices/join", {"version": version, "host": host})
+
+    def measures(self, application_id: str) -> Measures:
+        """Return what models are measured by, and what else could be asked. Raises ``NotFound``."""
+        return self._get(Measures, f"/applications/{application_id}/measures")
+
+    def ask_measure(self, application_id: str, measure: str) -> Measures:
+        """Measure the models of an application by more: those there are, and those to come.
+
+        The same again measures what was not yet. Raises ``NotFound``, and ``InvalidInput`` for a
+        measure that there is not or that does not fit.
+        """
+        return self._send(
+            Measures, f"/applications/{application_id}/measures", {"measure": measure}
+        )
+
+    def drop_measure(self, application_id: str, measure: str) -> Measures:
+        """Measure no further models by something; what was measured is forgotten nowhere.
+
+        Raises ``NotFound``.
+        """
+        return self._send(
+            Measures, f"/applications/{application_id}/measures/remove", {"measure": measure}
+        )
+
+    def pareto(self, application_id: str, axis: list[str] | None = None) -> Pareto:
+        """Return the models that can be compared now, by two to four measures.
+
+        By default these are the objective and the latency.
+
+        Raises ``NotFound``, and ``InvalidInput`` for a measure that no model has.
+        """
+        return self._get(Pareto, f"/applications/{application_id}/pareto", axis=axis)
 
     def gates(self, application_id: str) -> Gates:
         """Return what has to be proven before a model serves an application; raises ``NotFound``."""
@@ -387,6 +518,24 @@ class Operations(Calls):
         Raises ``NotFound``. Repeated, it changes nothing.
         """
         return self._send(Gates, f"/applications/{application_id}/gates/remove")
+
+    def sign_in_ways(self) -> SignInWays:
+        """Return how one can sign in beside a password; needs no key."""
+        return self._get(SignInWays, "/sign-in/ways")
+
+    def ask_identity(self, site: str) -> IdentityAsked:
+        """Begin a sign-in by the identity provider in a browser; needs no key.
+
+        Raises ``NotFound`` where this easeml has none, ``NotReady`` where it does not answer.
+        """
+        return self._send(IdentityAsked, "/sign-in/identity/ask", {"site": site})
+
+    def disconnect_identity(self) -> User:
+        """End the caller's sign-in by an identity provider; their password stays.
+
+        Raises ``Conflict`` for who has no password: nothing would let them in.
+        """
+        return self._send(User, "/me/identity", method="DELETE")
 
     def jobs(self, *, application_id: str | None = None) -> Iterator[Job]:
         """Give the tenant's jobs, oldest first."""
@@ -536,6 +685,28 @@ class Operations(Calls):
         """
         return self._get(Shares, "/shared")
 
+    def model_rules(self, application_id: str) -> ModelRules:
+        """Return the rules of an application, and what they leave out and why. Raises ``NotFound``."""
+        return self._get(ModelRules, f"/applications/{application_id}/model-rules")
+
+    def set_model_rules(self, application_id: str, wish: NewModelRules) -> ModelRules:
+        """Ask other things of every model that serves. The same rules again change nothing.
+
+        The search goes on under them. What serves and breaks them gives way to the best model
+        that keeps them, as soon as there is one. Where columns are to be followed that were not,
+        no model of before knows that: a new search begins on the same data.
+
+        Raises ``NotFound``, ``InvalidInput`` for a column that cannot be followed or where no
+        model is left, and ``Conflict`` where a new search would have to begin before the data is
+        ready.
+        """
+        return self._send(
+            ModelRules,
+            f"/applications/{application_id}/model-rules",
+            wish.model_dump(mode="json"),
+            method="PUT",
+        )
+
     def knowledge_base(self) -> KnowledgeBase:
         """Return all modules; what other tenants did with them shows in numbers only.
 
@@ -548,7 +719,13 @@ class Operations(Calls):
         return self._get(Titles, "/modules/titles")
 
     def add_module(
-        self, toml: str, *, private: bool = False, idempotency_key: str | None = None
+        self,
+        toml: str,
+        *,
+        private: bool = False,
+        files: dict[str, str] | None = None,
+        image_upload: str = "",
+        idempotency_key: str | None = None,
     ) -> ModuleChecks:
         """Have a model or an objective checked that will join the knowledge base if it passes
         (providers only).
@@ -560,7 +737,9 @@ class Operations(Calls):
         ``OverQuota`` for more private modules than a tenant may have. What has failed may be
         added anew under the same name.
         """
-        request = made_request(NewModule, toml=toml, private=private)
+        request = made_request(
+            NewModule, toml=toml, private=private, files=files, image_upload=image_upload
+        )
         return self._create(ModuleChecks, "/modules", key=idempotency_key, request=request)
 
     def share_module(self, name: str) -> KnowledgeBase:
@@ -629,12 +808,74 @@ class Operations(Calls):
         """
         return self._list(Report, f"/versions/{version_id}/reports")
 
+    def follow_remedy(self, application_id: str, report_id: str, number: int) -> FollowedRemedy:
+        """Follow remedy ``number``, from 1, of a report about an application.
+
+        Questions go to the work queue, in place of those that are open; rows of production whose
+        truth came become training rows, and the search goes on with them. What only people can
+        do is told. Raises ``NotFound``, and ``InvalidInput`` for a remedy that there is not.
+        """
+        return self._send(
+            FollowedRemedy,
+            f"/applications/{application_id}/reports/{report_id}/remedies/{number}",
+            repeatable=False,
+        )
+
     def task_reports(self, task_id: str) -> Iterator[Report]:
         """Return what tools answered about the model that a task trained, or in the task itself.
 
         Raises ``NotFound``.
         """
         return self._list(Report, f"/tasks/{task_id}/reports")
+
+    def retention_plan(self) -> RetentionPlan:
+        """Return what would go with the next look, why, and how many bytes (providers only).
+
+        Nothing is changed. Raises ``NotAllowed``.
+        """
+        return self._get(RetentionPlan, "/retention")
+
+    def collect(self) -> Collected:
+        """Let go now what nobody needs, and return what that was (providers only).
+
+        It happens every ten minutes by itself. Raises ``NotAllowed``, and ``Conflict`` while
+        that is.
+        """
+        return self._send(Collected, "/retention/collect")
+
+    def retention(self, application_id: str) -> Retention:
+        """Return what of an application is kept. Raises ``NotFound``."""
+        return self._get(Retention, f"/applications/{application_id}/retention")
+
+    def set_retention(
+        self,
+        application_id: str,
+        *,
+        models: int | None = None,
+        model_days: float | None = None,
+        result_days: float | None = None,
+    ) -> Retention:
+        """Say what of an application is to be kept from now on. Repeated, it changes nothing.
+
+        Raises ``NotFound``.
+        """
+        request = made_request(
+            NewRetention, models=models, model_days=model_days, result_days=result_days
+        )
+        return self._send(
+            Retention,
+            f"/applications/{application_id}/retention",
+            request.model_dump(mode="json"),
+            method="PUT",
+        )
+
+    def keep_model(self, model_id: str, *, keep: bool = True) -> TrainedModel:
+        """Keep a model whatever the rules say, or leave it to them again.
+
+        One that was retired less than a day ago has its files back. Repeated, it changes
+        nothing. Raises ``NotFound``, and ``Conflict`` where its files are removed.
+        """
+        return self._send(TrainedModel, f"/models/{model_id}/keep", {"keep": keep})
 
     def rollouts(self, application_id: str) -> Rollouts:
         """Return how better models come to serve, and the newest roll-outs; raises ``NotFound``."""
@@ -725,12 +966,155 @@ class Operations(Calls):
             seed=seed,
         )
 
+    def refresh_dataset(self, dataset_id: str, *, fewer: bool = False) -> Retrieval:
+        """Fetch a data set again from where it came.
+
+        Where that has other rows, they are a new version, which the applications follow that do
+        so. While one refresh is running, asking again gives that one. Raises ``NotFound``,
+        ``Conflict`` for a data set that came as a file, and as ``add_origin`` does.
+        """
+        return self._send(Retrieval, f"/datasets/{dataset_id}/refresh", {"fewer": fewer})
+
+    def source(self, application_id: str) -> Source:
+        """Return where an application's data set came from, and how it was fetched again.
+
+        Raises ``NotFound``.
+        """
+        return self._get(Source, f"/applications/{application_id}/source")
+
+    def retrievals(self, dataset_id: str) -> Iterator[Retrieval]:
+        """Give the retrievals of a data set, newest first; raises ``NotFound``."""
+        return self._list(Retrieval, f"/datasets/{dataset_id}/retrievals")
+
+    def retrieval(self, retrieval_id: str) -> Retrieval:
+        """Return one retrieval; raises ``NotFound``."""
+        return self._get(Retrieval, f"/retrievals/{retrieval_id}")
+
+    def add_schedule(self, wish: NewSchedule) -> Schedule:
+        """Have a data set fetched again at certain times.
+
+        Raises ``NotFound``; ``InvalidInput`` for a time or a zone that there is not;
+        ``Conflict`` for a data set that came as a file, and where there are too many;
+        ``NotAllowed`` where no connection leads to it.
+        """
+        return self._send(Schedule, "/schedules", wish.model_dump(mode="json"), repeatable=False)
+
+    def schedules(self) -> Iterator[Schedule]:
+        """Give the tenant's schedules, oldest first."""
+        return self._list(Schedule, "/schedules")
+
+    def schedules_view(self) -> SchedulesView:
+        """Return what a page of schedules shows: all of them, and what others can be about."""
+        return self._get(SchedulesView, "/schedules/view")
+
+    def schedule(self, schedule_id: str) -> Schedule:
+        """Return one schedule; raises ``NotFound``."""
+        return self._get(Schedule, f"/schedules/{schedule_id}")
+
+    def schedule_retrievals(self, schedule_id: str) -> Iterator[Retrieval]:
+        """Give the retrievals of a schedule, newest first; raises ``NotFound``."""
+        return self._list(Retrieval, f"/schedules/{schedule_id}/retrievals")
+
+    def pause_schedule(self, schedule_id: str) -> Schedule:
+        """Let a schedule start nothing more; what runs may finish. Raises ``NotFound``."""
+        return self._send(Schedule, f"/schedules/{schedule_id}/pause")
+
+    def resume_schedule(self, schedule_id: str) -> Schedule:
+        """Let a schedule go on at its next time, in the name of who asks; nothing is made up for.
+
+        Raises ``NotFound``, and ``InvalidInput`` where its time zone is not known any more.
+        """
+        return self._send(Schedule, f"/schedules/{schedule_id}/resume")
+
+    def start_schedule(self, schedule_id: str) -> Retrieval:
+        """Do now what a schedule does, besides its times; while it is running, return that
+        retrieval.
+
+        Raises ``NotFound``, and as ``add_origin`` does.
+        """
+        return self._send(Retrieval, f"/schedules/{schedule_id}/start")
+
+    def delete_schedule(self, schedule_id: str) -> Schedule:
+        """Delete a schedule and the list of its retrievals; what it predicted stays with the tasks.
+
+        Raises ``NotFound``.
+        """
+        return self._send(Schedule, f"/schedules/{schedule_id}", method="DELETE", repeatable=False)
+
+    def set_follows(self, application_id: str, follows: bool) -> Application:
+        """Say whether an application takes the new rows of its data set when that is fetched again.
+
+        One that begins to, takes what came meanwhile. Raises ``NotFound``.
+        """
+        return self._send(
+            Application,
+            f"/applications/{application_id}/follows",
+            {"follows": follows},
+            method="PUT",
+        )
+
     def status(self) -> Status:
         """Return the running processes and the counts of the caller's tenant.
 
         Only a provider sees hosts and process ids.
         """
         return self._get(Status, "/status")
+
+    def subscribe(
+        self,
+        way: str,
+        address: str,
+        *,
+        kinds: list[str] | None = None,
+        application_id: str = "",
+        quiet: list[int] | None = None,
+    ) -> Subscription:
+        """Have the caller's notifications sent to an address from now on.
+
+        The answer to this alone has the ``secret`` that signs what is posted. An address of mail
+        gets a code first, that confirms it. Raises ``InvalidInput`` for an address or kinds that
+        cannot be, ``NotFound`` for an application, ``Conflict`` where too many are there or no
+        mail is sent.
+        """
+        request = made_request(
+            NewSubscription,
+            way=way,
+            address=address,
+            kinds=kinds,
+            application_id=application_id,
+            quiet=quiet,
+        )
+        return self._send(
+            Subscription, "/subscriptions", request.model_dump(mode="json"), repeatable=False
+        )
+
+    def subscriptions(self) -> Iterator[Subscription]:
+        """Return where the tenant's notifications are sent, oldest first, without secrets."""
+        return self._list(Subscription, "/subscriptions")
+
+    def confirm_subscription(self, subscription_id: str, code: str) -> Subscription:
+        """Confirm an address of mail by the code that it got; from then on it is told.
+
+        Raises ``NotFound``, and ``Conflict`` for a wrong code; after five of them the
+        subscription ends.
+        """
+        request = made_request(Confirmation, code=code)
+        return self._send(
+            Subscription,
+            f"/subscriptions/{subscription_id}/confirm",
+            request.model_dump(mode="json"),
+            repeatable=False,
+        )
+
+    def try_subscription(self, subscription_id: str) -> Subscription:
+        """Send a test; one that is paused goes on with it. Raises ``NotFound``, ``Conflict``."""
+        return self._send(Subscription, f"/subscriptions/{subscription_id}/test", repeatable=False)
+
+    def unsubscribe(self, subscription_id: str) -> Subscription:
+        """Send nothing there any more, for good. Raises ``NotFound``."""
+        return self._send(
+            Subscription, f"/subscriptions/{subscription_id}", method="DELETE", repeatable=False
+        )
 
     def tasks(
         self,
@@ -876,6 +1260,26 @@ class Operations(Calls):
         """
         return self._send(Version, f"/applications/{application_id}/work/use", repeatable=False)
 
+    def export_work(self, application_id: str, *, format: str = "label-studio") -> WorkFile:
+        """Return the open and the answered items of an application as the text of a file.
+
+        Raises ``NotFound``, ``InvalidInput`` for another format.
+        """
+        return self._get(WorkFile, f"/applications/{application_id}/work/export", format=format)
+
+    def import_work(self, application_id: str, filename: str, text: str) -> WorkImported:
+        """Take the answers of a file that was exported and filled in elsewhere.
+
+        Wrong rows are refused one by one, with their place, and the others are taken. An answer
+        that is there already is not taken again. Raises ``NotFound``, and ``InvalidInput`` for a
+        file that is no such file.
+        """
+        return self._send(
+            WorkImported,
+            f"/applications/{application_id}/work/import",
+            {"filename": filename, "text": text},
+        )
+
     def answer_work(
         self, item_id: str, *, value: str = "", way: str = "answer", seconds: float | None = None
     ) -> WorkDone:
@@ -891,3 +1295,18 @@ class Operations(Calls):
             {"value": value, "way": way, "seconds": seconds},
             repeatable=False,
         )
+
+    def doubts(self, application_id: str, *, after: str | None = None, limit: int = 50) -> Doubts:
+        """Return a page of the doubtful cells of an application's data, the most doubtful first.
+
+        Cells that people have answered are none any more. Raises ``NotFound``.
+        """
+        return self._get(Doubts, f"/applications/{application_id}/doubts", after=after, limit=limit)
+
+    def look_for_doubts(self, application_id: str) -> Doubts:
+        """Have a task look for doubtful cells and for what people should be asked.
+
+        Where that was done just so already, nothing more happens. Raises ``NotFound``,
+        ``Conflict`` while the data is being prepared.
+        """
+        return self._send(Doubts, f"/applications/{application_id}/doubts")

@@ -13,6 +13,7 @@ from easeml import __version__
 from easeml.client.problems import error_of
 from easeml.client.timing import backoff, sleep
 from easeml.errors import EasemlError, InvalidInput, TimedOut, Unreachable
+from easeml.folders import whole_file
 
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -119,7 +120,7 @@ class Transport:
             raise self._unreachable(error) from error
 
     def save(self, path: str, destination: Path) -> None:
-        """Write a streamed answer into a file, piece by piece.
+        """Write a streamed answer into a file, piece by piece; it is there when all has come.
 
         Raises like ``request``, without retries.
         """
@@ -128,7 +129,7 @@ class Transport:
                 if not response.is_success:
                     response.read()
                     raise error_of(response)
-                with destination.open("wb") as file:
+                with whole_file(destination) as part, part.open("wb") as file:
                     for piece in response.iter_bytes():
                         file.write(piece)
         except httpx.TransportError as error:

@@ -109,3 +109,12 @@ class Versions(Uploads):
         path = f"{API}/versions/{version_id}/export"
         response = self._transport.request("GET", path, repeatable=True, params={"format": form})
         return response.content
+
+    def export_doubts(self, application_id: str, form: str = "csv") -> bytes:
+        """Return the doubtful cells of an application's data as a file: csv, or zip (a relation).
+
+        Raises NotFound, InvalidInput for another format, Conflict where nobody looked for any yet.
+        """
+        path = f"{API}/applications/{application_id}/doubts/export"
+        response = self._transport.request("GET", path, repeatable=True, params={"format": form})
+        return response.content

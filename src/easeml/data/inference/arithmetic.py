@@ -48,22 +48,34 @@ def whole_and_parts(numbers: Numbers, target: np.ndarray) -> dict[str, list[str]
     complete = _complete(numbers)
     if not len(target) or target.min() < 0 or np.ptp(target) == 0:
         return found
-    for name, whole in complete.items():
-        if (whole >= target).mean() < _NEVER or target.mean() < _OWN * whole.mean():
-            continue
-        rest = whole - target
-        if np.ptp(rest) == 0:
-            continue
-        others = _possible_parts(complete, name)
-        added = _unit_parts(others, rest)
-        left = whole
-        if added:
-            left = whole - sum(others[other] for other in added)
-        if np.ptp(left) == 0:
-            continue
-        if np.corrcoef(left, target)[0, 1] ** 2 >= _RISE:
-            found[name] = added
+    for name in complete:
+        others = _other_parts(complete, name, target)
+        if others is not None:
+            found[name] = others
     return found
+
+
+def _other_parts(complete: Numbers, name: str, target: np.ndarray) -> list[str] | None:
+    """What else makes up a whole of which the target is a part; None where it is no such whole."""
+    import numpy as np
+
+    whole = complete[name]
+    could_hold_target = (whole >= target).mean() >= _NEVER
+    if not could_hold_target or target.mean() < _OWN * whole.mean():
+        return None
+    rest = whole - target
+    if np.ptp(rest) == 0:
+        return None
+
+    possible = _possible_parts(complete, name)
+    added = _unit_parts(possible, rest)
+    left = whole
+    for other in added:
+        left = left - possible[other]
+    if np.ptp(left) == 0:
+        return None
+    rises_alike = np.corrcoef(left, target)[0, 1] ** 2 >= _RISE
+    return added if rises_alike else None
 
 
 def _possible_parts(complete: Numbers, name: str) -> dict[str, np.ndarray]:
@@ -152,9 +164,12 @@ def _stand_ins(
     others = [one for one in everything if one not in needed]
     if len(others) * len(needed) > _MOST_SWAPS:
         return []
-    found = []
-    for other in others:
-        swapped = ([other, *(one for one in needed if one != out)] for out in needed)
-        if any(map(is_enough, swapped)):
-            found.append(other)
-    return found
+    return [other for other in others if _can_stand_in(other, needed, is_enough)]
+
+
+def _can_stand_in(other: int, needed: list[int], is_enough: Callable[[list[int]], bool]) -> bool:
+    for out in needed:
+        kept = [one for one in needed if one != out]
+        if is_enough([other, *kept]):
+            return True
+    return False

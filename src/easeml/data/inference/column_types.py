@@ -171,8 +171,11 @@ def _number(values: _Values, array: pa.Array, told: str) -> ColumnReport | None:
 
 
 def _leading_zero(texts: list[str]) -> bool:
-    coded = [text for text in texts if text.startswith("0") and text.isdigit()]
-    return any(len(text) > 1 for text in coded)
+    """Whether one of the texts is a whole number written with zeros in front."""
+    for text in texts:
+        if len(text) > 1 and text.startswith("0") and text.isdigit():
+            return True
+    return False
 
 
 def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
@@ -189,30 +192,31 @@ def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
 
 
 def _described(values: _Values, unique: np.ndarray, whole: bool, form: str) -> ColumnReport:
-    ends = [float(number) for number in (unique[0], unique[-1])]
-    if not whole:
-        ends = [float(f"{end:.6g}") for end in ends]
-    shown = [v.plain_number(repr(end)) for end in ends]
-    kind = "Whole numbers" if whole else "Numbers"
-    said = f"{kind} from {shown[0]} to {shown[1]}, {len(unique):,} different."
-    if form in CLOCKS:
-        said = f"Times of day, in minutes since midnight: {shown[0]} to {shown[1]}."
-    elif form:
-        said += f" Written like {form}."
-
     few = whole and _are_few(len(unique), values.present)
+    confidence = _number_confidence(unique, whole, few, form)
+    report = _report(values, "number", confidence, _range_told(unique, whole, form))
     classes = []
     if few:
         classes = [v.plain_number(repr(float(number))) for number in unique]
-
-    confidence = _number_confidence(unique, whole, few, form)
-    report = _report(values, "number", confidence, said)
     return replace(
         report,
         distinct=len(unique),
         classes=classes,
         format=form,
     )
+
+
+def _range_told(unique: np.ndarray, whole: bool, form: str) -> str:
+    """The sentence about numbers; ``unique``: the different ones, ascending."""
+    low, high = float(unique[0]), float(unique[-1])
+    if not whole:
+        low, high = float(f"{low:.6g}"), float(f"{high:.6g}")
+    first, last = v.plain_number(repr(low)), v.plain_number(repr(high))
+    if form in CLOCKS:
+        return f"Times of day, in minutes since midnight: {first} to {last}."
+    kind = "Whole numbers" if whole else "Numbers"
+    said = f"{kind} from {first} to {last}, {len(unique):,} different."
+    return f"{said} Written like {form}." if form else said
 
 
 def _are_few(distinct: int, present: int) -> bool:
@@ -334,17 +338,28 @@ def _text(values: _Values) -> ColumnReport:
             nature_confidence=0.97 if named else 0.85,
         )
 
-    if _could_be_classes(len(texts), each) and not _is_prose(words, each):
-        rows = f"{each:,.0f}" if each >= 10 else f"{each:.2g}"
-        said = f"{len(texts)} different values, each in {rows} rows on average."
-        sure = 0.95 if each >= 20 else 0.8
-        report = replace(_report(values, "category", sure, said), classes=sort_labels(texts))
-    else:
-        count = f"{len(texts)} different values in {values.present} rows"
-        said = f"Text: {count}, {_words_told(words)} on average."
-        hints = like_codes(texts) + nearly_numbers(texts)
-        report = _report(values, "text", 0.95 if words >= 4 else 0.75, said + hints)
+    is_category = _could_be_classes(len(texts), each) and not _is_prose(words, each)
+    report = _category_report(values) if is_category else _text_report(values, words)
     return replace(report, suspected_codes=suspect_words(texts, values.number_of))
+
+
+def _category_report(values: _Values) -> ColumnReport:
+    each = values.each
+    rows = f"{each:,.0f}" if each >= 10 else f"{each:.2g}"
+    said = f"{len(values.texts)} different values, each in {rows} rows on average."
+    confidence = 0.95 if each >= 20 else 0.8
+    report = _report(values, "category", confidence, said)
+    return replace(report, classes=sort_labels(values.texts))
+
+
+def _text_report(values: _Values, words: float) -> ColumnReport:
+    """The report of free text; ``words``: how many a value has on average."""
+    texts = values.texts
+    count = f"{len(texts)} different values in {values.present} rows"
+    said = f"Text: {count}, {_words_told(words)} on average."
+    hints = like_codes(texts) + nearly_numbers(texts)
+    confidence = 0.95 if words >= 4 else 0.75
+    return _report(values, "text", confidence, said + hints)
 
 
 def _words_told(words: float) -> str:
@@ -391,19 +406,8 @@ def _identifies(texts: list[str], each: float, present: int, words: float, named
 
 def _finished(report: ColumnReport, values: _Values) -> ColumnReport:
     """The report with what holds for every type: constants, what is dropped, and what to confirm."""
-    if report.distinct == 1 and _tells_by_presence(values):
-        said = f"{report.examples[0]!r} or empty: it tells by being there."
-        classes = list(report.classes or report.examples[:1])
-        report = replace(report, type="category", classes=classes, evidence=said)
-    elif report.distinct == 1:
-        tail = " that has a value." if report.missing else "."
-        said = f"Constant: {report.examples[0]!r} in every row{tail}"
-        report = replace(
-            report,
-            nature="constant",
-            nature_confidence=0.99,
-            evidence=said,
-        )
+    if report.distinct == 1:
+        report = _of_one_value(report, values)
     if report.nature in ("identifier", "constant"):
         report = replace(report, role="drop")
     if report.suspected_codes:
@@ -412,6 +416,25 @@ def _finished(report: ColumnReport, values: _Values) -> ColumnReport:
         more = f" {codes} may stand for a missing value: {confirm}."
         report = replace(report, evidence=report.evidence + more)
     return report
+
+
+def _of_one_value(report: ColumnReport, values: _Values) -> ColumnReport:
+    """The report of a column with a single value: a constant, or a mark that some rows have."""
+    value = report.examples[0]
+    if _tells_by_presence(values):
+        return replace(
+            report,
+            type="category",
+            classes=list(report.classes or [value]),
+            evidence=f"{value!r} or empty: it tells by being there.",
+        )
+    tail = " that has a value." if report.missing else "."
+    return replace(
+        report,
+        nature="constant",
+        nature_confidence=0.99,
+        evidence=f"Constant: {value!r} in every row{tail}",
+    )
 
 
 def _tells_by_presence(values: _Values) -> bool:

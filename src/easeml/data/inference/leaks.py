@@ -106,13 +106,18 @@ def _answer_of(column: _Looked) -> _Answer:
 
 def _shown(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     """Suspects by what they hold, alone or together."""
-    found = {column.report.name: _alone(column, answer) for column in inputs}
-    found = {name: why for name, why in found.items() if why}
-    if answer.is_measured:
-        # Beside a column that tells all by itself, others would not be needed.
-        others = [column for column in inputs if column.report.name not in found]
-        found = {**_together(others, answer), **found}
-    return found
+    found = {}
+    others = []
+    for column in inputs:
+        why = _alone(column, answer)
+        if why:
+            found[column.report.name] = why
+        else:
+            others.append(column)
+    if not answer.is_measured:
+        return found
+    # Beside a column that tells all by itself, others would not be needed.
+    return {**_together(others, answer), **found}
 
 
 def _spread(rows: int) -> np.ndarray:

@@ -11,16 +11,19 @@ def spelling_notes(reports: Sequence[ColumnReport]) -> list[str]:
     """Return a note for each column with classes that differ only in capitals."""
     notes = []
     for report in reports:
-        if report.type != "category" or report.role == "drop":
-            continue
-        alike = _alike(report.classes)
+        is_used_category = report.type == "category" and report.role != "drop"
+        alike = _alike(report.classes) if is_used_category else []
         if alike:
-            shown = "; ".join(", ".join(map(repr, one)) for one in alike[:_SHOWN])
-            notes.append(
-                f"Column '{report.name}': {shown} differ only in capitals. Each counts as a class "
-                "of its own; if they are one, write them alike."
-            )
+            notes.append(_note(report.name, alike[:_SHOWN]))
     return notes
+
+
+def _note(column: str, alike: Sequence[Sequence[str]]) -> str:
+    groups = [", ".join(map(repr, labels)) for labels in alike]
+    return (
+        f"Column '{column}': {'; '.join(groups)} differ only in capitals. Each counts as a class "
+        "of its own; if they are one, write them alike."
+    )
 
 
 def _alike(classes: Sequence[str]) -> list[list[str]]:

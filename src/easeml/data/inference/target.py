@@ -52,7 +52,7 @@ def propose_target(reports: Sequence[ColumnReport], usual: str = "") -> TargetPr
         return named
     if usual in [report.name for report in suitable]:
         return TargetProposal(usual, 0.8, "its format has the target last by custom")
-    return _guess(suitable)
+    return _beside_texts(suitable, reports) or _guess(suitable)
 
 
 def _suitable(reports: Sequence[ColumnReport]) -> list[ColumnReport]:
@@ -122,6 +122,18 @@ def _tailed(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
         return TargetProposal(name, 0.9, reason)
     rivals = tuple(others[:_MOST_RIVALS])
     return TargetProposal(name, 0.6, f"{reason}, and so do others", rivals)
+
+
+def _beside_texts(
+    suitable: Sequence[ColumnReport], reports: Sequence[ColumnReport]
+) -> TargetProposal | None:
+    """The only column that could be one, if it has few classes: the others are texts or pictures."""
+    only, *more = suitable
+    if more or only.type != "category" or only.distinct > _FEW_CLASSES:
+        return None
+    if not any(report.role == "input" for report in reports if report is not only):
+        return None
+    return TargetProposal(only.name, 0.8, "the only column that could be one")
 
 
 def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:

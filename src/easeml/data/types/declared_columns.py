@@ -14,8 +14,8 @@ from easeml.data.types.column_report import (
     TYPES,
     ColumnReport,
 )
-from easeml.data.types.number_forms import checked_form
-from easeml.data.types.values import numeric_labels
+from easeml.data.types.number_forms import checked_form, number_form
+from easeml.data.types.values import numeric_labels, timestamp_format, to_numbers
 from easeml.schema import CategoryClass, Node, Schema, node_names
 
 _SURE_OF_LEAK = 0.8
@@ -106,12 +106,35 @@ def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) 
                 where=f"column '{name}'",
                 remedy="Its type cannot be set; leave that out.",
             )
+        _check_examples(by_name[name], types[name])
+
+
+def _check_examples(report: ColumnReport, kind: str) -> None:
+    """Refuse a type that not even the examples of a column have, before anything is begun."""
+    if kind == report.type or report.format or not report.examples:
+        return
+    if kind == "timestamp":
+        is_of_kind = timestamp_format(report.examples, compact=True) is not None
+    elif kind == "number":
+        import pyarrow as pa
+
+        is_plain = not to_numbers(pa.array(report.examples, pa.string())).bad.any()
+        is_of_kind = is_plain or number_form(report.examples) is not None
+    else:
+        return
+    if not is_of_kind:
+        raise DatasetError(
+            f"its values are no {kind}s, such as {report.examples[0]!r}.",
+            where=f"column '{report.name}'",
+            remedy=f"Let it be another type (--set {report.name}=text), or correct the values.",
+        )
 
 
 def _proposed_target(reports: Sequence[ColumnReport]) -> str:
     """The target that was proposed, where that is sure enough to be taken without asking."""
     proposed = next((report for report in reports if report.role == "target"), None)
     if proposed is None:
+        _check_there_are_inputs(reports)
         raise DatasetError(
             "no column suggests itself as the target.",
             remedy=_name_one(reports, ""),
@@ -123,6 +146,15 @@ def _proposed_target(reports: Sequence[ColumnReport]) -> str:
             remedy=_name_one(reports, proposed.name),
         )
     return proposed.name
+
+
+def _check_there_are_inputs(reports: Sequence[ColumnReport]) -> None:
+    if len(reports) > 1:
+        return
+    raise DatasetError(
+        f"there is one column only, '{reports[0].name}', and nothing to predict it from.",
+        remedy="Give a table that has the inputs and the target, a row for each example.",
+    )
 
 
 def _name_one(reports: Sequence[ColumnReport], first: str) -> str:

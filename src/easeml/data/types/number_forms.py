@@ -23,7 +23,8 @@ _EXAMPLE = re.compile(
     r"(?P<prefix>[^\d.,+-]{0,8})1(?P<thousands>[.,' \u00a0\u202f’]?)234(?P<decimal>[.,])5(?P<suffix>\D{0,8})"
 )
 _AFFIXES = re.compile(
-    r"[+-]?(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?P<suffix>\D{0,8})"
+    r"[+-]?(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?:[eE][+-]?\d{1,4})?"
+    r"(?P<suffix>\D{0,8})"
 )
 CLOCKS = {
     "20:34:30": r"^(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(:(?P<second>[0-5]\d(\.\d+)?))?$",
@@ -96,7 +97,8 @@ class NumberForm:
         if mark:
             whole = rf"(\d+|[1-9]\d{{0,2}}({mark}\d{{3}})+)"
         start = rf"(({before})?\s*[+-]?|[+-]({before})?)"
-        number = rf"({whole}({point}\d*)?|{point}\d+)"
+        power = r"([eE][+-]?\d{1,4})?"  # as programs write very small and large numbers
+        number = rf"({whole}({point}\d*)?|{point}\d+){power}"
         return rf"^{start}\s*{number}\s*({behind})?$"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
@@ -32,21 +32,10 @@ def text_table(
     import pyarrow as pa
 
     told = {field.name: _told(field.type) for field in schema}
-    made = []
-    for batch in batches:
-        flat = _flat(batch)
-        columns = {}
-        for place, field in enumerate(flat.schema):
-            columns[field.name] = _text(flat.column(place), field.name, name)
-        made.append(pa.table(columns))
-
+    made = list(text_batches(batches, name))
     rows = sum(part.num_rows for part in made)
     if not rows:
-        raise DatasetError(
-            "there is no row.",
-            where=name,
-            remedy="Send a table with rows.",
-        )
+        raise no_row(name)
 
     table = pa.concat_tables(made)
     fields = []
@@ -56,6 +45,23 @@ def text_table(
         fields.append(pa.field(column, pa.string(), metadata=metadata))
     metadata = {"note": note} if note else None
     return pa.table(table.columns, schema=pa.schema(fields, metadata=metadata))
+
+
+def no_row(name: str) -> DatasetError:
+    """The refusal of a table without rows."""
+    return DatasetError("there is no row.", where=name, remedy="Send a table with rows.")
+
+
+def text_batches(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[pa.Table]:
+    """The batches as tables of text; raises DatasetError for a column that cannot be text."""
+    import pyarrow as pa
+
+    for batch in batches:
+        flat = _flat(batch)
+        columns = {}
+        for place, field in enumerate(flat.schema):
+            columns[field.name] = _text(flat.column(place), field.name, name)
+        yield pa.table(columns)
 
 
 def check_names(given: Sequence[str], where: str) -> list[str]:

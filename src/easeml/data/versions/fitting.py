@@ -16,6 +16,8 @@ from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     import pyarrow as pa
 
@@ -42,14 +44,9 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
 
     ``answers`` False: the target may be absent; a row without a target value fits in any case.
     """
-    inputs, target = kinds_of(schema_in), next(iter(kinds_of(schema_out)))
-    known = [*inputs, target, *schema_in.dropped]
-    absent = [name for name in known if name not in table.column_names]
-    differences = []
-    for name in table.column_names:
-        if name not in known:
-            meant = did_you_mean(name, absent) if absent else ""
-            differences.append(f"column '{name}' is not one of the data. {meant}".strip())
+    inputs = kinds_of(schema_in)
+    target, target_kind = next(iter(kinds_of(schema_out).items()))
+    differences = _unknown_columns(table, [*inputs, target, *schema_in.dropped])
     columns = {}
     for name, kind in inputs.items():
         columns[name] = _column(table, name, kind, schema_in, differences)
@@ -58,10 +55,20 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
             f"column '{target}', the target, is missing (rows without it can be fed as pool)."
         )
     else:
-        columns[target] = _column(
-            table, target, kinds_of(schema_out)[target], schema_out, differences, gaps=True
-        )
+        columns[target] = _column(table, target, target_kind, schema_out, differences, gaps=True)
     return Fitted(columns, differences)
+
+
+def _unknown_columns(table: pa.Table, known: Sequence[str]) -> list[str]:
+    """Say which columns are not among the known ones, and what they may have been meant as."""
+    absent = [name for name in known if name not in table.column_names]
+    said = []
+    for name in table.column_names:
+        if name in known:
+            continue
+        meant = did_you_mean(name, absent) if absent else ""
+        said.append(f"column '{name}' is not one of the data. {meant}".strip())
+    return said
 
 
 def _column(

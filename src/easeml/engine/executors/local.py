@@ -26,6 +26,7 @@ from easeml.service.tasks import logs
 
 from .base import Ending, Outcome
 from .isolation import free_reserve, isolate, redirect_output
+from .joblib_threads import use_plain_threads
 
 if TYPE_CHECKING:
     from multiprocessing.connection import _ConnectionBase
@@ -251,9 +252,12 @@ def _child(
         os._exit(0)  # the worker ended
     told.close()
     redirect_output(folder / task_main.LOG)
-    if isolation != "none":
+    task_main.begin_keeping_containers(folder)
+    if isolation != "none" and not task_main.reaches_out(folder):
         uploaded = task_main.concerns_uploaded_programs(folder)
         confine(folder, Starting.PROGRAMS if uploaded else Starting.NOTHING, isolation)
+        if limits.threads > 1:
+            use_plain_threads(limits.threads)
     code = 0
     try:
         run(folder)

@@ -5,6 +5,7 @@ process with a memory limit, that is replaced when it dies.
 """
 
 import json
+import os
 import random
 import selectors
 import socket
@@ -16,15 +17,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from easeml.confinement import Isolation, Starting, confine
 from easeml.contract import measures
 from easeml.contract.models import Measure
 from easeml.data import Rows, kinds_of, parse_rows
 from easeml.engine.limits import limit_child
+from easeml.engine.logs import configure_logging
 from easeml.engine.serving.frames import Header, encode, receive_frame
 from easeml.engine.serving.shelf import Assigned, Shelf
 from easeml.errors import EasemlError
 from easeml.modules import Predictions, added, conformal, interval, known_rows, measured
+from easeml.modules.containers import asking
 from easeml.modules.ensemble import TrainedEnsemble, load_model
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline
@@ -32,6 +37,7 @@ from easeml.modules.programs import ProgramFailed
 from easeml.protocols.endpoint import answer_of, problem
 from easeml.schema import Schema
 
+_log = structlog.get_logger()
 _LONGEST_ID = 256  # bytes
 _MEASURE_SECONDS = 5.0  # of an uploaded objective: others wait meanwhile
 _FAILED = 500  # and above: the model is to blame, not the rows
@@ -52,17 +58,20 @@ class _Served:
 def serve(
     control: socket.socket,
     handed: socket.socket,
+    keeper: socket.socket,
     memory: int,
     models: Path,
     isolation: Isolation,
 ) -> None:
     """Load and switch models as ``control`` says, and answer the connections that come over
-    ``handed``.
+    ``handed``. ``keeper`` is asked to run programs that live in images.
 
     Returns when the other end closes. ``memory``: most bytes of private memory. ``models``: where
     the tenant's models are fetched to, which a confined child may read, and not write.
     """
+    configure_logging("predictor")
     limit_child(memory=memory, threads=1)
+    asking.use(keeper, when_lost=lambda: os._exit(1))  # a new child gets what this one lacks
     if isolation != "none":
         own = Path(tempfile.mkdtemp(dir=models.parent, prefix="child-"))
         # Programs: an uploaded model predicts by one.
@@ -135,6 +144,14 @@ class _Child:
         try:
             header, body = receive_frame(connection)
             head, reply = self._asked(application, header["content_type"], body)
+            if head["status"] != 200:
+                request = header.get("request", "")
+                _log.warning(
+                    "not predicted",
+                    request=request,
+                    application=application,
+                    status=head["status"],
+                )
             connection.sendall(encode(head, reply))
         except (EOFError, OSError):
             self._selector.unregister(connection)
@@ -185,6 +202,8 @@ def _load(request: Header) -> _Served:
 def _predict(served: _Served, content_type: str, body: bytes) -> tuple[int, bytes]:
     try:
         return 200, json.dumps(_prediction(served, content_type, body)).encode()
+    except ProgramFailed as error:
+        return 500, problem(500, "The model failed", error)
     except EasemlError as error:
         return 422, problem(422, "The rows cannot be predicted", error)
     except MemoryError:
@@ -245,10 +264,12 @@ def _tell_training_rows(
     if not known.any():
         return
     reply["quality"]["training_rows"] = int(known.sum())
-    said = (
-        f"{known.sum():,} of {len(known):,} rows are rows that the model was trained on; they "
-        "flatter it."
-    )
+    are = "rows are rows that the model was trained on; they flatter it."
+    if known.sum() == 1:
+        are = "rows is a row that the model was trained on; it flatters the model."
+    if len(known) == 1:
+        are = "row is a row that the model was trained on; it flatters the model."
+    said = f"{known.sum():,} of {len(known):,} {are}"
     if not known.all():
         others = _quality(served, rows.labels[~known], predicted.of_rows(~known))
         reply["quality"]["others"] = others

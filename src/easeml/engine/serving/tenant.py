@@ -6,6 +6,8 @@ import asyncio
 import itertools
 import multiprocessing
 import socket
+import threading
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import structlog
 from easeml.confinement import Isolation
 from easeml.engine.fork_server import fork_server
 from easeml.engine.serving.frames import Header, encode, read_frame
+from easeml.engine.serving.keeper import ContainerKeeper
 from easeml.engine.serving.shelf import Assigned
 from easeml.errors import EasemlError, NotReady
 
@@ -38,23 +41,26 @@ class TenantChild:
         self._memory = memory
         self._models = models
         self._isolation: Isolation = isolation
+        self._keeper: ContainerKeeper | None = None
+        self._beginning_to_keep = threading.Lock()
         self._numbers = itertools.count()
         self._waiting: dict[int, asyncio.Future[str]] = {}
 
     async def start(self) -> None:
         """Fork the child and begin to listen to it."""
         ours, theirs = socket.socketpair()
+        asks, self._kept = socket.socketpair()
         self._handing, handed = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         from easeml.engine.serving.child import serve  # here: it imports the modules room
 
         self._process = _context.Process(
             target=serve,
-            args=(theirs, handed, self._memory, self._models, self._isolation),
+            args=(theirs, handed, asks, self._memory, self._models, self._isolation),
             daemon=True,
         )
         await asyncio.to_thread(self._process.start)
-        theirs.close()
-        handed.close()
+        for one in (theirs, handed, asks):
+            one.close()
         reader, self._writer = await asyncio.open_connection(sock=ours)
         self._listener = asyncio.create_task(self._listen(reader))
 
@@ -76,6 +82,16 @@ class TenantChild:
         facts["objective_source"] = objective_source
         if error := await self._call({"do": "load", **facts}):
             raise EasemlError(f"Model {model_id} could not be loaded: {error}")
+
+    def allow(self, images: Mapping[str, str]) -> None:
+        """Let programs of its models run in images, too: image -> what the engine calls it.
+
+        The keeper of the child is started for the first.
+        """
+        with self._beginning_to_keep:  # models of several applications load at once
+            if self._keeper is None:
+                self._keeper = ContainerKeeper(self._kept, self._models.parent / "images")
+        self._keeper.allow(images)
 
     async def serve(self, application: str, assigned: Assigned) -> None:
         """Let loaded models answer for an application from now on; those that they replace are
@@ -108,9 +124,12 @@ class TenantChild:
         self._listener.cancel()  # its end is no surprise
         self._writer.close()
         self._handing.close()
+        self._kept.close()
         self._process.kill()
         await asyncio.to_thread(self._process.join)
         await asyncio.gather(self._listener, return_exceptions=True)
+        if self._keeper is not None:
+            await asyncio.to_thread(self._keeper.wait)
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         try:

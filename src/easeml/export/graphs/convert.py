@@ -37,7 +37,8 @@ def convert(trained: TrainedPipeline | TrainedEnsemble) -> ModelProto:
         return graph.model([_output(PREDICTION, TensorProto.DOUBLE, ["rows"])])
     graph.named(total, PROBABILITIES)
     if target.class_weights is not None:
-        total = graph.add("Mul", total, graph.constant(target.class_weights))
+        joined = "Mul" if target.class_weights.ndim == 1 else "MatMul"
+        total = graph.add(joined, total, graph.constant(target.class_weights))
     places = graph.add("ArgMax", total, axis=1, keepdims=0)
     labels = graph.constant(target.classes.astype(object))
     graph.named(graph.add("Gather", labels, places), PREDICTION)

@@ -41,7 +41,10 @@ def _histogram_boosting(graph: Graph, trained: Any, features: str) -> str:
 
 def _lightgbm(graph: Graph, trained: Any, features: str) -> str:
     raw = trees.lightgbm(graph, trained.booster, features)
-    return _probabilities(graph, raw, trained.classes) if trained.classes else raw
+    if trained.classes:
+        return _probabilities(graph, raw, trained.classes)
+    objective = trained.booster.dump_model(num_iteration=1)["objective"]
+    return graph.add("Exp", raw) if objective.startswith("poisson") else raw
 
 
 def _baseline(graph: Graph, trained: Any, features: str) -> str:
@@ -58,10 +61,42 @@ def _baseline(graph: Graph, trained: Any, features: str) -> str:
     return _scaled(graph, repeated, trained)
 
 
+def _gaussian_process(graph: Graph, trained: Any, features: str) -> str:
+    """Add the bump of each row that was learnt, by the squares of distances, and their sum."""
+    lengths, rows = trained.lengths, trained.rows
+    bound = graph.constant(np.float64(trained.bound))
+    held = graph.add("Mul", graph.add("Tanh", graph.add("Div", features, bound)), bound)
+    near = graph.add("Div", held, graph.constant(lengths))
+    own = graph.add("ReduceSumSquare", near, graph.constant(np.array([1])), keepdims=1)
+    theirs = graph.constant((rows**2).sum(axis=1)[None, :])
+    both = graph.add("MatMul", near, graph.constant(-2 * rows.T))
+    square = graph.add("Add", graph.add("Add", own, theirs), both)
+    distance = graph.add("Sqrt", graph.add("Relu", square))  # rounding may leave less than 0
+    bumps = _matern(graph, trained.smoothness, distance)
+    total = graph.add("MatMul", bumps, graph.constant(trained.weights[:, None]))
+    return graph.add("Add", total, graph.constant(np.float64(trained.centre)))
+
+
+def _matern(graph: Graph, smoothness: float, distance: str) -> str:
+    """Add the Matern kernel (Rasmussen and Williams, equation 4.17) of distances."""
+    root = graph.constant(np.sqrt(2 * smoothness))
+    far = graph.add("Mul", distance, root)
+    falling = graph.add("Exp", graph.add("Neg", far))
+    if smoothness == 0.5:
+        return falling
+    factor = graph.add("Add", far, graph.constant(np.float64(1.0)))
+    if smoothness == 2.5:
+        square = graph.add("Mul", far, far)
+        third = graph.add("Div", square, graph.constant(np.float64(3.0)))
+        factor = graph.add("Add", factor, third)
+    return graph.add("Mul", factor, falling)
+
+
 _OTHERS: dict[str, Callable[[Graph, Any, str], str]] = {
     "hist-gradient-boosting": _histogram_boosting,
     "lightgbm": _lightgbm,
     "baseline": _baseline,
+    "gaussian-process": _gaussian_process,
 }
 
 

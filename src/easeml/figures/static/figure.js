@@ -26,6 +26,7 @@
   tip.setAttribute("role", "status");
 
   let at = null; // { plot, series, place } of the point that is told
+  let left = null; // the point that was told when the focus went
   let drag = null;
 
   function read(plot) {
@@ -92,6 +93,22 @@
     if (at) at.plot.style.cursor = "";
     at = null;
     tip.hidden = ring.hidden = true;
+  }
+
+  // A page in step with the service draws its charts anew: whoever reads one stays at the point where they were. Its
+  // removal took the focus from it, which the page gives to the new one.
+  function goOn() {
+    const before = at ?? left;
+    left = null;
+    if (!before || before.plot.isConnected) return;
+    const plot = before.plot.id && document.getElementById(before.plot.id);
+    if (!plot || (!at && document.activeElement !== plot)) return hush();
+    const wanted = JSON.stringify(read(before.plot).series[before.series].points[before.place].slice(2));
+    for (const [series, one] of read(plot).series.entries()) {
+      const place = one.points.findIndex((point) => JSON.stringify(point.slice(2)) === wanted);
+      if (place >= 0) return tell(plot, series, place);
+    }
+    hush();
   }
 
   function nearest(plot, x, y, { within = Infinity, series = null, flat = false } = {}) {
@@ -316,10 +333,14 @@
     },
     true,
   );
-  document.addEventListener("focusout", (event) => plotOf(event) && hush());
+  document.addEventListener("focusout", (event) => {
+    if (!plotOf(event)) return;
+    left = at;
+    hush();
+  });
   document.addEventListener("scroll", hush, true);
   document.addEventListener("swapped", () => {
-    if (at && !at.plot.isConnected) hush();
     for (const plot of document.querySelectorAll(".fig-plot[id]")) if (parts.has(plot.id)) show(plot);
+    goOn();
   });
 })();

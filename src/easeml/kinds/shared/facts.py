@@ -104,6 +104,16 @@ def _rivals(sources: Sources, rows: Any) -> dict[str, Callable[[Any], Any]]:
     return {name: load_model(folder).predict for name, folder in sources.models.items()}
 
 
+def _train(sources: Sources, rows: Any) -> Predicted:
+    """Return the rows that models learn from."""
+    from easeml.lifecycle.held_out import Predicted
+
+    version = sources.version
+    train = version.frames["train"]
+    on = train[~train["_row"].isin(version.off)].set_index("_row")
+    return Predicted(_inputs(sources, on), _answers(sources, on), {})
+
+
 def _test(sources: Sources, rows: Any) -> Predicted:
     """Return the test rows, for tools that keep a ledger of what they tell of them."""
     from easeml.lifecycle.held_out import Predicted
@@ -190,6 +200,7 @@ MAKERS: dict[Fact, Callable[[Sources, Any], Any]] = {
     "predict": _predict,
     "predictions": _predictions,
     "rivals": _rivals,
+    "train": _train,
     "test": _test,
     "elsewhere": _elsewhere,
     "quality": _quality,

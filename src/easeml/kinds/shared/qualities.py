@@ -7,14 +7,18 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from easeml.contract.evaluation import Evaluation
+from easeml.errors import EasemlError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     import pandas as pd
 
     from easeml.modules import Predictions
     from easeml.modules.ensemble import TrainedEnsemble
     from easeml.modules.pipeline import TrainedPipeline
 
+_CALLS, _FEWEST_CALLS, _SECONDS_OF_CALLS = 9, 2, 0.1  # whose fastest is the latency
 _RESAMPLES = 100  # for the interval of the quality: a few milliseconds
 
 
@@ -57,6 +61,35 @@ def qualities_of(
     }
 
 
+def further_of(
+    names: Iterable[str],
+    objective: str,
+    rows: pd.DataFrame,
+    target: str,
+    predictions: Predictions,
+    predict: Callable[[pd.DataFrame], Predictions] | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return what the owner asks models to be measured by, by name, and notes on what cannot be.
+
+    ``names``: objectives, or as ``easeml.modules.further_measures``. ``predict``: the model.
+    """
+    from easeml.modules import measured
+    from easeml.modules.further_measures import measure_further, read_further
+
+    found, notes = {}, []
+    for name in names:
+        try:
+            further = read_further(name)
+            if further is None:
+                one = measured(name, rows[target], predictions, resamples=_RESAMPLES, target=target)
+            else:
+                one = measure_further(further, objective, rows, target, predictions, predict)
+            found[name] = asdict(one)
+        except EasemlError as error:
+            notes.append(f"Not measured: {error}")
+    return found, notes
+
+
 def evaluation_of(frame: pd.DataFrame, target: str, predictions: Predictions) -> Evaluation:
     """Return how predictions of rows differ from what is known of them."""
     from easeml.lifecycle.evaluation import evaluate
@@ -70,11 +103,12 @@ def evaluation_of(frame: pd.DataFrame, target: str, predictions: Predictions) ->
 
 
 def latency_of(trained: TrainedPipeline | TrainedEnsemble, frame: Any) -> float:
-    """Return the seconds to predict one row: the faster of two, of which the first may have to load
-    something.
+    """Return the seconds to predict one row: the fastest of some calls.
+
+    The first may have to load something, and others may have the processor meanwhile.
     """
-    took = []
-    for _ in range(2):
+    took: list[float] = []
+    while len(took) < _CALLS and (len(took) < _FEWEST_CALLS or sum(took) < _SECONDS_OF_CALLS):
         began = time.perf_counter()
         trained.predict(frame.iloc[:1])
         took.append(time.perf_counter() - began)

@@ -43,6 +43,7 @@ def version_ready(
 ) -> None:
     """Keep what was made as a version that is ready."""
     from easeml.service.journey import goals
+    from easeml.service.sources import following
     from easeml.store.shapes import VersionSummary
 
     changes = {name: result.value[name] for name in VERSION_VALUES}
@@ -52,6 +53,8 @@ def version_ready(
     version = versions.update(task.subject, **ready, **changes)
     goals.data_is_ready(tx, version)
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
+    if not version.operation.application_id:
+        following.go_on(tx, version)
 
 
 def version_taken_over(
@@ -59,24 +62,29 @@ def version_taken_over(
 ) -> None:
     """Keep the version, and let its application go on with it."""
     from easeml.service.journey import goals
+    from easeml.service.sources import following
     from easeml.service.versions import changes
 
     version_ready(tx, task, result, digests)
     version = tx.scoped(task.tenant_id).versions.get(task.subject)
     changes.take_over(tx, version)
     goals.data_is_ready(tx, version)
+    following.go_on(tx, version)
 
 
 def version_failed(tx: Transaction, task: Task) -> None:
     """The version failed, and with it the applications and jobs that wait for it."""
     from easeml.service.search import jobs
+    from easeml.service.sources import following
 
     tables = tx.scoped(task.tenant_id)
-    tables.versions.update(task.subject, state=VersionState.FAILED, error=task.error)
+    version = tables.versions.update(task.subject, state=VersionState.FAILED, error=task.error)
     data = {"error": task.error}
-    tx.events.append("dataset.failed", task.subject, data, task.tenant_id)
+    if not following.is_told(tables, version):
+        tx.events.append("dataset.failed", task.subject, data, task.tenant_id)
     for application in tables.applications.list(version_id=task.subject, limit=None):
         tables.applications.update(application.id, state=ApplicationState.FAILED)
         tx.events.append("application.failed", application.id, data, task.tenant_id)
     for job in tables.jobs.list(version_id=task.subject, state=JobState.PREPARING, limit=None):
         jobs.set_state(tx, job, JobState.FAILED, "job.failed", error=task.error)
+    following.go_on(tx, version)

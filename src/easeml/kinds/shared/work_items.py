@@ -1,137 +1,129 @@
-"""Items for people: of which rows an answer would tell most, by what models say of them."""
+"""Items for people, from a version: what ``lifecycle.work`` proposes, as people read it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.data import ROW
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
 
     from easeml.data import Declared
+    from easeml.lifecycle.held_out import Unseen
+    from easeml.lifecycle.work import Answered, Proposal, Rows
+    from easeml.relation import Relation
 
-MOST_ITEMS = 100  # of each kind
-_LOOKED_AT = 20_000  # rows of the pool that are predicted
+RELATION = "rows.parquet"
 _OPTIONS = 5
 _COLUMNS = 30
 _LONGEST = 200  # characters of a cell
-_LEAST_SUSPICION = 0.1
-_OF_NUMBER = 0.5  # nats that the answer to a row of the pool is taken to tell of a number
+_LOOKED_AT = 20_000  # train rows in which doubtful cells are looked for
+_FEWEST = 10  # rows of which something can be learned
+_ASKED_ABOUT = ("number", "category", "text")
 
 
-def of_pool(version: Declared, predict: Callable[[Any], Any] | None) -> list[dict[str, Any]]:
-    """Return items for rows of the pool, those that the model is least sure of.
+def items_of(
+    version: Declared,
+    doubts: Relation | None,
+    predict: Callable[[Any], Any] | None,
+    scores: Path | None,
+    answered: Sequence[Mapping[str, Any]] = (),
+) -> list[dict[str, Any]]:
+    """Return what to ask, each as ``service.work.finding.Proposed``.
 
-    What a label tells is the entropy of what is predicted; without a model, of the classes.
+    ``doubts``: candidates of cells. ``predict``: of the model that serves. ``scores``: what the tool
+    ``label-errors`` said of train rows. ``answered``: what people answered so far, each with kind,
+    row, column, the value before and what it was to bring.
     """
-    pool = version.frames.get("pool")
-    if pool is None or not len(pool):
-        return []
-    if len(pool) > _LOOKED_AT:
-        pool = pool.sample(_LOOKED_AT, random_state=version.summary.get("seed", 0))
-    inputs = pool.drop(columns=version.target)
-    classes, chances = _predicted(version, inputs, predict)
-    information = _entropies(chances)
-    order = information.argsort(kind="stable")[::-1][:MOST_ITEMS]
+    from easeml.lifecycle import work
+
+    rows, seed = rows_of(version), version.summary.get("seed", 0)
+    unseen, suspicion = _judged(rows, scores)
+    pool = _predicted(version, predict)
+    found = work.propose(
+        rows,
+        doubts=doubts,
+        pool=pool,
+        train=unseen,
+        suspicion=suspicion,
+        known=frozenset((int(one["row"]), one["column"]) for one in answered),
+        seed=seed,
+    )
+    before = [_answered(version, one) for one in answered]
+    found = work.calibrated(found, work.experience(rows, before, seed))
+    matters = work.what_matters(rows, found)
+    frames = {"train": _by_id(version, "train"), "pool": _by_id(version, "pool")}
     items = []
-    for place in order.tolist():
-        options = _options(classes, chances[place]) if classes else []
-        asked = {"options": options, "values": _cells(inputs.iloc[place])}
-        row = int(pool[ROW].iloc[place])
-        items.append(_item("label", row, version.target, float(information[place]), asked))
+    for item, columns in zip(found, matters, strict=True):
+        frame = frames["pool" if item.kind == work.LABEL else "train"]
+        items.append(_item(item, frame.loc[item.row].drop(item.column), columns))
     return items
 
 
-def of_labels(version: Declared, scores: Path) -> list[dict[str, Any]]:
-    """Return items for labels of train rows that look wrong, by what ``label-errors`` said.
+def rows_of(version: Declared) -> Rows:
+    """Return the rows of a version as ``lifecycle.work`` takes them: those that are on."""
+    from easeml.lifecycle.work import Rows
 
-    What an answer tells is the entropy of "it is wrong".
-    """
-    train = version.frames["train"].set_index(ROW)
-    said = _read(scores).set_index("row")
-    is_on = said.index.isin(train.index) & ~said.index.isin(version.off)
-    likely = is_on & (said["suspicion"] >= _LEAST_SUSPICION).to_numpy()
-    said = said.loc[likely].sort_values("suspicion", ascending=False).head(MOST_ITEMS)
-    items = []
-    for row, suspicion, predicted in said.itertuples():
-        given = _text(train.at[row, version.target])
-        options = [
-            {"value": _text(predicted), "weight": float(suspicion)},
-            {"value": given, "weight": float(1 - suspicion)},
-        ]
-        if options[0]["value"] == given:
-            options = options[1:]
-        cells = _cells(train.loc[row].drop(version.target))
-        asked = {"given": given, "options": options, "values": cells}
-        information = _binary_entropy(float(suspicion))
-        items.append(_item("check-label", int(row), version.target, information, asked))
-    return items
+    train = _by_id(version, "train")
+    train = train.loc[~train.index.isin(version.off)]
+    train = train.loc[train[version.target].notna()]
+    names = [name for name in _plain_columns(version) if name != version.target]
+    counted = _by_id(version, "validation")
+    return Rows(train[names], train[version.target], _by_id(version, "pool")[names], counted[names])
 
 
-def _item(
-    kind: str, row: int, column: str, information: float, question: dict[str, Any]
-) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "row": row,
-        "column": column,
-        "information": information,
-        "question": question,
-    }
-
-
-def _predicted(
-    version: Declared, inputs: pd.DataFrame, predict: Callable[[Any], Any] | None
-) -> tuple[list[str], np.ndarray]:
-    """Return the classes, and their chances for each row; no class where the target is a number."""
-    import numpy as np
+def doubts_of(version: Declared) -> Relation | None:
+    """Return candidates for cells of train and pool rows; None where no column can have any."""
     import pandas as pd
 
-    answers = pd.Series(version.frames["train"][version.target])
-    if not isinstance(answers.dtype, pd.CategoricalDtype):
-        return [], np.zeros((len(inputs), 0))
-    found = predict(inputs) if predict is not None else None
-    if found is not None and found.probabilities is not None:
-        return [str(name) for name in found.classes], np.asarray(found.probabilities)
-    shares = answers.value_counts(normalize=True, sort=False)
-    chances = np.tile(shares.to_numpy(), (len(inputs), 1))
-    return [str(name) for name in shares.index], chances
+    from easeml.lifecycle.doubts import clean
+    from easeml.relation import Relation
+
+    rows = rows_of(version)
+    names = [name for name in rows.train if _kind_of(version, str(name)) in _ASKED_ABOUT]
+    frame = pd.concat([rows.train[names], rows.pool[names]])
+    if not names or len(frame) < _FEWEST:
+        return None
+    if len(frame) > _LOOKED_AT:
+        frame = frame.sample(_LOOKED_AT, random_state=version.summary.get("seed", 0))
+    return clean(Relation.from_frame(frame))
 
 
-def _entropies(chances: np.ndarray) -> np.ndarray:
-    """Return the entropy of each row of chances, in nats."""
-    import numpy as np
+def write_doubts(folder: Path, doubts: Relation) -> int:
+    """Write a relation, and ``cells.arrow`` for who looks at it; return how many cells there are.
 
-    if not chances.shape[1]:
-        return np.full(len(chances), _OF_NUMBER)
-    safe = np.clip(chances, 1e-12, 1.0)
-    return -(safe * np.log(safe)).sum(axis=1)
+    ``cells.arrow`` has a line a candidate: row, column, given, value, weight, source.
+    """
+    import pyarrow as pa
+
+    folder.mkdir(parents=True, exist_ok=True)
+    doubts.save(folder / RELATION)
+    told = doubts.candidates()
+    table = doubts.content.table
+    place = {row: number for number, row in enumerate(doubts.row_ids)}
+    given = []
+    for row, column in zip(told["row"], told["column"], strict=True):
+        given.append(text_of(table.column(column)[place[row]].as_py()))
+    lines = pa.table(
+        {
+            "row": pa.array(told["row"], pa.int64()),
+            "column": pa.array(told["column"], pa.string()),
+            "given": pa.array(given, pa.string()),
+            "value": pa.array([text_of(one) for one in told["value"]], pa.string()),
+            "weight": pa.array(told["weight"], pa.float64()),
+            "source": pa.array(told["tool"], pa.string()),
+        }
+    )
+    path = str(folder / "cells.arrow")
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, lines.schema) as writer:
+        writer.write_table(lines)
+    return len(set(told["block"]))
 
 
-def _options(classes: list[str], chances: np.ndarray) -> list[dict[str, Any]]:
-    order = chances.argsort()[::-1][:_OPTIONS]
-    return [{"value": classes[place], "weight": float(chances[place])} for place in order]
-
-
-def _binary_entropy(chance: float) -> float:
-    inside = min(max(chance, 1e-12), 1 - 1e-12)
-    return -inside * math.log(inside) - (1 - inside) * math.log(1 - inside)
-
-
-def _cells(row: pd.Series) -> dict[str, str]:
-    cells = {}
-    for name, value in row.items():
-        if name != ROW:
-            cells[str(name)] = _text(value)
-    return dict(list(cells.items())[:_COLUMNS])
-
-
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     """Return a cell as people read it; empty where it is missing."""
     import pandas as pd
 
@@ -144,6 +136,91 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value)[:_LONGEST]
+
+
+def _item(proposal: Proposal, row: pd.Series, matters: list[str]) -> dict[str, Any]:
+    options = []
+    for value, weight in proposal.options[:_OPTIONS]:
+        options.append({"value": text_of(value), "weight": weight})
+    question = {
+        "given": text_of(proposal.given),
+        "options": options,
+        "values": cells_of(row, matters),
+        "matters": matters,
+        "source": proposal.source,
+        "told": proposal.told,
+    }
+    return {
+        "kind": proposal.kind,
+        "row": int(proposal.row),
+        "column": proposal.column,
+        "information": proposal.gain,
+        "question": question,
+    }
+
+
+def _answered(version: Declared, one: Mapping[str, Any]) -> Answered:
+    """Return an answer with the value before as one of its column."""
+    from easeml.lifecycle.work import Answered
+
+    given: Any = one["given"] or None
+    if given is not None and _kind_of(version, one["column"]) == "number":
+        given = float(given)
+    return Answered(one["kind"], int(one["row"]), one["column"], given, float(one["told"]))
+
+
+def _judged(rows: Rows, scores: Path | None) -> tuple[Unseen | None, pd.Series | None]:
+    """Return what models said of train rows that they had not seen, and how likely each is wrong."""
+    import pandas as pd
+
+    from easeml.lifecycle.held_out import Unseen
+
+    if scores is None:
+        return None, None
+    said = _read(scores).set_index("row").reindex(rows.train.index)
+    suspicion = pd.Series(said["suspicion"].fillna(0.0).to_numpy(), index=rows.train.index)
+    return Unseen(said["predicted"].to_numpy(dtype=object)), suspicion
+
+
+def _predicted(version: Declared, predict: Callable[[Any], Any] | None) -> Unseen | None:
+    """Return what the model that serves says of the pool; None where it says no chances."""
+    from easeml.lifecycle.held_out import Unseen
+
+    pool = version.frames.get("pool")
+    if predict is None or pool is None or not len(pool):
+        return None
+    found = predict(pool.drop(columns=version.target))
+    if found.probabilities is None:
+        return None
+    return Unseen(found.values, found.probabilities, found.classes)
+
+
+def _plain_columns(version: Declared) -> list[str]:
+    """Return the columns that can be compared cell by cell: no pictures, series or tensors."""
+    from easeml.data.types.cells import CELLS
+
+    return [name for name in version.frames["train"] if _kind_of(version, str(name)) not in CELLS]
+
+
+def _kind_of(version: Declared, name: str) -> str:
+    if name == ROW:
+        return "tensor"
+    return next(column.type for column in version.columns if column.name == name)
+
+
+def _by_id(version: Declared, role: str) -> pd.DataFrame:
+    frame = version.frames.get(role)
+    if frame is None:
+        frame = version.frames["train"].iloc[:0]
+    return frame.set_index(ROW)
+
+
+def cells_of(row: pd.Series, matters: list[str]) -> dict[str, str]:
+    """Return the cells of a row as text: those that matter first where there are too many."""
+    names = [str(name) for name in row.index]
+    if len(names) > _COLUMNS:
+        names = [*matters, *(name for name in names if name not in matters)][:_COLUMNS]
+    return {name: text_of(row[name]) for name in names}
 
 
 def _read(path: Path) -> pd.DataFrame:

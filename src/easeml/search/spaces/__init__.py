@@ -17,7 +17,7 @@ from easeml.search.spaces.parse import parse
 
 __all__ = [
     "Ask", "Choice", "Number", "Parameter", "build", "check", "complete", "default", "draws", "features", "grid",
-    "narrow", "parameters", "parse", "suggest",
+    "listed", "narrow", "parameters", "parse", "suggest",
 ]  # fmt: skip
 
 Config = dict[str, Any]
@@ -89,6 +89,14 @@ def parameters(
     for path, parameter, value in parse(space).parameters(complete(space, config), ""):
         found[path] = (parameter, value)
     return found
+
+
+def listed(space: Mapping[str, Any]) -> dict[str, Parameter]:
+    """Return path -> parameter of all that a space has, also inside what may be chosen.
+
+    The paths are those that ``build`` asks for. Raises ``InvalidInput`` like ``default``.
+    """
+    return dict(parse(space).listed(""))
 
 
 def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:

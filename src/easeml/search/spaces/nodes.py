@@ -32,6 +32,10 @@ class Node(Protocol):
         """Yield path, parameter and value of all that apply; of a choice the index of its option."""
         ...
 
+    def listed(self, path: str) -> Iterator[tuple[str, "Parameter"]]:
+        """Yield path and parameter of all that there are, whether they apply or not."""
+        ...
+
     def grid(self, levels: int) -> Iterator[Any]:
         """Yield all values with at most ``levels`` of each number."""
         ...
@@ -66,6 +70,9 @@ class Constant:
         return self.value
 
     def parameters(self, value: Any, path: str) -> Iterator[tuple[str, "Parameter", Any]]:
+        return iter(())
+
+    def listed(self, path: str) -> Iterator[tuple[str, "Parameter"]]:
         return iter(())
 
     def grid(self, levels: int) -> Iterator[Any]:
@@ -106,6 +113,9 @@ class Number:
 
     def parameters(self, value: Any, path: str) -> Iterator[tuple[str, "Parameter", Any]]:
         yield path, self, value
+
+    def listed(self, path: str) -> Iterator[tuple[str, "Parameter"]]:
+        yield path, self
 
     def grid(self, levels: int) -> Iterator[Any]:
         if levels == 1:
@@ -194,6 +204,12 @@ class Choice:
             yield path, self, chosen
         yield from self.options[chosen].parameters(value, f"{path}[{chosen}]")
 
+    def listed(self, path: str) -> Iterator[tuple[str, "Parameter"]]:
+        if len(self.options) > 1:
+            yield path, self
+        for place, option in enumerate(self.options):
+            yield from option.listed(f"{path}[{place}]")
+
     def grid(self, levels: int) -> Iterator[Any]:
         for option in self.options:
             yield from option.grid(levels)
@@ -269,6 +285,10 @@ class Group:
         for name, item in self.items.items():
             held = value.get(name, item.default())
             yield from item.parameters(held, f"{path}.{name}")
+
+    def listed(self, path: str) -> Iterator[tuple[str, "Parameter"]]:
+        for name, item in self.items.items():
+            yield from item.listed(f"{path}.{name}")
 
     def grid(self, levels: int) -> Iterator[dict[str, Any]]:
         names = list(self.items)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from easeml.contract.states import MemberRole, Role
+from easeml.contract.states import KeyScope, MemberRole, Role
 from easeml.errors import NotAllowed
 
 
@@ -11,7 +11,9 @@ class Caller:
     """A user who was authenticated, acting in one tenant. ``role``: ``user`` or ``provider``.
 
     ``member``: what they may do in the tenant. Use cases do not look at it: what it does not allow
-    is refused before any route is looked up (``service.access.sharing``).
+    is refused before any route is looked up (``service.access.sharing``). Nor do they look at
+    ``scope`` and ``application_id``, which are of the key (``service.access.scopes``).
+    ``key_seconds``: how long the key was good for when it was looked up; None: it does not expire.
     """
 
     user_id: str
@@ -19,6 +21,9 @@ class Caller:
     role: Role = Role.USER
     key_id: str = field(default="", compare=False)  # the key that they sent
     member: MemberRole = MemberRole.OWNER
+    scope: KeyScope = KeyScope.ALL
+    application_id: str = ""
+    key_seconds: float | None = field(default=None, compare=False)
 
     @property
     def is_provider(self) -> bool:

@@ -26,12 +26,17 @@ _LOOKED_AT = (
     "/models",
     "/promotions",
     "/gates",
+    "/measures",
+    "/pareto",
+    "/model-rules",
+    "/doubts",
     "/goal",
     "/journey",
     "/next",
     "/reports",
     "/rollouts",
     "/rows",
+    "/source",
     "/suggestions",
     "/tools",
     "/versions",
@@ -39,13 +44,16 @@ _LOOKED_AT = (
 )
 _FIND_WORK = "find-work"  # the kind of task that looks for items
 _LOOKING = "looking"  # what such a task is here: its result has all items, which owners alone see
-_VIEWER = {
-    *(("GET", "applications", rest) for rest in _LOOKED_AT),
+_PREDICTIONS = {
     ("POST", "applications", "/predict"),
     ("POST", "applications", "/invocations"),
+    ("POST", "v2", "/infer"),
+}
+_VIEWER = {
+    *(("GET", "applications", rest) for rest in _LOOKED_AT),
+    *_PREDICTIONS,
     ("GET", "v2", ""),
     ("GET", "v2", "/ready"),
-    ("POST", "v2", "/infer"),
     ("GET", "jobs", ""),
     ("GET", "jobs", "/progress"),
     ("GET", "tasks", ""),
@@ -118,6 +126,11 @@ class Asked:
     def what(self) -> tuple[str, str, str]:
         """The route, without the id."""
         return self.method, self.kind, self.rest
+
+    @property
+    def is_prediction(self) -> bool:
+        """Is a model asked?"""
+        return self.what in _PREDICTIONS
 
     @property
     def changes_access(self) -> bool:

@@ -5,6 +5,7 @@ from easeml.contract.states import InvitationKind, InvitationState, MemberRole, 
 from easeml.errors import Conflict, NotAllowed, NotSignedIn
 from easeml.ids import new_id
 from easeml.service.accounts import invitations, keys, passwords
+from easeml.service.limits import quotas
 from easeml.store import Store, Transaction
 from easeml.store.records import Invitation, Membership, Share, Tenant, User
 
@@ -32,17 +33,22 @@ def accept(store: Store, wish: Joining, origin: str = "") -> Joined:
         _check_known(known, wish)
     with store.write() as tx:
         invitation = invitations.usable(tx, wish.secret)
-        user = known or _new_user(tx, wish.name, password_hash, invitation)
-        tenant_id, page = _let_in(tx, user, invitation)
-        used = {"state": InvitationState.USED, "used_by": user.id}
-        tx.unscoped().invitations.update(
-            invitation.id, where={"state": InvitationState.OPEN}, **used
-        )
-        data = {"name": user.name, "role": invitation.role, "by": invitation.made_by}
-        tx.events.append("invitation.accepted", invitation.id, data, invitation.tenant_id)
-        return Joined(
-            key=keys.signed_in(tx, user.id, tenant_id, origin), user_id=user.id, path=page
-        )
+        user = known or new_user(tx, wish.name, password_hash, invitation)
+        return take(tx, invitation, user, origin)
+
+
+def take(tx: Transaction, invitation: Invitation, user: User, origin: str) -> Joined:
+    """Use an invitation up: give a user what it leads to, and a key as after signing in.
+
+    Raises ``Conflict`` for who has that already.
+    """
+    tenant_id, page = _let_in(tx, user, invitation)
+    used = {"state": InvitationState.USED, "used_by": user.id}
+    tx.unscoped().invitations.update(invitation.id, where={"state": InvitationState.OPEN}, **used)
+    data = {"name": user.name, "role": invitation.role, "by": invitation.made_by}
+    tx.events.append("invitation.accepted", invitation.id, data, invitation.tenant_id)
+    key = keys.signed_in(tx, user.id, tenant_id, origin)
+    return Joined(key=key, user_id=user.id, path=page)
 
 
 def _new_hash(wish: Joining) -> str:
@@ -61,7 +67,7 @@ def _check_known(user: User, wish: Joining) -> None:
         raise NotAllowed(f"{user.name} is disabled.", remedy="Ask the provider of this easeml.")
 
 
-def _new_user(tx: Transaction, name: str, password_hash: str, invitation: Invitation) -> User:
+def new_user(tx: Transaction, name: str, password_hash: str, invitation: Invitation) -> User:
     """Make a user; their own tenant is that of the invitation, or none yet."""
     if tx.users.find(name=name):
         raise Conflict(f"There is a user named {name!r} now.", remedy="Choose another name.")
@@ -85,7 +91,7 @@ def _own_tenant(tx: Transaction, user: User) -> str:
     home = next((one for one in memberships if one.tenant_id == user.tenant_id), None)
     if home is not None and home.role == MemberRole.OWNER:
         raise Conflict(f"{user.name} has a tenant already.", remedy="Sign in.")
-    tenant = tx.tenants.add(Tenant(new_id("ten"), user.name))
+    tenant = tx.tenants.add(Tenant(new_id("ten"), user.name, limits=quotas.of_new_tenants(tx)))
     tx.scoped(tenant.id).memberships.add(Membership(new_id("mem"), user.id, tenant.id))
     tx.users.update(user.id, tenant_id=tenant.id)
     return tenant.id

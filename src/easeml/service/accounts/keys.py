@@ -7,7 +7,7 @@ from dataclasses import replace
 from easeml.contract.accounts import EndedSignIns, Key, NewKey
 from easeml.contract.parameters import OnceKey, TenantId
 from easeml.contract.resources import Page
-from easeml.contract.states import KeyKind, MemberRole, Role
+from easeml.contract.states import KeyKind, KeyScope, MemberRole, Role
 from easeml.errors import InvalidInput, NotFound, NotSignedIn
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -22,6 +22,7 @@ SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
 SIGNED_IN, SIGN_IN_FAILED = "user.signed-in", "user.sign-in-failed"
 _OF_NO_TENANT = ""  # events that providers alone see
 
+_SIGN_IN_AGAIN = "Sign in again, or make a new key."
 _ASK_OWNER = "Ask an owner of the tenant for an invitation."
 _LONGEST_KEY = 100 * 366 * 86400  # seconds: a century
 
@@ -36,7 +37,8 @@ def sign_in(store: Store, name: str, password: str, origin: str = "") -> Key:
     with store.read() as tx:
         user = tx.users.find(name=name)
     usable = user is not None and not user.archived
-    matches = passwords.is_right(user.password_hash if user and usable else decoy, password)
+    known = user.password_hash if user and usable else ""  # of who signs in otherwise: empty too
+    matches = passwords.is_right(known or decoy, password)
     # A name that nobody has is not kept: people type their password there by mistake.
     about = {"name": user.name if user else "", "origin": origin}
     if not (user and usable and matches):
@@ -44,8 +46,14 @@ def sign_in(store: Store, name: str, password: str, origin: str = "") -> Key:
             tx.events.append(SIGN_IN_FAILED, user.id if user else "", about, _OF_NO_TENANT)
         raise NotSignedIn("The name or the password is wrong.")
     with store.write() as tx:
-        tx.events.append(SIGNED_IN, user.id, about, _OF_NO_TENANT)
-        return signed_in(tx, user.id, _first_tenant(tx, user), origin)
+        return sign_in_as(tx, user, origin)
+
+
+def sign_in_as(tx: Transaction, user: User, origin: str) -> Key:
+    """Let in who has proven to be this user: a fresh key, and a line in the audit."""
+    about = {"name": user.name, "origin": origin}
+    tx.events.append(SIGNED_IN, user.id, about, _OF_NO_TENANT)
+    return signed_in(tx, user.id, _first_tenant(tx, user), origin)
 
 
 def signed_in(tx: Transaction, user_id: str, tenant_id: str, origin: str) -> Key:
@@ -67,8 +75,8 @@ def signed_in(tx: Transaction, user_id: str, tenant_id: str, origin: str) -> Key
 def act_in(store: Store, caller: Caller, tenant_id: TenantId) -> Key:
     """Act in another tenant that the caller belongs to: a fresh sign-in there, as long as one.
 
-    Its ``secret`` is shown this once. A sign-in that asks ends; an API key stays. Raises
-    ``NotFound`` for a tenant that they do not belong to.
+    Its ``secret`` is shown this once. A sign-in that asks ends; an API key stays, and makes a key
+    that ends no later than itself. Raises ``NotFound`` for a tenant that they do not belong to.
     """
     with store.write() as tx:
         if tx.scoped(tenant_id).memberships.find(user_id=caller.user_id) is None:
@@ -80,23 +88,27 @@ def act_in(store: Store, caller: Caller, tenant_id: TenantId) -> Key:
         keys = tx.unscoped().api_keys
         asking = keys.get(caller.key_id)
         if asking.kind == KeyKind.SIGN_IN:
-            keys.update(caller.key_id, revoked=True)
-        return signed_in(tx, caller.user_id, tenant_id, asking.origin)
+            _end(tx, asking, caller)
+            return signed_in(tx, caller.user_id, tenant_id, asking.origin)
+        expires = _no_later_than(asking, tx.now() + SIGN_IN_SECONDS)
+        key = ApiKey(new_id("key"), caller.user_id, tenant_id, asking.name, "", expires)
+        return _added(tx, key)
 
 
 def authenticate(store: Store, secret: str) -> Caller:
     """Return who holds the key ``secret``.
 
-    Raises ``NotSignedIn`` unless it is known, unexpired and unrevoked.
+    Raises ``NotSignedIn``, which says why, unless it is known, unexpired and unrevoked.
     """
     with store.read() as tx:
         key = tx.unscoped().api_keys.find(hash=digest(secret))
-        if key is None or key.revoked:
+        if key is None:
             raise NotSignedIn
-        if key.expires is not None and key.expires <= tx.now():
-            raise NotSignedIn(
-                "This API key has expired.", remedy="Sign in again, or make a new key."
-            )
+        if key.revoked:
+            raise NotSignedIn("This API key was revoked.", remedy=_SIGN_IN_AGAIN)
+        seconds = None if key.expires is None else key.expires - tx.now()
+        if seconds is not None and seconds <= 0:
+            raise NotSignedIn("This API key has expired.", remedy=_SIGN_IN_AGAIN)
         user = tx.users.get(key.user_id)
         membership = tx.scoped(key.tenant_id).memberships.find(user_id=user.id)
     if user.archived:
@@ -105,21 +117,37 @@ def authenticate(store: Store, secret: str) -> Caller:
         raise NotSignedIn("You do not belong to this tenant any more.", remedy=_ASK_OWNER)
     is_home = user.tenant_id == key.tenant_id and membership.role == MemberRole.OWNER
     role = user.role if is_home else Role.USER  # a provider is a user where they are a guest
-    return Caller(user.id, key.tenant_id, role, key.id, membership.role)
+    return Caller(
+        user.id,
+        key.tenant_id,
+        role,
+        key.id,
+        membership.role,
+        key.scope,
+        key.application_id,
+        seconds,
+    )
+
+
+def note_use(store: Store, key_id: str) -> None:
+    """Note that a key was used now."""
+    with store.write() as tx:
+        tx.unscoped().api_keys.update(key_id, used=tx.now())
 
 
 def sign_out(store: Store, caller: Caller) -> None:
     """End the key that the caller sent, for good."""
     with store.write() as tx:
-        tx.scoped(caller.tenant_id).api_keys.update(caller.key_id, revoked=True)
+        _end(tx, tx.scoped(caller.tenant_id).api_keys.get(caller.key_id), caller)
 
 
 def create_key(store: Store, caller: Caller, wish: NewKey, idempotency_key: OnceKey = None) -> Key:
     """Make an API key of the caller; ``secret`` is shown this once.
 
-    Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has.
-    Repeated with the same idempotency key (the first answer was lost), the same key gets a new
-    secret.
+    A key that expires makes none that outlives it. Repeated with the same idempotency key (the
+    first answer was lost), the same key gets a new secret. Raises ``InvalidInput`` for a name that
+    cannot be shown, a time that no calendar has and a scope that names an application in vain,
+    ``NotFound`` for an application that the caller may not ask.
     """
     if not wish.name.isprintable():
         raise InvalidInput("A key's name has printable characters only.", where="name")
@@ -128,16 +156,30 @@ def create_key(store: Store, caller: Caller, wish: NewKey, idempotency_key: Once
         raise InvalidInput(
             f"A key expires within {_LONGEST_KEY} seconds.", where="expires_in", remedy=remedy
         )
+    if wish.application_id and wish.scope != KeyScope.PREDICT:
+        raise InvalidInput(
+            "Only a key for predictions is of one application.",
+            where="application_id",
+            remedy=f"Leave it out, or say the scope {KeyScope.PREDICT.value}.",
+        )
     once = Once(caller, f"keys:{caller.user_id}", idempotency_key, wish)
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return _renew_secret(tx, caller, earlier["id"])
-        key = _add_key(tx, caller.user_id, caller.tenant_id, wish.name, wish.expires_in)
-        tx.events.append(
-            "key.created", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id
-        )
+        _check_application(tx, caller, wish.application_id)
+        key = _add_key(tx, caller, wish)
+        data = {"name": key.name, "scope": key.scope, "by": caller.user_id}
+        tx.events.append("key.created", key.id, data, caller.tenant_id)
         once.remember(tx, {"id": key.id})
     return key
+
+
+def add_given(tx: Transaction, user: User, name: str, scope: KeyScope, secret: str) -> None:
+    """Keep a key that was made elsewhere, which acts in the user's own tenant without an end."""
+    key = ApiKey(new_id("key"), user.id, user.tenant_id, name, digest(secret), scope=scope)
+    tx.scoped(user.tenant_id).api_keys.add(key)
+    data = {"name": name, "scope": scope, "by": user.id}
+    tx.events.append("key.created", key.id, data, user.tenant_id)
 
 
 def list_keys(
@@ -170,9 +212,7 @@ def end_sign_ins(store: Store, caller: Caller) -> EndedSignIns:
         found = keys.list(user_id=caller.user_id, kind=KeyKind.SIGN_IN, revoked=False, limit=None)
         others = [key for key in found if key.id != caller.key_id]
         for key in others:
-            keys.update(key.id, revoked=True)
-            data = {"name": key.name, "by": caller.user_id}
-            tx.events.append("key.revoked", key.id, data, key.tenant_id)
+            _end(tx, key, caller)
         now = tx.now()
     ended = [key for key in others if key.expires is None or key.expires > now]
     return EndedSignIns(ended=len(ended))
@@ -188,11 +228,8 @@ def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
         key = keys.find(id=key_id)
         if key is None or (key.user_id != caller.user_id and not caller.is_provider):
             raise NotFound("There is no such key.", where=key_id)
-        if key.revoked:
-            return
-        keys.update(key_id, revoked=True)
-        data = {"name": key.name, "by": caller.user_id}
-        tx.events.append("key.revoked", key.id, data, key.tenant_id)
+        if not key.revoked:
+            _end(tx, key, caller)
 
 
 def revoke_all(tx: Transaction, user_id: str, kind: KeyKind | None = None) -> None:
@@ -224,11 +261,36 @@ def _first_tenant(tx: Transaction, user: User) -> str:
     return user.tenant_id if user.tenant_id in tenants else tenants[0]
 
 
-def _add_key(
-    tx: Transaction, user_id: str, tenant_id: str, name: str, expires_in: float | None
-) -> Key:
-    expires = None if expires_in is None else tx.now() + expires_in
-    return _added(tx, ApiKey(new_id("key"), user_id, tenant_id, name, "", expires))
+def _end(tx: Transaction, key: ApiKey, caller: Caller) -> None:
+    """End a key for good, and tell the controllers that may remember it."""
+    tx.unscoped().api_keys.update(key.id, revoked=True)
+    data = {"name": key.name, "by": caller.user_id}
+    tx.events.append("key.revoked", key.id, data, key.tenant_id)
+
+
+def _check_application(tx: Transaction, caller: Caller, application_id: str) -> None:
+    """Raise ``NotFound`` for an application that is neither the tenant's nor shared with them."""
+    if not application_id:
+        return
+    shared = {"application_id": application_id, "user_id": caller.user_id}
+    if tx.unscoped().shares.find(**shared) is None:
+        tx.scoped(caller.tenant_id).applications.get(application_id)
+
+
+def _add_key(tx: Transaction, caller: Caller, wish: NewKey) -> Key:
+    expires = None if wish.expires_in is None else tx.now() + wish.expires_in
+    asking = tx.unscoped().api_keys.find(id=caller.key_id)
+    if asking is not None and asking.kind == KeyKind.API:
+        expires = _no_later_than(asking, expires)
+    key = ApiKey(new_id("key"), caller.user_id, caller.tenant_id, wish.name, "", expires)
+    return _added(tx, replace(key, scope=wish.scope, application_id=wish.application_id))
+
+
+def _no_later_than(asking: ApiKey, expires: float | None) -> float | None:
+    """Return when a key ends that another makes: who holds the one gains no time by the other."""
+    if asking.expires is None or expires is None:
+        return asking.expires if expires is None else expires
+    return min(asking.expires, expires)
 
 
 def _added(tx: Transaction, key: ApiKey) -> Key:
@@ -260,4 +322,7 @@ def _show_key(key: ApiKey) -> Key:
         revoked=key.revoked,
         kind=key.kind,  # pyright: ignore[reportArgumentType]  one of two, by its writers
         origin=key.origin,
+        scope=key.scope,
+        application_id=key.application_id,
+        used=key.used,
     )

@@ -14,10 +14,13 @@ from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_of
 from easeml.service.accounts import keys, passwords
 from easeml.service.events import notifications
+from easeml.service.limits import quotas
+from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Membership, Tenant, User
+from easeml.store.shapes import TenantLimits
 
-_FIRST_PROVIDER = "admin"
+FIRST_PROVIDER = "admin"
 
 
 def create_first_provider(store: Store) -> tuple[str, str] | None:
@@ -25,16 +28,32 @@ def create_first_provider(store: Store) -> tuple[str, str] | None:
 
     Returns None where there are users already.
     """
-    with store.read() as tx:
-        if tx.users.count():
-            return None
+    if are_there(store):
+        return None
     password = secrets.token_urlsafe(16)
     password_hash = passwords.hash_of(password)
-    with store.write() as tx:
-        if tx.users.count():
-            return None
-        _add_user(tx, _FIRST_PROVIDER, password_hash, Role.PROVIDER)
-    return _FIRST_PROVIDER, password
+    try:
+        with store.write() as tx:
+            if tx.users.count():
+                return None
+            add_first_provider(tx, password_hash)
+    except Conflict:  # another process was faster
+        return None
+    return FIRST_PROVIDER, password
+
+
+def are_there(store: Store) -> bool:
+    """Is there any user?"""
+    with store.read() as tx:
+        return tx.users.count() > 0
+
+
+def add_first_provider(tx: Transaction, password_hash: str) -> User:
+    """Make the provider of a fresh home.
+
+    Raises ``Conflict`` where another process makes them at the same time.
+    """
+    return _add_user(tx, FIRST_PROVIDER, password_hash, Role.PROVIDER)
 
 
 def create_user(
@@ -74,27 +93,35 @@ def list_users(
         return page_of(tx.users, _show_user, after, limit, id=caller.user_id)
 
 
-def get_user(store: Store, caller: Caller) -> UserAnswer:
+def get_user(store: Store, settings: Settings, caller: Caller) -> UserAnswer:
     """Return the caller themselves, and how many notifications wait for them."""
     with store.read() as tx:
         user = _show_user(tx.users.get(caller.user_id))
         is_told = caller.member in (MemberRole.OWNER, MemberRole.VIEWER)
         unread = notifications.unread(tx, user.id, caller.tenant_id) if is_told else 0
-        about = {"unread": unread, "member": caller.member, "acts_in": caller.tenant_id}
+        about = {
+            "unread": unread,
+            "member": caller.member,
+            "acts_in": caller.tenant_id,
+            "identity_provider": settings.identity_provider_name,
+        }
         return user.model_copy(update={**about, "tenants": _belongings(tx, user.id)})
 
 
 def change_password(store: Store, caller: Caller, user_id: str, change: PasswordChange) -> None:
     """Set a password. One's own ends one's sign-ins; one that a provider sets ends all keys.
 
-    A user proves who they are with the old password; a provider needs none for others. Raises
-    ``NotFound`` for other users, ``NotAllowed`` for a wrong old password, ``InvalidInput`` for a
-    password that is easy to guess.
+    That also ends the sign-in by an identity provider, until it is connected again. A user proves
+    who they are with the old password; a provider needs none for others. Raises ``NotFound`` for
+    other users, ``NotAllowed`` for a wrong old password, ``InvalidInput`` for a password that is
+    easy to guess.
     """
     if user_id != caller.user_id and not caller.is_provider:
         raise NotFound("There is no such user.", where=user_id)
     with store.read() as tx:
         user = _there(tx, user_id)
+    if user_id == caller.user_id and not user.password_hash:
+        raise NotAllowed("You have no password.", remedy="Ask the provider to set one.")
     if user_id == caller.user_id and not passwords.is_right(user.password_hash, change.old):
         raise NotAllowed("The old password is wrong.")
     passwords.check_strength(change.new, user.name)
@@ -103,11 +130,31 @@ def change_password(store: Store, caller: Caller, user_id: str, change: Password
         tx.users.update(user_id, password_hash=password_hash)
         if user_id == caller.user_id:
             keys.revoke_all(tx, user_id, kind=KeyKind.SIGN_IN)
-        else:  # set because somebody else may have had it: their keys are not to be trusted either
+        else:  # set because somebody else may have had it: what they made is not to be trusted either
             keys.revoke_all(tx, user_id)
+            _end_identity(tx, user_id)
         tx.events.append(
             "password.changed", user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id
         )
+
+
+def reset_password(store: Store, name: str, password: str) -> None:
+    """Set the password of who lost theirs, and end all else that lets them in.
+
+    It is asked by who has the home. Raises ``NotFound``, ``InvalidInput`` for a password that is
+    easy to guess.
+    """
+    with store.read() as tx:
+        user = tx.users.find(name=name, removed=False)
+    if user is None:
+        raise NotFound("There is no such user.", where=name)
+    passwords.check_strength(password, user.name)
+    password_hash = passwords.hash_of(password)
+    with store.write() as tx:
+        tx.users.update(user.id, password_hash=password_hash)
+        keys.revoke_all(tx, user.id)
+        _end_identity(tx, user.id)
+        tx.events.append("password.reset", user.id, {"name": user.name}, user.tenant_id)
 
 
 def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserAnswer:
@@ -183,8 +230,24 @@ def _belongings(tx: Transaction, user_id: str) -> list[Belonging]:
     ]
 
 
+def _end_identity(tx: Transaction, user_id: str) -> None:
+    """Let nobody sign in as this user by an identity provider, until they connect it again."""
+    tx.users.update(user_id, identity=None, identity_name="")
+
+
+def add_of_identity(tx: Transaction, name: str, identity: str, identity_name: str) -> User:
+    """Make a user without a password, with a tenant of their own, for an identity."""
+    user = _add_user(tx, name, "", Role.USER)
+    user = tx.users.update(user.id, identity=identity, identity_name=identity_name)
+    data = {"name": user.name, "by": user.id, "identity": identity_name}
+    tx.events.append("user.created", user.id, data, user.tenant_id)
+    return user
+
+
 def _add_user(tx: Transaction, name: str, password_hash: str, role: Role) -> User:
-    tenant = tx.tenants.add(Tenant(new_id("ten"), name))
+    # Who runs this easeml starts without limits: nobody else could lift them.
+    limits = TenantLimits() if role == Role.PROVIDER else quotas.of_new_tenants(tx)
+    tenant = tx.tenants.add(Tenant(new_id("ten"), name, limits=limits))
     user = tx.users.add(User(new_id("usr"), name, password_hash, role, tenant.id))
     tx.scoped(tenant.id).memberships.add(Membership(new_id("mem"), user.id, tenant.id))
     return user
@@ -198,4 +261,6 @@ def _show_user(user: User) -> UserAnswer:
         tenant_id=user.tenant_id,
         created=user.created,
         disabled=user.archived,
+        has_password=bool(user.password_hash),
+        identity=user.identity_name or (user.identity or "").partition(" ")[2],
     )

@@ -11,6 +11,8 @@ from easeml.contract.administration import Setting
 from easeml.errors import Conflict, InvalidInput
 from easeml.search import policy_named
 from easeml.service.access.caller import Caller
+from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.optimizers import optimizer_of
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import KeptSetting
@@ -18,7 +20,18 @@ from easeml.store.records import KeptSetting
 EVENT = "setting.changed"
 DATABASE = "database"
 _FIXED = ("flag", "environment")  # origins that count more than the database
-_CHECKS = {"policy": policy_named}  # settings that can be changed, and what refuses a wrong value
+
+
+def _check_policy(tx: Transaction, name: str) -> None:
+    policy_named(name)
+
+
+def _check_optimizer(tx: Transaction, name: str) -> None:
+    optimizer_of(knowledge_base.current(tx), name)
+
+
+# Settings that can be changed, and what refuses a wrong value.
+_CHECKS = {"policy": _check_policy, "optimizer": _check_optimizer}
 
 Value = Annotated[str, Field(min_length=1, max_length=100, description="what it is to be")]
 
@@ -26,7 +39,7 @@ Value = Annotated[str, Field(min_length=1, max_length=100, description="what it 
 def change(store: Store, settings: Settings, caller: Caller, name: str, *, value: Value) -> Setting:
     """Change a setting while easeml runs (providers only); the scheduler follows at once.
 
-    Only ``policy`` can be changed so. Raises ``NotAllowed``, ``InvalidInput`` for another setting
+    Only ``policy`` and ``optimizer`` can be changed so. Raises ``NotAllowed``, ``InvalidInput`` for another setting
     or a value that it cannot have, ``Conflict`` where a flag or an environment variable sets it.
     """
     caller.require_provider()
@@ -36,7 +49,6 @@ def change(store: Store, settings: Settings, caller: Caller, name: str, *, value
             where=name,
             remedy=f"Change it in config.toml and start again. Here: {', '.join(_CHECKS)}.",
         )
-    _CHECKS[name](value)
     origin = settings.origins().get(name, "default")
     if origin in _FIXED:
         raise Conflict(
@@ -45,6 +57,7 @@ def change(store: Store, settings: Settings, caller: Caller, name: str, *, value
             remedy="Start easeml without it, then change the setting here.",
         )
     with store.write() as tx:
+        _CHECKS[name](tx, value)
         if tx.kept_settings.find(id=name) is None:
             tx.kept_settings.add(KeptSetting(name, value))
         else:

@@ -1,14 +1,12 @@
 """What a provider sees of their easeml: tenants in numbers, settings, storage, and what happened."""
 
-import shutil
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 import sqlalchemy as sa
 
-from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
+from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
 from easeml.contract.resources import Page
 from easeml.contract.states import SEARCHED_JOBS, JobState, Lane, TaskState
 from easeml.errors import NotFound
@@ -89,22 +87,13 @@ def settings_in_force(store: Store, settings: Settings, caller: Caller) -> list[
     found = []
     for name, field in Settings.model_fields.items():
         value = changed.get(name) or str(getattr(settings, name))
-        if name == "database_url":
+        if name in ("database_url", "smtp_url"):
             value = _hidden(value)
+        if name == "openid_client_secret" and value:
+            value = "(hidden)"
         origin = origins.get(name, "default")
         found.append(Setting(name=name, value=value, origin=origin, about=field.description or ""))
     return found
-
-
-def storage(store: Store, settings: Settings, caller: Caller) -> Storage:
-    """Return what is used and free, in bytes (providers only); raises ``NotAllowed``."""
-    caller.require_provider()
-    with store.read() as tx:
-        kept = sum(size for (size,) in tx.unscoped().artefacts.pick("size"))
-    disk = shutil.disk_usage(settings.artefacts)
-    return Storage(
-        database=_database_bytes(settings), artefacts=kept, disk=disk.total, free=disk.free
-    )
 
 
 def audit(
@@ -161,11 +150,3 @@ def _sums(pairs: Iterable[tuple[str, float]]) -> Counter[str]:
 
 def _hidden(url: str) -> str:
     return sa.make_url(url).render_as_string(hide_password=True) if url else ""
-
-
-def _database_bytes(settings: Settings) -> int | None:
-    url = sa.make_url(settings.database)
-    if url.get_backend_name() != "sqlite" or not url.database:
-        return None
-    files = (Path(url.database), Path(f"{url.database}-wal"))
-    return sum(file.stat().st_size for file in files if file.exists())

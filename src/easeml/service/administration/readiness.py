@@ -2,30 +2,39 @@
 
 from easeml.contract.states import ProcessKind, ProcessState
 from easeml.contract.status import Health, Readiness
+from easeml.errors import EasemlError
 from easeml.store import Store, Transaction
 
 SCHEDULER_LEASE = "scheduler"
 _NEEDED = (ProcessKind.SCHEDULER, ProcessKind.WORKER, ProcessKind.PREDICTOR)
 
 
-def ask(store: Store, health: Health, silence: float) -> Readiness:
+def ask(store: Store, health: Health, silence: float, host: str) -> Readiness:
     """Return which parts are there.
 
     ``health``: of the storage. ``silence``: seconds after which a process without a heartbeat
-    counts as gone. Where the database does not answer, no other part is asked for.
+    counts as gone. ``host``: of the controller that asks; only its own predictor counts. Where the
+    database does not answer, no other part is asked for.
     """
     checks = {"storage": " ".join(health.problems)}
     if not health.problems:
-        with store.read() as tx:
-            checks |= _parts(tx, silence)
+        try:
+            with store.read() as tx:
+                checks |= _parts(tx, silence, host)
+        except EasemlError as error:  # since the storage was looked at
+            checks["storage"] = f"{error.message} {error.remedy}".strip()
     return Readiness(ready=not any(checks.values()), checks=checks)
 
 
-def _parts(tx: Transaction, silence: float) -> dict[str, str]:
+def _parts(tx: Transaction, silence: float, host: str) -> dict[str, str]:
     """Return what is wrong with each part, in a sentence; nothing where it is well."""
     earliest = tx.now() - silence
     running = tx.processes.list(state=ProcessState.RUNNING, limit=None)
-    there = {one.kind for one in running if one.heartbeat >= earliest}
+    there = set()
+    for one in running:
+        is_within_reach = one.kind != ProcessKind.PREDICTOR or one.host == host
+        if is_within_reach and one.heartbeat >= earliest:
+            there.add(one.kind)
     found = {}
     for kind in _NEEDED:
         found[str(kind)] = "" if kind in there else f"No {kind} gave a sign of life."

@@ -4,6 +4,7 @@ import easeml
 from easeml.contract.states import ProcessState, TaskState
 from easeml.contract.status import Process as ProcessAnswer
 from easeml.contract.status import Status
+from easeml.modules.containers import engines
 from easeml.service.access.caller import Caller
 from easeml.store import Store
 from easeml.store.records import Process
@@ -20,6 +21,7 @@ def get(store: Store, caller: Caller) -> Status:
         return Status(
             version=easeml.__version__,
             database=store.describe() if caller.is_provider else "",
+            containers=engines.described() if caller.is_provider else "",
             processes=[_show(process, caller.is_provider) for process in processes],
             tasks={state: tables.tasks.count(state=state) for state in TaskState},
             applications=tables.applications.count(deleted=None),

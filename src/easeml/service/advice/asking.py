@@ -1,5 +1,7 @@
 """Asking a lifecycle tool about an application: about which models, rows and earlier state."""
 
+from dataclasses import dataclass
+
 from easeml.contract.reports import ApplicationTool, NewReport, ToolParameter
 from easeml.contract.resources import Page
 from easeml.contract.states import VersionState
@@ -12,10 +14,14 @@ from easeml.service.access.idempotency import Once
 from easeml.service.advice import told, tools
 from easeml.service.advice.tools import Question
 from easeml.service.gates import kept
+from easeml.service.limits import quotas
+from easeml.service.production import labelled_rows
+from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables
 from easeml.store.records import Application, DatasetVersion, Report, TrainedModel
 
+_LARGEST = 2**28  # bytes of rows of production
 MOST_MODELS = 20  # that a tool compares at once
 _DEFAULT_MODELS = {
     "": "the model that serves",
@@ -36,9 +42,10 @@ def ask(
     Raises ``NotFound``, ``InvalidInput`` for a tool or a parameter that there is not, and for rows
     or a model that the tool needs or has no use for; ``Conflict`` while the data is not ready,
     nothing serves that the tool could ask about, or it is being asked something else that its next
-    answer builds on.
+    answer builds on; what ``quotas.check_computing`` raises.
     """
     asked = {"application": application_id, **wish.model_dump()}
+    rows = _production(store, caller, application_id, wish)
     once = Once(caller, "reports", idempotency_key, asked)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -46,17 +53,43 @@ def ask(
         earlier = once.earlier(tx)
         if earlier:
             return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
+        quotas.check_computing(tx, caller.tenant_id)
         tool = tool_named(wish.tool)
         tool.configured(wish.parameters)
         version = tables.versions.get(application.version_id)
         why_not = _why_not(tables, application, version, tool)
         if why_not:
             raise Conflict(why_not, where=application.id, remedy="Ask again when that is there.")
-        question = _question(tables, application, tool, wish)
+        if rows is not None:
+            artefact_references.keep(tx, caller.tenant_id, rows.digest, rows.size)
+        production = rows.digest if rows is not None else ""
+        question = _question(tables, application, tool, wish, production)
         _refuse_two_at_once(tables, application, tool, question)
         task = tools.request(tx, application, version, question)
         once.remember(tx, {"id": task.id})
         return task_views.show_all(tables, [task])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A file that was put to the artefacts: its digest, and how many bytes it has."""
+
+    digest: str
+    size: int
+
+
+def _production(store: Store, caller: Caller, application_id: str, wish: NewReport) -> _Kept | None:
+    """Keep rows of production whose truth came as a file, for a tool that may look at them."""
+    if wish.newer_id or "newer" not in tool_named(wish.tool).may:
+        return None
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        model_id = wish.model_id or application.live_model_id
+        content = labelled_rows.newest(tables, application, model_id)
+    if not content:
+        return None
+    return _Kept(*store.artefacts.put_stream(caller.tenant_id, [content], _LARGEST))
 
 
 def available(store: Store, caller: Caller, application_id: str) -> Page[ApplicationTool]:
@@ -81,7 +114,8 @@ def _show(tool: Tool, why_not: str) -> ApplicationTool:
         title=tool.title,
         about=tool.about,
         parameters=[_parameter(one) for one in parameters_of(tool.config)],
-        takes_newer="newer" in tool.needs,
+        takes_newer=tool.takes_newer,
+        needs_newer="newer" in tool.needs,
         takes_model=tool.asks_about_a_model and tool.models != "all",
         takes_against=_compares_any(tool),
         default_model=_DEFAULT_MODELS.get(tool.models, ""),
@@ -125,8 +159,10 @@ def _why_no_comparison(tables: Tables, application: Application, tool: Tool) -> 
     return ""
 
 
-def _question(tables: Tables, application: Application, tool: Tool, wish: NewReport) -> Question:
-    if wish.newer_id and "newer" not in tool.needs:
+def _question(
+    tables: Tables, application: Application, tool: Tool, wish: NewReport, production: str
+) -> Question:
+    if wish.newer_id and not tool.takes_newer:
         raise InvalidInput(f"{tool.name} looks at no newer rows.", where="newer_id")
     if wish.model_id and not (tool.asks_about_a_model and tool.models != "all"):
         raise InvalidInput(f"{tool.name} is not asked about one model.", where="model_id")
@@ -140,6 +176,7 @@ def _question(tables: Tables, application: Application, tool: Tool, wish: NewRep
         model,
         models=_compared(tables, application, tool, model, against),
         newer=newer,
+        newer_artefact=production,
         before=before.id if before else "",
         elsewhere=_told_elsewhere(tables, application, tool),
     )
@@ -147,10 +184,12 @@ def _question(tables: Tables, application: Application, tool: Tool, wish: NewRep
 
 def _newer(tables: Tables, tool: Tool, version_id: str) -> DatasetVersion | None:
     """Return the upload with the newer rows, where the tool looks at such."""
-    if "newer" not in tool.needs:
+    if not tool.takes_newer:
         return None
     remedy = "Upload a table with the columns of the data, and name its version as newer_id."
     if not version_id:
+        if "newer" in tool.may:
+            return None
         raise InvalidInput(f"{tool.name} needs newer rows.", where="newer_id", remedy=remedy)
     version = tables.versions.get(version_id)
     if not version.source_artefact:

@@ -238,6 +238,12 @@ def newest_of_each_tool(tables: Tables, subject: str) -> list[records.Report]:
     return list(newest.values())
 
 
+def newest(store: Store, tables: Tables, subject: str, tool: str) -> Report | None:
+    """Return what a tool answered last about an application; None before."""
+    found = tables.reports.list(kind=tool, subject=subject, newest_first=True, limit=1)
+    return show(store, found[0]) if found else None
+
+
 def _page(
     store: Store, tables: Tables, subject: str, after: str | None, limit: int
 ) -> Page[Report]:
@@ -274,7 +280,14 @@ def _answer(store: Store, report: records.Report) -> Json:
         return report.value["answer"]
     path = store.artefacts.path(report.tenant_id, Answered.from_json(report.value).artefact)
     answer = json.loads(read_plain(path, 0, _LARGEST_ANSWER))
+    answer["remedies"] = list(map(_remedy, answer.get("remedies", [])))
     figure = answer.pop("figure", None)
     if figure is not None:
         answer["figures"] = [figure]
     return answer
+
+
+def _remedy(told: Json) -> Json:
+    """Return a remedy as it is shown: what is asked of single cells is counted."""
+    shown = {name: value for name, value in told.items() if name != "conditions"}
+    return {**shown, "items": len(told["items"])}

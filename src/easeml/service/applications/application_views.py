@@ -94,6 +94,7 @@ def _show(
         live_model=live,
         live=_serving(live) if live else None,
         pinned=application.pinned,
+        follows=application.follows,
         gated=is_gated,
         test_quality=quality,
         job=jobs.show_summary(job, search, waits) if job and search else None,

@@ -20,7 +20,7 @@ from easeml.service.applications.keeping import check_name
 from easeml.service.knowledge import knowledge_base, rules
 from easeml.service.knowledge.trials import finished_trials
 from easeml.service.limits import quotas
-from easeml.service.models import lost_models, promotion
+from easeml.service.models import lost_models, promotion, retired
 from easeml.service.models.trained_models import show_models, versions_of_jobs
 from easeml.service.search import candidates, jobs
 from easeml.store import Store, Tables
@@ -183,19 +183,23 @@ def roll_back(
 ) -> Application:
     """Let ``model_id`` serve, and pin it so that the search does not undo it.
 
-    ``model_id`` None: the model that was live before.
+    ``model_id`` None: the model that was live before. One that was retired less than a day ago has
+    its files back.
 
     Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to, or its files are gone or
     damaged.
     """
-    with store.read() as tx:
+    with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
-        application = tables.applications.get(application_id)
+        application = tables.applications.hold(application_id)  # nothing of it is retired meanwhile
         model = promotion.to_go_back_to(tables, application, model_id)
+        model = retired.bring_back(tables, model)
     lost_models.check_files(store, model)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
-        promotion.roll_back(tx, tables.applications.get(application_id), model.id)
+        application = tables.applications.hold(application_id)
+        retired.bring_back(tables, tables.models.get(model.id))
+        promotion.roll_back(tx, application, model.id)
         return application_views.show(tx, tables.applications.get(application_id))
 
 

@@ -5,7 +5,7 @@ The declaration is checked against the inferred columns.
 
 from dataclasses import dataclass
 
-from easeml.contract.applications import Declaration, ModelOption, ObjectiveOption, Proposal
+from easeml.contract.applications import Declaration, ModelOption, Proposal
 from easeml.contract.datasets import Column
 from easeml.contract.states import VersionState
 from easeml.data import (
@@ -13,27 +13,23 @@ from easeml.data import (
     ColumnReport,
     Columns,
     Split,
-    commonest_share,
     declare_columns,
 )
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
-from easeml.modules import ModelMatch, Module, Registry
-from easeml.schema import Schema
+from easeml.modules import ModelMatch, Module, Registry, labels_of
 from easeml.search import spaces
 from easeml.service.access.caller import Caller
+from easeml.service.applications import objectives
 from easeml.service.datasets import datasets
 from easeml.service.knowledge import knowledge_base
-from easeml.service.knowledge.rules import allowed_models
+from easeml.service.knowledge.rules import allowed_models, check_monotonic, matching
 from easeml.service.knowledge.trials import Trial, cost_belief, default_work, width
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Dataset, DatasetVersion, Job, Json
 from easeml.store.shapes import ColumnSeen, Operation, OperationName, Rules
-
-_BALANCED = "balanced-accuracy"
-_IMBALANCED = 0.8  # share of the commonest class from which accuracy tells little
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +43,7 @@ class Plan:
     objectives: list[Module]
     objective: Module
     models: list[ModelMatch]
+    rules: Rules
 
 
 def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
@@ -59,11 +56,13 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     dataset, upload = _find_upload(tables, declaration)
     _check_rows(upload)
     columns = _declare_columns(upload, declaration)
-    objectives = _for_classes(registry.objectives_for(columns.schema_out), columns)
-    models = registry.models_for(columns.schema_in, columns.schema_out)
-    objective = _choose_objective(declaration.objective, objectives, registry, columns.schema_out)
-    _check_models(declaration, models)
-    return Plan(declaration, dataset, upload, columns, objectives, objective, models)
+    fitting = objectives.fitting(registry, columns)
+    objective = objectives.chosen(declaration, fitting, registry, columns.schema_out)
+    rules = _rules(declaration)
+    check_monotonic(rules, columns.schema_in.to_json(), columns.schema_out.to_json())
+    models = matching(registry, columns.schema_in, columns.schema_out, rules)
+    _check_models(declaration, models, rules)
+    return Plan(declaration, dataset, upload, columns, fitting, objective, models, rules)
 
 
 def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
@@ -85,12 +84,9 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
         target=columns.target,
         schema_in=columns.schema_in.to_json(),
         schema_out=columns.schema_out.to_json(),
-        objectives=[
-            ObjectiveOption(
-                name=o.name, title=o.title, about=o.about, default=o.name == plan.objective.name
-            )
-            for o in plan.objectives
-        ],
+        objectives=objectives.options(plan.objectives, plan.objective),
+        families=objectives.families(registry, columns.schema_out),
+        labels=labels_of(columns.schema_out.to_json()) or [],
         models=[
             ModelOption(
                 name=m.module.name,
@@ -123,12 +119,7 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
             version_id=version.id,
             target=plan.columns.target,
             objective=plan.objective.name,
-            rules=Rules(
-                declaration.models,
-                declaration.exclude,
-                declaration.constrain,
-                declaration.max_latency,
-            ),
+            rules=plan.rules,
         )
     )
     tables.jobs.add(
@@ -189,50 +180,18 @@ def _declare_columns(upload: DatasetVersion, declaration: Declaration) -> Column
     )
 
 
-def _for_classes(objectives: list[Module], columns: Columns) -> list[Module]:
-    """The objectives, the default first: where one class has nearly all rows, balanced accuracy."""
-    answer = next(one for one in columns.columns if one.name == columns.target)
-    if answer.type != "category" or commonest_share(answer) < _IMBALANCED:
-        return objectives
-    return sorted(objectives, key=lambda one: one.name != _BALANCED)
+def _rules(declaration: Declaration) -> Rules:
+    return Rules(
+        declaration.models,
+        declaration.exclude,
+        declaration.constrain,
+        declaration.max_latency,
+        declaration.max_size,
+        dict(declaration.monotonic),
+    )
 
 
-def _choose_objective(
-    name: str | None, fitting: list[Module], registry: Registry, target: Schema
-) -> Module:
-    if not fitting:
-        reasons = {
-            m.schema_in.why_not(target)
-            for m in registry.of_kind("objective")
-            if m.schema_in is not None
-        }
-        said = " ".join(sorted(reasons))
-        raise InvalidInput(
-            f"No objective fits this target. {said}", remedy="Choose another target or type."
-        )
-    if name is None:
-        return fitting[0]
-    for objective in fitting:
-        if objective.name == name:
-            return objective
-    known = [module.name for module in registry.modules if module.kind == "objective"]
-    names = [objective.name for objective in fitting]
-    if name in known and name in registry.archived:
-        raise InvalidInput(
-            f"The objective {name} is archived.",
-            where="objective",
-            remedy=f"These fit: {', '.join(names)}.",
-        )
-    if name in known:
-        remedy = f"These fit: {', '.join(names)}."
-        raise InvalidInput(
-            f"The objective {name} does not fit this target.", where="objective", remedy=remedy
-        )
-    remedy = knowledge_base.likely(name, names)
-    raise InvalidInput(f"There is no objective {name!r}.", where="objective", remedy=remedy)
-
-
-def _check_models(declaration: Declaration, models: list[ModelMatch]) -> None:
+def _check_models(declaration: Declaration, models: list[ModelMatch], rules: Rules) -> None:
     by_name = {match.module.name: match for match in models}
     for where in ("models", "exclude"):
         for name in getattr(declaration, where) or []:
@@ -254,7 +213,7 @@ def _check_models(declaration: Declaration, models: list[ModelMatch]) -> None:
         raise InvalidInput(
             f"No model of the knowledge base fits. {said}", remedy="Bring data of another form."
         )
-    if not allowed_models(models, declaration.models, declaration.exclude):
+    if not allowed_models(models, rules):
         raise InvalidInput(
             "No model is left to search.", where="models", remedy="Allow more models."
         )

@@ -1,6 +1,6 @@
 """Deleting applications: with a day to undo, after which their space is given back."""
 
-import re
+from typing import Any
 
 from easeml.contract.applications import Application
 from easeml.contract.keeping import Deletion, Dependents
@@ -17,8 +17,6 @@ from easeml.store import Store, Tables, Transaction
 from easeml.store import records as kept
 
 UNDO_SECONDS = 24 * 3600.0
-_GRACE_SECONDS = 24 * 3600.0  # what was stored a moment ago may be referred to soon
-_DIGEST = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 
 def dependents(store: Store, caller: Caller, application_id: str) -> Dependents:
@@ -29,7 +27,7 @@ def dependents(store: Store, caller: Caller, application_id: str) -> Dependents:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        here = {"application_id": application_id}
+        here: dict[str, Any] = {"application_id": application_id}
         found = tables.jobs.list(application_id=application_id, limit=None)
         people = [user for (user,) in tables.shares.pick("user_id", **here)]
         others = tables.applications.list(
@@ -121,20 +119,17 @@ def check_there(application: kept.Application) -> None:
 def erase_old(store: Store) -> int:
     """Erase the applications that were deleted more than a day ago; return how many.
 
-    Their models, predictions, answers and kept requests are removed, and the files that nothing
-    else needs. The search's own log keeps numbers and ids alone.
+    Their models, predictions, answers and kept requests are removed; the files that nothing else
+    needs go with the next look of ``retention.looks``. The search's own log keeps numbers and ids
+    alone.
     """
     with store.read() as tx:
         limit = tx.now() - UNDO_SECONDS
         left = tx.unscoped().applications.list(erased=False, limit=None)
     due = [one for one in left if one.deleted is not None and one.deleted <= limit]
-    released: set[tuple[str, str]] = set()
     for application in due:
         with store.write() as tx:
-            digests = _erase(tx, tx.scoped(application.tenant_id), application)
-        released.update((application.tenant_id, digest) for digest in digests)
-    if released:
-        _give_back(store, released)
+            _erase(tx, tx.scoped(application.tenant_id), application)
     return len(due)
 
 
@@ -148,8 +143,8 @@ def _halt(tx: Transaction, tables: Tables, application: kept.Application) -> Non
         tx.queue.cancel(task.id)
 
 
-def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> set[str]:
-    """Remove what only this application needs; return the digests that were named."""
+def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> None:
+    """Remove what only this application needs."""
     here = {"application_id": application.id}
     later = tx.now() + 1.0  # all that there is
     tasks = _end(tx, tables, application.id)
@@ -169,6 +164,9 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> se
         tables.production_rows,
         tables.feedback,
         tables.rollouts,
+        tables.retirements,
+        tables.schedules,
+        tables.retrievals,
         tables.goals,
         tables.suggestions,
         tables.shares,
@@ -179,9 +177,9 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> se
     tables.reports.forget(later, subject=subjects)
     tables.request_logs.forget(later, id=application.id)
     tables.rollout_rules.forget(later, id=application.id)
+    tables.retention_rules.forget(later, id=application.id)
     tables.applications.update(application.id, erased=True, live_model_id="")
     tx.events.append("application.erased", application.id, {}, application.tenant_id)
-    return {digest for row in (*models, *tasks, *attempts) for digest in _named(row)}
 
 
 def _end(tx: Transaction, tables: Tables, application_id: str) -> list[kept.Task]:
@@ -197,22 +195,6 @@ def _end(tx: Transaction, tables: Tables, application_id: str) -> list[kept.Task
         if task.state in TASKS_UNDER_WAY:
             tx.queue.cancel(task.id)
     return list(tasks.values())
-
-
-def _give_back(store: Store, released: set[tuple[str, str]]) -> None:
-    """Remove the files of released digests that no row names any more."""
-    named = store.mentioned_digests(but="artefacts")
-    with store.write() as tx:
-        for tenant_id, digest in released:
-            if digest not in named:
-                later = tx.now() + 1.0
-                tx.scoped(tenant_id).artefacts.forget(later, id=f"{tenant_id}:{digest}")
-    for path in store.artefacts.strays(store.mentioned_digests(), _GRACE_SECONDS):
-        path.unlink(missing_ok=True)
-
-
-def _named(row: kept.TrainedModel | kept.Task | kept.Attempt) -> list[str]:
-    return _DIGEST.findall(repr(row))
 
 
 def _show(application: kept.Application) -> Deletion:

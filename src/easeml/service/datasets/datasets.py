@@ -11,11 +11,11 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_records
-from easeml.service.storage import artefact_references, uploads
+from easeml.service.storage import uploads
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Dataset, DatasetVersion
-from easeml.store.shapes import Operation, OperationName
+from easeml.store.shapes import Json, Operation, OperationName
 
 _LONGEST_NAME = 200
 
@@ -52,10 +52,30 @@ def upload(
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return DatasetAnswer(**earlier)
-        artefact_references.keep(tx, caller.tenant_id, digest, size)
-        answer = _add_dataset(tx, caller.tenant_id, name, filename, digest, header)
+        uploads.refer(tx, caller.tenant_id, digest, size)
+        answer = _add_dataset(tx, caller.tenant_id, name, {"filename": filename}, digest)
+        requests.request(
+            tx,
+            caller.tenant_id,
+            "ingest-upload",
+            answer.version.id,
+            filename=filename,
+            header=header,
+        )
         once.remember(tx, answer.model_dump())
     return answer
+
+
+def add_fetched(
+    tx: Transaction, tenant_id: str, name: str | None, filename: str, told: Json
+) -> DatasetAnswer:
+    """Make a dataset whose first version waits for the bytes of a file; nothing reads it yet.
+
+    ``told``: what its operation keeps beside the name of the file. Raises ``InvalidInput``.
+    """
+    name = (name or PurePath(filename).stem).strip()
+    _check_name("name", name)
+    return _add_dataset(tx, tenant_id, name, {"filename": filename, **told}, "")
 
 
 def get(store: Store, caller: Caller, dataset_id: str) -> DatasetAnswer:
@@ -115,7 +135,7 @@ def show_version(version: DatasetVersion) -> Version:
 
 
 def _add_dataset(
-    tx: Transaction, tenant_id: str, name: str, filename: str, digest: str, header: bool | None
+    tx: Transaction, tenant_id: str, name: str, told: Json, digest: str
 ) -> DatasetAnswer:
     tables = tx.scoped(tenant_id)
     dataset = tables.datasets.add(Dataset(new_id("data"), tenant_id, name))
@@ -125,11 +145,10 @@ def _add_dataset(
             tenant_id=tenant_id,
             dataset_id=dataset.id,
             number=1,
-            operation=Operation(OperationName.UPLOAD, {"filename": filename}),
+            operation=Operation(OperationName.UPLOAD, told),
             source_artefact=digest,
         )
     )
-    requests.request(tx, tenant_id, "ingest-upload", version.id, filename=filename, header=header)
     return _show(dataset, version)
 
 

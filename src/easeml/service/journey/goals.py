@@ -13,6 +13,7 @@ from easeml.lifecycle import journey
 from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
+from easeml.service.applications import further_measures
 from easeml.service.knowledge import knowledge_base
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, DatasetVersion, Json
@@ -47,7 +48,10 @@ def set_goal(store: Store, caller: Caller, application_id: str, goal: Text) -> G
         if goal.strip() == (before.text if before else ""):
             return show(before, application)
         record = _record(caller, application, version, goal.strip())
+        measures = _measures(tx, application, record.text)
         record = tables.goals.add(record)
+        if measures:
+            further_measures.add(tx, application, measures)
         tx.events.append(
             "application.goal", application.id, {"goal": record.text}, caller.tenant_id
         )
@@ -127,13 +131,27 @@ def _record(
     if not text:
         return record
     read = journey.read_goal(text)
+    is_family = application.objective.startswith(f"{read.objective}(")
+    if is_family:  # such as a goal of cost, where the table of costs is the objective's
+        read = replace(read, objective="")
     unit = read.objective or application.objective
     if unit != application.objective:
         _check_objective(unit, version)
-    if unit in _JUDGED and read.value > 1:
-        remedy = f"The best {unit} is 1: write 0.9 or 90 %."
-        raise InvalidInput(f"{text!r} is beyond the best there is.", where="goal", remedy=remedy)
+    read.of(unit)  # or it is refused
     return replace(record, objective=read.objective, value=read.value, wants_less=read.wants_less)
+
+
+def _measures(tx: Transaction, application: Application, text: str) -> list[str]:
+    """Return what models have to be measured by for the further parts of a goal.
+
+    Raises ``InvalidInput`` for a measure that there is not.
+    """
+    if not text:
+        return []
+    taken = (journey.LATENCY, journey.SIZE)
+    parts = journey.read_goal(text).parts
+    asked = [part.measure for part in parts if part.measure not in taken]
+    return [further_measures.checked(tx, application, name) for name in asked]
 
 
 def _check_objective(name: str, version: DatasetVersion) -> None:

@@ -1,21 +1,26 @@
 """The facts of an application, as the service kept them; nothing is computed from rows."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from easeml.contract import applications as contract
-from easeml.contract.models import Measure
+from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.reports import Report
 from easeml.contract.states import VersionState, WorkKind, WorkState
 from easeml.data import ALL_ROLES
+from easeml.errors import EasemlError
+from easeml.lifecycle import journey
 from easeml.lifecycle.journey import (
     Estimate,
     Facts,
     Feasible,
     Goal,
+    Proposed,
     Searched,
     Suspects,
     WorkLeft,
 )
+from easeml.modules.further_measures import one_name
 from easeml.service.advice import tools
 from easeml.service.journey import goals
 from easeml.service.tasks import requests
@@ -45,6 +50,7 @@ def facts_of(
         target=application.target,
         is_ready=version.state == VersionState.READY,
         goal=_goal(goal),
+        parts=parts_of(goal, shown),
         unit=unit,
         lower_is_better=_is_less_better(quality, goal),
         rows={role: version.summary.rows_of(role) for role in ALL_ROLES},
@@ -65,6 +71,7 @@ def facts_of(
         meter=_verdict(by_tool.get("meter")),
         picked="pick" in by_tool,
         watched=_verdict(by_tool.get("monitor")),
+        remedy=_proposed(by_tool.get("debug"), by_tool.get("monitor")),
         tests=_tests(by_tool.get("ci")),
         work=work,
         answers=answers,
@@ -90,6 +97,31 @@ def _goal(goal: records.Goal | None) -> Goal | None:
     if goal is None:
         return None
     return Goal(goal.objective, goal.value, goal.text, goal.wants_less)
+
+
+def parts_of(goal: records.Goal | None, shown: contract.Application) -> tuple[journey.Part, ...]:
+    """Return the further conditions of a goal, and what the live model takes or was measured by."""
+    if goal is None:
+        return ()
+    found = []
+    for condition in journey.read_goal(goal.text).parts:
+        value = _taken(shown.live_model, condition.measure)
+        found.append(journey.Part(condition, value))
+    return tuple(found)
+
+
+def _taken(model: TrainedModel | None, measure: str) -> float | None:
+    if model is None:
+        return None
+    if measure == journey.LATENCY:
+        return model.latency
+    if measure == journey.SIZE:
+        return float(model.size)
+    name = measure
+    with suppress(EasemlError):  # an objective that was added while easeml ran has one name alone
+        name = one_name(measure)
+    found = model.measures.get(name)
+    return None if found is None else found.value
 
 
 def _quality(shown: contract.Application, unit: str) -> Measure | None:
@@ -227,6 +259,24 @@ def _work(tables: Tables, application: Application) -> tuple[dict[str, WorkLeft]
 
 def _verdict(report: Report | None) -> str:
     return report.verdict if report else ""
+
+
+def _proposed(debugged: Report | None, watched: Report | None) -> Proposed | None:
+    """Return the first remedy for what production looked like when it was looked at last."""
+    if debugged is None or watched is None or not debugged.remedies:
+        return None
+    if debugged.created < watched.created:
+        return None
+    first = debugged.remedies[0]
+    return Proposed(
+        first.title,
+        first.reason,
+        first.corrected,
+        first.low,
+        first.high,
+        first.human_minutes,
+        first.device_seconds,
+    )
 
 
 def _tests(report: Report | None) -> dict[str, str]:

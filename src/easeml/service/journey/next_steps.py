@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from easeml.contract import applications as contract
-from easeml.contract.journey import Action, Journey, JourneyQuestion, Station
+from easeml.contract.journey import Action, GoalPart, Journey, JourneyQuestion, Station
 from easeml.contract.reports import Report
 from easeml.lifecycle import journey
 from easeml.service.access.caller import Caller
@@ -18,6 +18,7 @@ _TOOLS = {
     "ask-feasibility": goals.TOOL,
     "ask-label-errors": "label-errors",
     "ask-meter": "meter",
+    "debug": "debug",
 }
 
 
@@ -61,13 +62,23 @@ def of(
     actions = journey.next_actions(facts)
     return Journey(
         application_id=application.id,
-        goal=goals.show(goal, application),
+        goal=goals.show(goal, application).model_copy(update={"parts": _parts(facts)}),
         reached=facts.is_reached,
         proven=facts.is_proven,
         actions=[_action(one, goals.asked_goal(goal, application)) for one in actions],
         stations=[Station(**asdict(one)) for one in journey.rail(facts, actions)],
         questions=[JourneyQuestion(**asdict(one)) for one in journey.questions(facts, actions)],
     )
+
+
+def _parts(facts: journey.Facts) -> list[GoalPart]:
+    found = []
+    for part in facts.parts:
+        asked = part.condition
+        found.append(
+            GoalPart(text=asked.text, measure=asked.measure, now=part.value, holds=part.holds)
+        )
+    return found
 
 
 def _action(action: journey.Action, goal: float | None) -> Action:

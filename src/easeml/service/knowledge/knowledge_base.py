@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
@@ -69,7 +70,10 @@ def objectives(tx: Transaction, names: Iterable[str]) -> dict[str, tuple[str, st
     They are the name and nothing where it is no longer installed.
     """
     told = {name: (name, "") for name in names}
-    found = [one for one in load_registry().of_kind("objective") if one.name in told]
+    found = []
+    for name in told:
+        with suppress(EasemlError):  # no longer installed, or added while easeml ran
+            found.append(load_registry().get(name))
     others = set(told) - {module.name for module in found}
     if others:
         marks = tx.module_marks.pick("source", id=sorted(others), state=ModuleState.READY)
@@ -91,10 +95,11 @@ def objective_source(tx: Transaction, name: str) -> str:
 
 
 def pipeline_of(registry: Registry, candidate: Candidate) -> Pipeline:
-    """Return what a task is told of a candidate: whole, also where its model is not installed."""
+    """Return what a task is told of a candidate: whole, also where its modules are not installed."""
     pipeline = candidate.pipeline
-    whole = registry.get(candidate.model).choice(pipeline.model.config)
-    return Pipeline.model_validate({**pipeline.to_json(), "model": whole})
+    transforms = [registry.get(one.module).choice(one.config) for one in pipeline.transforms]
+    model = registry.get(candidate.model).choice(pipeline.model.config)
+    return Pipeline.model_validate({"transforms": transforms, "model": model})
 
 
 def likely(word: str, known: Iterable[str]) -> str:

@@ -3,28 +3,78 @@
 from dataclasses import replace
 
 from easeml.errors import InvalidInput
-from easeml.modules import ModelMatch, Module, Registry
+from easeml.modules import ModelMatch, Module, Registry, labels_of
+from easeml.schema import Schema
 from easeml.search import spaces
 from easeml.service.knowledge import knowledge_base
 from easeml.store import Tables
 from easeml.store.records import Application, Json
 from easeml.store.shapes import Rules
 
+NOT_MONOTONIC = "It cannot be held to rise or fall with a column, as the rules ask."
+_CODES = "table-codes"  # the transform that keeps each number a feature of its own
 
-def allowed_models(
-    models: list[ModelMatch], only: list[str] | None, exclude: list[str]
+
+def matching(
+    registry: Registry, schema_in: Schema | Json, schema_out: Schema | Json, rules: Rules
 ) -> list[ModelMatch]:
-    """Return the models that fit and that the rules allow.
+    """Return every model against a pair of schemas; those that cannot keep the rules do not fit."""
+    return [kept_to(match, rules) for match in registry.models_for(schema_in, schema_out)]
 
-    ``only`` None: all that are not excluded.
+
+def kept_to(match: ModelMatch, rules: Rules) -> ModelMatch:
+    """Return a model against schemas; it does not fit where it cannot keep the rules."""
+    chain = [module.name for module in match.transforms]
+    can_be_monotonic = match.module.monotonic and chain == [_CODES]
+    if not match.fits or not rules.monotonic or can_be_monotonic:
+        return match
+    return replace(match, fits=False, why_not=NOT_MONOTONIC)
+
+
+def allowed_models(models: list[ModelMatch], rules: Rules) -> list[ModelMatch]:
+    """Return the models that fit and that the rules allow."""
+    found = []
+    for match in models:
+        name = match.module.name
+        is_asked_for = rules.models is None or name in rules.models
+        if match.fits and is_asked_for and name not in rules.exclude:
+            found.append(match)
+    return found
+
+
+def check_monotonic(rules: Rules, schema_in: Json, schema_out: Json) -> None:
+    """Check that predictions can follow the columns that the rules name.
+
+    Raises ``InvalidInput`` for a column that is no input or no number, and a target of which more
+    and less is not to be told: one of more than two classes, or a tensor.
     """
-    return [
-        match
-        for match in models
-        if match.fits
-        and (only is None or match.module.name in only)
-        and match.module.name not in exclude
-    ]
+    if not rules.monotonic:
+        return
+    labels = labels_of(schema_out)
+    answer = next(iter(schema_out["nodes"].values()))
+    is_number = labels is None and answer.get("dim") == [1]
+    if not is_number and (labels is None or len(labels) != 2):
+        raise InvalidInput(
+            "What rises and falls is a number, or the probability of one of two classes; this target "
+            "is neither.",
+            where="monotonic",
+            remedy="Leave the rule out, or make the target one of two classes.",
+        )
+    columns = {node.get("column", name): node for name, node in schema_in["nodes"].items()}
+    for column in rules.monotonic:
+        if column not in columns:
+            raise InvalidInput(
+                f"There is no input column {column!r}.",
+                where="monotonic",
+                remedy=knowledge_base.likely(column, columns),
+            )
+        node = columns[column]
+        if node["type"] != "tensor" or node.get("dim") != [1]:
+            raise InvalidInput(
+                f"The column {column!r} is no number: nothing can rise with it.",
+                where="monotonic",
+                remedy=f"Declare it as one (--set '{column}=number'), or leave the rule out.",
+            )
 
 
 def space_of(model: Module, rules: Rules) -> Json | None:
@@ -46,7 +96,7 @@ def with_model(tables: Tables, application: Application, model: str, registry: R
     version = tables.versions.get(application.version_id)
     matches = {
         match.module.name: match
-        for match in registry.models_for(version.schema_in, version.schema_out)
+        for match in matching(registry, version.schema_in, version.schema_out, application.rules)
     }
     if model not in matches:
         raise InvalidInput(

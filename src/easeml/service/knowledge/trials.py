@@ -43,10 +43,26 @@ class Trial:
 
 def finished_trials(tx: Transaction) -> list[Trial]:
     """Return the newest finished training tasks of all tenants, newest first."""
-    tables = tx.unscoped()
-    tasks = tables.tasks.list(
+    tasks = tx.unscoped().tasks.list(
         kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=_MOST, newest_first=True
     )
+    return _trials(tx, tasks)
+
+
+def newest_finished(tx: Transaction) -> list[str]:
+    """Return the ids of the tasks of ``finished_trials``."""
+    finished = {"kind": TaskGroup.TRAIN, "state": TaskState.DONE}
+    return tx.unscoped().tasks.newest_ids(_MOST, finished)
+
+
+def trials_of(tx: Transaction, task_ids: Sequence[str]) -> list[Trial]:
+    """Return these finished training tasks as trials, in the same order."""
+    tasks = _by_id(tx.unscoped().tasks, task_ids)
+    return _trials(tx, [tasks[id] for id in task_ids])
+
+
+def _trials(tx: Transaction, tasks: Sequence[Task]) -> list[Trial]:
+    tables = tx.unscoped()
     candidates = _by_id(tables.candidates, [task.candidate_id for task in tasks])
     jobs = _by_id(tables.jobs, [task.job_id for task in tasks])
     versions = _by_id(tables.versions, [job.version_id for job in jobs.values()])
@@ -177,7 +193,7 @@ def _numbers(content: Mapping[str, Any]) -> int:
     return min(_MOST_NUMBERS, prod(sizes)) if sizes else _SOME_NUMBERS
 
 
-def _by_id(rows, ids: list[str]) -> dict:
+def _by_id(rows, ids: Sequence[str]) -> dict:
     wanted = list(set(ids))
     chunks = [wanted[start : start + 500] for start in range(0, len(wanted), 500)]
     return {record.id: record for chunk in chunks for record in rows.list(id=chunk, limit=None)}

@@ -16,11 +16,13 @@ from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
 from easeml.ids import new_id
 from easeml.service.knowledge import knowledge_base
+from easeml.service.search import model_limits
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task, TrainedModel
 from easeml.store.shapes import Shape
 
+from . import measuring
 from .measured import Measured
 
 KIND = "ensemble"
@@ -59,6 +61,7 @@ def request(tx: Transaction, job: Job) -> Task | None:
         return None
     models = tables.models.list(job_id=job.id, error="", limit=None)
     single = [model for model in models if model.candidate_id]
+    single = model_limits.keeping(tables, application, single)
     asked = _asked(tables, job)
     least = _LEAST if job.state == JobState.RESTING else _WHILE_RUNNING
     before = max((Asked.from_json(task.payload).trained for task in asked), default=0)
@@ -81,6 +84,9 @@ def request(tx: Transaction, job: Job) -> Task | None:
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         latency=application.rules.latency,
+        size=application.rules.size,
+        monotonic=application.rules.monotonic,
+        measures=application.rules.measures,
         seed=version.operation.seed,
     )
 
@@ -117,6 +123,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
             notes=list(result.notes),
         )
     )
+    measuring.catch_up(tx, task)
 
 
 def _asked(tables: Tables, job: Job) -> list[Task]:
@@ -139,7 +146,13 @@ def _members(tables: Tables, models: list[TrainedModel]) -> list[dict[str, objec
     chosen = (first + others)[:_MOST]
     tasks = tables.tasks.list(id=[model.task_id for model in chosen], limit=None)
     latencies = {task.id: Measured.from_json(task.result).latency or 0.0 for task in tasks}
+    sizes = dict(tables.artefacts.pick("digest", "size", digest=[one.artefact for one in chosen]))
     return [
-        {"model_id": model.id, "name": model.name, "latency": latencies[model.task_id]}
+        {
+            "model_id": model.id,
+            "name": model.name,
+            "latency": latencies[model.task_id],
+            "size": sizes.get(model.artefact, 0),
+        }
         for model in chosen
     ]

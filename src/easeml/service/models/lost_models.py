@@ -14,6 +14,8 @@ EVENT = "model.lost"
 
 def check_files(store: Store, model: TrainedModel) -> None:
     """Read all files of a model against their digests; raises ``Conflict`` if it cannot serve."""
+    if not model.served:
+        raise Conflict(f"{model.name} has no files. {model.error}", where=model.id)
     try:
         store.artefacts.verify(model.tenant_id, model.served)
     except (NotFound, Damaged) as error:
@@ -78,7 +80,7 @@ def _newest_model(tables: Tables, application: Application) -> TrainedModel | No
 
 
 def _train_again(tx: Transaction, model: TrainedModel, registry: Registry) -> bool:
-    if not model.candidate_id:  # an ensemble; the next one follows with new models
+    if not model.candidate_id:  # put together from others, or imported
         return False
     tables = tx.scoped(model.tenant_id)
     job = tables.jobs.get(model.job_id)

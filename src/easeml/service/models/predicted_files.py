@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from easeml.contract.states import TaskState
 from easeml.contract.task_views import Task as TaskAnswer
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.advice import reports
-from easeml.service.storage import artefact_references, uploads
+from easeml.service.limits import quotas
+from easeml.service.storage import uploads
 from easeml.service.tasks import requests, task_views
-from easeml.store import Store, Transaction
+from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Report, Task
 from easeml.store.shapes import Shape
 
@@ -27,11 +29,22 @@ class Predicted(Shape):
     rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for: predictions of an application's model for a file with that name.
+
+    ``fill_absent``: columns that may be empty may be absent as well.
+    """
+
+    application_id: str
+    filename: str
+    fill_absent: bool = False
+
+
 def request(
     store: Store,
     caller: Caller,
-    application_id: str,
-    filename: str,
+    wish: Wish,
     source: uploads.Source,
     idempotency_key: str | None,
     limit: int,
@@ -39,9 +52,11 @@ def request(
     """Keep the bytes of ``source``, and ask for the predictions of their rows by what is live now.
 
     At most ``limit`` bytes are taken. Raises ``NotFound``, ``NotReady`` while there is no model,
-    ``InvalidInput`` for an empty file, and what ``uploads.keep`` raises.
+    ``InvalidInput`` for an empty file, and what ``uploads.keep`` and ``quotas.check_computing``
+    raise.
     """
-    filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
+    application_id = wish.application_id
+    filename = PurePath(wish.filename.replace("\\", "/")).name.strip() or "table.csv"
     with store.read() as tx:  # before a large file is taken
         application = tx.scoped(caller.tenant_id).applications.get(application_id)
     if not application.live_model_id:
@@ -52,16 +67,16 @@ def request(
             "The file is empty.", where=filename, remedy="Send a table with a header and rows."
         )
     asked = {"application": application_id, "filename": filename, "file": digest}
-    once = Once(caller, KIND, idempotency_key, asked)
+    spec = {"filename": filename, "source": digest, "fill_absent": wish.fill_absent}
+    once = Once(caller, KIND, idempotency_key, {**asked, "fill_absent": wish.fill_absent})
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):
             return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
+        quotas.check_computing(tx, caller.tenant_id)
         model = tables.models.get(tables.applications.get(application_id).live_model_id)
-        artefact_references.keep(tx, caller.tenant_id, digest, size)
-        task = requests.request(
-            tx, caller.tenant_id, KIND, model.id, filename=filename, source=digest
-        )
+        uploads.refer(tx, caller.tenant_id, digest, size)
+        task = requests.request(tx, caller.tenant_id, KIND, model.id, **spec)
         once.remember(tx, {"id": task.id})
         return task_views.show_all(tables, [task])[0]
 
@@ -91,6 +106,24 @@ def fetch(store: Store, caller: Caller, task_id: str, folder: Path) -> Path:
         predicted = Predicted.from_json(report.value)
         if predicted.task_id == task_id:
             return store.artefacts.fetch(caller.tenant_id, predicted.artefact, folder / "rows")
+    if task.state == TaskState.DONE:
+        raise Conflict(
+            "The predictions of this task are not kept any more.",
+            where=task_id,
+            remedy="Predict the file again.",
+        )
     raise Conflict(
         task.error or f"The task is {task.state}.", where=task_id, remedy="Wait until it is done."
     )
+
+
+def forget(tx: Transaction, tables: Tables, application_id: str, task_id: str) -> None:
+    """Forget what a task predicted of an application's file, and the file."""
+    task = tables.tasks.find(id=task_id)
+    if task is None or task.spec_kind != KIND:
+        return
+    tables.tasks.update(task_id, payload={**task.payload, "source": ""})
+    for report in tables.reports.list(kind=KIND, subject=application_id, limit=None):
+        predicted = Predicted.from_json(report.value)
+        if predicted.task_id == task_id:
+            tables.reports.forget(tx.now() + 1.0, id=report.id)

@@ -17,8 +17,9 @@ from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.service.advice import importance, rescoring, test_quality
 from easeml.service.gates import kept
-from easeml.service.models import gating
+from easeml.service.models import ensembling, gating
 from easeml.service.rollouts import kept as kept_rollouts
+from easeml.service.search import model_limits
 from easeml.store import Tables, Transaction
 from easeml.store.records import (
     Application,
@@ -35,7 +36,8 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
     """Propose the best model for the application's version; returns the promotion if there was one.
 
     Nothing happens when the application is pinned or its live model is as good, on the same
-    validation rows: one of an older version is scored on those of this version first. Where the
+    validation rows: one of an older version is scored on those of this version first. A live model
+    that breaks a rule, which was changed meanwhile, gives way to any that keeps them. Where the
     application has a gate, a test decides, and its answer comes later.
     """
     application = tx.unscoped().applications.get(application_id)
@@ -45,7 +47,9 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
     if rescoring.request(tx, application):
         return None
     model = best_model(tables, application)
-    before = rescoring.live_quality(tables, application)
+    before = None
+    if not _live_breaks_rules(tables, application):
+        before = rescoring.live_quality(tables, application)
     if (
         model is None
         or model.id == application.live_model_id
@@ -127,8 +131,10 @@ def _why_better(tables: Tables, application: Application, model: TrainedModel) -
     """Return the measure of a model on validation rows, and that of what serves before it."""
     data = _event_data(tables, application, model)
     reason = f"{of_event(data)} on validation rows"
-    if not model.candidate_id:
+    if data["is_ensemble"]:
         return f"{reason} that did not choose it; better there than the choice of a single model"
+    if _live_breaks_rules(tables, application):
+        return f"{reason}; what served before breaks a rule of the application"
     before = rescoring.live_quality(tables, application)
     if before is None:
         return reason
@@ -138,13 +144,15 @@ def _why_better(tables: Tables, application: Application, model: TrainedModel) -
 
 def _event_data(tables: Tables, application: Application, model: TrainedModel) -> Json:
     """Return what events tell of a model."""
+    task = tables.tasks.get(model.task_id)
     return {
         "model_id": model.id,
         "name": model.name,
         "quality": model.quality,
-        "measure": tables.tasks.get(model.task_id).measure,
+        "measure": task.measure,
         "objective": application.objective,
         "target": application.target,
+        "is_ensemble": not model.candidate_id and task.spec_kind == ensembling.KIND,
     }
 
 
@@ -267,12 +275,20 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
 
 
 def best_model(tables: Tables, application: Application) -> TrainedModel | None:
-    """Return the best model of the application's version that can be loaded."""
+    """Return the best model of the application's version that can be loaded and keeps its rules."""
     jobs = tables.jobs.list(
         application_id=application.id, version_id=application.version_id, limit=None
     )
     models = tables.models.list(job_id=[job.id for job in jobs], error="", limit=None)
+    models = model_limits.keeping(tables, application, models)
     return max(models, key=lambda model: model.standing, default=None)
+
+
+def _live_breaks_rules(tables: Tables, application: Application) -> bool:
+    if not application.live_model_id or not model_limits.are_any(application.rules):
+        return False
+    live = tables.models.get(application.live_model_id)
+    return not model_limits.keeping(tables, application, [live])
 
 
 def _previous(tables: Tables, application: Application) -> str:

@@ -12,8 +12,10 @@ from easeml.contract.tasks import WeightedPipeline
 from easeml.modules import Registry
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
-from easeml.service.models import ensembling, promotion
+from easeml.service.models import ensembling, importing, promotion
 from easeml.service.rollouts import kept as kept_rollouts
+from easeml.service.search import model_limits
+from easeml.service.search.model_limits import Amounts
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Job, Task, TrainedModel
@@ -30,8 +32,8 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     """Have what serves fitted on all rows, if ``job`` rests and what serves is its model.
 
     None where nothing is to be done: the search goes on, its models are being put together, the
-    model is pinned, was fitted so before, or that is or was tried. Where the application has a
-    gate, or rolls models out, what was tested is what serves.
+    model is pinned or imported, was fitted so before, or that is or was tried. Where the
+    application has a gate, or rolls models out, what was tested is what serves.
     """
     tables = tx.scoped(job.tenant_id)
     if job.state != JobState.RESTING or ensembling.is_under_way(tables, job):
@@ -44,6 +46,8 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     model = tables.models.get(application.live_model_id)
     if model.job_id != job.id or _was_asked_for(tables, model):
         return None
+    if importing.is_imported(tables, model):
+        return None  # it was trained elsewhere
     version = tables.versions.get(job.version_id)
     return requests.request(
         tx,
@@ -60,14 +64,26 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     )
 
 
-def record(tx: Transaction, task: Task, artefact: str, predictions: str) -> None:
-    """Keep what a refit brought, and serve it where the model still serves."""
+def record(
+    tx: Transaction, task: Task, artefact: str, predictions: str, latency: float | None = None
+) -> None:
+    """Keep what a refit brought, and serve it where the model still serves.
+
+    ``latency``: its seconds for a row. One that breaks a rule of its application is not kept.
+    """
     tables = tx.scoped(task.tenant_id)
     tested = tables.models.get(task.subject)
     if _serves_as_tested(tables, tables.applications.get(tested.application_id)):
         return  # it was asked for before that was so
+    application = tables.applications.get(tested.application_id)
+    held = model_limits.amounts_of(tables, [tested])[tested.id].monotonic
+    size = dict(tables.artefacts.pick("digest", "size", digest=artefact)).get(artefact, 0)
+    reason = model_limits.broken(application.rules, Amounts(latency, size, held))
+    if reason:
+        note = f"It serves as it was fitted first. Fitted on all rows it breaks a rule: {reason}"
+        tables.models.update(tested.id, notes=[*tested.notes, note])
+        return
     model = tables.models.update(task.subject, refitted=artefact, refitted_predictions=predictions)
-    application = tables.applications.get(model.application_id)
     if application.live_model_id == model.id:
         promotion.make_live(tx, application, model, PromotionKind.REFIT, _REASON)
 

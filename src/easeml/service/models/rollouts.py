@@ -11,7 +11,7 @@ from easeml.contract.states import (
 )
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
-from easeml.service.models import promotion
+from easeml.service.models import promotion, retired
 from easeml.service.rollouts import kept
 from easeml.store import Store, Tables, records
 from easeml.store.records import Application, RolloutRule
@@ -69,8 +69,9 @@ def start_rollout(store: Store, caller: Caller, application_id: str, wish: NewRo
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
-        application = tables.applications.get(application_id)
+        application = tables.applications.hold(application_id)
         model = promotion.to_go_back_to(tables, application, wish.model_id)
+        model = retired.bring_back(tables, model)
         rule = _rule_for(tables, application, wish.way)
         _check_comparable(tables, application)
         promotion.roll_out(tx, application, model, rule, "asked for by a user")

@@ -1,18 +1,17 @@
 """Watching what serves: the rows of production are put to the tool ``monitor``, batch by batch."""
 
-import csv
-import io
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 
 from easeml.contract import reports as answers
 from easeml.contract.states import TaskGroup
 from easeml.contract.task_views import Task
 from easeml.contract.watching import Drift, Labelled, Look, WatchReport
-from easeml.errors import Conflict
+from easeml.errors import Conflict, NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
-from easeml.service.production import feedback
+from easeml.service.production import feedback, labelled_rows
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables
@@ -25,6 +24,9 @@ _MOST_ROWS = 20_000  # that are looked at in one batch, the oldest first
 _LARGEST = 2**28  # bytes of a batch
 _MOST_LABELLED = 500  # the newest rows whose truth came
 _MOST_LOOKS = 50
+_DAY = 86_400.0  # seconds between looks that nobody asked for
+_FEWEST_ROWS = 100  # of such a look
+_MOST_AT_ONCE = 5  # of such looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def look(store: Store, caller: Caller, application_id: str) -> Task:
             where=application_id,
             remedy="Keep requests: easeml app log ID --share 1",
         )
-    content = _as_csv(rows, truths, application.target)
+    content = labelled_rows.as_csv(rows, truths, application.target)
     digest, size = store.artefacts.put_stream(caller.tenant_id, [content], _LARGEST)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -73,6 +75,34 @@ def look(store: Store, caller: Caller, application_id: str) -> Task:
         return task_views.show_all(tables, [task])[0]
 
 
+def look_daily(store: Store) -> None:
+    """Have the production of endpoints whose requests are kept looked at, each once a day.
+
+    Where fewer than 100 rows came since the last look, they wait for more. A few at a time: the
+    rows of a look are written to a file here.
+    """
+    asked = 0
+    with store.read() as tx:
+        logs = tx.unscoped().request_logs.list(limit=None)
+    for log in logs:
+        caller = Caller("", log.tenant_id)
+        if log.share == 0 or not _is_due(store, caller, log.id):
+            continue
+        with suppress(Conflict, NotFound):  # nothing serves, or it was deleted, since then
+            look(store, caller, log.id)
+        asked += 1
+        if asked == _MOST_AT_ONCE:
+            return
+
+
+def _is_due(store: Store, caller: Caller, application_id: str) -> bool:
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        is_fresh = tx.now() - _last_look(tables, application) < _DAY
+        return not is_fresh and _number_since(tables, application) >= _FEWEST_ROWS
+
+
 def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
     """Return what is known of how right an application's model is in production.
 
@@ -86,7 +116,7 @@ def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
 def report_on(store: Store, tables: Tables, application: Application) -> WatchReport:
     """Return what is known of how right an application's model is in production."""
     newest = _newest(tables, application)
-    waiting = len(_rows_since(tables, application))
+    waiting = _number_since(tables, application)
     labelled = _labelled(tables, application)
     if newest is None:
         return WatchReport(
@@ -184,43 +214,34 @@ def _rows_since(tables: Tables, application: Application) -> list[ProductionRow]
 
     The look may have been at an earlier version of the data: no row is tested twice.
     """
+    return tables.production_rows.list(
+        application_id=application.id,
+        model_id=application.live_model_id,
+        since=_last_look(tables, application),
+        limit=_MOST_ROWS,
+    )
+
+
+def _number_since(tables: Tables, application: Application) -> int:
+    """Return how many rows ``_rows_since`` has, without reading them."""
+    number = tables.production_rows.count(
+        application_id=application.id,
+        model_id=application.live_model_id,
+        since=_last_look(tables, application),
+    )
+    return min(number, _MOST_ROWS)
+
+
+def _last_look(tables: Tables, application: Application) -> float:
+    """Return when a look at the model that serves was last asked for, 0 for never."""
     versions = tables.versions.pick("id", dataset_id=application.dataset_id)
     ids = [version_id for (version_id,) in versions]
-    looks = tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None)
     last = 0.0
-    for task in looks:
+    for task in tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None):
         told = Looked.from_json(task.payload) if task.spec_kind == tools.KIND else Looked()
         if told.newer_artefact and told.model_id == application.live_model_id:
             last = max(last, task.created)
-    rows = tables.production_rows.list(
-        application_id=application.id, model_id=application.live_model_id, limit=None
-    )
-    return [row for row in rows if row.created > last][:_MOST_ROWS]
-
-
-def _as_csv(
-    rows: list[ProductionRow], truths: dict[tuple[str, int] | str, object], target: str
-) -> bytes:
-    """Return rows of production as a table, with what was true of them where that is known."""
-    names: dict[str, None] = {}
-    for row in rows:
-        names.update(dict.fromkeys(row.inputs))
-    names.pop(target, None)
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow([*names, target])
-    for row in rows:
-        cells = [row.inputs.get(name) for name in names]
-        writer.writerow([*cells, _truth(row, truths)])
-    return text.getvalue().encode()
-
-
-def _truth(row: ProductionRow, truths: dict[tuple[str, int] | str, object]) -> object:
-    """Return what was true of a row; None where nobody said."""
-    by_request = truths.get((row.request_id, row.row))
-    if by_request is not None or not row.key:
-        return by_request
-    return truths.get(row.key)
+    return last
 
 
 def _labelled(tables: Tables, application: Application) -> Labelled | None:
@@ -241,7 +262,7 @@ def _labelled(tables: Tables, application: Application) -> Labelled | None:
         newest_first=True,
         limit=None,
     ):
-        truth, said = _truth(row, truths), row.answer["prediction"]
+        truth, said = labelled_rows.truth_of(row, truths), row.answer["prediction"]
         if truth is None or isinstance(said, float):
             continue
         rows += 1

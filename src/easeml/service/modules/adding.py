@@ -1,7 +1,8 @@
-"""Adding a model or an objective to a running easeml.
+"""Adding a module to a running easeml.
 
 A worker checks it; then every search that a model fits goes on with it, and every model that an
-objective fits is measured by it.
+objective fits is measured by it. A transform is put before the best models of every search; an
+optimizer waits until a provider chooses it.
 
 What is added is a description, never code: it names a class of a package that the provider
 installed and trusts.
@@ -20,21 +21,24 @@ from easeml.contract.parameters import OnceKey
 from easeml.contract.states import SEARCHED_JOBS, CheckState, ModuleState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, OverQuota, TooLarge
-from easeml.modules import Module, Registry, load_registry, packed
+from easeml.modules import Module, Registry, load_registry
+from easeml.search.optimizers import installed_optimizers
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.knowledge import knowledge_base
-from easeml.service.knowledge.rules import allowed_models
+from easeml.service.knowledge.rules import allowed_models, kept_to
 from easeml.service.knowledge.trials import cost_belief, finished_trials
-from easeml.service.modules import measuring
-from easeml.service.search import candidates, jobs
+from easeml.service.models import measuring
+from easeml.service.modules import images
+from easeml.service.search import candidates, jobs, variants
 from easeml.service.tasks import logs, requests
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
-from easeml.store.records import ModuleMark, Task
+from easeml.store.records import Job, ModuleMark, Task
 from easeml.store.shapes import Shape
 
 KIND = "check-module"
+_MODELS_BEHIND = 3  # of a search, that a new transform is put before
 MOST_PRIVATE = 20  # modules of a tenant; each is read with the knowledge base
 _TRUSTED = ("easeml.zoo", "sklearn", "xgboost", "catboost")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -73,8 +77,11 @@ def add(
         raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=_FILE)
     once = Once(caller, "modules", idempotency_key, wish)
     trusted = _trusted(settings)
-    module = knowledge_base.read_added(wish.toml)
+    source = images.whole_text(store, caller, wish, settings.upload_limit)
+    module = knowledge_base.read_added(source)
     _check_kind(module)
+    if module.kind == "optimizer":
+        _check_optimizer(module, wish.private)
     if module.is_programs:
         _check_isolation(settings)
     elif wish.private:
@@ -85,17 +92,22 @@ def add(
         )
     else:
         _check_trust(module, trusted)
+    with store.read() as tx:
+        if once.earlier(tx) is None:
+            _check_new(tx, module, owner)
+    size = images.keep(store, caller, module, wish.image_upload, settings.upload_limit)
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return _show(tx, tx.module_marks.get(earlier["name"]), b"")
         _check_new(tx, module, owner)
+        images.refer(tx, caller, module, size)
         task = requests.request(
-            tx, caller.tenant_id, KIND, module.name, source=wish.toml, trusted=trusted
+            tx, caller.tenant_id, KIND, module.name, source=source, trusted=trusted
         )
         mark = _mark(
             tx,
             module.name,
-            source=wish.toml,
+            source=source,
             state=ModuleState.CHECKING,
             task_id=task.id,
             error="",
@@ -196,16 +208,28 @@ def _check_isolation(settings: Settings) -> None:
 
 def _check_kind(module: Module) -> None:
     """Raise ``InvalidInput`` for a kind that cannot be added, and a name that is none."""
-    kinds = packed.RUN if module.is_programs else ("model",)
-    if module.kind not in kinds:
+    if module.kind != "model" and not module.is_programs:
         raise InvalidInput(
-            f"This is a {module.kind}; models can be added, and objectives that are programs.",
+            f"This is a {module.kind} that is a class: only models can be added so.",
             where=f"{_FILE}: kind",
+            remedy="Install its package, or write it as a folder of programs.",
         )
     if not _NAME.fullmatch(module.name):
         raise InvalidInput(
             "The name has lower-case letters, digits and dashes.", where=f"{_FILE}: name"
         )
+
+
+def _check_optimizer(module: Module, private: bool) -> None:
+    """Raise for an optimizer of one tenant, and for the name of an installed one."""
+    if private:
+        raise InvalidInput(
+            "An optimizer cannot be private: one proposes for the searches of all.",
+            where=f"{_FILE}: kind",
+            remedy="Ask a provider to add it and to choose it.",
+        )
+    if module.name == "default" or module.name in installed_optimizers().by_name:
+        _refuse_name(module, "")
 
 
 def _check_trust(module: Module, trusted: list[str]) -> None:
@@ -303,8 +327,34 @@ def _take_up(tx: Transaction, name: str) -> None:
         tx.events.append("module.archived", older, {"by": name}, registry.private.get(name, ""))
     if module.kind == "objective":
         measuring.request(tx, registry, module)
-    else:
+    if module.kind == "model":
         _join_searches(tx, registry, module)
+    if module.kind == "transform":
+        _put_before_models(tx, registry, module)
+
+
+def _put_before_models(tx: Transaction, registry: Registry, transform: Module) -> None:
+    """Let open searches go on with their best models behind a new transform.
+
+    Those that have no result yet do so when they have.
+    """
+    costs = cost_belief(registry, finished_trials(tx))
+    owner = registry.private.get(transform.name)
+    seen: dict[str, Any] = {} if owner is None else {"tenant_id": owner}
+    for job in tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None, **seen):
+        models = variants.best_models(tx, job, _MODELS_BEHIND)
+        if variants.add_variants(tx, registry, job, models, costs):
+            _tell_owner(tx, transform, job)
+
+
+def _tell_owner(tx: Transaction, module: Module, job: Job) -> None:
+    data = {
+        "model": module.name,
+        "title": module.title,
+        "job_id": job.id,
+        "application_id": job.application_id,
+    }
+    tx.events.append("application.new-model", job.application_id, data, job.tenant_id)
 
 
 def _join_searches(tx: Transaction, registry: Registry, model: Module) -> None:
@@ -316,18 +366,12 @@ def _join_searches(tx: Transaction, registry: Registry, model: Module) -> None:
         tables = tx.scoped(job.tenant_id)
         application = tables.applications.get(job.application_id)
         version, newest = tables.versions.get(job.version_id), jobs.current(tables, application.id)
-        match = registry.match(model, version.schema_in, version.schema_out)
         rules = application.rules
-        if newest != job or not allowed_models([match], rules.models, rules.exclude):
+        match = registry.match(model, version.schema_in, version.schema_out)
+        if newest != job or not allowed_models([kept_to(match, rules)], rules):
             continue
         candidates.add_model(tx, registry, application, job, name, costs)
-        data = {
-            "model": name,
-            "title": model.title,
-            "job_id": job.id,
-            "application_id": application.id,
-        }
-        tx.events.append("application.new-model", application.id, data, job.tenant_id)
+        _tell_owner(tx, model, job)
 
 
 def _checks(task: Task, printed: bytes) -> list[Check]:
@@ -356,6 +400,6 @@ def _show(tx: Transaction, mark: ModuleMark, printed: bytes) -> ModuleChecks:
         error=mark.error,
         toml=mark.source,
         task_id=mark.task_id,
-        joined=len({job for (job,) in tables.candidates.pick("job_id", model=mark.id)}),
+        joined=len(variants.jobs_with(tx, mark.id)),
         created=mark.created,
     )

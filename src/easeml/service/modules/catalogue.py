@@ -18,7 +18,7 @@ from easeml.service.modules import adding, faults
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import ModuleMark
 
-_KINDS = ("model", "transform", "objective")
+_KINDS = ("model", "transform", "objective", "optimizer")
 
 
 def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
@@ -65,7 +65,7 @@ def titles(store: Store, caller: Caller) -> contract.Titles:
 
 
 def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
-    """Let no new search use a model or objective, or let them again; what uses it goes on.
+    """Let no new search use a module, or let them again; what uses it goes on.
 
     Providers may, and whose private module it is. One that was added and failed its checks is no
     longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module of
@@ -77,7 +77,7 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
             caller.require_provider()
         has_failed = mark is not None and mark.state == ModuleState.FAILED
         if not has_failed and not _can_be_archived(knowledge_base.current(tx).get(name)):
-            raise InvalidInput("Only models and added objectives can be archived.", where=name)
+            raise InvalidInput("Only models and added modules can be archived.", where=name)
         if mark is None:
             tx.module_marks.add(ModuleMark(name))
         tx.module_marks.update(name, archived=archived)
@@ -87,9 +87,8 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
 
 
 def _can_be_archived(module: Module) -> bool:
-    """Tell whether a module is a model, or an objective that is not of the installed catalogue."""
-    is_added = bool(module.source)
-    return module.kind == "model" or (module.kind == "objective" and is_added)
+    """Tell whether a module is a model, or was added: others do without what is installed."""
+    return module.kind == "model" or bool(module.source)
 
 
 def share(store: Store, caller: Caller, name: str) -> contract.KnowledgeBase:
@@ -174,6 +173,7 @@ def _show(
         reference=module.reference,
         added=bool(module.source),
         private=module.name in registry.private,
+        runtime=module.runtime,
         lacks=registry.lacking.get(module.name, ""),
     )
 

@@ -107,7 +107,8 @@ def _forget(tx: Transaction, user: User) -> None:
     every.shares.forget(later, user_id=user.id)
     name = f"removed {user.id}"  # with a space: nobody can choose it
     gone = {"archived": True, "removed": True, "role": Role.USER}
-    tx.users.update(user.id, name=name, password_hash="", **gone)
+    nobody = {"name": name, "password_hash": "", "identity": None, "identity_name": ""}
+    tx.users.update(user.id, **nobody, **gone)
 
 
 def _there(tx: Transaction, user_id: str) -> User:

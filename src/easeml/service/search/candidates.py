@@ -10,7 +10,7 @@ from easeml.contract.states import JobState, TaskGroup, TaskState
 from easeml.ids import new_id
 from easeml.modules import Module, Registry
 from easeml.search import CostBelief, spaces
-from easeml.service.knowledge.rules import allowed_models, space_of
+from easeml.service.knowledge.rules import allowed_models, matching, space_of
 from easeml.service.knowledge.trials import cost_belief, finished_trials, work_of
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
@@ -34,25 +34,38 @@ def make_candidates(
     other tenants are none of them.
     """
     registry = registry.seen_by(job.tenant_id)
-    matches = registry.models_for(version.schema_in, version.schema_out)
     rules = application.rules
+    matches = matching(registry, version.schema_in, version.schema_out, rules)
     found: list[Candidate] = []
-    for match in allowed_models(matches, rules.models, rules.exclude):
+    for match in allowed_models(matches, rules):
         found += _of_model(match.module, match.transforms, rules, job, len(found))
     for one in before:
-        same = [other for other in found if other.model == one.model]
-        if same and all(other.pipeline != one.pipeline for other in same):
-            pipeline = one.pipeline
-            again = make_candidate(
-                job,
-                len(found),
-                one.model,
-                len(same) + 1,
-                pipeline.transforms,
-                pipeline.model.config,
+        is_open = any(other.model == one.model for other in found)
+        same = [other for other in found if other.variant == one.variant]
+        again = replace(one, pipeline=replace(one.pipeline, monotonic=rules.monotonic))
+        if is_open and _can_be_tried(registry, again) and not _is_among(again, same):
+            number = len(same) + 1
+            found.append(
+                make_candidate(job, len(found), one.model, number, again.pipeline, one.variant)
             )
-            found.append(again)
     return with_costs(registry, found, version, costs)
+
+
+def _is_among(candidate: Candidate, others: Sequence[Candidate]) -> bool:
+    return any(other.pipeline == candidate.pipeline for other in others)
+
+
+def _can_be_tried(registry: Registry, candidate: Candidate) -> bool:
+    """Whether the transform of a variant is still there for new searches.
+
+    Nothing is known of how its features rise with columns.
+    """
+    if candidate.variant == candidate.model:
+        return True
+    if candidate.pipeline.monotonic:
+        return False
+    transforms = {one.name for one in registry.of_kind("transform")} - registry.archived
+    return candidate.pipeline.transforms[-1].module in transforms
 
 
 def best_before(tables: Tables, job: Job) -> list[Candidate]:
@@ -102,6 +115,37 @@ def add_model(
     tx.events.append("job.candidates", job.id, data, job.tenant_id)
 
 
+def extend(
+    tx: Transaction,
+    registry: Registry,
+    job: Job,
+    configs: Mapping[str, Sequence[Json]],
+    costs: CostBelief,
+) -> list[Candidate]:
+    """Add configurations of models and variants that ``job`` has already, by their names.
+
+    They stand behind the same transforms as the others of the same name; those that the job has are
+    left out. Returns what was added.
+    """
+    tables = tx.scoped(job.tenant_id)
+    candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
+    added: list[Candidate] = []
+    for variant, proposed in configs.items():
+        own = [one for one in candidates if one.variant == variant]
+        known = [one.pipeline.model.config for one in own]
+        new = [config for config in proposed if config not in known]
+        for number, config in enumerate(new, start=len(own) + 1):
+            arm = len(candidates) + len(added)
+            model = own[0].model
+            pipeline = replace(own[0].pipeline, model=ModuleConfig(model, config))
+            added.append(make_candidate(job, arm, model, number, pipeline, variant))
+    if added:
+        added = with_costs(registry, added, tables.versions.get(job.version_id), costs)
+        tables.candidates.add_all(added)
+        tx.events.append("job.candidates", job.id, {"added": len(added)}, job.tenant_id)
+    return added
+
+
 def _of_model(
     model: Module, chain: Sequence[Module], rules: Rules, job: Job, first: int
 ) -> list[Candidate]:
@@ -111,27 +155,35 @@ def _of_model(
         return []
     transforms = [ModuleConfig(one.name) for one in chain]
     configs = spaces.suggest(space, CONFIGURATIONS, seed=0)
-    return [
-        make_candidate(job, first + place, model.name, place + 1, transforms, config)
-        for place, config in enumerate(configs)
-    ]
+    found = []
+    for place, config in enumerate(configs):
+        chosen = ModuleConfig(model.name, config)
+        pipeline = CandidatePipeline(transforms, chosen, rules.monotonic)
+        found.append(make_candidate(job, first + place, model.name, place + 1, pipeline))
+    return found
 
 
 def make_candidate(
-    job: Job, arm: int, model: str, number: int, transforms: list[ModuleConfig], config: Json
+    job: Job,
+    arm: int,
+    model: str,
+    number: int,
+    pipeline: CandidatePipeline,
+    variant: str = "",
 ) -> Candidate:
     """Return a candidate whose cost is not predicted yet.
 
-    ``number``: which configuration of its model it is, from 1.
+    ``number``: which configuration of its model, or ``variant``, it is, from 1.
     """
+    has_no_number = number == 1 and variant in ("", model)
     return Candidate(
         id=new_id("cand"),
         tenant_id=job.tenant_id,
         job_id=job.id,
         arm=arm,
-        name=model if number == 1 else f"{model}-{number}",
+        name=model if has_no_number else f"{variant or model}-{number}",
         model=model,
-        pipeline=CandidatePipeline(transforms, ModuleConfig(model, config)),
+        pipeline=pipeline,
         predicted_cost=0.0,
     )
 

@@ -13,8 +13,7 @@ from easeml.contract.states import (
 from easeml.modules import Registry
 from easeml.search import CostBelief, SearchState, remaining
 from easeml.service.knowledge import knowledge_base
-from easeml.service.knowledge.trials import cost_belief, finished_trials
-from easeml.service.search import jobs
+from easeml.service.search import jobs, model_limits, suggesting
 from easeml.service.search.candidates import best_before, make_candidates
 from easeml.service.search.spending import spent_seconds
 from easeml.service.search.training_tasks import within_limits
@@ -22,10 +21,10 @@ from easeml.store import Tables, Transaction
 from easeml.store.records import Job
 
 
-def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
+def start_ready_jobs(tx: Transaction, registry: Registry, costs: CostBelief) -> list[Job]:
     """Let every job whose version is ready run, with its candidates; returns those that started.
 
-    A job for which no candidate is left fails.
+    ``costs``: what runs are believed to cost. A job for which no candidate is left fails.
     """
     ready = []
     for job in tx.unscoped().jobs.list(state=JobState.PREPARING, limit=None):
@@ -35,7 +34,6 @@ def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
     if not ready:
         return []
     registry = knowledge_base.current(tx, registry)
-    costs = cost_belief(registry, finished_trials(tx))
     started = [_start(tx, registry, job, costs) for job in ready]
     return [job for job in started if job.state == JobState.RUNNING]
 
@@ -46,8 +44,8 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
     It rests when it is done, and wakes when it is not.
 
     A job rests when the improvement still expected is at most its tolerance (what is under way may
-    finish, and may wake it), and when nothing is under way and every candidate was tried or its
-    limits are used up.
+    finish, and may wake it), and when nothing is under way, no optimizer is being asked, and every
+    candidate was tried or its limits are used up.
     """
     job = tx.unscoped().jobs.get(job_id)
     tables = tx.scoped(job.tenant_id)
@@ -92,9 +90,13 @@ def _start(tx: Transaction, registry: Registry, job: Job, costs: CostBelief) -> 
 
 def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
     finished = tables.tasks.pick(
-        "quality", job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS
+        "id", "quality", job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS
     )
-    qualities = [quality for (quality,) in finished if quality is not None]
+    left_out = _tasks_that_break_rules(tables, job)
+    qualities = []
+    for task_id, quality in finished:
+        if quality is not None and task_id not in left_out:
+            qualities.append(quality)
     left = remaining(state, job.id)
     return {
         "best_quality": max(qualities, default=None),
@@ -105,12 +107,24 @@ def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
     }
 
 
+def _tasks_that_break_rules(tables: Tables, job: Job) -> set[str]:
+    """Return the tasks whose models may not serve, by the rules of the application."""
+    rules = tables.applications.get(job.application_id).rules
+    if not model_limits.are_any(rules):
+        return set()
+    models = tables.models.list(job_id=job.id, limit=None)
+    breaking = model_limits.breaking(tables, rules, models)
+    return {model.task_id for model in models if model.id in breaking}
+
+
 def _is_done(tx: Transaction, job: Job) -> bool:
     tables = tx.scoped(job.tenant_id)
     converged = job.expected_improvement is not None and job.expected_improvement <= job.tolerance
     if converged and job.best_quality is not None:
         return True
     if tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY):
+        return False
+    if suggesting.is_under_way(tx, job) and within_limits(tx, job):
         return False
     tried = tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS)
     return tried >= tables.candidates.count(job_id=job.id) or not within_limits(tx, job)

@@ -1,16 +1,17 @@
 """More configurations for a search that has tried most of what it began with."""
 
 from easeml.contract.states import JobState, TaskGroup, TaskState
-from easeml.modules import Registry
+from easeml.modules import Module, Registry
 from easeml.search import CostBelief, SearchState, models_to_extend, spaces
-from easeml.search.optimizers import Optimizer, Tried
+from easeml.search.optimizers import Optimizer, Tried, fresh, optimizer_named
 from easeml.service.knowledge.rules import space_of
-from easeml.service.search.candidates import make_candidate, with_costs
+from easeml.service.search import suggesting, variants
+from easeml.service.search.candidates import extend
+from easeml.service.search.suggesting import EACH, Wanted
 from easeml.service.search.training_tasks import within_limits
 from easeml.store import Transaction
-from easeml.store.records import Candidate, Json, Task
+from easeml.store.records import Candidate, Job, Json, Task
 
-_EACH = 2  # configurations at once, of a model that gets more
 _MOST = 1000  # candidates of a job
 _FRUITLESS = 30  # tasks in a row without a better model, after which a job gets no more candidates
 
@@ -18,19 +19,53 @@ _FRUITLESS = 30  # tasks in a row without a better model, after which a job gets
 def add_proposals(
     tx: Transaction,
     registry: Registry,
-    optimizer: Optimizer,
+    optimizer: Optimizer | Module,
     job_id: str,
     state: SearchState,
     costs: CostBelief,
 ) -> list[Candidate]:
     """Add proposed configurations of the most promising models of a running job.
 
-    ``optimizer`` proposes them, for each of these models of which few are untried, unless many
-    tasks in a row brought nothing. Whether to train what was added is then for the search to say,
-    which rests when it expects too little of it. Returns what was added: none where the spaces are
-    used up or the limits of the job are.
+    First each of them is tried behind every transform that was added. Then ``optimizer`` proposes,
+    for those of which few are untried, unless many tasks in a row brought nothing. A module is
+    asked by a task, which adds them when it ends. Whether to train what was added is then for the
+    search to say, which rests when it expects too little of it. Returns what was added: none where
+    the spaces are used up or the limits of the job are.
     """
-    job, searched = tx.unscoped().jobs.get(job_id), state.job(job_id)
+    job = tx.unscoped().jobs.get(job_id)
+    wanted = _wanted(tx, registry, job, state)
+    if not wanted:
+        return []
+    models = [one.model for one in wanted if one.model == variants.model_of(one.model)]
+    added = variants.add_variants(tx, registry, job, models, costs)
+    if added:
+        return added
+    if isinstance(optimizer, Module):
+        if suggesting.is_under_way(tx, job):
+            return []
+        if not suggesting.is_given_up(tx, job, optimizer):
+            _ask(tx, job, optimizer, wanted)
+            return []
+        optimizer = optimizer_named()
+    found = {}
+    for one in wanted:
+        found[one.model] = optimizer.propose(one.space, one.tried, EACH, seed=0)
+    return extend(tx, registry, job, found, costs)
+
+
+def _ask(tx: Transaction, job: Job, optimizer: Module, wanted: list[Wanted]) -> None:
+    """Have a module asked for models whose spaces have anything left."""
+    left = []
+    for one in wanted:
+        if fresh(spaces.draws(one.space, 0), one.tried, 1):
+            left.append(one)
+    if left:
+        suggesting.request(tx, job, optimizer, left)
+
+
+def _wanted(tx: Transaction, registry: Registry, job: Job, state: SearchState) -> list[Wanted]:
+    """Return the models and variants of a job that are to get more configurations, best first."""
+    searched = state.job(job.id)
     if (
         job.state != JobState.RUNNING
         or searched.best is None
@@ -42,31 +77,23 @@ def add_proposals(
     rules = tables.applications.get(job.application_id).rules
 
     def space(model: str) -> Json | None:
-        return space_of(registry.get(model), rules)
+        return space_of(registry.get(variants.model_of(model)), rules)
 
     short = models_to_extend(searched, lambda model: _can_vary(space(model)))
     if not short:
         return []
     candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
     done = tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None)
-    if len(candidates) > len(searched.arms) or _fruitless(
-        done
-    ):  # or: the state has not followed yet
+    has_not_followed = len(candidates) > len(searched.arms)
+    if has_not_followed or _fruitless(done):
         return []
     qualities = {task.candidate_id: task.quality for task in done}
-    added: list[Candidate] = []
+    wanted = []
     for model in short:
-        own = [one for one in candidates if one.model == model]
+        own = [one for one in candidates if one.variant == model]
         tried = [Tried(one.pipeline.model.config, qualities.get(one.id)) for one in own]
-        configs = optimizer.propose(space(model) or {}, tried, _EACH, seed=0)
-        for number, config in enumerate(configs, start=len(own) + 1):
-            arm, transforms = len(candidates) + len(added), own[0].pipeline.transforms
-            added.append(make_candidate(job, arm, model, number, transforms, config))
-    if added:
-        added = with_costs(registry, added, tables.versions.get(job.version_id), costs)
-        tables.candidates.add_all(added)
-        tx.events.append("job.candidates", job.id, {"added": len(added)}, job.tenant_id)
-    return added
+        wanted.append(Wanted(model, space(model) or {}, tried))
+    return wanted
 
 
 def _can_vary(space: Json | None) -> bool:

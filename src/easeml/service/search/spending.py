@@ -1,6 +1,12 @@
-"""What a search has spent, and the end of what runs when that reaches the search's limits."""
+"""What a search has spent, and the end of what runs when that reaches a limit.
+
+The limit is the search's own, or the month's of its tenant.
+"""
+
+from collections import defaultdict
 
 from easeml.contract.states import ENDED_TASKS, TASKS_UNDER_WAY, TaskGroup, TaskState
+from easeml.service.limits import used
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task
 
@@ -12,32 +18,63 @@ def spent_seconds(tables: Tables, job_id: str) -> float:
 
 
 def stop_what_reached_its_limit(tx: Transaction) -> list[Task]:
-    """Cancel the training tasks of jobs whose seconds or deadline are used up; return them.
+    """Cancel the training tasks of jobs and tenants that have reached a limit; return them.
+
+    A job has its seconds and its deadline, a tenant the device seconds of a month.
 
     The seconds that running tasks have had so far count, so a limit is exceeded by no more than the
     time between two calls, on each device.
     """
-    running = tx.unscoped().tasks.list(kind=TaskGroup.TRAIN, state=TaskState.RUNNING, limit=None)
+    under_way = tx.unscoped().tasks.list(kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY, limit=None)
+    by_job: defaultdict[str, list[Task]] = defaultdict(list)
+    for task in under_way:
+        by_job[task.job_id].append(task)
+    reasons = _months_reached(tx, under_way)
     stopped: list[Task] = []
-    for job_id in sorted({task.job_id for task in running}):
+    for job_id, tasks in sorted(by_job.items()):
         job = tx.unscoped().jobs.get(job_id)
-        reason = _limit_reached(tx, job, [task for task in running if task.job_id == job_id])
+        reason = reasons.get(job.tenant_id) or _limit_reached(tx, job, _running(tasks))
         if reason:
             stopped += _stop(tx, job, reason)
     return stopped
 
 
+def _running(tasks: list[Task]) -> list[Task]:
+    return [task for task in tasks if task.state == TaskState.RUNNING]
+
+
+def _months_reached(tx: Transaction, under_way: list[Task]) -> dict[str, str]:
+    """Return the tenants that have used up their month, by id, and why in a sentence."""
+    so_far: defaultdict[str, float] = defaultdict(float)
+    for task in under_way:
+        so_far[task.tenant_id] += _seconds_so_far(tx, [task])
+    limits = dict(tx.tenants.pick("id", "limits", id=[*so_far])) if so_far else {}
+    limited = [id for id, own in limits.items() if own.month_seconds is not None]
+    spent = used.month_seconds(tx, limited)
+    found = {}
+    for id in limited:
+        most = limits[id].month_seconds
+        if spent[id] + so_far[id] >= most:
+            found[id] = f"The month's quota of {most:g} device seconds was reached."
+    return found
+
+
+def _seconds_so_far(tx: Transaction, tasks: list[Task]) -> float:
+    return sum(max(0.0, tx.now() - (task.started or tx.now())) for task in _running(tasks))
+
+
 def _limit_reached(tx: Transaction, job: Job, running: list[Task]) -> str:
     """Return which limit a job has reached, in a sentence; nothing where it has reached none."""
     limits = job.limits
+    if not running:
+        return ""
     if limits.deadline is not None and tx.now() >= limits.deadline:
         return "The search's deadline passed while this ran."
     most = limits.seconds
     if most is None:
         return ""
     tables = tx.scoped(job.tenant_id)
-    so_far = sum(max(0.0, tx.now() - (task.started or tx.now())) for task in running)
-    if spent_seconds(tables, job.id) + so_far < most:
+    if spent_seconds(tables, job.id) + _seconds_so_far(tx, running) < most:
         return ""
     return f"The search's limit of {most:g} device seconds was reached while this ran."
 

@@ -122,4 +122,5 @@ def request_training(
         schema_out=version.schema_out,
         seed=version.operation.seed,
         leash=leash,
+        measures=application.rules.measures,
     )

@@ -110,7 +110,8 @@ def _check_limits(tx: Transaction, tables: Tables, job: Job) -> None:
         raise Conflict(
             "The search's limit is used up.", where=job.id, remedy="Raise it: easeml job limit."
         )
-    terms = quotas.terms(tx.tenants.get(job.tenant_id))
+    quotas.check_computing(tx, job.tenant_id)
+    terms = tx.tenants.get(job.tenant_id).limits
     under_way = tables.tasks.count(kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY)
     if terms.devices is not None and under_way >= terms.devices:
         text = f"Your quota of {terms.devices} devices is in use."

@@ -19,6 +19,7 @@ from easeml.contract.states import (
 )
 from easeml.search.state import LEAST_COST
 from easeml.service.events.telling import tell_providers
+from easeml.service.limits import used
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job
 from easeml.store.shapes import TenantLimits
@@ -67,8 +68,9 @@ class _Surroundings:
     workers: int
     schedulers: int
     quotas: dict[str, TenantLimits]  # by tenant
+    exhausted: dict[str, used.Exhausted]  # by tenant
     spent: Counter[str]  # device seconds of open searches, by tenant
-    used: Counter[str]  # training tasks under way, by tenant
+    training: Counter[str]  # training tasks under way, by tenant
     running: Counter[str]  # tasks, by job
     queued: Counter[str]  # tasks, by job
     tasks: dict[str, int]  # that count against a limit, by job that has one
@@ -140,13 +142,15 @@ def _surroundings(tx: Transaction, jobs: Sequence[Job]) -> _Surroundings:
     under_way = tables.tasks.pick(
         "tenant_id", "job_id", "state", kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY
     )
+    quotas = dict(tx.tenants.pick("id", "limits", id=sorted({job.tenant_id for job in jobs})))
     return _Surroundings(
         now=tx.now(),
         workers=kinds[ProcessKind.WORKER],
         schedulers=kinds[ProcessKind.SCHEDULER],
-        quotas=dict(tx.tenants.pick("id", "limits", id=sorted({job.tenant_id for job in jobs}))),
+        quotas=quotas,
+        exhausted=used.exhausted(tx, quotas),
         spent=spent,
-        used=Counter(tenant_id for tenant_id, _, _ in under_way),
+        training=Counter(tenant_id for tenant_id, _, _ in under_way),
         running=Counter(job_id for _, job_id, state in under_way if state == TaskState.RUNNING),
         queued=Counter(job_id for _, job_id, state in under_way if state == TaskState.WAITING),
         tasks=_counted_tasks(tables, jobs),
@@ -203,13 +207,15 @@ def _quota(job: Job, around: _Surroundings) -> Waiting | None:
     quota = around.quotas.get(job.tenant_id, TenantLimits())
     seconds = math.inf if quota.seconds is None else quota.seconds
     devices = math.inf if quota.devices is None else quota.devices
+    if job.tenant_id in around.exhausted:
+        return Waiting(WaitsFor.QUOTA, f"{around.exhausted[job.tenant_id].text} {_RAISE}")
     spent = around.spent[job.tenant_id]
     if spent >= seconds:
         text = f"The quota of {seconds:g} device seconds is used up ({spent:.0f} s). {_RAISE}"
         return Waiting(WaitsFor.QUOTA, text)
     if devices == 0:
         return Waiting(WaitsFor.QUOTA, f"The quota allows no device. {_RAISE}")
-    if around.used[job.tenant_id] >= devices:
+    if around.training[job.tenant_id] >= devices:
         noun = "device" if devices == 1 else "devices"
         text = f"The quota of {devices} {noun} is in use by other searches of the tenant."
         return Waiting(WaitsFor.QUOTA_IN_USE, text)

@@ -6,34 +6,42 @@ tenant's storage, and is given up after a day without a new byte.
 
 from collections.abc import Iterable
 
-from easeml.errors import OverQuota, TooLarge
+from easeml.errors import TooLarge, TooMany
 from easeml.service.access.caller import Caller
 from easeml.service.limits import quotas
-from easeml.store import Store, Upload
+from easeml.service.storage import artefact_references
+from easeml.store import Store, Transaction, Upload
 
 Source = Iterable[bytes] | str  # a file's bytes as they come, or the id of an upload that is whole
-_MOST_OPEN = 20
+_MOST_OPEN = 20  # of a tenant for which no provider says how many
+_SOON = 60.0  # seconds after which one that is under way may have ended
 
 
 def begin(store: Store, caller: Caller, length: int, limit: int) -> Upload:
     """Announce an upload of ``length`` bytes.
 
-    Raises ``TooLarge`` beyond ``limit``, ``OverQuota``.
+    Raises ``TooLarge`` beyond ``limit``, ``TooMany`` where others have to end first, and
+    ``OverStorage``.
     """
     if length > limit:
         raise TooLarge(
             f"The file has {length:,} bytes; {limit:,} are allowed.",
             remedy="Ask for a higher limit.",
         )
-    open_ones = store.uploads.open_ones(caller.tenant_id)
-    if len(open_ones) >= _MOST_OPEN:
-        raise OverQuota(
-            f"{_MOST_OPEN} uploads are unfinished.", remedy="Finish them or call them off."
-        )
-    left = _storage_left(store, caller)
-    if left is not None and length > left - sum(one.length for one in open_ones):
-        raise _over_storage(max(0, left - sum(one.length for one in open_ones)))
-    return store.uploads.begin(caller.tenant_id, length)
+    with store.uploads.one_at_a_time(caller.tenant_id):
+        open_ones = store.uploads.open_ones(caller.tenant_id)
+        with store.read() as tx:
+            left = quotas.storage_left(tx, caller.tenant_id)
+            wanted = tx.tenants.get(caller.tenant_id).limits.uploads
+        most = _MOST_OPEN if wanted is None else wanted
+        if len(open_ones) >= most:
+            text = f"You may have {most} unfinished uploads, and have them."
+            remedy = f"Finish some or call them off. {quotas.ASK}"
+            raise TooMany(text, where="uploads", remedy=remedy, seconds=_SOON)
+        reserved = sum(one.length for one in open_ones)
+        if left is not None and length > left - reserved:
+            raise quotas.too_long(max(0, left - reserved))
+        return store.uploads.begin(caller.tenant_id, length)
 
 
 def get(store: Store, caller: Caller, upload_id: str) -> Upload:
@@ -61,25 +69,28 @@ def cancel(store: Store, caller: Caller, upload_id: str) -> None:
 def keep(store: Store, caller: Caller, source: Source, limit: int) -> tuple[str, int]:
     """Store the bytes of a file among the artefacts; return digest and size.
 
-    Raises ``TooLarge`` beyond ``limit``, ``OverQuota`` beyond what the tenant may store; of an
+    Raises ``TooLarge`` beyond ``limit``, ``OverStorage`` beyond what the tenant may store; of an
     upload ``NotFound``, and ``Conflict`` while bytes are missing.
     """
     if isinstance(source, str):
         return store.uploads.take(caller.tenant_id, source, store.artefacts)
-    left = _storage_left(store, caller)
+    with store.read() as tx:
+        left = quotas.storage_left(tx, caller.tenant_id)
     if left is None or left >= limit:
         return store.artefacts.put_stream(caller.tenant_id, source, limit)
     try:
         return store.artefacts.put_stream(caller.tenant_id, source, left)
     except TooLarge as error:
-        raise _over_storage(left) from error
+        raise quotas.too_long(left) from error
 
 
-def _storage_left(store: Store, caller: Caller) -> int | None:
-    with store.read() as tx:
-        return quotas.storage_left(tx, caller.tenant_id)
+def refer(tx: Transaction, tenant_id: str, digest: str, size: int) -> None:
+    """Refer to bytes that ``keep`` stored; of several at once each sees the ones before it.
 
-
-def _over_storage(left: int) -> OverQuota:
-    text = f"The file has more than the {left:,} bytes that you may still store."
-    return OverQuota(text, where="storage", remedy="Ask the one who runs this easeml for more.")
+    Raises ``OverStorage`` where they are more than the tenant may store; those of an unfinished
+    upload were counted when it began.
+    """
+    if tx.scoped(tenant_id).artefacts.find(id=artefact_references.id_of(tenant_id, digest)):
+        return
+    quotas.check_room(tx, tenant_id, size)
+    artefact_references.keep(tx, tenant_id, digest, size)

@@ -68,6 +68,7 @@ class Kind:
     values: tuple[str, ...] = ()  # likewise; numbers among them have to be finite
     lane: Lane = Lane.SHORT
     seconds: float | None = None  # a limit below the worker's usual one
+    reaches_out: bool = False  # its body is on the network, so it reads nothing of what users bring
     called: Called | None = None  # a title that depends on what the task is told
 
     @property

@@ -3,7 +3,7 @@
 from typing import Any
 
 from easeml.contract.states import TASKS_UNDER_WAY, Lane, TaskGroup
-from easeml.ids import new_id
+from easeml.ids import new_id, request_id
 from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks.kinds import called, kind_named
 from easeml.store import Tables, Transaction
@@ -45,6 +45,7 @@ def request(
             candidate_id=candidate.id if candidate else "",
             max_attempts=max_attempts,
             urgent=urgent,
+            request=request_id(),
         )
     )
     name = candidate.name if candidate else called(payload)

@@ -10,6 +10,7 @@ from easeml.errors import Damaged, EasemlError, NotFound
 from easeml.service.administration.health import LEAST_FREE
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import lost_models
+from easeml.service.storage import releasing
 from easeml.settings import Settings
 from easeml.store import ArtefactStore, LocalFiles, Store
 from easeml.store.records import Application, Artefact, TrainedModel
@@ -17,7 +18,6 @@ from easeml.store.records import Application, Artefact, TrainedModel
 Progress = Callable[[float], None]
 
 _OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_GRACE_SECONDS = 24 * 3600.0  # what was stored a moment ago may be referred to soon
 _MIB = 2**20
 
 
@@ -176,21 +176,20 @@ def _served(store: Store) -> Iterator[tuple[Application, TrainedModel]]:
 
 def _leftovers(store: Store, *, repair: bool) -> Finding:
     """Look for stored bytes that no row names any more, older than a day."""
-    strays = store.artefacts.strays(store.mentioned_digests(), _GRACE_SECONDS)
+    strays = releasing.strays(store)
     if not strays:
         return _ok("leftovers", "All that is stored is needed.")
-    size = sum(path.stat().st_size for path in strays) / _MIB
     if not repair:
+        size = sum(file.size for file in strays) / _MIB
         return Finding(
             check="leftovers",
             state=FindingState.WARNING,
             message=f"{len(strays)} stored files ({size:,.1f} MiB) are needed by nothing.",
             remedy="easeml doctor --repair removes them.",
         )
-    for path in strays:
-        path.unlink(missing_ok=True)
+    count, size = releasing.remove(store, strays)
     return _repaired(
-        "leftovers", f"{len(strays)} files that nothing needed are removed ({size:,.1f} MiB)."
+        "leftovers", f"{count} files that nothing needed are removed ({size / _MIB:,.1f} MiB)."
     )
 
 

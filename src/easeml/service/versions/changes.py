@@ -17,12 +17,13 @@ from easeml.service.access.idempotency import Once
 from easeml.service.advice import rescoring
 from easeml.service.datasets import datasets
 from easeml.service.search import jobs
-from easeml.service.storage import artefact_references, uploads
+from easeml.service.storage import uploads
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json
 from easeml.store.shapes import Operation, OperationName
 
+_SAME_ROWS = (OperationName.REFINE, OperationName.ANSWER)  # doubts of their cells still hold
 _LEARNT_ANEW = (OperationName.REFINE, OperationName.ANSWER, OperationName.FLOW)
 
 
@@ -63,12 +64,52 @@ def feed(
         if earlier := once.earlier(tx):
             return datasets.show_version(tables.versions.get(earlier["id"]))
         application = _changeable(tables, application_id, None)
-        artefact_references.keep(tx, caller.tenant_id, digest, size)
+        uploads.refer(tx, caller.tenant_id, digest, size)
         rows = {"filename": filename, "role": role}
         version = _add_version(tx, tables, application, OperationName.FEED, rows, digest)
         requests.request(tx, version.tenant_id, "ingest-feed", version.id, **rows)
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
+
+
+def learn_from(
+    tx: Transaction, application_id: str, digest: str, where: list[Json], tenant_id: str
+) -> DatasetVersion:
+    """Make a version that has the rows of a CSV file as training rows, those of a slice.
+
+    ``digest``: of the file; ``where``: the conditions of the slice. Raises ``NotReady`` while the data
+    is changed by somebody else.
+    """
+    tables = tx.scoped(tenant_id)
+    application = _changeable(tables, application_id, None)
+    rows: Json = {"filename": "production.csv", "role": "train"}
+    version = _add_version(tx, tables, application, OperationName.FEED, rows, digest)
+    requests.request(tx, tenant_id, "ingest-feed", version.id, **rows, where=where)
+    return version
+
+
+def add_new_rows(
+    tx: Transaction, application: Application, before: DatasetVersion, upload: DatasetVersion
+) -> None:
+    """Make a version that has the rows as well that ``upload`` has beyond ``before``.
+
+    ``before``: the upload that the application's data has the rows of. Raises ``NotReady`` while
+    the data is changed.
+    """
+    tables = tx.scoped(application.tenant_id)
+    application = _changeable(tables, application.id, None)
+    filename = upload.operation.told["filename"]
+    told = {"filename": filename, "role": None, "upload_id": upload.id}
+    version = _add_version(tx, tables, application, OperationName.FEED, told)
+    requests.request(
+        tx,
+        version.tenant_id,
+        "ingest-new-rows",
+        version.id,
+        filename=filename,
+        before_id=before.id,
+        upload_id=upload.id,
+    )
 
 
 def refine(
@@ -132,7 +173,7 @@ def push_flow(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = _changeable(tables, application_id, wish.version_id)
-        artefact_references.keep(tx, caller.tenant_id, digest, size)
+        uploads.refer(tx, caller.tenant_id, digest, size)
         version = _add_version(tx, tables, application, OperationName.FLOW, told, digest)
         requests.request(
             tx, version.tenant_id, "ingest-flow", version.id, filename=f"{wish.title}.parquet"
@@ -236,6 +277,7 @@ def _add_version(
             operation=Operation(name, told),
             parents=[parent.id],
             source_artefact=source,
+            doubts=parent.doubts if name in _SAME_ROWS else "",
             columns=parent.columns,
             schema_in=parent.schema_in,
             schema_out=parent.schema_out,

@@ -1,17 +1,26 @@
 """All that the pages of an application show."""
 
+from contextlib import suppress
+
 from easeml.contract.application_views import (
     ApplicationView,
     JourneyView,
     Leaderboard,
     ServingHistory,
 )
+from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
-from easeml.service.applications import application_views, applications
+from easeml.service.applications import (
+    application_views,
+    applications,
+    further_measures,
+    pareto,
+)
+from easeml.service.applications.pareto import MaybeAxes
 from easeml.service.journey import next_steps, suggested
 from easeml.service.models import gates, rollouts, watching
-from easeml.service.search import progress
+from easeml.service.search import model_limits, progress
 from easeml.store import Store
 
 _BEST_MODELS = 5
@@ -49,14 +58,28 @@ def next_view(store: Store, caller: Caller, application_id: str) -> JourneyView:
     return JourneyView(application=shown, journey=journey, suggested=earlier.items)
 
 
-def leaderboard(store: Store, caller: Caller, application_id: str) -> Leaderboard:
-    """Return an application and all its trained models, the best first; raises ``NotFound``."""
+def leaderboard(
+    store: Store, caller: Caller, application_id: str, axis: MaybeAxes = None
+) -> Leaderboard:
+    """Return an application and all its trained models, the best first.
+
+    ``axis``: by what they are compared at once; by default the objective and the latency. Raises
+    ``NotFound``.
+    """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         shown = application_views.show(tx, application)
         models = applications.best_models(tables, application)
-    return Leaderboard(application=shown, models=models)
+        breaks = pareto.breaking(tables, application, models)
+        compared = None
+        with suppress(InvalidInput):  # no model has such a measure yet
+            axes = axis or [application.objective, model_limits.LATENCY]
+            compared = pareto.of(tx, application, models, axes, breaks)
+        measures = further_measures.show(tx, tables, application)
+    return Leaderboard(
+        application=shown, models=models, measures=measures, breaks=breaks, pareto=compared
+    )
 
 
 def history(store: Store, caller: Caller, application_id: str) -> ServingHistory:
@@ -74,6 +97,7 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         proven = gates.show(tables, application)
         watch = watching.report_on(store, tables, application)
         looks = watching.looks(store, tables, application)
+        debugged = tools.newest(store, tables, application.id, "debug")
         rolled_out = rollouts.show(tables, application)
     return ServingHistory(
         application=shown,
@@ -82,5 +106,6 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         models=models,
         watch=watch,
         looks=looks,
+        debugged=debugged,
         rollouts=rolled_out,
     )

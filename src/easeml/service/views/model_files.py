@@ -11,6 +11,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.applications import application_views
 from easeml.service.models import lost_models
 from easeml.service.models.trained_models import show_models
+from easeml.service.retention.facts import EXPORTED
 from easeml.store import Store
 from easeml.store.records import DatasetVersion
 
@@ -55,6 +56,9 @@ def pack(
         tar.add(folder / FACTS, FACTS)
         if with_test_rows:
             tar.add(_test_rows(store, caller, version, folder), TEST_ROWS)
+    with store.write() as tx:  # what somebody took lately is not removed here
+        about = {"application_id": application.id, "by": caller.user_id}
+        tx.events.append(EXPORTED, model.id, about, caller.tenant_id)
     return path
 
 

@@ -13,7 +13,7 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
 from easeml.service.versions import changes
-from easeml.service.work import queue
+from easeml.service.work import queue, standing
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Json, WorkAnswer, WorkItem
 
@@ -52,7 +52,7 @@ def give(
         if way == WorkWay.UNDO:
             _check_undo(tables, item, caller)
         else:
-            _check_turn(item, caller, now)
+            _check_turn(tables, item, caller, now)
         if way == WorkWay.ANSWER:
             _check_value(tables, application, item, value)
         if seconds is None:
@@ -70,7 +70,8 @@ def give(
                 seconds=seconds,
             )
         )
-        state = WorkState.ANSWERED if way == WorkWay.ANSWER else WorkState.OPEN
+        stands = item.id in standing.of_items(tables, [item.id])
+        state = WorkState.ANSWERED if stands else WorkState.OPEN
         tables.work_items.update(item.id, state=state, holder="", held_since=0.0, held_until=0.0)
         version = _batch(tx, tables, application)
         return WorkDone(
@@ -113,7 +114,7 @@ def _use(tx: Transaction, tables: Tables, application: Application) -> DatasetVe
     labels: dict[str, str] = {}
     cells: list[Json] = []
     waiting = _waiting(tables, application)
-    values = _values(tables, waiting)
+    values = standing.settled(tables, waiting)
     for item in waiting:
         value = values[item.id]
         if value == item.question.given:
@@ -136,13 +137,9 @@ def _waiting(tables: Tables, application: Application) -> list[WorkItem]:
     )
 
 
-def _values(tables: Tables, items: list[WorkItem]) -> dict[str, str]:
-    """Return the newest answer of each item."""
-    ids = [item.id for item in items]
-    return dict(tables.work_answers.pick("item_id", "value", item_id=ids, way=WorkWay.ANSWER))
-
-
-def _check_turn(item: WorkItem, caller: Caller, now: float) -> None:
+def _check_turn(tables: Tables, item: WorkItem, caller: Caller, now: float) -> None:
+    if item.state == WorkState.ANSWERED and _may_second(tables, item, caller):
+        return
     if item.state != WorkState.OPEN:
         remedy = "Undo the answer first." if item.state == WorkState.ANSWERED else "Take the next."
         raise Conflict(f"This item is {item.state}.", where=item.id, remedy=remedy)
@@ -150,15 +147,23 @@ def _check_turn(item: WorkItem, caller: Caller, now: float) -> None:
         raise Conflict("Somebody else has this item.", where=item.id, remedy="Take the next.")
 
 
+def _may_second(tables: Tables, item: WorkItem, caller: Caller) -> bool:
+    """May somebody say what they think of an item that another person answered?"""
+    return caller.user_id not in standing.of_items(tables, [item.id]).get(item.id, {})
+
+
 def _check_undo(tables: Tables, item: WorkItem, caller: Caller) -> None:
     if item.state in (WorkState.USED, WorkState.CLOSED):
         remedy = "Correct the row on the page Data."
         raise Conflict("A version has this answer already.", where=item.id, remedy=remedy)
-    found = tables.work_answers.list(item_id=item.id, newest_first=True, limit=1)
-    if not found or found[0].way == WorkWay.UNDO:
+    found = tables.work_answers.list(item_id=item.id, newest_first=True, limit=None)
+    if not found:
         raise Conflict("There is nothing to undo.", where=item.id)
-    if found[0].user_id != caller.user_id:
+    own = [one for one in found if one.user_id == caller.user_id]
+    if not own:
         raise Conflict("Somebody else answered this.", where=item.id)
+    if own[0].way == WorkWay.UNDO:
+        raise Conflict("There is nothing to undo.", where=item.id)
 
 
 def _check_value(tables: Tables, application: Application, item: WorkItem, value: str) -> None:

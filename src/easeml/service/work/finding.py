@@ -15,15 +15,36 @@ from easeml.store.records import Application, Json, Task, WorkItem
 from easeml.store.shapes import Shape, WorkQuestion
 
 KIND = "find-work"
+_ANSWERED = (WorkState.ANSWERED, WorkState.USED)
+_LEARNED_FROM = 2_000  # newest answers that a task is told
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredItem(Shape):
+    """An item that was answered. ``given``: the value before; ``told``: what it was to bring."""
+
+    kind: WorkKind
+    row: int
+    column: str
+    given: str
+    told: float
 
 
 @dataclass(frozen=True, slots=True)
 class Told(Shape):
-    """What a task is told. ``model_id``: what serves; ``scores``: digest of suspicions; or empty."""
+    """What a task is told. ``model_id``: what serves; ``scores``: digest of suspicions; ``doubts``:
+    of candidates of cells; each empty for none. ``answered``: what people answered, newest last.
+
+    ``report``: the digest of an answer whose remedy number ``remedy`` says what is asked, instead.
+    """
 
     application_id: str
     model_id: str = ""
     scores: str = ""
+    doubts: str = ""
+    answered: list[Json] = field(default_factory=list)
+    report: str = ""
+    remedy: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +77,19 @@ def request(tx: Transaction, application: Application) -> Task | None:
     return requests.request(tx, application.tenant_id, KIND, version.id, **told)
 
 
+def request_remedy(tx: Transaction, application: Application, report: str, remedy: int) -> Task:
+    """Write the task that puts what a remedy asks into the queue, or return the one under way.
+
+    ``report``: the digest of the answer that proposes it; ``remedy``: its number there, from 0.
+    """
+    told = Told(application.id, application.live_model_id, report=report, remedy=remedy).to_json()
+    for task in requests.under_way(tx.scoped(application.tenant_id), KIND, application.version_id):
+        if told.items() <= task.payload.items():
+            return task
+    version_id = application.version_id
+    return requests.request(tx, application.tenant_id, KIND, version_id, **told)
+
+
 def under_way(tables: Tables, application: Application) -> Task | None:
     """Return the task that is looking; None where none is."""
     for task in requests.under_way(tables, KIND, application.version_id):
@@ -64,13 +98,44 @@ def under_way(tables: Tables, application: Application) -> Task | None:
     return None
 
 
-def record(tx: Transaction, task: Task, proposed: Sequence[Any]) -> None:
+def go_on(tx: Transaction, application: Application) -> None:
+    """Look again after answers changed the data, so that the order follows what was learned."""
+    tables = tx.scoped(application.tenant_id)
+    if tables.work_items.count(application_id=application.id):
+        request(tx, application)
+
+
+def known_cells(tables: Tables, application: Application) -> set[tuple[int, str]]:
+    """Return row and column of each cell that people answered about, labels among them."""
+    return set(
+        tables.work_items.pick("row", "column", application_id=application.id, state=_ANSWERED)
+    )
+
+
+def _answered(tables: Tables, application: Application) -> list[Json]:
+    """Return what people answered, with the value before and what each answer was to bring."""
+    found = tables.work_items.list(
+        application_id=application.id, state=_ANSWERED, newest_first=True, limit=_LEARNED_FROM
+    )
+    made = []
+    for item in reversed(found):
+        answered = AnsweredItem(
+            item.kind, item.row, item.column, item.question.given, item.question.told
+        )
+        made.append(answered.to_json())
+    return made
+
+
+def record(tx: Transaction, task: Task, proposed: Sequence[Any], doubts: str) -> None:
     """Keep the items that a task proposes, in place of those that are open and nobody has.
 
-    What somebody answered is not asked again.
+    What somebody answered is not asked again. ``doubts``: digest of candidates of cells that the
+    task found; they live with the version.
     """
     tables = tx.scoped(task.tenant_id)
     application = tables.applications.get(Told.from_json(task.payload).application_id)
+    if doubts:
+        tables.versions.update(task.subject, doubts=doubts)
     now = tx.now()
     kept = set()
     for item in tables.work_items.list(application_id=application.id, limit=None):
@@ -108,11 +173,17 @@ def _told(tables: Tables, application: Application) -> Json:
         application_id=application.id,
         model_id=application.live_model_id,
         scores=scores.artefact if scores else "",
+        doubts=tables.versions.get(application.version_id).doubts,
+        answered=_answered(tables, application),
     ).to_json()
 
 
 def _was_asked(tables: Tables, version_id: str, told: Json) -> bool:
+    """Was a task told just so? Doubts that it found itself are no news."""
     for task in tables.tasks.list(subject=version_id, limit=None):
-        if task.spec_kind == KIND and told.items() <= task.payload.items():
+        if task.spec_kind != KIND:
+            continue
+        before = Told.from_json(task.payload).to_json()
+        if {**before, "doubts": told["doubts"]} == told:
             return True
     return False

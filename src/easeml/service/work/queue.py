@@ -1,21 +1,20 @@
 """The queue: what is asked next, of whom, and how long it takes people."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkItem as WorkItemAnswer
 from easeml.contract.work import WorkOption, WorkQueue, WorkTurn
+from easeml.lifecycle.journey import in_order, learned_seconds
 from easeml.service.access.caller import Caller
-from easeml.service.work import finding
+from easeml.service.work import brought, finding, standing
 from easeml.store import Store, Tables
 from easeml.store.records import Application, WorkAnswer, WorkItem
 from easeml.store.shapes import ColumnSeen
 
 HELD_SECONDS = 600.0  # for which an item is kept for who was asked
 _LISTED = 50
-_SECONDS = {WorkKind.LABEL: 10.0, WorkKind.CHECK_LABEL: 12.0, WorkKind.REPAIR_CELL: 30.0}
-_WEIGHT = 5  # answers that the seconds above count as
-_LONGEST = 300.0  # seconds: who takes longer was elsewhere
 
 
 def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
@@ -28,7 +27,7 @@ def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
         application = tables.applications.get(application_id)
         found = open_items(tables, application)
         times = seconds_of_kinds(tables, application)
-        found.sort(key=lambda item: _rank(item, times))
+        found = ordered(tables, application, found)
         choices = choices_of(tables, application)
         items = [show(item, times, choices) for item in found[:_LISTED]]
         return WorkQueue(
@@ -39,6 +38,8 @@ def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
                 application_id=application.id, state=WorkState.ANSWERED
             ),
             looking=finding.under_way(tables, application) is not None,
+            promise=_promise(found),
+            agreement=standing.agreement(tables, application),
         )
 
 
@@ -54,14 +55,17 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
         now = tx.now()
         found = open_items(tables, application)
         times = seconds_of_kinds(tables, application)
-        item = _chosen(found, _passed_over(tables, application, caller), times, caller, now)
+        passed = _passed_over(tables, application, caller)
+        seconds = _to_second(tables, application, caller)
+        asked = ordered(tables, application, [*found, *seconds])
+        item = _chosen(asked, passed, caller, now)
         task_id = ""
         if item is None:
             task = finding.request(tx, application)
             task_id = task.id if task else ""
         elif item.holder != caller.user_id or item.held_until <= now:
             held = {"holder": caller.user_id, "held_since": now, "held_until": now + HELD_SECONDS}
-            item = tables.work_items.update(item.id, where={"state": WorkState.OPEN}, **held)
+            item = tables.work_items.update(item.id, where={"state": item.state}, **held)
         last = last_answered(tables, application, caller)
         return WorkTurn(
             application_id=application.id,
@@ -72,12 +76,39 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
             ),
             task_id=task_id,
             last_id=last.item_id if last else "",
+            promise=_promise(found),
+            seconds_left=sum(times[one.kind] for one in found),
+            seconds_given=_seconds_given(tables, application),
+            agreement=standing.agreement(tables, application),
+            brought=brought.newest(tables, application),
         )
 
 
 def open_items(tables: Tables, application: Application) -> list[WorkItem]:
     """Return the items that wait for an answer."""
     return tables.work_items.list(application_id=application.id, state=WorkState.OPEN, limit=None)
+
+
+def _to_second(tables: Tables, application: Application, caller: Caller) -> list[WorkItem]:
+    """Return items that one other person answered, and that a second one is to be asked."""
+    answered = tables.work_items.list(
+        application_id=application.id, state=WorkState.ANSWERED, limit=None
+    )
+    asked = [item for item in answered if standing.is_asked_twice(item)]
+    said = standing.of_items(tables, [item.id for item in asked])
+    return [
+        item for item in asked if len(said[item.id]) == 1 and caller.user_id not in said[item.id]
+    ]
+
+
+def _promise(items: list[WorkItem]) -> float:
+    """Return the squared error that items should take off together."""
+    return sum(item.information for item in items)
+
+
+def _seconds_given(tables: Tables, application: Application) -> float:
+    given = tables.work_answers.pick("seconds", application_id=application.id, way=WorkWay.ANSWER)
+    return sum(seconds for (seconds,) in given)
 
 
 def counts(items: list[WorkItem]) -> dict[str, int]:
@@ -88,19 +119,25 @@ def counts(items: list[WorkItem]) -> dict[str, int]:
     return found
 
 
-def seconds_of_kinds(tables: Tables, application: Application) -> dict[WorkKind, float]:
+def seconds_of_kinds(tables: Tables, application: Application) -> dict[str, float]:
     """Return what an answer takes a person, by kind: the mean of those given, and a first guess."""
-    taken: dict[WorkKind, list[float]] = {kind: [] for kind in WorkKind}
+    return learned_seconds(_timed(tables, application))
+
+
+def ordered(tables: Tables, application: Application, items: list[WorkItem]) -> list[WorkItem]:
+    """Return items in the order in which they are to be asked."""
+    timed = _timed(tables, application)
+    kinds, gains = [item.kind for item in items], [item.information for item in items]
+    answers = Counter(kind for kind, _ in timed)
+    return [items[place] for place in in_order(kinds, gains, learned_seconds(timed), answers)]
+
+
+def _timed(tables: Tables, application: Application) -> list[tuple[str, float]]:
+    """Return kind and seconds of the answers that were timed, which those of files are not."""
     given = tables.work_answers.pick(
         "kind", "seconds", application_id=application.id, way=WorkWay.ANSWER
     )
-    for kind, seconds in given:
-        taken[kind].append(min(seconds, _LONGEST))
-    times = {}
-    for kind, known in taken.items():
-        total = _WEIGHT * _SECONDS[kind] + sum(known)
-        times[kind] = total / (_WEIGHT + len(known))
-    return times
+    return [(kind, seconds) for kind, seconds in given if seconds > 0]
 
 
 def choices_of(tables: Tables, application: Application) -> dict[str, list[str]]:
@@ -126,7 +163,7 @@ def last_answered(tables: Tables, application: Application, caller: Caller) -> W
 
 
 def show(
-    item: WorkItem, times: Mapping[WorkKind, float], choices: Mapping[str, list[str]]
+    item: WorkItem, times: Mapping[str, float], choices: Mapping[str, list[str]]
 ) -> WorkItemAnswer:
     """Return the resource of an item."""
     asked = item.question
@@ -137,11 +174,13 @@ def show(
         kind=item.kind,
         row=item.row,
         column=item.column,
-        question=_question(item),
+        question=question_of(item),
         given=asked.given,
         options=options,
         choices=choices.get(item.column, []),
         values=asked.values,
+        matters=asked.matters,
+        source=asked.source,
         information=item.information,
         seconds=times[item.kind],
         state=item.state,
@@ -149,7 +188,8 @@ def show(
     )
 
 
-def _question(item: WorkItem) -> str:
+def question_of(item: WorkItem) -> str:
+    """Return what people are asked, in words."""
     if item.kind == WorkKind.LABEL:
         return f"What is '{item.column}' of this row?"
     if item.kind == WorkKind.CHECK_LABEL:
@@ -157,11 +197,6 @@ def _question(item: WorkItem) -> str:
     if item.question.given:
         return f"Is {item.question.given} right for '{item.column}' of this row?"
     return f"What should stand in '{item.column}' of this row?"
-
-
-def _rank(item: WorkItem, times: Mapping[WorkKind, float]) -> tuple[float, str]:
-    """Return what sorts items: information for a second of a person first."""
-    return -item.information / times[item.kind], item.id
 
 
 def _passed_over(tables: Tables, application: Application, caller: Caller) -> set[str]:
@@ -181,18 +216,17 @@ def _passed_over(tables: Tables, application: Application, caller: Caller) -> se
 def _chosen(
     items: list[WorkItem],
     passed: set[str],
-    times: Mapping[WorkKind, float],
     caller: Caller,
     now: float,
 ) -> WorkItem | None:
-    """Return the item that the caller has, or else the best that nobody else has."""
-    free = []
+    """Return the item that the caller has, or else the first that nobody else has."""
+    free = None
     for item in items:
         is_held = item.holder != "" and item.held_until > now
         if item.id in passed:
             continue
         if is_held and item.holder == caller.user_id:
             return item
-        if not is_held:
-            free.append(item)
-    return min(free, key=lambda item: _rank(item, times), default=None)
+        if not is_held and free is None:
+            free = item
+    return free

@@ -17,6 +17,7 @@ let again = false;
 let latest = ""; // number of the newest event; none is known of a stream that has just begun
 let etag = "";
 let asks = 0; // how often the visitor got something that he asked for
+let refused = false; // the notice says why a form was refused: it stays till the visitor asks again
 
 // Swaps what the visitor did not ask for himself only where it takes nothing from him; `all` swaps the rest, too, and
 // `sent` what holds the form that was sent.
@@ -24,6 +25,7 @@ export function swap(html, { regions = "[data-live]", all = false, sent = null }
   etag = "";
   asks += 1;
   show(html, regions, (region) => all || region.contains(sent) || !isBeingEdited(region));
+  refused = Boolean(sent && document.querySelector("#notice [role=alert]"));
 }
 
 function show(html, regions, mayReplace) {
@@ -68,7 +70,7 @@ export async function refresh() {
       const html = await answer.text();
       if (asks !== before) again = true; // the page shows something else by now
       else {
-        show(html, "[data-live]", (region) => !isBeingEdited(region));
+        show(html, "[data-live]", (region) => !isBeingEdited(region) && !(refused && region.id === "notice"));
         etag = answer.headers.get("etag") ?? "";
       }
     }

@@ -6,12 +6,19 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.accounts import Key
-from easeml.contract.states import KeyKind
+from easeml.contract.states import KeyKind, KeyScope
 from easeml.errors import InvalidInput
 from easeml.web import session
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.usage_chart import usage_figure
 
 _DAYS = {"30": "30 days", "365": "a year", "": "no end"}
+_SCOPES = {
+    KeyScope.ALL: "all that I may do",
+    KeyScope.READ: "reading only",
+    KeyScope.PREDICT: "predictions only",
+    KeyScope.METRICS: "metrics only, of a provider",
+}
 
 
 @signed_in
@@ -28,7 +35,12 @@ async def make_key(context: PageContext) -> Response:
     if days not in _DAYS:
         raise InvalidInput(f"A key cannot expire in {days!r} days.", where="days")
     seconds = 86400.0 * int(days) if days else None
-    key = await context.client.create_key(str(form.get("name", "")).strip(), expires_in=seconds)
+    key = await context.client.create_key(
+        str(form.get("name", "")).strip(),
+        expires_in=seconds,
+        scope=str(form.get("scope", KeyScope.ALL)),
+        application_id=str(form.get("application", "")).strip(),
+    )
     return await _show(context, key)
 
 
@@ -63,18 +75,34 @@ async def change_password(context: PageContext) -> Response:
     return response
 
 
+@signed_in
+async def show_usage(context: PageContext) -> Response:
+    """Show what the visitor's tenant uses of what it may, and device time by day."""
+    found = await context.client.usage(days=30)
+    # A provider is told of all tenants.
+    own = [one for one in found.tenants if one.tenant_id == context.user.acts_in]
+    chart = usage_figure(found.model_copy(update={"tenants": own}))
+    return context.render("account_usage.html", usage=own[0], chart=chart)
+
+
 async def _show(context: PageContext, made: Key | None = None) -> Response:
     now = time.time()
     found = [key async for key in context.client.api_keys() if not key.revoked]
     keys = [key for key in found if key.kind == KeyKind.API]
     sign_ins = [key for key in found if key.kind == KeyKind.SIGN_IN and (key.expires or now) >= now]
     return context.render(
-        "account.html", keys=keys[::-1], sign_ins=sign_ins[::-1], made=made, days=_DAYS
+        "account.html",
+        keys=keys[::-1],
+        sign_ins=sign_ins[::-1],
+        made=made,
+        days=_DAYS,
+        scopes=_SCOPES,
     )
 
 
 routes = [
     Route("/account", show),
+    Route("/account/usage", show_usage),
     Route("/account/keys", make_key, methods=["POST"]),
     Route("/account/keys/revoke", revoke_key, methods=["POST"]),
     Route("/account/sign-ins/end", end_sign_ins, methods=["POST"]),

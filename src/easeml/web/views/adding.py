@@ -1,19 +1,26 @@
-"""Adding a model to the knowledge base: its description, and the checks as they run.
+"""Adding a module to the knowledge base: a description or a folder of programs, and the checks as
+they run.
 
-For providers; private ones are added by command.
+Providers add for everybody; everybody adds folders for their own tenant.
 """
 
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from urllib.parse import quote
 
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.knowledge import LARGEST_MODULE
+from easeml.contract.knowledge import LARGEST_MODULE, ModuleChecks
 from easeml.contract.states import CheckState, Role
-from easeml.errors import EasemlError, InvalidInput, NotFound, TooLarge
+from easeml.errors import EasemlError, InvalidInput, TooLarge
 from easeml.web.page_context import PageContext, back_to, signed_in
 
+_DESCRIPTION = "module.toml"
+_CHUNK = 2**20
 EXAMPLE = """\
 name = "adaboost"
 kind = "model"
@@ -36,25 +43,82 @@ learning_rate = { ".float" = [0.01, 2.0], ".scale" = "log", ".default" = 1.0 }
 
 @signed_in
 async def ask(context: PageContext) -> Response:
-    """Ask for the description of a model, with an example to begin with."""
-    _require_provider(context)
+    """Ask for the description of a model, with an example to begin with, or a folder of programs."""
     return context.render("module_add.html", toml=EXAMPLE, problem=None)
 
 
 @signed_in
 async def add(context: PageContext) -> Response:
-    """Have the model checked."""
+    """Have the module checked."""
     form = await context.form()
-    _require_provider(context)
     toml = str(form.get("toml", "")).replace("\r\n", "\n")
+    is_private = not _is_provider(context) or bool(form.get("private"))
     try:
         file = form.get("file")
-        if isinstance(file, UploadFile) and file.filename:
-            toml = await _text(file)
-        made = await context.client.add_module(toml)
+        folder = _named(form.getlist("folder"))
+        if folder:
+            made = await _add_folder(context, folder, is_private)
+        else:
+            if isinstance(file, UploadFile) and file.filename:
+                toml = await _text(file)
+            made = await context.client.add_module(toml, private=is_private)
     except EasemlError as error:
         return context.render("module_add.html", 422, toml=toml, problem=error)
     return back_to(f"/knowledge/added/{quote(made.name, safe='')}")
+
+
+async def _add_folder(
+    context: PageContext, folder: dict[str, UploadFile], is_private: bool
+) -> ModuleChecks:
+    """Have a folder of programs checked: its texts, and the tar file of its image if it has one."""
+    if _DESCRIPTION not in folder:
+        raise InvalidInput(
+            f"There is no {_DESCRIPTION} in the folder.",
+            where="folder",
+            remedy="Begin with `easeml module init`.",
+        )
+    toml = await _text(folder.pop(_DESCRIPTION))
+    image = ""
+    files = {}
+    for name, file in folder.items():
+        if name.endswith(".tar"):
+            image = await _sent(context, file)
+        else:
+            files[name] = await _text(file)
+    return await context.client.add_module(
+        toml, private=is_private, files=files, image_upload=image
+    )
+
+
+def _named(given: Sequence[UploadFile | str]) -> dict[str, UploadFile]:
+    """Return the files of a folder by their names in it, without hidden ones.
+
+    Raises ``InvalidInput`` for one that lies in another folder.
+    """
+    found = {}
+    for file in given:
+        if not isinstance(file, UploadFile) or not file.filename:
+            continue
+        *folders, name = file.filename.split("/")
+        if name.startswith("."):
+            continue
+        if len(folders) > 1:
+            raise InvalidInput(
+                "This lies in a folder of its own.",
+                where=file.filename,
+                remedy=f"Put all files beside {_DESCRIPTION}.",
+            )
+        found[name] = file
+    return found
+
+
+async def _sent(context: PageContext, file: UploadFile) -> str:
+    """Hand a file on to the service as an upload; return its id."""
+    with NamedTemporaryFile() as copy:
+        while chunk := await file.read(_CHUNK):
+            await asyncio.to_thread(copy.write, chunk)
+        copy.flush()
+        return await context.client.send_in_pieces(Path(copy.name))
 
 
 @signed_in
@@ -84,10 +148,8 @@ async def _text(file: UploadFile) -> str:
         ) from error
 
 
-def _require_provider(context: PageContext) -> None:
-    """Raise NotFound for others: they need not know of these pages."""
-    if context.user.role != Role.PROVIDER:
-        raise NotFound("There is no such page.", where=context.request.url.path)
+def _is_provider(context: PageContext) -> bool:
+    return context.user.role == Role.PROVIDER
 
 
 routes = [

@@ -12,6 +12,7 @@ from easeml.contract.resources import Page
 from easeml.contract.states import InvitationKind, Role
 from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.usage_chart import usage_figure
 from easeml.web.views import people
 
 _PAGE = 50
@@ -21,8 +22,13 @@ _UNITS = {
     "seconds": 60.0,
     "storage": 1e6,
     "applications": 1.0,
+    "month_seconds": 60.0,
+    "uploads": 1.0,
+    "requests": 1.0,
 }  # of a field
-_WHOLE = ("devices", "storage", "applications")
+_WHOLE = ("devices", "storage", "applications", "uploads")
+_NEW = "new"  # in place of a tenant: those that are made from now on
+_SPANS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
 @signed_in
@@ -103,10 +109,24 @@ async def set_limits(context: PageContext) -> Response:
         limits: dict[str, Any] = {}
         for name, unit in _UNITS.items():
             limits[name] = _number(str(form.get(name, "")), name, unit)
-        await context.client.limit_tenant(tenant, **limits)
+        if tenant == _NEW:
+            await context.client.set_default_limits(**limits)
+        else:
+            await context.client.limit_tenant(tenant, **limits)
     except EasemlError as error:
         return await _people(context, error)
     return back_to(f"/admin?tenant={tenant}")
+
+
+@signed_in
+async def show_usage(context: PageContext) -> Response:
+    """Show what tenants use of what they may, and device time by day."""
+    _require_provider(context)
+    asked = context.request.query_params.get("days", "")
+    days = asked if asked in _SPANS else "30"
+    usage = await context.client.usage(days=int(days))
+    shown = {"usage": usage, "days": days, "spans": _SPANS, "chart": usage_figure(usage)}
+    return context.render("admin_usage.html", **shown)
 
 
 @signed_in
@@ -160,10 +180,13 @@ async def _people(
     tenants = await context.client.tenants()
     asked = context.request.query_params.get("tenant", "")
     chosen = next((one for one in tenants if one.id == asked), tenants[0])
+    is_new = asked == _NEW
+    limits = await context.client.default_limits() if is_new else chosen.limits
     values = {
         "users": users,
         "tenants": tenants,
-        "chosen": chosen,
+        "chosen_id": _NEW if is_new else chosen.id,
+        "chosen_limits": limits,
         "problem": problem,
         "name": name,
         "invitations": [one for one in found if one.kind == InvitationKind.OWN_TENANT],
@@ -203,6 +226,7 @@ routes = [
     Route("/admin/invite", invite, methods=["POST"]),
     Route("/admin/uninvite", uninvite, methods=["POST"]),
     Route("/admin/limits", set_limits, methods=["POST"]),
+    Route("/admin/usage", show_usage),
     Route("/admin/service", show_service),
     Route("/admin/audit", show_audit),
 ]

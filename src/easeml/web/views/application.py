@@ -70,13 +70,6 @@ async def overview(context: PageContext) -> Response:
 
 
 @signed_in
-async def leaderboard(context: PageContext) -> Response:
-    """Show all trained models, the best first."""
-    board = await context.client.leaderboard(context.path("application"))
-    return render(context, board.application, "application_models.html", models=board.models)
-
-
-@signed_in
 async def tasks(context: PageContext) -> Response:
     """Show the tasks of the search, the newest first, page by page."""
     application = await load(context)
@@ -96,6 +89,7 @@ async def history(context: PageContext) -> Response:
         "models": models,
         "gates": view.gates,
         "watch": view.watch,
+        "debugged": shown(view.debugged) if view.debugged else None,
         "rollouts": view.rollouts,
         "chart": release_figure(view, context.site.titles.of),
     }
@@ -159,6 +153,7 @@ async def serve(context: PageContext) -> Response:
 async def look(context: PageContext) -> Response:
     """Have the rows of production looked at that came since the last look."""
     application_id = context.path("application")
+    await context.form()  # checks the token of the session
     await context.client.look_at_production(application_id)
     return back_to(f"/applications/{application_id}/history#watch")
 
@@ -237,7 +232,6 @@ def _number(text: Any, where: str) -> float | None:
 _HERE = "/applications/{application}"
 routes = [
     Route(_HERE, overview),
-    Route(f"{_HERE}/models", leaderboard),
     Route(f"{_HERE}/tasks", tasks),
     Route(f"{_HERE}/history", history),
     Route(f"{_HERE}/rollout", roll_out, methods=["POST"]),

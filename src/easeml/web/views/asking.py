@@ -38,7 +38,7 @@ async def ask(context: PageContext) -> Response:
     try:
         tool = await _tool(context, application_id, name)
         parameters = _parameters(tool, form)
-        newer_id = await _uploaded(context, form) if tool.takes_newer else ""
+        newer_id = await _uploaded(context, form, tool.needs_newer) if tool.takes_newer else ""
         model_id = str(form.get(_MODEL, ""))
         await context.client.ask_tool(
             application_id,
@@ -51,6 +51,20 @@ async def ask(context: PageContext) -> Response:
     except EasemlError as error:
         return await _show(context, name, error)
     return back_to(f"/applications/{application_id}/ask")
+
+
+@signed_in
+async def follow(context: PageContext) -> Response:
+    """Follow a remedy of a report, and show where that leads."""
+    form = await context.form()
+    application_id = context.path("application")
+    report_id, number = str(form.get("report", "")), str(form.get("number", ""))
+    if not number.isdecimal():
+        raise InvalidInput(f"{number!r} is no number of a remedy.", where="number")
+    found = await context.client.follow_remedy(application_id, report_id, int(number))
+    places = {"retrain": "/data", "search": "", "collect": "/data", "repair-source": "/data"}
+    place = "/work" if found.task_id else places[found.kind]
+    return back_to(f"/applications/{application_id}{place}")
 
 
 async def _show(
@@ -87,10 +101,12 @@ async def _tool(context: PageContext, application_id: str, name: str) -> Applica
     raise InvalidInput(f"There is no tool named {name!r}.", where="tool")
 
 
-async def _uploaded(context: PageContext, form: FormData) -> str:
-    """Upload the file of a form; return the id of its version."""
+async def _uploaded(context: PageContext, form: FormData, is_needed: bool) -> str:
+    """Upload the file of a form; return the id of its version, nothing where none is needed."""
     file = form.get(_ROWS)
     if not isinstance(file, UploadFile) or not file.filename:
+        if not is_needed:
+            return ""
         raise InvalidInput("No file was chosen.", where="newer rows", remedy="Choose a table.")
     with TemporaryDirectory() as folder:
         path = Path(folder, Path(file.filename).name)
@@ -124,6 +140,7 @@ def _value(parameter: ToolParameter, text: str) -> Value:
 
 routes = [
     Route("/applications/{application}/ask", show),
+    Route("/applications/{application}/remedy", follow, methods=["POST"]),
     Route("/applications/{application}/ask/{tool}", show),
     Route("/applications/{application}/ask/{tool}", ask, methods=["POST"]),
 ]

@@ -13,6 +13,7 @@ from easeml.web.views import application as pages
 
 _SHOWN_VERSIONS = 30
 _SHOWN_COLUMNS = 8
+_SHOWN_DOUBTS = 10
 _PAGE = 50
 _ROLES = {
     "": "as the rows before were divided",
@@ -38,11 +39,15 @@ async def show(context: PageContext) -> Response:
     application = await pages.load(context)
     version = await context.client.version(application.version_id)
     versions = [one async for one in context.client.versions(application.id)]
+    doubts = await context.client.doubts(application.id, limit=_SHOWN_DOUBTS)
+    source = await context.client.source(application.id)
     return pages.render(
         context,
         application,
         "application_data.html",
         version=version,
+        doubts=doubts,
+        source=source if source.address else None,
         versions=versions[:_SHOWN_VERSIONS],
         more=max(0, len(versions) - _SHOWN_VERSIONS),
         roles=_ROLES,
@@ -102,6 +107,40 @@ async def export(context: PageContext) -> Response:
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
+@signed_in
+async def refresh(context: PageContext) -> Response:
+    """Fetch the data set again from where it came."""
+    await context.form()
+    application = await context.client.application(context.path("application"))
+    await context.client.refresh_dataset(application.dataset_id)
+    return back_to(f"/applications/{application.id}/data#source")
+
+
+@signed_in
+async def set_follows(context: PageContext) -> Response:
+    """Say whether new rows of the source join the application's data."""
+    follows = str((await context.form()).get("follows", "")) == "1"
+    application = await context.client.set_follows(context.path("application"), follows)
+    return back_to(f"/applications/{application.id}/data#source")
+
+
+@signed_in
+async def look_for_doubts(context: PageContext) -> Response:
+    """Have a task look for doubtful cells."""
+    await context.form()
+    await context.client.look_for_doubts(context.path("application"))
+    return back_to(f"/applications/{context.path('application')}/data")
+
+
+@signed_in
+async def export_doubts(context: PageContext) -> Response:
+    """Give the doubtful cells as a file."""
+    form = context.request.query_params.get("format", "csv")
+    content = await context.client.export_doubts(context.path("application"), form)
+    headers = {"content-disposition": f'attachment; filename="doubts.{form}"'}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
 async def _show_rows(context: PageContext, problem: EasemlError | None = None) -> Response:
     application = await pages.load(context)
     asked = context.request.query_params
@@ -150,5 +189,9 @@ routes = [
     Route(f"{_HERE}/rows", rows),
     Route(f"{_HERE}/rows", switch, methods=["POST"]),
     Route(f"{_HERE}/look", look, methods=["POST"]),
+    Route(f"{_HERE}/refresh", refresh, methods=["POST"]),
+    Route(f"{_HERE}/follows", set_follows, methods=["POST"]),
+    Route(f"{_HERE}/doubts", export_doubts),
+    Route(f"{_HERE}/doubts", look_for_doubts, methods=["POST"]),
     Route(f"{_HERE}/export/{{version}}", export),
 ]

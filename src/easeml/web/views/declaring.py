@@ -10,8 +10,10 @@ from urllib.parse import urlencode
 from easeml.client import made_request
 from easeml.contract.applications import Declaration
 from easeml.contract.datasets import Column, Version
+from easeml.errors import InvalidInput
 from easeml.web.views.constraining import constraint_fields, constraints, told
 
+_LARGEST = 1e9
 _VERBS = {"drop": "left out", "input": "used"}
 
 
@@ -29,7 +31,8 @@ class Wishes:
 
     Types and roles are by the column's position; ``exclude`` names models that are switched off,
     ``constrain`` holds the fields that say what may be tried of the others. ``goal`` is the quality
-    that was asked about, ``asked`` the task that finds out.
+    that was asked about, ``asked`` the task that finds out. ``latency`` in milliseconds and ``size`` in
+    kilobytes are what a model may take.
     """
 
     target: str
@@ -40,6 +43,8 @@ class Wishes:
     constrain: tuple[tuple[str, str], ...]
     goal: str = ""
     asked: str = ""
+    latency: str = ""
+    size: str = ""
 
     @classmethod
     def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
@@ -59,13 +64,15 @@ class Wishes:
             target = ""
         return cls(
             target=target,
-            objective=named.get("objective", ""),
+            objective=named.get("named", "").strip() or named.get("objective", ""),
             types=types,
             roles=roles,
             exclude=_excluded(given),
             constrain=constraint_fields(given),
             goal=named.get("goal", "").strip(),
             asked=named.get("asked", ""),
+            latency=named.get("latency", "").strip(),
+            size=named.get("size", "").strip(),
         )
 
     def query(self) -> str:
@@ -86,7 +93,12 @@ class Wishes:
 
     def _rules(self) -> list[tuple[str, str]]:
         """The rules that differ from the proposal, by name."""
-        rules = {"target": self.target, "objective": self.objective}
+        rules = {
+            "target": self.target,
+            "objective": self.objective,
+            "latency": self.latency,
+            "size": self.size,
+        }
         return [(name, wish) for name, wish in rules.items() if wish]
 
     def declaration(self, version: Version) -> Declaration:
@@ -105,6 +117,8 @@ class Wishes:
             drop=by_role["drop"],
             keep=by_role["input"],
             exclude=list(self.exclude),
+            max_latency=_limit(self.latency, "latency", 0.001),
+            max_size=_bytes(self.size),
             constrain=constraints(self.constrain),
         )
 
@@ -142,6 +156,24 @@ class Wishes:
             if not is_this:
                 kept.append((name, given))
         return Change(text, urlencode(kept))
+
+
+def _bytes(kilobytes: str) -> int | None:
+    found = _limit(kilobytes, "size", 1000)
+    return None if found is None else round(found)
+
+
+def _limit(text: str, where: str, unit: float) -> float | None:
+    """Return a limit in its own unit; None for nothing. Raises ``InvalidInput``."""
+    if not text:
+        return None
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < _LARGEST:
+        raise InvalidInput(f"{text!r} is no limit above 0.", where=where)
+    return found * unit
 
 
 def _excluded(fields: list[tuple[str, str]]) -> tuple[str, ...]:

@@ -52,7 +52,8 @@ def _page(
     problem: EasemlError | None = None,
 ) -> Response:
     status = _STATUS.get(problem.code, 422) if problem else 200
-    values = {"invitation": shown, "name": name, "problem": problem}
+    secret = _secret(request)
+    values = {"invitation": shown, "name": name, "problem": problem, "secret": secret}
     answer = HTMLResponse(render(request, "join.html", **values), status)
     answer.headers["cache-control"] = "no-store"
     return answer

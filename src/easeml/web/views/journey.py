@@ -20,7 +20,7 @@ _LINKS = {
     "clean": ("See the columns", "/data"),
     "pick": ("Pick a model", "/ask/pick"),
     "watch": ("Look at newer rows", "/ask/monitor"),
-    "debug": ("See what changed", "/ask/monitor"),
+    "remedy": ("See the remedies", "/history#remedies"),
 }
 
 

@@ -4,11 +4,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.accounts import Invitation
+from easeml.contract.applications import Application
 from easeml.contract.states import MemberRole, ShareRole
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.views import application as pages
 from easeml.web.views import people
 
+_MOST_COLUMNS = 60  # more are named on the command line
 _HERE = "/applications/{application}"
 
 
@@ -29,8 +31,19 @@ async def _show(context: PageContext, made: Invitation | None = None) -> Respons
         "shares": (await context.client.shares(application.id)).items,
         "dependents": await context.client.dependents(application.id),
         "roles": ShareRole,
+        "rules": await context.client.model_rules(application.id),
+        "followed": _followed(application),
     }
     return pages.render(context, application, "application_settings.html", **values)
+
+
+def _followed(application: Application) -> list[str]:
+    """Return the columns that a prediction can be asked to follow: inputs that are numbers."""
+    found = []
+    for name, node in application.schema_in.get("nodes", {}).items():
+        if node["type"] == "tensor" and node.get("dim") == [1]:
+            found.append(node.get("column", name))
+    return found[:_MOST_COLUMNS]
 
 
 @signed_in

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.knowledge import Module
+from easeml.contract.knowledge import RUNTIMES, Module
 from easeml.errors import NotFound
 from easeml.web.page_context import PageContext, back_to, signed_in
 
@@ -27,7 +27,9 @@ async def show(context: PageContext) -> Response:
     wanted = asked.get("module", "")
     if wanted:
         module = _named(base.modules, wanted)
-        return context.render("module.html", module=module, space=_space(module), base=base)
+        return context.render(
+            "module.html", module=module, space=_space(module), base=base, runtimes=RUNTIMES
+        )
     word = asked.get("word", "").strip()
     groups: dict[str, list[Module]] = {title: [] for title in _KINDS.values()}
     for one in base.modules:

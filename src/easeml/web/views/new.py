@@ -11,6 +11,7 @@ from starlette.routing import Route
 from easeml.client import made_request
 from easeml.contract.applications import Declaration, Proposal
 from easeml.contract.datasets import Column, Dataset, Version
+from easeml.contract.sources import NewOrigin
 from easeml.contract.states import VersionState
 from easeml.contract.task_views import Task
 from easeml.errors import EasemlError, InvalidInput
@@ -44,6 +45,19 @@ async def use_sample(context: PageContext) -> Response:
     if name not in _ABOUT:
         raise InvalidInput(f"There is no sample {name!r}.", where="sample")
     dataset = await context.client.upload(_SAMPLES / f"{name}.csv")
+    return back_to(f"/new/{dataset.id}")
+
+
+@signed_in
+async def fetch(context: PageContext) -> Response:
+    """Have data fetched from elsewhere."""
+    form = await context.form()
+    wish = made_request(
+        NewOrigin,
+        address=str(form.get("address", "")),
+        query=str(form.get("query", "")),
+    )
+    dataset = await context.client.add_origin(wish)
     return back_to(f"/new/{dataset.id}")
 
 
@@ -190,6 +204,7 @@ def _address(request: Request, wishes: Wishes) -> str:
 routes = [
     Route("/new", bring),
     Route("/new/sample", use_sample, methods=["POST"]),
+    Route("/new/origin", fetch, methods=["POST"]),
     Route("/new/{dataset}", review),
     Route("/new/{dataset}", start, methods=["POST"]),
     Route("/new/{dataset}/question", ask, methods=["POST"]),

@@ -1,15 +1,28 @@
-"""What easeml tells the visitor by itself."""
+"""What easeml tells the visitor by itself, and where else it is sent."""
 
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.states import MemberRole, SubscriptionWay
+from easeml.contract.subscriptions import Subscription
 from easeml.web.page_context import PageContext, back_to, signed_in
+
+_PAGE = "/notifications"
+_ELSEWHERE = f"{_PAGE}/elsewhere"
 
 
 @signed_in
 async def show(context: PageContext) -> Response:
     """Show the newest notifications."""
-    return context.render("notifications.html", found=await context.client.notifications())
+    found = await context.client.notifications()
+    is_owner = context.user.member == MemberRole.OWNER
+    return context.render("notifications.html", found=found, is_owner=is_owner)
+
+
+@signed_in
+async def show_elsewhere(context: PageContext) -> Response:
+    """Show where else they are sent."""
+    return await _elsewhere(context)
 
 
 @signed_in
@@ -19,10 +32,47 @@ async def mark_read(context: PageContext) -> Response:
     await context.client.mark_read(
         int(seq) if seq.isascii() and seq.isdecimal() and len(seq) < 19 else 0
     )
-    return back_to("/notifications")
+    return back_to(_PAGE)
+
+
+@signed_in
+async def subscribe(context: PageContext) -> Response:
+    """Have them sent to an address, and show the secret that signs what is posted, once."""
+    form = await context.form()
+    address = str(form.get("address", "")).strip()
+    way = SubscriptionWay.MAIL if _is_mail(address) else SubscriptionWay.WEBHOOK
+    asked = [str(kind) for kind in form.getlist("kinds")]
+    made = await context.client.subscribe(way, address, kinds=asked)
+    return await _elsewhere(context, made)
+
+
+@signed_in
+async def change(context: PageContext) -> Response:
+    """Confirm, test or end a subscription."""
+    form = await context.form()  # checks the token of the session
+    id, what = context.path("id"), context.path("what")
+    if what == "confirm":
+        await context.client.confirm_subscription(id, str(form.get("code", "")).strip())
+    elif what == "test":
+        await context.client.try_subscription(id)
+    else:
+        await context.client.unsubscribe(id)
+    return back_to(_ELSEWHERE)
+
+
+async def _elsewhere(context: PageContext, made: Subscription | None = None) -> Response:
+    sent = [one async for one in context.client.subscriptions()]
+    return context.render("notifications_elsewhere.html", sent=sent, made=made)
+
+
+def _is_mail(address: str) -> bool:
+    return "@" in address and "://" not in address
 
 
 routes = [
-    Route("/notifications", show),
-    Route("/notifications/read", mark_read, methods=["POST"]),
+    Route(_PAGE, show),
+    Route(f"{_PAGE}/read", mark_read, methods=["POST"]),
+    Route(_ELSEWHERE, show_elsewhere),
+    Route(_ELSEWHERE, subscribe, methods=["POST"]),
+    Route(f"{_ELSEWHERE}/{{id}}/{{what}}", change, methods=["POST"]),
 ]

@@ -11,8 +11,8 @@ from easeml.web.rendering import render
 
 
 async def ask(request: Request) -> Response:
-    """Ask for name and password."""
-    return _page(request, request.query_params.get("next", "/"))
+    """Ask for name and password, or by whom else to sign in."""
+    return await sign_in_page(request, request.query_params.get("next", "/"))
 
 
 async def sign_in(request: Request) -> Response:
@@ -24,12 +24,12 @@ async def sign_in(request: Request) -> Response:
         stranger = site_of(request).stranger(request)
         key = await stranger.login(name, str(form.get("password", "")))
     except NotSignedIn as error:
-        return _page(request, there, name, error.message, 401)
+        return await sign_in_page(request, there, name, error.message, 401)
     except EasemlError as error:
         if error.code != "too-many":
             raise
-        return _page(request, there, name, error.message, 429)
-    response = back_to(_inside(there))
+        return await sign_in_page(request, there, name, error.message, 429)
+    response = back_to(inside(there))
     session.begin(request, response, key)
     return response
 
@@ -44,14 +44,21 @@ async def sign_out(context: PageContext) -> Response:
     return response
 
 
-def _page(
+async def sign_in_page(
     request: Request, there: str, name: str = "", problem: str = "", status: int = 200
 ) -> Response:
-    values = {"next": _inside(there), "name": name, "problem": problem}
+    """Return the page for who is not signed in; ``there``: where they wanted to go."""
+    ways = await site_of(request).stranger(request).sign_in_ways()
+    values = {
+        "next": inside(there),
+        "name": name,
+        "problem": problem,
+        "provider": ways.identity_provider,
+    }
     return HTMLResponse(render(request, "sign_in.html", **values), status)
 
 
-def _inside(path: str) -> str:
+def inside(path: str) -> str:
     """Return a path of this site; anything else becomes the first page."""
     return (
         path

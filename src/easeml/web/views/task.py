@@ -3,6 +3,8 @@
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.states import TaskState
+from easeml.contract.task_progress import share_done
 from easeml.web import model_charts
 from easeml.web.page_context import PageContext, signed_in
 from easeml.web.report_parts import shown
@@ -30,6 +32,7 @@ async def show(context: PageContext) -> Response:
         report=view.report,
         answers=[shown(answer) for answer in view.answers],
         pictures=pictures,
+        share=share_done(view.log.text) if view.task.state == TaskState.RUNNING else None,
     )
 
 

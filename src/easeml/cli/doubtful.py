@@ -1,0 +1,20 @@
+"""How doubtful cells look in a terminal."""
+
+from easeml.cli.output import print_table, say
+from easeml.contract.work import DoubtfulCell, Doubts
+
+_SHOWN = 3  # candidates of a cell
+
+
+def print_doubts(found: Doubts) -> None:
+    """Print doubtful cells, a line each."""
+    if not found.looked:
+        say("Nobody has looked for doubtful cells yet. Add --look.")
+        return
+    say(f"{found.total} doubtful cells in version {found.number}.")
+    rows = [(one.row, one.column, one.given, _told(one), one.source) for one in found.items]
+    print_table(["row", "column", "given", "could be", "found by"], rows)
+
+
+def _told(cell: DoubtfulCell) -> list[str]:
+    return [f"{one.value} {one.weight:.0%}" for one in cell.candidates[:_SHOWN]]

@@ -1,0 +1,148 @@
+"""``notify``: what easeml tells by itself, and where else it is sent."""
+
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import moment, print_json, print_table, say
+from easeml.client import Client
+from easeml.contract.states import SubscriptionState, SubscriptionWay
+from easeml.contract.subscriptions import Subscription
+from easeml.errors import InvalidInput
+
+notify = typer.Typer(no_args_is_help=True, help="Notifications, and where they are sent.")
+SubscriptionId = Annotated[str, typer.Argument(metavar="ID", help="See `easeml notify list`.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.add_typer(notify, name="notify")
+
+
+@notify.command()
+def news(
+    limit: Annotated[int, typer.Option(min=1, max=500, help="How many at most.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show the newest notifications."""
+    with Client() as client:
+        found = client.notifications(limit=limit)
+    if as_json:
+        print_json(found)
+        return
+    rows = [(moment(one.created), one.name or one.subject, one.text) for one in found.items]
+    print_table(["when", "about", "what"], rows)
+
+
+@notify.command()
+def add(
+    *,
+    webhook: Annotated[
+        str | None, typer.Option(metavar="URL", help="Post each to this address, signed.")
+    ] = None,
+    mail: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Mail them, at most one mail in ten minutes."),
+    ] = None,
+    kinds: Annotated[
+        str, typer.Option(help="Kinds with commas, such as promotion,watch.alert; all by default.")
+    ] = "",
+    application: Annotated[
+        str, typer.Option("--application", metavar="ID", help="Only what concerns it.")
+    ] = "",
+    quiet: Annotated[
+        str, typer.Option(metavar="FROM-TO", help="Hours (UTC) without mail, such as 22-7.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Send notifications elsewhere from now on: to a webhook, or by mail."""
+    if (webhook is None) == (mail is None):
+        raise InvalidInput("Say either --webhook or --mail.", where="--webhook")
+    way = SubscriptionWay.WEBHOOK if webhook else SubscriptionWay.MAIL
+    asked = [kind.strip() for kind in kinds.split(",") if kind.strip()]
+    with Client() as client:
+        made = client.subscribe(
+            way,
+            webhook or mail or "",
+            kinds=asked,
+            application_id=application,
+            quiet=_hours(quiet),
+        )
+    if as_json:
+        print_json(made)
+        return
+    print_table(_HEADINGS, [_row(made)])
+    if made.secret:
+        say(f"Secret of the signatures, shown this once: {made.secret}")
+    else:
+        say(f"A code is mailed to it: easeml notify confirm {made.id} CODE")
+
+
+@notify.command("list")
+def list_all(as_json: Json = False) -> None:
+    """Show where notifications are sent, and whether they arrive."""
+    with Client() as client:
+        found = list(client.subscriptions())
+    if as_json:
+        print_json(found)
+        return
+    print_table(_HEADINGS, [_row(one) for one in found])
+
+
+@notify.command()
+def confirm(
+    subscription_id: SubscriptionId,
+    code: Annotated[str, typer.Argument(metavar="CODE", help="As the mail says it.")],
+    as_json: Json = False,
+) -> None:
+    """Confirm an address of mail by the code that it got."""
+    with Client() as client:
+        _print(client.confirm_subscription(subscription_id, code), as_json)
+
+
+@notify.command()
+def test(subscription_id: SubscriptionId, as_json: Json = False) -> None:
+    """Send a test; a subscription that is paused goes on with it."""
+    with Client() as client:
+        _print(client.try_subscription(subscription_id), as_json)
+
+
+@notify.command()
+def end(subscription_id: SubscriptionId, as_json: Json = False) -> None:
+    """Send nothing there any more, for good."""
+    with Client() as client:
+        _print(client.unsubscribe(subscription_id), as_json)
+
+
+_HEADINGS = ["id", "sent to", "kinds", "state", "last sent", "last error"]
+
+
+def _row(one: Subscription) -> tuple[str, ...]:
+    kinds = ", ".join(one.kinds) or "all"
+    if one.application_id:
+        kinds = f"{kinds} of {one.application_id}"
+    return one.id, one.address, kinds, _state(one), moment(one.last_sent), one.error
+
+
+def _state(one: Subscription) -> str:
+    if one.state == SubscriptionState.ACTIVE and one.failures:
+        return f"failing, {one.failures} times"
+    return one.state
+
+
+def _print(one: Subscription, as_json: bool) -> None:
+    if as_json:
+        print_json(one)
+    else:
+        print_table(_HEADINGS, [_row(one)])
+
+
+def _hours(text: str) -> list[int]:
+    """Return the two hours of ``22-7``; raises ``InvalidInput`` for another text."""
+    if not text:
+        return []
+    begin, _, end_ = text.partition("-")
+    if not (begin.isdecimal() and end_.isdecimal()):
+        raise InvalidInput(f"{text!r} is not two hours.", where="--quiet", remedy="Such as 22-7.")
+    return [int(begin), int(end_)]

@@ -1,0 +1,89 @@
+"""``user sessions`` and ``user reset-password``: where one is signed in, and a password that is lost."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from easeml.cli.local_home import HomeOption, local_settings
+from easeml.cli.options import Json
+from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.passwords import read_password
+from easeml.client import Client
+from easeml.contract.accounts import Key
+from easeml.contract.states import KeyKind
+from easeml.errors import InvalidInput, NotFound
+
+
+def add_to(users: typer.Typer) -> None:
+    """Add the commands to ``users``."""
+    users.command()(sessions)
+    users.command("reset-password")(reset_password)
+
+
+def sessions(
+    *,
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="ID", help="End this sign-in.")
+    ] = None,
+    end_others: Annotated[
+        bool, typer.Option("--end-others", help="End all sign-ins but this one.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List where you are signed in: program, address, since when, last use; or end sign-ins."""
+    if end and end_others:
+        raise InvalidInput("Say either --end or --end-others.", where="--end")
+    with Client() as client:
+        if end_others:
+            client.end_sign_ins()
+        elif end:
+            _end(client, end)
+        found = _open_sign_ins(client)
+    if as_json:
+        return print_json(found)
+    rows = []
+    for one in found:
+        here = "this one" if one.is_yours_now else ""
+        rows.append((one.id, one.origin, moment(one.created), moment(one.used), here))
+    return print_table(["id", "from", "since", "last used", ""], rows)
+
+
+def reset_password(
+    name: Annotated[str, typer.Argument(help="Who lost their password.")] = "admin",
+    home: HomeOption = None,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Set a lost password by the home's database, whether easeml runs or not; ends all their keys."""
+    from easeml.service.accounts import users
+    from easeml.store import Store
+
+    settings = local_settings(home)
+    password = read_password(f"New password of {name}", password_stdin, confirm=True)
+    store = Store.of(settings)
+    try:
+        users.reset_password(store, name, password)
+    finally:
+        store.close()
+    if as_json:
+        print_json({"name": name})
+    else:
+        say(f"The password of {name} is changed; all sign-ins and keys of {name} are ended.")
+
+
+def _open_sign_ins(client: Client) -> list[Key]:
+    sign_ins = [key for key in client.api_keys() if key.kind == KeyKind.SIGN_IN]
+    now = time.time()
+    return [key for key in sign_ins if not key.revoked and (key.expires or now) >= now]
+
+
+def _end(client: Client, key_id: str) -> None:
+    """End a sign-in. Raises ``NotFound``: no API key is ended by mistake."""
+    if key_id not in [key.id for key in _open_sign_ins(client)]:
+        raise NotFound(
+            "You have no such sign-in.", where=key_id, remedy="See `easeml user sessions`."
+        )
+    client.revoke_key(key_id)

@@ -1,0 +1,166 @@
+"""Tables that came again from where they lie: are they still the same table, and what is new?
+
+Only rows that are new join a version. Rows that came before stay, with their ids, their roles and
+what people corrected, also where the source does not have them any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError, shown
+from easeml.data.types import values as v
+from easeml.data.types.cells import CELLS
+from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.declared_columns import kinds_of
+from easeml.data.types.text_tables import column_text
+from easeml.data.versions.changes import does_not_fit, feed, lasting_notes, summed
+from easeml.data.versions.declared import Declared
+from easeml.data.versions.splits import Split
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+_ANOTHER_TYPE = 0.5  # share of unreadable cells from which a column is not what it was
+_CHECKED = ("number", "timestamp")  # anything can be a category or a text
+
+
+def check_renewed(table: pa.Table, reports: Sequence[ColumnReport], name: str) -> None:
+    """Check that a table can take the place of the one that ``reports`` tell of.
+
+    It may have other rows and further columns. Raises ``DatasetError``, naming every difference,
+    where a column is missing that was in use, or most of its cells are of another type: an error
+    page, half a header, another table.
+    """
+    differences = []
+    for report in reports:
+        if report.role != "drop":
+            differences += _differences(table, report)
+    if differences:
+        raise does_not_fit(differences, name)
+
+
+def check_whole(rows: int, before: int, new: int, name: str) -> None:
+    """Raise ``DatasetError`` for a table that seems cut off.
+
+    It has less than half of the rows that it had, or fewer and none that is new. Such rows would
+    join once more when the whole table comes again.
+    """
+    is_cut = rows < before and (new == 0 or 2 * rows < before)
+    if is_cut:
+        raise DatasetError(
+            f"it has {rows:,} rows, had {before:,}, and seems cut off; nothing was changed.",
+            where=name,
+            remedy="If it is whole: easeml data refresh DATASET --fewer.",
+        )
+
+
+def number_of_new_rows(before: pa.Table, table: pa.Table) -> int:
+    """Return how many rows of ``table`` are not in ``before``, in whatever order they come.
+
+    All rows are new where the columns have other names.
+    """
+    if set(before.column_names) != set(table.column_names):
+        return table.num_rows
+    return int(_are_new(before, table, table.column_names).sum())
+
+
+def renewed(version: Declared, before: pa.Table, table: pa.Table, name: str) -> Declared:
+    """Return ``version`` with the rows that ``table`` has beyond ``before``.
+
+    Both are as ``read_upload`` gives them; a row that comes twice more is two new rows. Rows are
+    compared in the columns that the version uses. They are divided as ``feed`` does. ``name`` of
+    the table, for messages.
+
+    Raises ``DatasetError``, naming every difference, if the new rows do not fit.
+    """
+    used = _used_columns(version)
+    known = {*used, *version.schema_in.dropped}
+    both = [one for one in used if one in before.column_names and one in table.column_names]
+    are_new = _are_new(before, table, both)
+    count = int(are_new.sum())
+    notes = _notes(version, before, table, both, known)
+    if not count:
+        return summed(replace(version, notes=[*lasting_notes(version), *notes]), {})
+    rows = table.filter(are_new).select([one for one in table.column_names if one in known])
+    try:
+        grown = feed(version, rows, name)
+    except DatasetError as error:
+        message = f"{error.message} Rows are counted among the {count:,} that are new."
+        raise DatasetError(message, where=error.where, remedy=error.remedy) from error
+    return replace(grown, notes=[*grown.notes, *notes])
+
+
+def _used_columns(version: Declared) -> list[str]:
+    split = Split(*version.summary.get("split", "random").partition(":")[::2])
+    used = [*kinds_of(version.schema_in), *kinds_of(version.schema_out), split.column]
+    return list(dict.fromkeys(column for column in used if column))
+
+
+def _notes(
+    version: Declared,
+    before: pa.Table,
+    table: pa.Table,
+    both: Collection[str],
+    known: Collection[str],
+) -> list[str]:
+    notes = []
+    gone = int(_are_new(table, before, both).sum())
+    if gone:
+        rows = f"{gone:,} row{'' if gone == 1 else 's'}"
+        notes.append(f"{rows} that came before came no more; what was there of them stays.")
+    further = [one for one in table.column_names if one not in known]
+    if further:
+        notes.append(f"Columns that came later are not used: {', '.join(further[:5])}.")
+    return notes
+
+
+def _are_new(before: pa.Table, table: pa.Table, columns: Collection[str]) -> np.ndarray:
+    """Return which rows of ``table`` are not in ``before``: of equal ones, the last."""
+    import numpy as np
+    import pandas as pd
+
+    if not columns:
+        return np.ones(table.num_rows, dtype=bool)
+    old = pd.Series(_keys(before, columns))
+    new = pd.Series(_keys(table, columns))
+    there = new.map(old.value_counts()).fillna(0).to_numpy()
+    place_among_equals = new.groupby(new).cumcount().to_numpy()
+    return np.asarray(place_among_equals >= there)
+
+
+def _keys(table: pa.Table, columns: Collection[str]) -> np.ndarray:
+    """Return a number a row; rows whose cells are equal have the same."""
+    import pandas as pd
+    import pyarrow as pa
+    from pandas.util import hash_pandas_object
+
+    cells = {}
+    for name in columns:
+        column = table.column(name)
+        if not pa.types.is_string(column.type):  # pictures, tensors, graphs
+            column = pa.array([repr(cell) for cell in column.to_pylist()], pa.string())
+        cells[name] = column.to_pandas().astype(object)
+    frame = pd.DataFrame(cells)
+    found = hash_pandas_object(frame, index=False)  # pyright: ignore[reportCallIssue]
+    return found.to_numpy()
+
+
+def _differences(table: pa.Table, report: ColumnReport) -> list[str]:
+    name = report.name
+    if name not in table.column_names:
+        return [f"column '{name}' is missing."]
+    if report.type in CELLS or report.type not in _CHECKED:
+        return []
+    text = column_text(table, name)
+    array = v.plain(text, report.type, report.format, report.missing_codes)
+    made = v.convert(array, report.type, (), report.format)
+    there = len(made.bad) - int(made.missing.sum())
+    bad = int(made.bad.sum())
+    if bad <= _ANOTHER_TYPE * there:
+        return []
+    first = shown(text[int(made.bad.argmax())].as_py())
+    return [f"column '{name}' was {report.type}, and is not: {first}, {bad:,} of {there:,}."]

@@ -1,0 +1,25 @@
+"""Networks that a setting names."""
+
+from ipaddress import ip_network
+
+from easeml.errors import InvalidInput
+
+
+def networks_of(setting: str) -> list[str]:
+    """Return the addresses and networks of ``trusted_proxies``: ``10.0.0.0/8, 192.0.2.7``.
+
+    Raises ``InvalidInput`` for what is neither, such as a name or a ``*`` that would believe anybody.
+    """
+    found = []
+    for text in setting.split(","):
+        if not text.strip():
+            continue
+        try:
+            found.append(str(ip_network(text.strip(), strict=False)))
+        except ValueError as error:
+            raise InvalidInput(
+                f"{text.strip()!r} is no address and no network.",
+                where="trusted_proxies",
+                remedy="Such as 10.0.0.0/8 or 192.0.2.7.",
+            ) from error
+    return found

@@ -1,0 +1,74 @@
+"""A process that runs and does nothing: the supervisor kills it, and starts it again."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+import structlog
+
+from easeml.contract.states import ProcessState
+from easeml.errors import EasemlError
+from easeml.store import Store
+
+from .managed import ManagedProcess
+from .membership import this_host
+
+_LOOK_EVERY = 3.0  # seconds
+_SILENT_LEASES = 6  # so many leases without a heartbeat are no slow disk any more
+_log = structlog.get_logger()
+
+
+class Watch:
+    """Tells whose heartbeats stopped while others' went on.
+
+    Where all stopped, it is the database that stands still. Only changes are looked at, since the
+    clock of the database may jump.
+    """
+
+    def __init__(self, silence: float, clock: Callable[[], float] = time.monotonic):
+        """``silence``: seconds without a heartbeat after which a process is stuck."""
+        self._silence = silence
+        self._clock = clock
+        self._seen: dict[str, tuple[float, float]] = {}  # the heartbeat, and when it came
+
+    def stuck(self, heartbeats: Mapping[str, float]) -> set[str]:
+        """Return the ids of those that are stuck, of all processes' heartbeats by id."""
+        now = self._clock()
+        seen: dict[str, tuple[float, float]] = {}
+        for process_id, heartbeat in heartbeats.items():
+            before, since = self._seen.get(process_id, (None, now))
+            seen[process_id] = (heartbeat, since if before == heartbeat else now)
+        self._seen = seen
+        silent = {process_id: now - since for process_id, (_, since) in seen.items()}
+        is_database_well = any(seconds < self._silence / 2 for seconds in silent.values())
+        if not is_database_well:
+            return set()
+        return {process_id for process_id, seconds in silent.items() if seconds > self._silence}
+
+
+def kill_stuck(store: Store, watch: Watch, processes: Sequence[ManagedProcess]) -> None:
+    """Kill those of ``processes`` that are stuck. Raises ``DatabaseAway``."""
+    with store.read() as tx:
+        running = tx.processes.list(state=ProcessState.RUNNING, limit=None)
+    stuck = watch.stuck({one.id: one.heartbeat for one in running})
+    own = {process.pid for process in processes}
+    for one in running:
+        if one.id in stuck and one.host == this_host() and one.pid in own:
+            _log.warning("process is stuck, and killed", kind=one.kind, pid=one.pid)
+            os.kill(one.pid, signal.SIGKILL)
+
+
+def watch_beside(store: Store, lease_seconds: float, processes: Sequence[ManagedProcess]) -> None:
+    """Look after ``processes`` in a thread of its own: a database that hangs must not stop others."""
+    watch = Watch(_SILENT_LEASES * lease_seconds)
+
+    def look() -> None:
+        while True:
+            time.sleep(_LOOK_EVERY)
+            with suppress(EasemlError, ProcessLookupError):
+                kill_stuck(store, watch, processes)
+
+    threading.Thread(target=look, name="watch-stuck", daemon=True).start()

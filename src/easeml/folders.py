@@ -1,0 +1,75 @@
+"""Files that are there as a whole or not at all; and removing folders in which programs of others
+have worked, whatever they left there.
+"""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_OWNER_ONLY = 0o700
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all that is in it; what cannot be removed stays, without an error.
+
+    Folders may lie in each other however deep: ``shutil.rmtree`` ends with ``RecursionError``
+    where they lie a thousand deep, and a program makes that many in a moment.
+    """
+    with suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if folder.is_dir() and not folder.is_symlink():
+        _flatten(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[Path]:
+    """Make a temporary folder for as long as the context lasts; give its path without links."""
+    made = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
+    try:
+        yield made
+    finally:
+        remove_folder(made)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give where to write a file: it takes the place of ``path`` when the block ends.
+
+    Where the block fails, or the process is killed, ``path`` is as it was. What is no file, such as
+    a pipe, is written as it is.
+    """
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    place = path.resolve()  # a link stays one
+    part = place.with_name(f"{place.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield part
+        part.replace(place)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _flatten(top: Path) -> None:
+    """Move every folder up until it lies in ``top`` itself."""
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        with suppress(OSError):
+            folder.chmod(_OWNER_ONLY)
+            for inner in _folders_in(folder):
+                place = inner
+                if folder != top:
+                    place = top / secrets.token_hex(16)
+                    inner.rename(place)
+                waiting.append(place)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    with os.scandir(folder) as entries:
+        return [Path(one.path) for one in entries if one.is_dir(follow_symlinks=False)]

@@ -1,0 +1,193 @@
+"""Measures that need more than answers and predictions: groups of rows, and rows with noise.
+
+``gap(COLUMN, OBJECTIVE)`` is the largest difference of an objective's value between the groups of
+a column, and ``worst(COLUMN, OBJECTIVE)`` its value for the group where it is worst: ``difference``
+between groups and ``group_min`` (or ``group_max``) of fairlearn's ``MetricFrame``. ``noisy(SHARE,
+OBJECTIVE)`` is the value where that share of the cells is exchanged with those of other rows. The
+objective is that of the application where none is named.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.errors import InvalidInput
+
+from .added import objective_for
+from .calls import Call, number, quoted, read_call, unquoted, written
+from .contract import Predictions
+from .objective_programs import ProcessObjective
+from .registry import load_registry
+from .score import Measured, measured, value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GAP, WORST, NOISY = "gap", "worst", "noisy"
+FAMILIES = (GAP, WORST, NOISY)
+LEAST_ROWS = 10
+"""Validation rows of a group that is compared; the value of fewer is mostly chance."""
+_MOST_GROUPS = 50
+_DRAWS, _SEED = 200, 20180801
+_USUAL_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """A measure of this kind. ``column``: of groups; ``share``: of cells; ``objective``: measured."""
+
+    kind: str
+    objective: str
+    column: str = ""
+    share: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The one name that says the same; without the objective where it is the application's."""
+        first = quoted(self.column) if self.kind != NOISY else f"{self.share:.15g}"
+        return written(self.kind, [first, self.objective] if self.objective else [first])
+
+
+def read_further(name: str) -> Further | None:
+    """Return the measure that a name means; None for one that is an objective.
+
+    Raises ``InvalidInput`` for what it does not take.
+    """
+    call = read_call(name)
+    if call is None and name.strip().lower() == NOISY:
+        return Further(NOISY, "", share=_USUAL_SHARE)
+    if call is None or call.family not in FAMILIES:
+        return None
+    if not 1 <= len(call.arguments) <= 2:
+        example = "noisy(0.1)" if call.family == NOISY else f"{call.family}(COLUMN, accuracy)"
+        raise InvalidInput(
+            f"{call.family} takes one or two things.", where="measure", remedy=f"Write {example}."
+        )
+    objective = call.arguments[1] if len(call.arguments) == 2 else ""
+    if call.family == NOISY:
+        return Further(NOISY, objective, share=_share(call))
+    return Further(call.family, objective, column=unquoted(call.arguments[0]))
+
+
+def one_name(name: str) -> str:
+    """Return the one name of a measure that was checked before, however it is written."""
+    further = read_further(name)
+    if further is None:
+        return load_registry().get(name).name
+    if not further.objective:
+        return further.name
+    return replace(further, objective=load_registry().get(further.objective).name).name
+
+
+def _share(call: Call) -> float:
+    share = number(call.arguments[0])
+    if not 0 < share < 1:
+        raise InvalidInput(
+            "The share of the cells is between 0 and 1.",
+            where="measure",
+            remedy="Write noisy(0.1).",
+        )
+    return share
+
+
+def measure_further(
+    further: Further,
+    objective: str,
+    rows: "pd.DataFrame",
+    target: str,
+    predictions: Predictions,
+    predict: "Callable[[pd.DataFrame], Predictions] | None" = None,
+) -> Measured:
+    """Return the measure of predictions of ``rows``, with a 95 % interval.
+
+    ``objective``: of the application. ``predict``: the model, for ``noisy``. Raises ``InvalidInput``
+    where it cannot be measured: a column that is not there or has one group, no model, or an
+    objective that is a program.
+    """
+    name = further.objective or objective
+    if isinstance(objective_for(name, predictions.classes), ProcessObjective):
+        raise InvalidInput(f"{name} is a program, which is too slow for this.", where=further.name)
+    if further.kind == NOISY:
+        if predict is None:
+            raise InvalidInput("The model is needed to predict noisy rows.", where=further.name)
+        said = predict(with_noise(rows, target, further.share))
+        found = measured(name, rows[target], said, target=target)
+        return replace(found, objective=further.name)
+    if further.column not in rows.columns:
+        raise InvalidInput(f"There is no column {further.column!r}.", where=further.name)
+    groups, actual = rows[[further.column]].iloc[:, 0], rows[[target]].iloc[:, 0]
+    return _of_groups(further, name, groups, actual, predictions)
+
+
+def with_noise(rows: "pd.DataFrame", target: str, share: float) -> "pd.DataFrame":
+    """Return the rows with a share of the cells of each input exchanged with those of other rows.
+
+    Each column keeps its values: they stand in other rows. The same rows give the same each time.
+    """
+    random = np.random.default_rng(_SEED)
+    noisy = rows.copy()
+    for column in rows.columns:
+        if column in (target, "_row"):
+            continue
+        chosen = np.flatnonzero(random.random(len(rows)) < share)
+        taken = random.permutation(len(rows))[: len(chosen)]
+        values = rows[column].array.copy()
+        values[chosen] = rows[column].array[taken]
+        noisy[column] = values
+    return noisy
+
+
+def _of_groups(
+    further: Further, name: str, column: Any, actual: Any, predictions: Predictions
+) -> Measured:
+    known = ~(column.isna() | actual.isna()).to_numpy()
+    labels = column.astype(str).to_numpy()
+    groups = _groups(labels[known], further)
+    places = {group: np.flatnonzero(known & (labels == group)) for group in groups}
+    whole = measured(name, actual, predictions, resamples=0)
+
+    def found(chosen: Mapping[Any, NDArray[np.intp]]) -> float:
+        values = []
+        for rows in chosen.values():
+            values.append(value(name, actual.iloc[rows], predictions.of_rows(rows)))
+        if further.kind == GAP:
+            return max(values) - min(values)
+        return max(values) if whole.lower_is_better else min(values)
+
+    result = found(places)
+    random = np.random.default_rng(_SEED)
+    drawn = []
+    for _ in range(_DRAWS):
+        again = {group: random.choice(rows, len(rows)) for group, rows in places.items()}
+        drawn.append(found(again))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Measured(
+        result,
+        min(result, float(low)),
+        max(result, float(high)),
+        lower_is_better=further.kind == GAP or whole.lower_is_better,
+        in_unit_of_target=whole.in_unit_of_target,
+        objective=further.name,
+        unit=whole.unit,
+    )
+
+
+def _groups(labels: NDArray[Any], further: Further) -> list[str]:
+    names, counts = np.unique(labels, return_counts=True)
+    if len(names) > _MOST_GROUPS:
+        raise InvalidInput(
+            f"{further.column!r} has {len(names)} groups, more than {_MOST_GROUPS}.",
+            where=further.name,
+            remedy="Name a column of few categories.",
+        )
+    compared = [str(name) for name in names[counts >= LEAST_ROWS]]
+    if len(compared) < 2:
+        raise InvalidInput(
+            f"Fewer than two groups of {further.column!r} have {LEAST_ROWS} validation rows.",
+            where=further.name,
+            remedy="Feed more rows, or name another column.",
+        )
+    return compared

@@ -1,0 +1,53 @@
+"""What a key may be used for, of what its owner may do.
+
+Asked before any route is looked up: what a scope does not name is refused, new routes as well.
+"""
+
+from easeml.contract.states import KeyScope
+from easeml.errors import NotAllowed
+from easeml.service.access.caller import Caller
+from easeml.service.access.sharing import Asked
+
+_READING = ("GET", "HEAD")
+_METRICS = ("GET", "/metrics")
+_ABOUT_MODEL = {("GET", "v2", ""), ("GET", "v2", "/ready")}
+_ABOUT_SERVER = "/v2"  # the Open Inference Protocol asks it first
+_MAKE = "Make a key with a larger scope: easeml key create NAME --scope SCOPE."
+
+
+def check(caller: Caller, method: str, path: str, asked: Asked | None) -> None:
+    """Raise ``NotAllowed`` where the caller's key is for less than a request.
+
+    ``asked``: what of an application the path names.
+    """
+    if caller.scope == KeyScope.ALL:
+        return
+    if caller.scope == KeyScope.READ:
+        _check_reads(method)
+    elif caller.scope == KeyScope.METRICS:
+        _check_watches(method, path)
+    else:
+        _check_predicts(caller, method, path, asked)
+
+
+def _check_reads(method: str) -> None:
+    if method not in _READING:
+        raise NotAllowed("The scope of this key is reading only.", where="key", remedy=_MAKE)
+
+
+def _check_watches(method: str, path: str) -> None:
+    if (method, path) != _METRICS:
+        raise NotAllowed("The scope of this key is metrics only.", where="key", remedy=_MAKE)
+
+
+def _check_predicts(caller: Caller, method: str, path: str, asked: Asked | None) -> None:
+    if asked is None and (method, path) == ("GET", _ABOUT_SERVER):
+        return
+    if asked is None or not (asked.is_prediction or asked.what in _ABOUT_MODEL):
+        raise NotAllowed("The scope of this key is predictions only.", where="key", remedy=_MAKE)
+    if caller.application_id not in ("", asked.id):
+        raise NotAllowed(
+            f"The scope of this key is predictions of {caller.application_id} only.",
+            where="key",
+            remedy="Make a key for this application as well.",
+        )

@@ -1,0 +1,159 @@
+"""What the models of an application are measured by, beside the objectives that fit its target."""
+
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from easeml.contract.models import Measures
+from easeml.errors import Conflict, InvalidInput
+from easeml.modules import Registry, labels_of
+from easeml.modules.calls import quoted
+from easeml.modules.further_measures import GAP, NOISY, WORST, read_further
+from easeml.schema import Schema
+from easeml.service.access.caller import Caller
+from easeml.service.applications import objectives
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models import measuring
+from easeml.service.tasks import requests
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import Application, DatasetVersion
+
+MeasureName = Annotated[
+    str, Field(min_length=1, max_length=2000, description="such as gap(sex) or recall(bad)")
+]
+_CATEGORY = "category"
+_MOST = 12  # of an application
+_MOST_GROUPS = 12  # of a column that is offered
+
+
+def get(store: Store, caller: Caller, application_id: str) -> Measures:
+    """Return what models are measured by, and what else could be asked. Raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return show(tx, tables, tables.applications.get(application_id))
+
+
+def ask(store: Store, caller: Caller, application_id: str, measure: MeasureName) -> Measures:
+    """Measure the models of an application by more: those there are, and those to come.
+
+    The same again measures what was not yet. Raises ``NotFound``, and ``InvalidInput`` for a measure
+    that there is not or that does not fit.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        name = checked(tx, application, measure)
+        return add(tx, application, [name])
+
+
+def drop(store: Store, caller: Caller, application_id: str, measure: MeasureName) -> Measures:
+    """Measure no further models by something; what was measured is forgotten nowhere.
+
+    Raises ``NotFound``.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        kept = [name for name in application.rules.measures if name != measure.strip()]
+        rules = replace(application.rules, measures=kept)
+        application = tables.applications.update(application.id, rules=rules)
+        return show(tx, tables, application)
+
+
+def add(tx: Transaction, application: Application, names: list[str]) -> Measures:
+    """Measure by names that were ``checked``; see ``ask``."""
+    tables = tx.scoped(application.tenant_id)
+    asked = list(dict.fromkeys([*application.rules.measures, *names]))
+    if len(asked) > _MOST:
+        raise Conflict(
+            f"An application has at most {_MOST} further measures.",
+            remedy="Take one back that you do not look at.",
+        )
+    rules = replace(application.rules, measures=asked)
+    application = tables.applications.update(application.id, rules=rules)
+    under_way = requests.under_way(tables, measuring.KIND, application.id)
+    task = None if under_way else measuring.ask(tx, application, asked)
+    shown = show(tx, tables, application)
+    return shown.model_copy(update={"task_id": task.id}) if task else shown
+
+
+def checked(tx: Transaction, application: Application, measure: str) -> str:
+    """Return the one name of a measure that fits an application.
+
+    Raises ``InvalidInput``, and ``Conflict`` before the data is ready.
+    """
+    tables = tx.scoped(application.tenant_id)
+    version = tables.versions.get(application.version_id)
+    registry = knowledge_base.of_tenant(tx, application.tenant_id)
+    if not version.schema_out:
+        raise Conflict("The data is being prepared.", remedy="Try again in a moment.")
+    target = Schema.from_json(version.schema_out)
+    further = read_further(measure)
+    if further is None:
+        return _objective(measure.strip(), registry, target)
+    if further.kind in (GAP, WORST):
+        _check_column(further.column, version)
+    if further.objective:
+        further = replace(further, objective=_objective(further.objective, registry, target))
+    return further.name
+
+
+def show(tx: Transaction, tables: Tables, application: Application) -> Measures:
+    """Return the resource."""
+    version = tables.versions.get(application.version_id)
+    under_way = requests.under_way(tables, measuring.KIND, application.id)
+    return Measures(
+        application_id=application.id,
+        asked=application.rules.measures,
+        offered=_offered(version, knowledge_base.of_tenant(tx, application.tenant_id)),
+        task_id=under_way[0].id if under_way else "",
+    )
+
+
+def _objective(name: str, registry: Registry, target: Schema) -> str:
+    """Return the one name of an objective that fits. Raises ``InvalidInput``."""
+    member = objectives.of_family(name, registry, target)
+    if member is not None:
+        return member.name
+    fitting = [one.name for one in registry.objectives_for(target)]
+    if name in fitting:
+        return name
+    raise InvalidInput(
+        f"There is no measure {name!r} for this target.",
+        where="measure",
+        remedy=knowledge_base.likely(name, fitting),
+    )
+
+
+def _check_column(column: str, version: DatasetVersion) -> None:
+    known = {one["name"]: one for one in version.columns if one["role"] == "input"}
+    if column not in known:
+        raise InvalidInput(
+            f"There is no input column {column!r}.",
+            where="measure",
+            remedy=knowledge_base.likely(column, known),
+        )
+    if known[column]["type"] != _CATEGORY:
+        raise InvalidInput(
+            f"The column {column!r} has no groups: it is a {known[column]['type']}.",
+            where="measure",
+            remedy="Name a category.",
+        )
+
+
+def _offered(version: DatasetVersion, registry: Registry) -> list[str]:
+    """Return measures that fit, for who does not know how they are written."""
+    if not version.schema_out:
+        return []
+    found = []
+    for label in (labels_of(version.schema_out) or [])[:4]:
+        for family in registry.families_for(version.schema_out):
+            if family.takes == ("class",) and family.sought:
+                found.append(f"{family.name}({quoted(label)})")
+    for column in version.columns:
+        classes = column.get("classes", [])
+        is_input = column["role"] == "input" and column["type"] == _CATEGORY
+        if is_input and len(classes) <= _MOST_GROUPS:
+            found.append(f"{GAP}({quoted(column['name'])})")
+    return [*found, f"{NOISY}(0.1)"]

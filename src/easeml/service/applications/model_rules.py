@@ -1,0 +1,170 @@
+"""The rules that every model of an application has to keep: looked at, and changed at any time."""
+
+from dataclasses import replace
+
+from easeml.contract.model_rules import LeftOut, ModelRules, NewModelRules
+from easeml.contract.states import ENDED_JOBS, JobState, TaskGroup
+from easeml.errors import Conflict, InvalidInput
+from easeml.ids import new_id
+from easeml.modules import Registry
+from easeml.search import feasible
+from easeml.service.access.caller import Caller
+from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.rules import NOT_MONOTONIC, allowed_models, check_monotonic, matching
+from easeml.service.models import promotion
+from easeml.service.search import jobs, model_limits
+from easeml.service.search.beliefs import arm_of
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import Application, Job
+from easeml.store.shapes import Rules
+
+EVENT = "application.rules"
+
+
+def get(store: Store, caller: Caller, application_id: str) -> ModelRules:
+    """Return the rules of an application, and what they leave out and why. Raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        registry = knowledge_base.of_tenant(tx, caller.tenant_id)
+        return _show(tables, registry, tables.applications.get(application_id))
+
+
+def set_rules(store: Store, caller: Caller, application_id: str, wish: NewModelRules) -> ModelRules:
+    """Ask other things of every model that serves. The same rules again change nothing.
+
+    The search goes on under them. What serves and breaks them gives way to the best model that
+    keeps them, as soon as there is one. Where columns are to be followed that were not, no model of
+    before knows that: a new search begins on the same data.
+
+    Raises ``NotFound``, ``InvalidInput`` for a column that cannot be followed or where no model is
+    left, and ``Conflict`` where a new search would have to begin before the data is ready.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        before = application.rules
+        rules = replace(
+            before,
+            latency=wish.max_latency,
+            size=wish.max_size,
+            monotonic=dict(wish.monotonic),
+        )
+        registry = knowledge_base.of_tenant(tx, caller.tenant_id)
+        if rules != before:
+            _check(tables, registry, application, rules)
+            application = tables.applications.update(application.id, rules=rules)
+            _follow(tx, application, before)
+        return _show(tables, registry, application)
+
+
+def _check(tables: Tables, registry: Registry, application: Application, rules: Rules) -> None:
+    version = tables.versions.get(application.version_id)
+    if not version.schema_out:
+        raise Conflict("The data is being prepared.", remedy="Try again in a moment.")
+    check_monotonic(rules, version.schema_in, version.schema_out)
+    matches = matching(registry, version.schema_in, version.schema_out, rules)
+    if not allowed_models(matches, rules):
+        raise InvalidInput(
+            "No model is left that can keep these rules.",
+            where="monotonic",
+            remedy="Allow more models, or ask less of them.",
+        )
+
+
+def _follow(tx: Transaction, application: Application, before: Rules) -> None:
+    """Let the search go on under other rules, or begin anew; what serves may change at once."""
+    tables = tx.scoped(application.tenant_id)
+    job = jobs.current(tables, application.id)
+    data = {"application_id": application.id, "job_id": job.id if job else ""}
+    tx.events.append(EVENT, application.id, data, application.tenant_id)
+    if job is None:
+        return
+    is_held_anew = application.rules.monotonic != before.monotonic
+    if is_held_anew and job.state != JobState.PREPARING:
+        _begin_again(tx, tables, job)
+    elif job.state not in ENDED_JOBS:
+        tables.jobs.update(job.id, settled=False)
+        limited = {"application_id": application.id, "state": job.state}
+        tx.events.append("job.limited", job.id, limited, job.tenant_id)
+    promotion.consider(tx, application.id)
+
+
+def _begin_again(tx: Transaction, tables: Tables, before: Job) -> None:
+    """End a search, and begin one like it on the same data."""
+    if before.state not in ENDED_JOBS:
+        jobs.set_state(tx, before, JobState.STOPPED, "job.stopped")
+        jobs.cancel_waiting(tx, tables, before.id)
+    job = Job(
+        id=new_id("job"),
+        tenant_id=before.tenant_id,
+        application_id=before.application_id,
+        version_id=before.version_id,
+        limits=before.limits,
+        tolerance=before.tolerance,
+    )
+    tables.jobs.add(job)
+    data = {"application_id": job.application_id, "state": job.state}
+    tx.events.append("job.preparing", job.id, data, job.tenant_id)
+
+
+def _show(tables: Tables, registry: Registry, application: Application) -> ModelRules:
+    rules = application.rules
+    shown = ModelRules(
+        application_id=application.id,
+        max_latency=rules.latency,
+        max_size=rules.size,
+        monotonic=rules.monotonic,
+    )
+    job = jobs.current(tables, application.id)
+    if job is None or not model_limits.are_any(rules):
+        return shown
+    models = tables.models.list(application_id=application.id, error="", limit=None)
+    breaks = model_limits.breaking(tables, rules, models)
+    left_out = _models_left_out(tables, registry, application)
+    for model in models:
+        if model.id in breaks:
+            reason = breaks[model.id]
+            left_out.append(LeftOut(what="trained", name=model.name, id=model.id, reason=reason))
+    left_out += _unlikely(tables, registry, application, job)
+    own = [model for model in models if model.job_id == job.id]
+    kept = [model for model in own if model.id not in breaks]
+    return shown.model_copy(
+        update={"left_out": left_out, "trained": len(own), "keeping": len(kept)}
+    )
+
+
+def _models_left_out(tables: Tables, registry: Registry, application: Application) -> list[LeftOut]:
+    """Return the models of the knowledge base that cannot keep the rules."""
+    version = tables.versions.get(application.version_id)
+    if not version.schema_out:
+        return []
+    found = []
+    for match in matching(registry, version.schema_in, version.schema_out, application.rules):
+        if match.why_not == NOT_MONOTONIC:
+            found.append(LeftOut(what="model", name=match.module.name, reason=match.why_not))
+    return found
+
+
+def _unlikely(
+    tables: Tables, registry: Registry, application: Application, job: Job
+) -> list[LeftOut]:
+    """Return the candidates that were not tried and will hardly keep the limits."""
+    limits = model_limits.limits(application.rules)
+    candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
+    if not limits or not candidates:
+        return []
+    models = tables.models.list(job_id=job.id, limit=None)
+    arms = {candidate.id: candidate.arm for candidate in candidates}
+    measured = model_limits.measured_arms(tables, models, arms)
+    known = [arm_of(registry, candidate) for candidate in candidates]
+    chances = feasible.chances(known, measured, limits)
+    tried = tables.tasks.pick("candidate_id", job_id=job.id, kind=TaskGroup.TRAIN)
+    was_tried = {candidate_id for (candidate_id,) in tried}
+    found = []
+    for candidate, chance in zip(candidates, chances, strict=True):
+        if candidate.id not in was_tried and chance < feasible.UNLIKELY:
+            reason = "Models like it took more than the limit."
+            found.append(
+                LeftOut(what="candidate", name=candidate.name, reason=reason, chance=chance)
+            )
+    return found

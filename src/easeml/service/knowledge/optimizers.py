@@ -1,0 +1,27 @@
+"""Optimizers by name: those that are installed, and folders of programs that were added."""
+
+from easeml.errors import InvalidInput
+from easeml.modules import Module, Registry
+from easeml.search.optimizers import Optimizer, installed_optimizers
+
+
+def optimizer_of(registry: Registry, name: str) -> Optimizer | Module:
+    """Return the optimizer of a name; an archived one gives way to what has taken its place.
+
+    Raises ``InvalidInput`` where there is none.
+    """
+    installed = installed_optimizers()
+    if name == "default" or name in installed.by_name:
+        return installed.named(name)
+    added = {module.name: module for module in registry.of_kind("optimizer")}
+    for module in added.values():
+        if name in registry.archived and name in module.replaces:
+            return optimizer_of(registry, module.name)
+    if name in added and name not in registry.archived:
+        return added[name]
+    known = [*installed.by_name, *(one for one in added if one not in registry.archived)]
+    raise InvalidInput(
+        f"There is no optimizer {name!r}.",
+        where="optimizer",
+        remedy=" ".join([f"Use default or one of: {', '.join(known)}.", *installed.problems]),
+    )

@@ -1,0 +1,93 @@
+"""What tenants use of what they may: this month's device seconds, stored bytes, what is under way."""
+
+from calendar import monthrange
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from easeml.store import Transaction, day_of
+from easeml.store.shapes import TenantLimits
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """A quota that is used up, in a sentence. ``until``: when it is there again by itself."""
+
+    text: str
+    until: float | None = None
+
+
+def exhausted(tx: Transaction, limits: Mapping[str, TenantLimits]) -> dict[str, Exhausted]:
+    """Return the tenants for which nothing more is computed, by id, and why.
+
+    ``limits``: what each may use. At most two statements for any number of tenants.
+    """
+    by_month = {id: own.month_seconds for id, own in limits.items()}
+    by_storage = {id: own.storage for id, own in limits.items()}
+    seconds = month_seconds(tx, [id for id, most in by_month.items() if most is not None])
+    bytes_kept = stored(tx, [id for id, most in by_storage.items() if most is not None])
+    found = {}
+    for id, most in by_storage.items():
+        if most is not None and bytes_kept[id] >= most:
+            found[id] = Exhausted(full(bytes_kept[id], most))
+    for id, most in by_month.items():
+        if most is not None and seconds[id] >= most:
+            found[id] = _month_is_over(tx.now(), seconds[id], most)
+    return found
+
+
+def month_seconds(tx: Transaction, tenant_ids: Collection[str]) -> Counter[str]:
+    """Return the device seconds that tenants have used in this calendar month (UTC), by id."""
+    spent: Counter[str] = Counter()
+    if tenant_ids:
+        rows = tx.unscoped().usage
+        days = days_of_month(tx.now())
+        for id, seconds in rows.pick("tenant_id", "seconds", tenant_id=[*tenant_ids], day=days):
+            spent[id] += seconds
+    return spent
+
+
+def stored(tx: Transaction, tenant_ids: Collection[str]) -> Counter[str]:
+    """Return the bytes that tenants store, by id."""
+    kept: Counter[str] = Counter()
+    if tenant_ids:
+        rows = tx.unscoped().artefacts
+        for id, size in rows.pick("tenant_id", "size", tenant_id=[*tenant_ids]):
+            kept[id] += size
+    return kept
+
+
+def full(used: int, most: int) -> str:
+    """Return the sentence for storage that is used up; both in bytes."""
+    return f"Your data and models take {used:,} of the {most:,} bytes that you may store."
+
+
+def days_of_month(now: float) -> list[str]:
+    """Return the days (UTC, ISO) of the month of a moment, the first to the last."""
+    today = datetime.fromtimestamp(now, UTC).date()
+    last = monthrange(today.year, today.month)[1]
+    return [today.replace(day=day).isoformat() for day in range(1, last + 1)]
+
+
+def days_until(now: float, count: int) -> list[str]:
+    """Return the last ``count`` days (UTC, ISO) up to the one of a moment, oldest first."""
+    today = date.fromisoformat(day_of(now))
+    return [(today - timedelta(days=back)).isoformat() for back in reversed(range(count))]
+
+
+def next_month(now: float) -> float:
+    """Return when the month after that of a moment begins (UTC); both in seconds of the epoch."""
+    last = date.fromisoformat(days_of_month(now)[-1])
+    first = last + timedelta(days=1)
+    return datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()
+
+
+def _month_is_over(now: float, seconds: float, most: float) -> Exhausted:
+    until = next_month(now)
+    day = datetime.fromtimestamp(until, UTC)
+    text = (
+        f"The month's quota of {most:g} device seconds is used up ({seconds:.0f} s). "
+        f"It is there again on {day.day} {day:%B} (UTC)."
+    )
+    return Exhausted(text, until)

@@ -1,0 +1,38 @@
+"""Alerts: an owner is told once that what serves may not be right any more, and when that is over."""
+
+from typing import Any
+
+from easeml.service.advice import tools
+from easeml.service.models.watching import CANNOT_TELL, TOOL
+from easeml.store import Transaction
+from easeml.store.records import Task
+
+ALERT, OVER = "watch.alert", "watch.over"
+_VERDICT = "alert"  # of the tool
+_MOST_TOLD = 500  # of a tenant, that are looked through for the newest of an application
+
+
+def note(tx: Transaction, task: Task, answered: dict[str, Any]) -> None:
+    """Tell of an alert when a look at production is the first that says so, and of its end.
+
+    ``answered``: ``verdict`` and ``advice`` of the tool. Nothing is told while an alert lasts. A
+    look that cannot tell ends none.
+    """
+    told = tools.Told.from_json(task.payload)
+    if told.tool != TOOL:
+        return
+    verdict = answered.get("verdict", "")
+    is_open = _is_open(tx, task.tenant_id, told.application_id)
+    data = {"reason": answered.get("advice", ""), "model_id": told.model_id}
+    if verdict == _VERDICT and not is_open:
+        tx.events.append(ALERT, told.application_id, data, task.tenant_id)
+    if is_open and verdict not in (_VERDICT, CANNOT_TELL):
+        tx.events.append(OVER, told.application_id, data, task.tenant_id)
+
+
+def _is_open(tx: Transaction, tenant_id: str, application_id: str) -> bool:
+    """Tell whether an alert of an application was told that is not over."""
+    for event in tx.events.newest(tenant_id, (ALERT, OVER), limit=_MOST_TOLD):
+        if event.subject == application_id:
+            return event.kind == ALERT
+    return False

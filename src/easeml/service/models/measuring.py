@@ -1,0 +1,116 @@
+"""What is trained already is measured by more, by the predictions that were kept.
+
+That is by a new objective of the knowledge base, or by what an owner asks of an application.
+"""
+
+from dataclasses import dataclass, field
+
+from easeml.modules import Module, Registry
+from easeml.schema import Schema
+from easeml.service.search import jobs
+from easeml.service.tasks import requests
+from easeml.store import Transaction
+from easeml.store.records import Application, Json, Task
+from easeml.store.shapes import Shape
+
+from .measured import Measured
+
+KIND = "measure"
+_MOST_MODELS = 50  # of an application, the newest
+
+
+@dataclass(frozen=True, slots=True)
+class Told(Shape):
+    """What a task is told to measure beside what fits."""
+
+    measures: list[str] = field(default_factory=list)
+
+
+def request(tx: Transaction, registry: Registry, objective: Module) -> None:
+    """Have the models of every application that an added objective fits measured by it.
+
+    Those of a tenant alone where the objective is private to it.
+    """
+    assert objective.schema_in is not None  # parse() has checked it
+    owner = registry.private.get(objective.name)
+    for application in tx.unscoped().applications.list(limit=None):
+        if owner not in (None, application.tenant_id):
+            continue
+        tables = tx.scoped(application.tenant_id)
+        job = jobs.current(tables, application.id)
+        version = tables.versions.get(application.version_id)
+        if job is None or not version.schema_out:
+            continue
+        if objective.schema_in.why_not(Schema.from_json(version.schema_out)):
+            continue
+        models = tables.models.list(job_id=job.id, error="", newest_first=True, limit=_MOST_MODELS)
+        if models:
+            requests.request(
+                tx,
+                application.tenant_id,
+                KIND,
+                application.id,
+                job_id=job.id,
+                objective=objective.name,
+                models=[model.id for model in models],
+            )
+
+
+def ask(tx: Transaction, application: Application, names: list[str]) -> Task | None:
+    """Have the newest models of an application measured by what they were not measured by yet.
+
+    ``names``: as of ``easeml.modules.further_measures``. None where nothing is left to measure.
+    """
+    tables = tx.scoped(application.tenant_id)
+    job = jobs.current(tables, application.id)
+    if job is None or not names:
+        return None
+    models = tables.models.list(job_id=job.id, error="", newest_first=True, limit=_MOST_MODELS)
+    tasks = dict(tables.tasks.pick("id", "result", id=[model.task_id for model in models]))
+    lacking: list[str] = []
+    wanted: set[str] = set()
+    for model in models:
+        known = {**Measured.from_json(tasks[model.task_id]).measures, **model.measures}
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            lacking.append(model.id)
+            wanted.update(unknown)
+    if not lacking:
+        return None
+    return requests.request(
+        tx,
+        application.tenant_id,
+        KIND,
+        application.id,
+        job_id=job.id,
+        objective=application.objective,
+        models=lacking,
+        measures=sorted(wanted),
+    )
+
+
+def catch_up(tx: Transaction, task: Task) -> None:
+    """Have a model measured that a task made, where more was asked after the task was written."""
+    tables = tx.scoped(task.tenant_id)
+    job = tables.jobs.get(task.job_id)
+    application = tables.applications.get(job.application_id)
+    wanted = application.rules.measures
+    told = Told.from_json(task.payload).measures
+    is_lacking = any(name not in told for name in wanted)
+    if is_lacking and not requests.under_way(tables, KIND, application.id):
+        ask(tx, application, wanted)
+
+
+def record(
+    tx: Transaction, task: Task, qualities: dict[str, float], measures: dict[str, Json]
+) -> None:
+    """Keep the quality of each model, and what else was measured of it, by its id."""
+    tables = tx.scoped(task.tenant_id)
+    for model_id, quality in qualities.items():
+        model = tables.models.get(model_id)
+        tables.models.update(model_id, metrics={**model.metrics, task.objective: quality})
+    for model_id, found in measures.items():
+        model = tables.models.get(model_id)
+        tables.models.update(model_id, measures={**model.measures, **found})
+    if measures:
+        catch_up(tx, task)

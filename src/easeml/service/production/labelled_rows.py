@@ -1,0 +1,82 @@
+"""Rows of production with what was true of them, as a table."""
+
+import csv
+import io
+import math
+
+from easeml.lifecycle.labels import class_name
+from easeml.service.production import feedback
+from easeml.store import Tables
+from easeml.store.records import Application, ProductionRow
+
+Truths = dict[tuple[str, int] | str, object]
+_MOST = 5_000  # the newest
+
+
+def newest(tables: Tables, application: Application, model_id: str) -> bytes:
+    """Return the newest rows that a model answered and whose truth came, as CSV; empty for none.
+
+    What was said to be true and cannot be an answer is left out. Where columns are not kept, there
+    are no rows that a model could be asked about again.
+    """
+    log = tables.request_logs.find(id=application.id)
+    if log is None or log.masked:
+        return b""
+    truths = feedback.truths(tables, application.id)
+    if not truths:
+        return b""
+    classes = _classes(tables, application)
+    found = []
+    for row in tables.production_rows.list(
+        application_id=application.id, model_id=model_id, newest_first=True, limit=None
+    ):
+        if _is_answer(truth_of(row, truths), classes):
+            found.append(row)
+        if len(found) == _MOST:
+            break
+    if not found:
+        return b""
+    return as_csv(found[::-1], truths, application.target)
+
+
+def as_csv(rows: list[ProductionRow], truths: Truths, target: str) -> bytes:
+    """Return rows of production as a table, with what was true of them where that is known."""
+    names: dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row.inputs))
+    names.pop(target, None)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([*names, target])
+    for row in rows:
+        cells = [row.inputs.get(name) for name in names]
+        writer.writerow([*cells, truth_of(row, truths)])
+    return text.getvalue().encode()
+
+
+def truth_of(row: ProductionRow, truths: Truths) -> object:
+    """Return what was true of a row; None where nobody said."""
+    by_request = truths.get((row.request_id, row.row))
+    if by_request is not None or not row.key:
+        return by_request
+    return truths.get(row.key)
+
+
+def _classes(tables: Tables, application: Application) -> set[str | None]:
+    """Return the names of the classes of the target; none where it is a number."""
+    version = tables.versions.get(application.version_id)
+    for column in version.columns:
+        if column["name"] == application.target and column["type"] == "category":
+            return {class_name(one) for one in column.get("classes", [])}
+    return set()
+
+
+def _is_answer(truth: object, classes: set[str | None]) -> bool:
+    if truth is None:
+        return False
+    if classes:
+        return class_name(truth) in classes
+    try:
+        return math.isfinite(float(str(truth)))
+    except ValueError:
+        return False

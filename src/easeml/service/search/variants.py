@@ -1,0 +1,104 @@
+"""Variants of models: the same model behind one transform more, which was added to a running easeml.
+
+The search looks at a variant as at a model of its own, since what is known of the model's
+configurations says little about it. It is called ``MODEL+TRANSFORM``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from easeml.modules import Module, Registry
+from easeml.search import CostBelief
+from easeml.service.search.candidates import make_candidate, with_costs
+from easeml.store import Tables, Transaction
+from easeml.store.records import Candidate, Job
+from easeml.store.shapes import ModuleConfig
+
+_BEHIND = "+"
+
+
+def model_of(variant: str) -> str:
+    """Return the name of the model of a variant; a model is a variant of its own."""
+    return variant.partition(_BEHIND)[0]
+
+
+def add_variants(
+    tx: Transaction, registry: Registry, job: Job, models: Iterable[str], costs: CostBelief
+) -> list[Candidate]:
+    """Add a candidate of each model behind each added transform that it was not tried with.
+
+    It has the best configuration of the model so far. Returns what was added: nothing where no
+    transform was added, or none fits.
+    """
+    seen = registry.seen_by(job.tenant_id)
+    transforms = []
+    for module in seen.of_kind("transform"):
+        if module.is_programs and module.name not in seen.archived:
+            transforms.append(module)
+    if not transforms:
+        return []
+    tables = tx.scoped(job.tenant_id)
+    candidates = tables.candidates.list(job_id=job.id, limit=None)
+    known = {one.variant for one in candidates}
+    added: list[Candidate] = []
+    for model in models:
+        best = _best_of(tables, job, [one for one in candidates if one.variant == model])
+        for transform in transforms:
+            variant = f"{model}{_BEHIND}{transform.name}"
+            is_new = best is not None and variant not in known
+            if best is None or not is_new or not _fits(seen, best, transform):
+                continue
+            chain = [*best.pipeline.transforms, ModuleConfig(transform.name)]
+            pipeline = replace(best.pipeline, transforms=chain)
+            arm = len(candidates) + len(added)
+            added.append(make_candidate(job, arm, model, 1, pipeline, variant))
+    if added:
+        added = with_costs(registry, added, tables.versions.get(job.version_id), costs)
+        tables.candidates.add_all(added)
+        tx.events.append("job.candidates", job.id, {"added": len(added)}, job.tenant_id)
+    return added
+
+
+def jobs_with(tx: Transaction, module: str) -> set[str]:
+    """Return the ids of the jobs that have candidates of a model, or behind an added transform."""
+    found = set()
+    for job, name, model in tx.unscoped().candidates.pick("job_id", "name", "model"):
+        if model == module or f"{_BEHIND}{module}-" in name:
+            found.add(job)
+    return found
+
+
+def best_models(tx: Transaction, job: Job, most: int) -> list[str]:
+    """Return the models of a job that have done best, the best first; variants are none."""
+    tables = tx.scoped(job.tenant_id)
+    candidates = {one.id: one for one in tables.candidates.list(job_id=job.id, limit=None)}
+    models = tables.models.list(job_id=job.id, limit=None)
+    best = sorted(models, key=lambda model: -model.quality)
+    names: dict[str, None] = {}
+    for model in best:
+        candidate = candidates.get(model.candidate_id)
+        if candidate is not None and candidate.variant == candidate.model:
+            names[candidate.model] = None
+    return list(names)[:most]
+
+
+def _best_of(tables: Tables, job: Job, candidates: list[Candidate]) -> Candidate | None:
+    """Return the candidate with the best trained model; None where none of them was trained."""
+    by_id = {one.id: one for one in candidates}
+    models = tables.models.list(job_id=job.id, limit=None)
+    done = [model for model in models if model.candidate_id in by_id]
+    if not done:
+        return None
+    best = max(done, key=lambda model: model.quality)
+    return by_id[best.candidate_id]
+
+
+def _fits(registry: Registry, candidate: Candidate, transform: Module) -> bool:
+    """Whether the transform takes what stands before the model, and the model what it gives."""
+    if not candidate.pipeline.transforms or candidate.pipeline.monotonic:
+        return False  # nothing is known of how the features that it makes rise with columns
+    before = registry.get(candidate.pipeline.transforms[-1].module)
+    model = registry.get(candidate.model)
+    assert before.schema_out and transform.schema_in and transform.schema_out and model.schema_in
+    takes = not transform.schema_in.why_not(before.schema_out.first)
+    return takes and not model.schema_in.why_not(transform.schema_out.first)

@@ -1,0 +1,279 @@
+"""Items and answers as files: Label Studio's JSON, and CSV, both ways."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from easeml.contract.states import WorkState
+from easeml.contract.work import WorkFile, WorkImported, WorkRefused
+from easeml.errors import EasemlError, InvalidInput
+from easeml.service.access.caller import Caller
+from easeml.service.work import answers, queue, standing
+from easeml.store import Store
+from easeml.store.records import WorkItem
+
+Form = Annotated[str, Field(description="label-studio, or csv")]
+FORMS = ("label-studio", "csv")
+_MOST_BYTES = 20_000_000
+_CONTROL = "answer"  # name of the control tag in Label Studio
+_COLUMNS = ("item", "kind", "row", "column", "question", "given", "suggested", "answer")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """An answer of a file: its place there, the item's id, and the value."""
+
+    place: str
+    item_id: str
+    value: str
+
+
+def export(
+    store: Store, caller: Caller, application_id: str, *, format: Form = "label-studio"
+) -> WorkFile:
+    """Return the open and the answered items of an application as the text of a file.
+
+    Raises ``NotFound``, ``InvalidInput`` for another format.
+    """
+    _check_form(format)
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        items = queue.ordered(tables, application, queue.open_items(tables, application))
+        items += tables.work_items.list(
+            application_id=application.id, state=WorkState.ANSWERED, limit=None
+        )
+        said = standing.settled(tables, items)
+    write = _label_studio if format == "label-studio" else _csv
+    return WorkFile(format=format, text=write(items, said), items=len(items))
+
+
+def take(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    *,
+    filename: Annotated[str, Field(max_length=1000, description="its ending tells the format")],
+    text: Annotated[str, Field(max_length=_MOST_BYTES, description="what is in the file")],
+) -> WorkImported:
+    """Take the answers of a file that was exported and filled in elsewhere.
+
+    Wrong rows are refused one by one, with their place, and the others are taken. An answer that is
+    there already is not taken again. Raises ``NotFound``, and ``InvalidInput`` for a file that is no
+    such file.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        own = {
+            item.id for item in tables.work_items.list(application_id=application.id, limit=None)
+        }
+        said = standing.of_application(tables, application)
+    taken, same = 0, 0
+    refused: list[WorkRefused] = []
+    version_id = ""
+    for found in _read(filename, text):
+        if isinstance(found, WorkRefused):
+            refused.append(found)
+            continue
+        if found.item_id not in own:
+            refused.append(
+                _refusal(found.place, "item", f"{found.item_id!r} is no item of this application.",
+                         "Export the items again.")
+            )  # fmt: skip
+            continue
+        if said.get(found.item_id, {}).get(caller.user_id) == found.value:
+            same += 1
+            continue
+        try:
+            done = answers.give(
+                store, caller, found.item_id, value=found.value, way="answer", seconds=0.0
+            )
+        except EasemlError as error:
+            refused.append(_refusal(found.place, "answer", error.message, error.remedy))
+            continue
+        taken += 1
+        version_id = done.version_id or version_id
+    return WorkImported(
+        application_id=application_id,
+        taken=taken,
+        same=same,
+        refused=refused,
+        version_id=version_id,
+    )
+
+
+def _check_form(form: str) -> None:
+    if form not in FORMS:
+        remedy = f"Use {' or '.join(FORMS)}."
+        raise InvalidInput(f"{form!r} is no format.", where="format", remedy=remedy)
+
+
+# Out
+
+
+def _label_studio(items: Iterable[WorkItem], said: dict[str, str]) -> str:
+    """Return Label Studio's JSON: a task an item, whose suggestion is a prediction."""
+    tasks = []
+    for item in items:
+        asked = item.question
+        data = {
+            "item": item.id,
+            "kind": item.kind,
+            "row": item.row,
+            "column": item.column,
+            "question": queue.question_of(item),
+            "given": asked.given,
+            **{f"cell.{name}": value for name, value in asked.values.items()},
+        }
+        task: dict[str, Any] = {"data": data, "predictions": [], "annotations": []}
+        if asked.options:
+            first = asked.options[0]
+            prediction = {"result": [_choice(first.value)], "score": first.weight}
+            task["predictions"].append(prediction)
+        if item.id in said:
+            task["annotations"].append({"result": [_choice(said[item.id])]})
+        tasks.append(task)
+    return json.dumps(tasks, indent=1, ensure_ascii=False)
+
+
+def _choice(value: str) -> dict[str, Any]:
+    return {
+        "from_name": _CONTROL,
+        "to_name": "row",
+        "type": "choices",
+        "value": {"choices": [value]},
+    }
+
+
+def _csv(items: Iterable[WorkItem], said: dict[str, str]) -> str:
+    """Return a table with a line an item; the column ``answer`` is to be filled in."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for item in items:
+        asked = item.question
+        suggested = asked.options[0].value if asked.options else ""
+        cells = [
+            item.id,
+            item.kind,
+            item.row,
+            item.column,
+            queue.question_of(item),
+            asked.given,
+            suggested,
+            said.get(item.id, ""),
+        ]
+        writer.writerow([_harmless(str(cell)) for cell in cells])
+    return text.getvalue()
+
+
+def _harmless(text: str) -> str:
+    """Return a text with an apostrophe before what a spreadsheet would run."""
+    if len(text) > 1 and text[0] in "=+-@\t\r" and not _is_number(text):
+        return f"'{text}"
+    return text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# In
+
+
+def _read(filename: str, text: str) -> list[_Answered | WorkRefused]:
+    """Return the answers of a file, and what is wrong in it. Raises ``InvalidInput``."""
+    if filename.lower().endswith(".json"):
+        return _read_label_studio(filename, text)
+    if filename.lower().endswith(".csv"):
+        return _read_csv(filename, text)
+    remedy = "Name it .json (Label Studio) or .csv."
+    raise InvalidInput("The ending tells no format.", where=filename, remedy=remedy)
+
+
+def _read_csv(filename: str, text: str) -> list[_Answered | WorkRefused]:
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    lacking = [name for name in ("item", "answer") if name not in (reader.fieldnames or ())]
+    if lacking:
+        raise InvalidInput(
+            f"There is no column {lacking[0]!r}.",
+            where=filename,
+            remedy="Keep the columns item and answer of the export.",
+        )
+    found: list[_Answered | WorkRefused] = []
+    for line in reader:
+        place = f"{filename}, line {reader.line_num}"
+        item_id, value = (line["item"] or "").strip(), (line["answer"] or "").strip()
+        if not value:
+            continue  # nobody answered it
+        if not item_id:
+            found.append(_refusal(place, "item", "It is empty.", "Keep the id of the export."))
+            continue
+        if value.startswith("'") and _harmless(value[1:]) == value:
+            value = value[1:]  # as the export guards it
+        found.append(_Answered(place, item_id, value))
+    return found
+
+
+def _read_label_studio(filename: str, text: str) -> list[_Answered | WorkRefused]:
+    try:
+        tasks = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"It is no JSON: {error}.", where=filename) from error
+    if not isinstance(tasks, list):
+        remedy = "Export it from Label Studio as JSON: a list of tasks."
+        raise InvalidInput("It is no list of tasks.", where=filename, remedy=remedy)
+    found: list[_Answered | WorkRefused] = []
+    for number, task in enumerate(tasks, 1):
+        one = _of_task(f"{filename}, task {number}", task)
+        if one is not None:
+            found.append(one)
+    return found
+
+
+def _of_task(place: str, task: Any) -> _Answered | WorkRefused | None:
+    """Return the answer of a task, what is wrong with it, or None where nobody answered."""
+    data = task.get("data") if isinstance(task, dict) else None
+    if not isinstance(data, dict) or not isinstance(data.get("item"), str):
+        return _refusal(place, "data.item", "It is missing.", "Keep the data of the export.")
+    annotations = task.get("annotations") or task.get("completions") or []
+    if not isinstance(annotations, list):
+        return _refusal(place, "annotations", "It is no list.", "Export it as JSON again.")
+    done = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
+    if not done:
+        return None
+    value = _value_of(done[-1].get("result"))
+    if value is None:
+        remedy = "Answer with Choices, TextArea or Number."
+        return _refusal(place, "annotations.result", "It has no answer that is understood.", remedy)
+    return _Answered(place, data["item"], value)
+
+
+def _value_of(results: Any) -> str | None:
+    """Return the first choice, text or number of a result."""
+    if not isinstance(results, list):
+        return None
+    for result in results:
+        value = result.get("value") if isinstance(result, dict) else None
+        if not isinstance(value, dict):
+            continue
+        for key in ("choices", "text", "number"):
+            given = value.get(key)
+            first = given[0] if isinstance(given, list) and given else given
+            if isinstance(first, str | int | float) and not isinstance(first, bool):
+                return str(first)
+    return None
+
+
+def _refusal(place: str, key: str, message: str, remedy: str) -> WorkRefused:
+    return WorkRefused(place=place, key=key, message=message, remedy=remedy)

@@ -1,0 +1,64 @@
+"""What people said that stands: answers that were not taken back, and which of them counts."""
+
+from collections.abc import Collection, Iterable
+from zlib import crc32
+
+from easeml.contract.states import MemberRole, WorkWay
+from easeml.contract.work import WorkAgreement
+from easeml.lifecycle import journey
+from easeml.store import Tables
+from easeml.store.records import Application, WorkItem
+
+_ONE_OF = 8  # items of which so many-th one is asked of a second person
+
+Standing = dict[str, dict[str, str]]
+"""By item and user, what they answered, in the order in which it was given."""
+
+
+def of_items(tables: Tables, item_ids: Collection[str]) -> Standing:
+    """Return the answers that stand of some items."""
+    if not item_ids:
+        return {}
+    return _standing(
+        tables.work_answers.pick("item_id", "user_id", "way", "value", item_id=list(item_ids))
+    )
+
+
+def of_application(tables: Tables, application: Application) -> Standing:
+    """Return all answers of an application that stand."""
+    return _standing(
+        tables.work_answers.pick(
+            "item_id", "user_id", "way", "value", application_id=application.id
+        )
+    )
+
+
+def settled(tables: Tables, items: Collection[WorkItem]) -> dict[str, str]:
+    """Return the value that counts of each item: an owner's before those of others."""
+    experts = {user for (user,) in tables.memberships.pick("user_id", role=MemberRole.OWNER)}
+    found = of_items(tables, [item.id for item in items])
+    return {item: journey.settled(answers, experts) for item, answers in found.items()}
+
+
+def agreement(tables: Tables, application: Application) -> WorkAgreement:
+    """Return how often two people who answered the same item said the same."""
+    found = journey.agreement(of_application(tables, application).values())
+    low, high = found.interval
+    return WorkAgreement(pairs=found.pairs, same=found.same, low=low, high=high)
+
+
+def is_asked_twice(item: WorkItem) -> bool:
+    """Is this one of the items that a second person is asked, so that agreement is measured?"""
+    return crc32(item.id.encode()) % _ONE_OF == 0
+
+
+def _standing(entries: Iterable[tuple[str, str, str, str]]) -> Standing:
+    found: Standing = {}
+    for item_id, user_id, way, value in entries:
+        answers = found.setdefault(item_id, {})
+        if way == WorkWay.ANSWER:
+            answers.pop(user_id, None)
+            answers[user_id] = value
+        elif way == WorkWay.UNDO:
+            answers.pop(user_id, None)
+    return {item_id: answers for item_id, answers in found.items() if answers}

@@ -1,0 +1,35 @@
+"""What attempts printed that ended long ago."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from easeml.store.session import Session
+from easeml.store.tables import attempts
+
+
+class OldLogs:
+    """The logs of attempts, by when these ended."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Session):
+        self._session = session
+
+    def list(self, before: float, limit: int) -> list[tuple[Any, ...]]:
+        """Ids, tenants, tasks and digests of logs of attempts that ended before a time, oldest
+        first.
+        """
+        columns = attempts.c
+        wanted = sa.select(columns.id, columns.tenant_id, columns.task_id, columns.log)
+        is_old = columns.finished < before
+        found = wanted.where(columns.log != "", is_old).order_by(columns.id).limit(limit)
+        return [tuple(row) for row in self._session.all(found)]
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Let these attempts have printed nothing; return how many."""
+        if not ids:
+            return 0
+        change = sa.update(attempts).where(attempts.c.id.in_(ids)).values(log="")
+        return self._session.change(change)

@@ -1,0 +1,45 @@
+"""Device seconds by tenant and day, added up as attempts end."""
+
+from collections import Counter
+from datetime import UTC, datetime
+
+from easeml.store.session import Session
+from easeml.store.tables import usage
+
+
+class Used:
+    """What the attempts that end in this transaction have used; written just before the commit.
+
+    So no transaction waits for another's rows while it holds these, which all of a tenant share.
+    """
+
+    __slots__ = ("_pending", "_session")
+
+    def __init__(self, session: Session):
+        self._session = session
+        self._pending: Counter[str] = Counter()
+
+    def add(self, tenant_id: str, seconds: float) -> None:
+        """Count device seconds, if the transaction commits."""
+        if seconds > 0:
+            self._pending[tenant_id] += seconds  # type: ignore[assignment]
+
+    def flush(self) -> None:
+        """Write what was counted."""
+        if not self._pending:
+            return
+        now = self._session.now()
+        day = day_of(now)
+        for tenant_id, seconds in sorted(self._pending.items()):
+            row = {"id": f"{tenant_id}:{day}", "tenant_id": tenant_id, "day": day}
+            adding = self._session.insert(usage).values(**row, seconds=seconds, created=now)
+            total = usage.c.seconds + adding.excluded.seconds
+            self._session.change(
+                adding.on_conflict_do_update(index_elements=["id"], set_={"seconds": total})
+            )
+        self._pending.clear()
+
+
+def day_of(moment: float) -> str:
+    """Return the day (UTC, ISO) of a moment in seconds of the epoch."""
+    return datetime.fromtimestamp(moment, UTC).date().isoformat()
