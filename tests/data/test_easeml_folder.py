@@ -21,6 +21,7 @@ from easeml.data import (
     is_easeml,
     read_easeml,
     write_easeml,
+    read_table,
 )
 from easeml.schema import Schema, TensorShape, generate, schema_of_samples
 
@@ -280,6 +281,19 @@ def test_paths_out_of_an_archive_are_refused(tmp_path: Path, name: str) -> None:
     for file in ("x.zip", "x.tar"):
         with pytest.raises(DatasetError, match="leads out of the archive"):
             infer_easeml(tmp_path / file)
+
+
+def test_a_file_without_a_name_is_refused(tmp_path: Path) -> None:
+    packed = tmp_path / "x.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("1/x.ten.npy", npy(40))
+        archive.writestr("to-be-nameless", b"")
+    ends_at_once = packed.read_bytes().replace(b"to-be-nameless", b"\0o-be-nameless")
+    packed.write_bytes(ends_at_once)
+    with pytest.raises(DatasetError, match="has no name"):
+        infer_easeml(packed)
+    with pytest.raises(DatasetError, match="has no name"):
+        read_table(packed)
 
 
 def test_devices_and_links_in_an_archive_are_refused(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def _zip(source: Path | io.BytesIO, stack: ExitStack) -> tuple[dict[str, _Opener
     folders: list[str] = []
     for member in archive.infolist():
         name = _inside(member.filename)
-        if member.is_dir():
+        if member.filename.endswith("/"):
             folders.append(name)
         else:
             files[name] = lambda member=member: archive.open(member)
@@ -241,7 +241,9 @@ def _extracted(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _inside(name: str) -> str:
-    """The path without ``./``; one that leads out of the archive is refused."""
+    """The path without ``./``; none at all is refused, and one that leads out of the archive."""
+    if not name:
+        raise DatasetError("a file in the archive has no name.")
     path = PurePosixPath(_printable(name).replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts:
         raise DatasetError(

@@ -119,7 +119,8 @@ def _read_zip(source: Source) -> pa.Table:
     from easeml.data.readers.file_tree import BROKEN
 
     with source.open() as handle, zipfile.ZipFile(handle) as archive:
-        names = [member.filename for member in archive.infolist() if not member.is_dir()]
+        # Not ZipInfo.is_dir, which fails for a name of no letters.
+        names = [name for name in archive.namelist() if not name.endswith("/")]
         names = [name for name in names if "__MACOSX" not in name]
         is_nested = names[0].lower().endswith(".zip") if names else False
         if len(names) == 1 and not is_nested:
