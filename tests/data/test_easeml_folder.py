@@ -20,8 +20,8 @@ from easeml.data import (
     infer_easeml,
     is_easeml,
     read_easeml,
-    write_easeml,
     read_table,
+    write_easeml,
 )
 from easeml.schema import Schema, TensorShape, generate, schema_of_samples
 
