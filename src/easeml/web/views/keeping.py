@@ -1,4 +1,4 @@
-"""The settings of an application: its name, whom it is shared with, and its end."""
+"""The settings of an application: its name, its rules, whom it is shared with, and its end."""
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -16,13 +16,14 @@ _HERE = "/applications/{application}"
 
 @signed_in
 async def show(context: PageContext) -> Response:
-    """Show the name, the people, and what hangs on the application."""
+    """Show the name, the rules, the people, what is kept, and what hangs on the application."""
     return await _show(context)
 
 
 async def _show(context: PageContext, made: Invitation | None = None) -> Response:
     application = await pages.load(context)
     found = [one async for one in context.client.application_invitations(application.id)]
+    leaderboard = await context.client.leaderboard(application.id)
     values = {
         "invitations": people.still_open(found),
         "made": made,
@@ -33,6 +34,8 @@ async def _show(context: PageContext, made: Invitation | None = None) -> Respons
         "roles": ShareRole,
         "rules": await context.client.model_rules(application.id),
         "followed": _followed(application),
+        "retention": await context.client.retention(application.id),
+        "models": {model.id: model.name for model in leaderboard.models},
     }
     return pages.render(context, application, "application_settings.html", **values)
 
