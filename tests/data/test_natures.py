@@ -223,9 +223,7 @@ def test_leaks_are_not_said_of_another_target(tmp_path: Path) -> None:
     made = declare(table, reports, "z")
     assert not [report.name for report in made.columns if report.nature == "leak"]
     [note] = declare(table, reports).notes
-    assert note.startswith(
-        "May know 'target': 'a' (the target is a sum of this and other columns), 'b'"
-    )
+    assert note.startswith("May know 'target': 'a' (the target is a sum of 'a' and 'b'), 'b'")
 
 
 def test_what_a_sample_suggests_is_checked_in_all_rows(tmp_path: Path) -> None:

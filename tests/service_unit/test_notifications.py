@@ -38,8 +38,25 @@ def test_what_was_read_is_not_new_and_nothing_is_unread_again(store: Store, ann:
     assert notifications.get(store, ann).unread == 1
 
 
+def test_of_the_models_that_served_an_application_the_newest_is_told(
+    store: Store, ann: Caller
+) -> None:
+    for name in ("tree", "forest"):
+        tell(store, ann, "promotion.live", "app_1", name=name)
+        tell(store, ann, "promotion.live", "app_2", name=name)
+    tell(store, ann, "promotion.refused", "app_1", name="net")
+    found = notifications.get(store, ann)
+    told = [(one.kind, one.subject, one.data["name"]) for one in found.items]
+    assert told == [
+        ("promotion.refused", "app_1", "net"),
+        ("promotion.live", "app_2", "forest"),
+        ("promotion.live", "app_1", "forest"),
+    ]
+    assert found.unread == 3
+
+
 def test_many_are_counted_to_a_hundred(store: Store, ann: Caller) -> None:
-    for _ in range(130):
-        tell(store, ann, "promotion.live")
+    for place in range(130):
+        tell(store, ann, "promotion.live", f"app_{place}")
     found = notifications.get(store, ann, limit=20)
     assert (len(found.items), found.unread) == (20, 100)

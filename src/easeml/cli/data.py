@@ -66,7 +66,7 @@ def describe(
                 "reason": found.reason,
                 "rivals": list(found.rivals),
                 "columns": columns,
-                "notes": found.notes,
+                "notes": [*found.leak_notes, *found.notes],
             }
         )
     rows = []
@@ -75,7 +75,7 @@ def describe(
         nature = f"{one.nature} {one.nature_confidence:.0%}"
         rows.append((one.name, kind, nature, share_missing(one.missing), one.evidence))
     print_table(["column", "type", "nature", "missing", "evidence"], rows)
-    for note in found.notes:
+    for note in (*found.leak_notes, *found.notes):
         notes().print(note, markup=False)
     return None
 

@@ -142,10 +142,10 @@ def infer(
                 "text": _text(sides),
                 "target": _proposed(found),
                 "columns": [_column(one, found.target) for one in found.columns],
-                "notes": found.notes,
+                "notes": [*found.leak_notes, *found.notes],
             }
         )
-    for note in found.notes:
+    for note in (*found.leak_notes, *found.notes):
         notes().print(note, markup=False)
     return say(_text(sides))
 

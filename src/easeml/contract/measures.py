@@ -36,13 +36,12 @@ def _short_of_one(value: float) -> float:
 
 
 def _figure_of(measure: Measure, value: float) -> str:
-    """Return a value of a measure.
-
-    One without a unit is of size 1, and told to four places; what is less is never told as 1.
-    """
     has_unit = measure.in_unit_of_target or bool(measure.unit)
-    if has_unit:
-        return figure(value)
+    return figure(value) if has_unit else without_unit(value)
+
+
+def without_unit(value: float) -> str:
+    """Return a measured number whose size is 1, to four places; what is less is never told as 1."""
     if abs(value) < _SMALL:
         rounded = round(value, 4)
         return figure(rounded + 0.0)  # without the sign of -0.0

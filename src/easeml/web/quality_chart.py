@@ -139,7 +139,8 @@ def _baseline(measured: _Measured, low: float, high: float, edge: str) -> tuple[
     """Return the line of always guessing alike; at the edge, and said so, where it is far."""
     if measured.baseline is None:
         return ()
-    name = f"always guessing {measured.guess}: {measures.figure(measured.baseline)}"
+    told = measures.figure if measured.has_unit else measures.without_unit
+    name = f"always guessing {measured.guess}: {told(measured.baseline)}"
     if not low <= measured.baseline <= high:
         name += f", {edge}"
     value = min(max(measured.baseline, low), high)

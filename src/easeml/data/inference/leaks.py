@@ -24,6 +24,7 @@ _BINS = 64
 _RIGHT = 0.995  # share of rows in which a column alone tells the target
 _RIGHT_BY_GAPS = 0.97
 _EXPLAINED = 0.999  # of the variance of a number
+_MOST_NAMED = 4  # columns of a sum or product
 _COPIED = 0.9995  # rank correlation
 _MOST_TIES = 0.1  # share of rows with a value that others have, above which ranks tell little
 
@@ -264,10 +265,12 @@ def _together(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     actual = answer.values
     numbers = {one.report.name: one.values[answer.known] for one in inputs if one.is_number}
     found: Leaks = {}
-    for name in parts(numbers, actual):
-        found.setdefault(name, "the target is a sum of this and other columns")
-    for name in factors(numbers, actual):
-        found.setdefault(name, "the target is a product of this and other columns")
+    for word, made_of in (
+        ("sum", parts(numbers, actual)),
+        ("product", factors(numbers, actual)),
+    ):
+        for name in made_of:
+            found.setdefault(name, f"the target is a {word} of {_listed(made_of)}")
     for whole, rest in whole_and_parts(numbers, actual).items():
         found.setdefault(
             whole,
@@ -276,6 +279,15 @@ def _together(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
         for name in rest:
             found.setdefault(name, f"with the target it makes up '{whole}'")
     return found
+
+
+def _listed(columns: Sequence[str]) -> str:
+    """The columns in words: 'a', 'b' and 'c'; of many the first."""
+    quoted = [f"'{name}'" for name in columns]
+    if len(quoted) > _MOST_NAMED:
+        more = len(quoted) - _MOST_NAMED
+        quoted = [*quoted[:_MOST_NAMED], f"{more} more"]
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def _too_many(bins: np.ndarray) -> bool:

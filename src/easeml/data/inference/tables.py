@@ -38,7 +38,7 @@ class Inference:
 
     ``target`` is empty, and ``output`` None, where no column suggests itself. ``sure``: whether the
     target can be taken without asking; ``reason``: why it is proposed; ``rivals``: other columns
-    that it could be.
+    that it could be. ``leak_notes``: of columns that may know this target.
     """
 
     columns: list[ColumnReport]
@@ -50,6 +50,7 @@ class Inference:
     sure: bool = True
     reason: str = ""
     rivals: tuple[str, ...] = ()
+    leak_notes: tuple[str, ...] = ()
 
 
 def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAMPLE) -> Inference:
@@ -92,6 +93,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         sure=proposal.sure,
         reason=proposal.reason,
         rivals=proposal.rivals,
+        leak_notes=tuple(decided.leak_notes),
     )
 
 

@@ -23,13 +23,17 @@ _SURE_OF_LEAK = 0.8
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns with their final roles, the target, the schemas, and what is to be said about them."""
+    """Columns with their final roles, the target, the schemas, and what is to be said about them.
+
+    ``leak_notes``: of inputs that may know the target.
+    """
 
     columns: list[ColumnReport]
     target: str
     schema_in: Schema
     schema_out: Schema
     notes: list[str]
+    leak_notes: list[str]
 
 
 def declare_columns(
@@ -177,8 +181,14 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     _check_inputs(inputs, unused)
     schema_in = schema_of(inputs, tuple(column.name for column in dropped))
     schema_out = schema_of([replace(answer, missing=0.0)], ())
-    notes = [*_leak_notes(inputs, target), *unused]
-    return Columns(columns, target, schema_in, schema_out, notes)
+    return Columns(
+        columns,
+        target,
+        schema_in,
+        schema_out,
+        notes=unused,
+        leak_notes=_leak_notes(inputs, target),
+    )
 
 
 def _leak_notes(inputs: Sequence[ColumnReport], target: str) -> list[str]:

@@ -97,7 +97,7 @@ def declare(
     unanswered = int((~answered).sum())
     pool = frame.loc[~answered].reset_index(drop=True)
     frame = frame.loc[answered]
-    notes = list(final.notes)
+    notes = [*final.leak_notes, *final.notes]
     if unanswered:
         count = "1 row" if unanswered == 1 else f"{unanswered} rows"
         notes.append(f"{count} without a value of '{final.target}' can be labelled (the pool).")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _DRAWN = 20  # columns
 _MUCH = 0.1  # of quality: a column that costs less dominates nothing
 _DOMINATES = 5.0  # times what the next column costs
+_PLACES = 5  # of a score: more say nothing
 _LISTED = 1000
 _ASSUMES = (
     "Columns that tell the same stand in for each other: each alone may look unneeded.",
@@ -156,8 +157,12 @@ def _dominance(weights: list[_Weight], columns: int) -> tuple[str, ...]:
 
 
 def _table(weights: list[_Weight]) -> Table:
-    rows = tuple((one.column, one.loss, one.error) for one in weights[:_LISTED])
-    return Table("Importance of columns", ("Column", "Score lost", "Standard error"), rows)
+    rows = []
+    for one in weights[:_LISTED]:
+        error = None if one.error is None else round(one.error, _PLACES)
+        loss = round(one.loss, _PLACES) + 0.0  # without the sign of -0.0
+        rows.append((one.column, loss, error))
+    return Table("Importance of columns", ("Column", "Score lost", "Standard error"), tuple(rows))
 
 
 def _figure(weights: list[_Weight]) -> Figure:

@@ -32,16 +32,18 @@ KINDS = (
     "subscription.paused",
 )
 _MOST_COUNTED = 100
+_MOST_READ = 300  # events, of which some are superseded
 
 
 def get(store: Store, caller: Caller, limit: Limit = 50) -> Notifications:
     """Return the caller's newest notifications and how many are unread.
 
-    At most 100 are counted.
+    At most 100 are counted. Of the models that served an application the newest one is told: a
+    search that finds a better one every few seconds is one piece of news.
     """
     with store.read() as tx:
         mark = tx.users.get(caller.user_id).read_seq
-        events = tx.events.newest(caller.tenant_id, KINDS, limit=limit)
+        events = _news(tx, caller.tenant_id)[:limit]
         tables = tx.scoped(caller.tenant_id)
         subjects = _subjects(tables, events)
         items = [_show(event, *subjects[event.seq], mark) for event in events]
@@ -72,7 +74,21 @@ def unread(tx: Transaction, user_id: str, tenant_id: str) -> int:
 
 
 def _count_unread(tx: Transaction, tenant_id: str, mark: int) -> int:
-    return len(tx.events.newest(tenant_id, KINDS, after=mark, limit=_MOST_COUNTED))
+    return len(_news(tx, tenant_id, after=mark)[:_MOST_COUNTED])
+
+
+def _news(tx: Transaction, tenant_id: str, after: int = 0) -> list[Event]:
+    """Return the newest events of a tenant, newest first, without models that serve no more."""
+    found = []
+    serving = set()
+    for event in tx.events.newest(tenant_id, KINDS, after=after, limit=_MOST_READ):
+        if event.kind == "promotion.live":
+            application = event.application_id or event.subject
+            if application in serving:
+                continue
+            serving.add(application)
+        found.append(event)
+    return found
 
 
 def _show(event: Event, subject: str, name: str, mark: int) -> Notification:

@@ -1,7 +1,7 @@
 // Keeps an open page in step with the service.
 //
 // Every event of the visitor's tenant makes the page fetch itself again; the elements marked data-live (each with an
-// id) whose HTML changed are swapped, unless something typed in them would be lost; a form's answer swaps those marked
+// id) whose HTML changed are swapped, unless something typed in them would be lost, and new ones appear; a form's answer swaps those marked
 // data-answer, too. A lost connection is said, tried again, and followed by the same fetch, so that nothing is missed.
 // A page in a hidden tab holds no connection.
 
@@ -32,9 +32,26 @@ function show(html, regions, mayReplace) {
   const fresh = new DOMParser().parseFromString(html, "text/html");
   for (const next of fresh.querySelectorAll(regions)) {
     const old = document.getElementById(next.id);
-    if (old && old.outerHTML !== next.outerHTML && mayReplace(old)) replace(old, next);
+    if (!old) insert(next);
+    else if (old.outerHTML !== next.outerHTML && mayReplace(old)) replace(old, next);
   }
   document.dispatchEvent(new Event("swapped"));
+}
+
+// Puts a region that the page did not have yet beside what stands next to it.
+function insert(next) {
+  const before = neighbour(next, "previousElementSibling");
+  const after = neighbour(next, "nextElementSibling");
+  if (before) before.after(document.adoptNode(next));
+  else if (after) after.before(document.adoptNode(next));
+}
+
+function neighbour(region, way) {
+  for (let near = region[way]; near; near = near[way]) {
+    const here = near.id && document.getElementById(near.id);
+    if (here) return here;
+  }
+  return null;
 }
 
 function isBeingEdited(region) {
