@@ -12,7 +12,7 @@ from easeml.contract.models import TrainedModel
 from easeml.contract.task_views import Task
 
 _UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
-_MANY_DIGITS, _TOO_MANY_DIGITS = 1e5, 1e15
+_MANY_DIGITS, _TOO_MANY_DIGITS = 1e4, 1e15
 _TONES = {  # state -> tone of its badge
     "serving": "good",
     "done": "good",
