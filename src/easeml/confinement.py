@@ -2,9 +2,10 @@
 
 Levels ``user`` and ``sandbox`` take more, by a user id and by namespaces (``easeml.namespaces``).
 
-Linux on x86-64 only. Landlock limits which files may be opened (https://docs.kernel.org/userspace-api/
-landlock.html), seccomp which system calls may be made (https://docs.kernel.org/userspace-api/
-seccomp_filter.html). Neither needs privileges, and neither can be undone by the child.
+Linux on x86-64 only. Landlock limits which files may be opened
+(https://docs.kernel.org/userspace-api/ landlock.html), seccomp which system calls may be made
+(https://docs.kernel.org/userspace-api/ seccomp_filter.html). Neither needs privileges, and neither
+can be undone by the child.
 """
 
 import ctypes
@@ -138,13 +139,15 @@ def confine(
     """Take from this process, for ever, what a body does not need.
 
     It keeps its work ``folder`` to read and write, and Python, its packages, a few system files and
-    the folders ``reads`` to read. It has no network, starts no programs and no processes (threads it may) beyond what
-    ``starting`` says, signals and traces no others, and its environment is empty of secrets. Files
-    of ``folder`` are executed only where it may start something. Call it while there is one thread.
+    the folders ``reads`` to read. It has no network, starts no programs and no processes (threads
+    it may) beyond what ``starting`` says, signals and traces no others, and its environment is
+    empty of secrets. Files of ``folder`` are executed only where it may start something. Call it
+    while there is one thread.
 
-    At level ``user`` it becomes a user of its own without capabilities, who owns ``folder`` and sees
-    no other files than those it may open. At ``sandbox`` it goes on in a child, with a network,
-    process numbers, names and shared memory of its own, and this process ends as that one does.
+    At level ``user`` it becomes a user of its own without capabilities, who owns ``folder`` and
+    sees no other files than those it may open. At ``sandbox`` it goes on in a child, with a
+    network, process numbers, names and shared memory of its own, and this process ends as that one
+    does.
 
     With ``Starting.PROGRAMS`` it may signal what it started; before Linux 6.12 also others of its
     user. What it starts inherits the rest, and may confine itself further.

@@ -66,7 +66,8 @@ class Context:
         ``keep``: writes the log of requests, by default in this process.
         """
         health = HealthCheck(store, settings)
-        fanout, log = EventFanout(store), RequestLog(store, keep)
+        fanout = EventFanout(store)
+        log = RequestLog(store, keep)
         return cls(
             store,
             settings,

@@ -16,8 +16,6 @@ from easeml.protocols.errors import INVOCATIONS, V2, in_form_of
 from easeml.service.access.caller import Caller
 from easeml.service.applications import endpoints
 
-V2_HEALTH = (f"{V2}/health/live", f"{V2}/health/ready")
-
 v2 = APIRouter(prefix=V2, tags=["protocols"])
 mlflow = APIRouter(tags=["protocols"])
 

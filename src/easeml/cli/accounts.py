@@ -89,8 +89,9 @@ def list_keys(
         found = list(client.api_keys(user_id))
     if as_json:
         return print_json(found)
-    rows = [
-        (
+    rows = []
+    for key in found:
+        row = (
             key.id,
             key.name,
             key.kind,
@@ -101,8 +102,7 @@ def list_keys(
             moment(key.expires),
             key.revoked,
         )
-        for key in found
-    ]
+        rows.append(row)
     columns = ["id", "name", "kind", "from", "scope", "created", "last used", "expires", "revoked"]
     return print_table(columns, rows)
 

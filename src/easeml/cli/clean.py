@@ -63,7 +63,8 @@ def detect(
     from easeml.lifecycle.cleaning import detect_errors
 
     _check(out)
-    frame, known = _read(table), _rules(rules)
+    frame = _read(table)
+    known = _rules(rules)
     with progress("Looking at cells") as advance:
         report = detect_errors(frame, target=target, rules=known, progress=advance)
     _write(report, out)
@@ -106,7 +107,8 @@ def plan(
     from easeml.lifecycle.cleaning import candidates_of, plan_table
 
     _check(out)
-    tables, known = (_read(train), _read(valid)), _rules(rules)
+    tables = (_read(train), _read(valid))
+    known = _rules(rules)
     with progress("Looking at cells") as advance:
         candidates = candidates_of(*tables, target, rules=known, seed=seed, progress=advance)
     with progress("Scoring validation rows") as advance:

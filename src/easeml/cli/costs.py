@@ -23,37 +23,44 @@ def read_costs_file(path: Path) -> dict[str, dict[str, float]]:
     Raises ``InvalidInput`` where it cannot be read, is no table of that form, or holds a cell that
     is no number; whether its labels are those of the target is for the service to say.
     """
+    head, *rows = _rows_of(path) or [[]]
+    if not rows or len(head) < 2:
+        raise _refused("The table of costs is empty.")
+    labels = head[1:]
+    costs: dict[str, dict[str, float]] = {}
+    for number, row in enumerate(rows, start=2):
+        true, *cells = row
+        if len(row) != len(head):
+            raise _refused(f"Row {number} has {len(row)} cells, the first has {len(head)}.")
+        if true in costs:
+            raise _refused(f"{true!r} has two rows.")
+        numbers = [_cost(cell, number) for cell in cells]
+        costs[true] = dict(zip(labels, numbers, strict=True))
+    if set(labels) != set(costs) or len(set(labels)) != len(labels):
+        raise _refused("The table of costs does not have the same classes as rows and as columns.")
+    return costs
+
+
+def _rows_of(path: Path) -> list[list[str]]:
+    """Return the cells of a file, row by row, without those that are empty."""
     try:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}", where=_WHERE) from error
-    rows = [row for row in csv.reader(text.splitlines()) if any(cell.strip() for cell in row)]
-    if len(rows) < 2 or len(rows[0]) < 2:
-        raise InvalidInput("The table of costs is empty.", where=_WHERE, remedy=_FORM)
-    labels = [cell.strip() for cell in rows[0][1:]]
-    costs: dict[str, dict[str, float]] = {}
-    for number, row in enumerate(rows[1:], start=2):
-        true = row[0].strip()
-        if len(row) != len(rows[0]):
-            message = f"Row {number} has {len(row)} cells, the first has {len(rows[0])}."
-            raise InvalidInput(message, where=_WHERE, remedy=_FORM)
-        if true in costs:
-            raise InvalidInput(f"{true!r} has two rows.", where=_WHERE, remedy=_FORM)
-        costs[true] = {
-            said: _cost(cell, number) for said, cell in zip(labels, row[1:], strict=True)
-        }
-    if set(labels) != set(costs) or len(set(labels)) != len(labels):
-        raise InvalidInput(
-            "The table of costs does not have the same classes as rows and as columns.",
-            where=_WHERE,
-            remedy=_FORM,
-        )
-    return costs
+    rows = []
+    for line in csv.reader(text.splitlines()):
+        cells = [cell.strip() for cell in line]
+        if any(cells):
+            rows.append(cells)
+    return rows
 
 
 def _cost(cell: str, number: int) -> float:
     try:
         return float(cell)
     except ValueError:
-        message = f"Row {number}: {cell.strip()!r} is no number."
-        raise InvalidInput(message, where=_WHERE, remedy=_FORM) from None
+        raise _refused(f"Row {number}: {cell!r} is no number.") from None
+
+
+def _refused(message: str) -> InvalidInput:
+    return InvalidInput(message, where=_WHERE, remedy=_FORM)

@@ -1,11 +1,8 @@
 """``app create``: from a file to a search that is under way."""
 
-from datetime import datetime
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
+from easeml.cli import declaration_options as options
 from easeml.cli.constraints import read_constraints
 from easeml.cli.costs import costs_asked
 from easeml.cli.model_rules import latency_asked, monotonic_asked, size_asked
@@ -33,83 +30,29 @@ def add_to(app: typer.Typer) -> None:
 
 
 def create(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="A table, a zip file or folder of samples by class, arrays, series ..."
-        ),
-    ],
+    file: options.File,
     *,
-    target: Annotated[
-        str | None, typer.Option(help="Column to predict; proposed where left out.")
-    ] = None,
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            help="What to optimise; the default of the target's type. Of a class: recall(bad), "
-            "f-beta(bad, 2)."
-        ),
-    ] = None,
-    costs: Annotated[
-        Path | None,
-        typer.Option(
-            help="A CSV table of what each confusion costs, for the objective cost: a row for what "
-            "is true, a column for what is said."
-        ),
-    ] = None,
-    cost_unit: Annotated[str, typer.Option(help="The unit of these costs, such as EUR.")] = "",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="COLUMN=TYPE, COLUMN.missing=CODES, COLUMN.format=FORM."),
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Column to keep although proposed for dropping.")
-    ] = None,
-    split: Annotated[
-        str,
-        typer.Option(
-            help="Rows to train and test: random, time:COLUMN, group:COLUMN or given:COLUMN."
-        ),
-    ] = "random",
+    target: options.Target = None,
+    objective: options.Objective = None,
+    costs: options.Costs = None,
+    cost_unit: options.CostUnit = "",
+    set_: options.Set = None,
+    drop: options.Drop = None,
+    keep: options.Keep = None,
+    split: options.SplitBy = "random",
     header: Header = None,
-    name: Annotated[str | None, typer.Option(help="Name of the application.")] = None,
-    models: Annotated[str | None, typer.Option(help="Only these models, with commas.")] = None,
-    exclude: Annotated[str | None, typer.Option(help="Not these models, with commas.")] = None,
-    max_latency: Annotated[
-        str | None,
-        typer.Option(help="What a model may take to predict one row, such as 20ms."),
-    ] = None,
-    max_size: Annotated[
-        str | None, typer.Option(help="What the files of a model may take, such as 5MB.")
-    ] = None,
-    monotonic: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="COLUMN=rising or =falling: the prediction (of two classes, the probability of the "
-            "second) never goes against it; repeatable."
-        ),
-    ] = None,
-    constrain: Annotated[
-        list[str] | None,
-        typer.Option(help="MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH; repeatable."),
-    ] = None,
-    max_tasks: Annotated[int | None, typer.Option(min=1, help="Most candidates to train.")] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option(min=0.001, help="Most device seconds to spend.")
-    ] = None,
-    deadline: Annotated[
-        datetime | None, typer.Option(help="Local time by which training must be expected to end.")
-    ] = None,
-    goal: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GOAL",
-            help='Such as 0.9, "accuracy >= 0.9" or "error below 5 %": say first whether it can '
-            "be reached. A goal that names an objective chooses it.",
-        ),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    name: options.Name = None,
+    models: options.Models = None,
+    exclude: options.Exclude = None,
+    max_latency: options.MaxLatency = None,
+    max_size: options.MaxSize = None,
+    monotonic: options.Monotonic = None,
+    constrain: options.Constrain = None,
+    max_tasks: options.MaxTasks = None,
+    max_seconds: options.MaxSeconds = None,
+    deadline: options.Deadline = None,
+    goal: options.GoalText = None,
+    yes: options.Yes = False,
     as_json: Json = False,
 ) -> None:
     """Upload data, see what easeml makes of it, and start the search."""
@@ -125,13 +68,12 @@ def create(
     with Client() as client:
         dataset = upload_with_progress(client, file, quiet=as_json, header=header)
         version = client.wait_version_ready(dataset.version.id)
-        target = target or _asked_target(version)
         declaration = made_request(
             Declaration,
             dataset_id=dataset.id,
-            version_id=dataset.version.id,
+            version_id=version.id,
             name=name,
-            target=target,
+            target=target or _asked_target(version),
             objective=objective,
             costs=costs_asked(costs),
             cost_unit=cost_unit,
@@ -149,20 +91,24 @@ def create(
             max_seconds=max_seconds,
             deadline=None if deadline is None else deadline.astimezone(),
         )
-        proposal = client.propose(declaration)
-        if not as_json:
-            print_proposal(proposal, declaration)
-        if wanted is not None:
-            named = wanted.of(default_objective(proposal))
-            _ask_for_goal(client, declaration, named, quiet=as_json)
+        _propose(client, declaration, wanted, quiet=as_json)
         if not yes:
             typer.confirm("Start?", default=True, abort=True)
         application = _created(client, declaration, wanted)
     if as_json:
-        print_json(application)
-    else:
-        say(f"Started {application.id} ({application.name}).")
-        say(f"Watch it with: easeml app watch {application.id}")
+        return print_json(application)
+    say(f"Started {application.id} ({application.name}).")
+    return say(f"Watch it with: easeml app watch {application.id}")
+
+
+def _propose(client: Client, declaration: Declaration, goal: Goal | None, *, quiet: bool) -> None:
+    """Show what would be searched, and whether the goal can be reached, before anything starts."""
+    proposal = client.propose(declaration)
+    if not quiet:
+        print_proposal(proposal, declaration)
+    if goal is not None:
+        named = goal.of(default_objective(proposal))
+        _ask_for_goal(client, declaration, named, quiet=quiet)
 
 
 def _asked_target(version: Version) -> str | None:

@@ -171,7 +171,8 @@ class _Demo:
             tenant.first_prediction = time.time() - self._since
             self._state.save()
             what = f"first prediction {tenant.first_prediction:.1f} s after the service was up:"
-        value, model = text(prediction.predictions[0]), self._titles.of(prediction.model_name)
+        value = text(prediction.predictions[0])
+        model = self._titles.of(prediction.model_name)
         good = "" if measure is None else f", {in_unit(measure, table.target)} on validation rows"
         self._say(
             f"{table.tenant}: {what} {table.target} = {value} (actual {actual}) by {model}{good}"

@@ -133,7 +133,8 @@ def read(
     from easeml.lifecycle.labels import check_vocabularies
     from easeml.lifecycle.overfitting import Meter
 
-    truth, predicted = _column(labels), _column(predictions)
+    truth = _column(labels)
+    predicted = _column(predictions)
     check_vocabularies(truth.tolist(), predicted.tolist(), where=f"{labels}, {predictions}")
     if len(truth) != len(predicted):
         raise InvalidInput(

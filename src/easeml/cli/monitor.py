@@ -80,7 +80,8 @@ def fit(
         )
     frame = _frame(table)
     probabilities = _probabilities(frame, probability, table)
-    labels, predictions = _column(frame, target, table), _column(frame, prediction, table)
+    labels = _column(frame, target, table)
+    predictions = _column(frame, prediction, table)
     if not regression:
         _check_classes(labels, predictions, f"{table}, columns {target} and {prediction}")
     used = {target, prediction, *(probability or [])}
@@ -173,7 +174,8 @@ def score(
 
 
 def _show_choice(rows: np.ndarray, chances: np.ndarray, as_json: bool, out: Path | None) -> None:
-    numbers, shares = rows.tolist(), [float(chance) for chance in chances]
+    numbers = rows.tolist()
+    shares = [float(chance) for chance in chances]
     pairs = list(zip(numbers, shares, strict=True))
     if out is not None:
         lines = ["row,label,chance"]

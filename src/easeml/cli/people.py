@@ -211,19 +211,11 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Remove a user for good, and say what becomes of their data (providers only)."""
-    if data is None and not is_interactive():
-        raise InvalidInput(
-            "Say what becomes of their tenant.",
-            where="--data",
-            remedy=f"One of {', '.join(DataChoice)}; --to NAME with {DataChoice.HAND_OVER.value}.",
-        )
-    choice = data or DataChoice(typer.prompt(f"Their tenant ({', '.join(DataChoice)})"))
+    choice = data or _asked_choice()
     if choice == DataChoice.HAND_OVER and not to and is_interactive():
         to = typer.prompt("Who gets it")
-    if not (yes or is_interactive()):
-        raise InvalidInput("There is no terminal to ask.", where="--yes", remedy="Say --yes.")
     if not yes:
-        typer.confirm(f"Remove {name} for good?", default=False, abort=True)
+        _confirm(f"Remove {name} for good?")
     with Client() as client:
         user = user_named(client, name)
         done = client.remove_user(user.id, choice.value, to=to)
@@ -237,6 +229,25 @@ def remove(
     for application in done.applications:
         say(f"{application} is deleted. For a day an owner of {done.tenant_id} can restore it.")
     return None
+
+
+def _asked_choice() -> DataChoice:
+    """Ask what becomes of a tenant. Raises ``InvalidInput`` where nobody can be asked."""
+    choices = ", ".join(DataChoice)
+    if not is_interactive():
+        raise InvalidInput(
+            "Say what becomes of their tenant.",
+            where="--data",
+            remedy=f"One of {choices}; --to NAME with {DataChoice.HAND_OVER.value}.",
+        )
+    return DataChoice(typer.prompt(f"Their tenant ({choices})"))
+
+
+def _confirm(question: str) -> None:
+    """Go on only where somebody agrees. Raises ``InvalidInput`` where nobody can be asked."""
+    if not is_interactive():
+        raise InvalidInput("There is no terminal to ask.", where="--yes", remedy="Say --yes.")
+    typer.confirm(question, default=False, abort=True)
 
 
 def add(

@@ -64,10 +64,10 @@ def pick_command(
 ) -> None:
     """Choose the most accurate of trained models, asking for few labels.
 
-    Stops early once the choice is certain enough. A first column named id or row (or without a name) is
-    left out of the predictions. The labels are the column named label, else the last one, in the same
-    order of rows. With --guarantee the published methods draw a tenth of the labels at random, too:
-    without such draws nothing can be certified before all is labelled.
+    Stops early once the choice is certain enough. A first column named id or row (or without a
+    name) is left out of the predictions. The labels are the column named label, else the last one,
+    in the same order of rows. With --guarantee the published methods draw a tenth of the labels at
+    random, too: without such draws nothing can be certified before all is labelled.
     """
     from easeml.lifecycle.picking import AUDIT, METHODS, Pool, pick
 

@@ -85,7 +85,9 @@ def told_pairs(rules: ModelRules) -> list[tuple[str, object]]:
 def _changed(
     found: ModelRules, max_latency: str | None, max_size: str | None, monotonic: list[str] | None
 ) -> NewModelRules:
-    latency, size, held = found.max_latency, found.max_size, dict(found.monotonic)
+    latency = found.max_latency
+    size = found.max_size
+    held = dict(found.monotonic)
     if max_latency is not None:
         latency = None if max_latency == _NONE else seconds_of(max_latency)
     if max_size is not None:

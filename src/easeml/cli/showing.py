@@ -23,9 +23,9 @@ from easeml.contract.measures import (
 from easeml.contract.reports import Report, ReportNumber
 
 if TYPE_CHECKING:
-    from easeml.contract.reports import ReportRemedy
+    from easeml.contract.reports import ReportRemedy, ReportTable
     from easeml.lifecycle.tool import Number, ToolAnswer
-    from easeml.lifecycle.tool_answer import Remedy
+    from easeml.lifecycle.tool_answer import Remedy, Table
 
 _SHOWN_ROWS = 20
 _REMEDY = ("remedy", "mistakes less", "minutes of a person", "device seconds")
@@ -44,18 +44,24 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
     print_table(["column", "type", "role", "missing", "examples", "evidence"], rows)
     console().print()
     _print_choices(proposal, declaration)
-    for one in proposal.columns:
-        if one.nature == "leak" and one.role == "input":
-            why = one.leaks.get(proposal.target, one.evidence)
-            say(
-                f"Suspected leak: column '{one.name}' may know '{proposal.target}': {why}. "
-                f"Drop it if it is not known when you predict (--drop '{one.name}')."
-            )
+    _print_leaks(proposal)
     unfit = Counter(model.why_not for model in proposal.models if not model.fits)
     if unfit:
         console().print()
         counts = [(count, reason) for reason, count in unfit.items()]
         print_table(["models that do not fit", "because"], counts)
+
+
+def _print_leaks(proposal: Proposal) -> None:
+    """Print a line for each column that is used and may know the target."""
+    for one in proposal.columns:
+        if one.nature != "leak" or one.role != "input":
+            continue
+        why = one.leaks.get(proposal.target, one.evidence)
+        say(
+            f"Suspected leak: column '{one.name}' may know '{proposal.target}': {why}. "
+            f"Drop it if it is not known when you predict (--drop '{one.name}')."
+        )
 
 
 def _print_choices(proposal: Proposal, declaration: Declaration) -> None:
@@ -195,15 +201,19 @@ def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> Non
         say("\nWhat to do")
         print_table(_REMEDY, [_remedy(place, one) for place, one in enumerate(answer.remedies, 1)])
     for table in answer.tables:
-        say(f"\n{table.title}")
-        print_table(table.columns, table.rows[:_SHOWN_ROWS])
-        if len(table.rows) > _SHOWN_ROWS:
-            more = len(table.rows) - _SHOWN_ROWS
-            say(f"... and {more} more row{'' if more == 1 else 's'}.")
+        _print_first_rows(table)
     for assumption in answer.assumes:
         notes().print(f"Assumed: {assumption}", markup=False)
     for note in (*said, *answer.notes):
         notes().print(f"Note: {note}", markup=False)
+
+
+def _print_first_rows(table: "ReportTable | Table") -> None:
+    say(f"\n{table.title}")
+    print_table(table.columns, table.rows[:_SHOWN_ROWS])
+    more = len(table.rows) - _SHOWN_ROWS
+    if more > 0:
+        say(f"... and {more} more row{'' if more == 1 else 's'}.")
 
 
 def _remedy(place: int, one: "Remedy | ReportRemedy") -> tuple[object, ...]:

@@ -48,8 +48,8 @@ def simulate_preemption(
 ) -> None:
     """Replay a trace of jobs under several rules, and compare how much jobs were slowed down.
 
-    Interactive jobs are compared apart from best-effort ones. The slowdown is 1 + time spent waiting /
-    time spent running. The synthetic trace is that of the FitGpp paper.
+    Interactive jobs are compared apart from best-effort ones. The slowdown is 1 + time spent
+    waiting / time spent running. The synthetic trace is that of the FitGpp paper.
     """
     import numpy as np
 

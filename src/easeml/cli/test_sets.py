@@ -77,11 +77,7 @@ class Record:
             if relation is Relation.SAME:
                 return known
             if relation is Relation.OVERLAPS:
-                raise InvalidInput(
-                    f"Some of these rows are of the test set that {known.file} had, but not all.",
-                    where=str(file),
-                    remedy="Give all rows of that test set, or only rows that it does not have.",
-                )
+                raise _overlaps(known, file)
             if relation is Relation.CHANGED and not new:
                 raise _changed(file)
         for known in self.sets:
@@ -145,6 +141,14 @@ def _load(path: Path) -> list[Known]:
             remedy="Restore it from a copy: without it the promises on these labels "
             "cannot be kept.",
         ) from error
+
+
+def _overlaps(known: Known, file: Path) -> InvalidInput:
+    return InvalidInput(
+        f"Some of these rows are of the test set that {known.file} had, but not all.",
+        where=str(file),
+        remedy="Give all rows of that test set, or only rows that it does not have.",
+    )
 
 
 def _changed(file: Path) -> InvalidInput:

@@ -319,7 +319,8 @@ def december_again(year: Year) -> None:
     """December returns: few labels choose among the models that served, and the best serves."""
     client = year.client
     fresh = month_of_rows(12, year.rows, year.seed + 1)
-    before_id, before = year.live_id(), _share_right(year, fresh)
+    before_id = year.live_id()
+    before = _share_right(year, fresh)
     found = _picked(year, month_of_rows(12, year.rows // 2, year.seed))
     standings = next(table for table in found.tables if table.title == "Models")
     chosen = str(standings.rows[0][0]).rpartition("(")[2].rstrip(")")

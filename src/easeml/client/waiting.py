@@ -4,7 +4,8 @@ from enum import StrEnum
 
 from easeml.contract.applications import Application
 from easeml.contract.datasets import Version
-from easeml.contract.states import ApplicationState, TaskState, VersionState
+from easeml.contract.jobs import Job
+from easeml.contract.states import ApplicationState, JobState, TaskState, VersionState
 from easeml.contract.task_views import Task
 from easeml.errors import Conflict, InvalidInput
 
@@ -19,10 +20,8 @@ class Milestone(StrEnum):
 def is_ready(version: Version) -> bool:
     """Tell whether a version is ingested. Raises InvalidInput where that failed."""
     if version.state == VersionState.FAILED:
-        message, file = (
-            version.error or "The data could not be read.",
-            str(version.operation.get("filename", "")),
-        )
+        message = version.error or "The data could not be read."
+        file = str(version.operation.get("filename", ""))
         raise InvalidInput(message, where="" if file in message else file)
     return version.state == VersionState.READY
 
@@ -41,19 +40,31 @@ def has_reached(application: Application, milestone: Milestone) -> bool:
     and its test quality is not known. One that was stopped has when its last tasks are done.
     """
     job = application.job
-    state = job.state if job else ""
-    if application.state == ApplicationState.FAILED or state == "failed":
-        reason = application.error or (job.error if job else "") or "no reason is known"
-        raise Conflict(f"The application failed: {reason}", where=application.id)
-    ended = job is not None and state in {"resting", "stopped"} and job.tasks_under_way == 0
+    has_failed = job is not None and job.state == JobState.FAILED
+    if application.state == ApplicationState.FAILED or has_failed:
+        raise Conflict(f"The application failed: {_reason(application)}", where=application.id)
     if milestone is Milestone.CONVERGED:
-        return ended and job is not None and (job.settled or state == "stopped")
-    if (
-        application.live_model is None and ended and job and not job.tasks_done
-    ):  # else it is about to be served
+        return job is not None and _has_converged(job)
+    if application.live_model is not None:
+        return True
+    # A search that has trained something is about to be served.
+    if job is not None and _has_ended(job) and not job.tasks_done:
         raise Conflict(
-            f"The search is {state} and found no model.",
+            f"The search is {job.state} and found no model.",
             where=application.id,
-            remedy=f"See why with `easeml task list --job {job.id if job else ''}`.",
+            remedy=f"See why with `easeml task list --job {job.id}`.",
         )
-    return application.live_model is not None
+    return False
+
+
+def _reason(application: Application) -> str:
+    of_job = application.job.error if application.job else ""
+    return application.error or of_job or "no reason is known"
+
+
+def _has_ended(job: Job) -> bool:
+    return job.state in (JobState.RESTING, JobState.STOPPED) and job.tasks_under_way == 0
+
+
+def _has_converged(job: Job) -> bool:
+    return _has_ended(job) and (job.settled or job.state == JobState.STOPPED)

@@ -23,8 +23,9 @@ from easeml.data.rows.parsing import FILL_ABSENT, ColumnTable, Rows, parse_rows
 from easeml.data.rows.parts import RowParts
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data.types.column_report import ColumnReport, commonest_share
-from easeml.data.types.declared_columns import Columns, declare_columns, kinds_of
+from easeml.data.types.declared_columns import Columns, declare_columns
 from easeml.data.types.pictures import pixels
+from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.answers import answered
 from easeml.data.versions.browsing import (

@@ -8,7 +8,8 @@ from easeml.errors import InvalidInput
 def networks_of(setting: str) -> list[str]:
     """Return the addresses and networks of ``trusted_proxies``: ``10.0.0.0/8, 192.0.2.7``.
 
-    Raises ``InvalidInput`` for what is neither, such as a name or a ``*`` that would believe anybody.
+    Raises ``InvalidInput`` for what is neither, such as a name or a ``*`` that would believe
+    anybody.
     """
     found = []
     for text in setting.split(","):

@@ -172,11 +172,15 @@ class Scheduler:
                 self._mirror.follow_policy(self._choices.policy(tx))
         if events:
             self._seq = events[-1].seq
-        again, self._again = self._again, set()
-        changed = [event.job_id for event in events if self._is_news(event)]
-        ended = [event for event in events if event.kind in _MAY_PROMOTE]
-        finished = [job_id for event in ended if (job_id := event.job_id)]
-        return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *finished]))
+        changed = dict.fromkeys(self._again)
+        ended = dict.fromkeys(self._again)
+        self._again = set()
+        for event in events:
+            if self._is_news(event):
+                changed[event.job_id] = None
+            if event.kind in _MAY_PROMOTE and event.job_id:
+                ended[event.job_id] = None
+        return list(changed), list(ended)
 
     def _is_news(self, event: Event) -> bool:
         """May the search of the event's job have to be looked at?

@@ -47,6 +47,7 @@ def run_scheduler(settings: Settings) -> None:
     messenger.start()
     retaining = Retaining(store, settings, process.id)
     retaining.start()
+    beat_seconds = min(HEARTBEAT_SECONDS, settings.lease_seconds / 3)
     try:
         next_beat = next_round = 0.0
         changed = True
@@ -54,7 +55,7 @@ def run_scheduler(settings: Settings) -> None:
             if time.monotonic() >= next_beat:
                 with store.write() as tx:
                     beat(tx, process.id)
-                next_beat = time.monotonic() + min(HEARTBEAT_SECONDS, settings.lease_seconds / 3)
+                next_beat = time.monotonic() + beat_seconds
             if time.monotonic() >= next_round:
                 scheduler.keep_house()
                 next_round = time.monotonic() + _ROUND_SECONDS

@@ -2,7 +2,7 @@
 store.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from easeml.service.limits import quotas
 from easeml.service.search import model_limits
 from easeml.service.search.beliefs import arm_of, finished_runs
 from easeml.store import Tables, Transaction
-from easeml.store.records import Candidate, Job, Task
+from easeml.store.records import Candidate, Job, Task, TrainedModel
 from easeml.store.shapes import JobLimits
 
 from .machine_costs import MachineCosts
@@ -41,8 +41,8 @@ class _JobMirror:
     states by task id.
 
     Its belief was learned when it had ``known`` arms and the jobs beside it had done ``others``
-    tasks. ``works``: what the costs of its arms depend on, in their order. ``chances``: of the arms to
-    keep the rules of the application, as the search was told them.
+    tasks. ``works``: what the costs of its arms depend on, in their order. ``chances``: of the arms
+    to keep the rules of the application, as the search was told them.
     """
 
     limits: JobLimits
@@ -264,18 +264,16 @@ class SearchMirror:
         if not limits and not known_job.chances:
             return
         models = tables.models.list(job_id=job.id, limit=None)
-        measured = model_limits.measured_arms(tables, models, known_job.arms)
-        found = feasible.chances(self.state.job(job.id).arms, measured, limits) if limits else []
-        rounded = [round(chance, _DIGITS) for chance in found]
-        qualities = []
-        for model in models:
-            arm = known_job.arms.get(model.candidate_id)
-            if arm is not None and (not rounded or rounded[arm] == 1):
-                qualities.append(model.quality)
-        best = max(qualities, default=None)
-        if rounded != known_job.chances or best != self.state.job(job.id).best:
-            known_job.chances = rounded
-            self.note("set_chances", job=job.id, chances=rounded, best=best)
+        searched = self.state.job(job.id)
+        chances: list[float] = []
+        if limits:
+            measured = model_limits.measured_arms(tables, models, known_job.arms)
+            found = feasible.chances(searched.arms, measured, limits)
+            chances = [round(chance, _DIGITS) for chance in found]
+        best = _best_that_may_serve(models, known_job.arms, chances)
+        if chances != known_job.chances or best != searched.best:
+            known_job.chances = chances
+            self.note("set_chances", job=job.id, chances=chances, best=best)
 
     def _extend(self, tx: Transaction, tables: Tables, job: Job, known_job: _JobMirror) -> None:
         """Take in the candidates that were added.
@@ -333,6 +331,23 @@ class SearchMirror:
             self.note("released", job=job_id, arm=arm, seconds=task.cost)
 
 
+def _best_that_may_serve(
+    models: Sequence[TrainedModel], arms: Mapping[str, int], chances: Sequence[float]
+) -> float | None:
+    """Return the best quality of the models that keep the rules; without ``chances``, of all.
+
+    ``arms``: by candidate id. None where there is no such model.
+    """
+    qualities = []
+    for model in models:
+        arm = arms.get(model.candidate_id)
+        if arm is None:
+            continue
+        if not chances or chances[arm] == 1:
+            qualities.append(model.quality)
+    return max(qualities, default=None)
+
+
 def _state_seen(state: TaskState) -> TaskState:
     """Return what the search sees of a task's state: whether it runs or waits is all one to it."""
     return TaskState.WAITING if state == TaskState.RUNNING else state
@@ -362,7 +377,8 @@ def _oldest_beside(tx: Transaction, job: Job) -> Job:
 
 def _done_beside(tx: Transaction, job: Job) -> int:
     """Return how many tasks the jobs that are searched beside this one have done."""
-    tables, oldest = tx.unscoped(), _oldest_beside(tx, job)
+    tables = tx.unscoped()
+    oldest = _oldest_beside(tx, job)
     beside = {oldest.id, *(later.id for later in tables.jobs.list(after=oldest.id, limit=None))} - {
         job.id
     }

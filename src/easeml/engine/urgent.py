@@ -1,7 +1,7 @@
 """Urgent work: it gets a device at once, and what runs may have to end for it."""
 
 from easeml.search.preemption import Rule, to_suspend
-from easeml.service.search import room
+from easeml.service.search import urgent_tasks
 from easeml.store import Store, Transaction
 
 from .housekeeping import live_workers
@@ -33,7 +33,7 @@ class UrgentWork:
         Those that have nothing there stay urgent until something of theirs is started.
         """
         for tenant in sorted(mirror.raised):
-            if room.hurry(tx, tenant):
+            if urgent_tasks.hurry(tx, tenant):
                 mirror.raised.discard(tenant)
 
     def free_devices(self, mirror: SearchMirror) -> int:
@@ -41,7 +41,7 @@ class UrgentWork:
         if not self.is_on or not mirror.state.urgent(mirror.raised):
             return 0
         with self._store.read() as tx:
-            under_way = room.urgent_under_way(tx)
+            under_way = urgent_tasks.urgent_under_way(tx)
         return _TASKS_A_WORKER * live_workers(self._store, self._silence) - under_way
 
     def to_end(self, mirror: SearchMirror) -> list[str]:
@@ -49,11 +49,11 @@ class UrgentWork:
         if not self.is_on:
             return []
         with self._store.read() as tx:
-            if not room.urgent_waiting(tx):
+            if not urgent_tasks.urgent_waiting(tx):
                 return []
         devices = live_workers(self._store, self._silence)
         with self._store.read() as tx:
-            wanted, running = room.room(tx, devices)
+            wanted, running = urgent_tasks.demand(tx, devices)
         chosen = to_suspend(self._rule, wanted, running)
         if chosen:
             seen = [list(one) for one in running]

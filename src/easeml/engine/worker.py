@@ -113,7 +113,10 @@ class Worker:
                 slot.ask_to_end(attempt_id)
 
     def _under_way(self) -> list[tuple[Slot, str]]:
-        return [(slot, attempt_id) for slot in self._slots for attempt_id in slot.attempt_ids]
+        attempts = []
+        for slot in self._slots:
+            attempts += [(slot, attempt_id) for attempt_id in slot.attempt_ids]
+        return attempts
 
     def _keep_leases(self) -> None:
         attempts = self._under_way()

@@ -67,8 +67,8 @@ class _AutoML(BaseEstimator):
         ``time_limit``: processor seconds of ``fit``, of all its threads. ``objective``: what models
         are compared by (``accuracy``, ``roc-auc``, ``r2``, ...), by default what fits the answers.
         ``max_models``: models to try at most; ``models``: names of those that may be tried, by
-        default all that fit (``easeml module list``). ``n_jobs``: threads of a fit, -1 for all cores.
-        ``callback`` hears of each model that was tried.
+        default all that fit (``easeml module list``). ``n_jobs``: threads of a fit, -1 for all
+        cores. ``callback`` hears of each model that was tried.
         """
         self.time_limit = time_limit
         self.objective = objective

@@ -108,7 +108,8 @@ def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
 def _with_gaps(schema: Schema) -> Schema:
     """Return a schema whose cells may all be missing.
 
-    Whether a column had a gap among the rows of ``fit`` is chance: a split may leave it in the others.
+    Whether a column had a gap among the rows of ``fit`` is chance: a split may leave it in the
+    others.
     """
     document = schema.to_json()
     for node in document["nodes"].values():

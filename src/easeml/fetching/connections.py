@@ -81,7 +81,8 @@ def connection_for(
 
 
 def _leads_to(name: str, connection: Connection, origin: Origin) -> bool:
-    held, wanted = urlsplit(connection.url), origin.parts
+    held = urlsplit(connection.url)
+    wanted = origin.parts
     if held.scheme.partition("+")[0] != wanted.scheme:
         return False
     if wanted.scheme != "s3":

@@ -1,7 +1,7 @@
 """Speaking to addresses that people name, without opening a door to what lies behind this machine.
 
-A host is looked up once, every address that it has is checked, and the connection goes to an address
-that was checked: a name that means another address a moment later changes nothing.
+A host is looked up once, every address that it has is checked, and the connection goes to an
+address that was checked: a name that means another address a moment later changes nothing.
 """
 
 from __future__ import annotations

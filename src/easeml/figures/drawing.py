@@ -72,8 +72,8 @@ def _shape_of_line(dashed: bool) -> str:
     return "dashed" if dashed else "line"
 
 
-def label_room(figure: Description) -> int:
-    """Return the step, from 1, of the room that the labels of the y axis need on the left."""
+def label_margin(figure: Description) -> int:
+    """Return the step, from 1, of the margin that the labels of the y axis need on the left."""
     frame = plot_frame(figure)
     lengths = [len(tick.text) for tick in ticks_of(figure.y, frame.y)]
     needed = max(lengths, default=1) * _LETTER + 16
@@ -126,7 +126,7 @@ def summary(figure: Description) -> str:
 
 def picture_file(figure: Description) -> str:
     """Return the text of an SVG file: title, axes, marks and legend at a fixed size."""
-    left = _LEFT_STEPS[label_room(figure) - 1]
+    left = _LEFT_STEPS[label_margin(figure) - 1]
     frame = plot_frame(figure)
     legend, rows = _placed_legend(figure, left, _TOP + frame.height + _BOTTOM)
     width = left + _WIDTH + _RIGHT

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from easeml.figures.description import Description
-from easeml.figures.drawing import label_room, legend_of, plot, swatch
+from easeml.figures.drawing import label_margin, legend_of, plot, swatch
 
 STATIC = Path(__file__).parent / "static"
 """Where ``figure.css`` and ``figure.js`` are, which pages link."""
@@ -25,7 +25,7 @@ def element(figure: Description, id: str = "", titled: bool = False) -> str:
     if figure.note:
         note = f'<figcaption class="fig-note">{escape(figure.note)}</figcaption>'
     return (
-        f'<figure class="fig fig-left-{label_room(figure)}">{title}{legend(figure)}'
+        f'<figure class="fig fig-left-{label_margin(figure)}">{title}{legend(figure)}'
         f'<div class="fig-box">{plot(figure, id)}</div>{note}</figure>'
     )
 

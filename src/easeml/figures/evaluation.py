@@ -56,9 +56,10 @@ def residuals(actual: Sequence[float], predicted: Sequence[float]) -> Figure | N
     """Return predicted against actual values, on equal axes; None without values."""
     if not actual:
         return None
-    low, high = min(*actual, *predicted), max(*actual, *predicted)
-    room = 0.04 * (high - low) or 0.5 * max(abs(low), 1e-6)
-    begin, end = low - room, high + room
+    low = min(*actual, *predicted)
+    high = max(*actual, *predicted)
+    margin = 0.04 * (high - low) or 0.5 * max(abs(low), 1e-6)
+    begin, end = low - margin, high + margin
     dots = Series("row", numbers(actual), numbers(predicted), kind="points", tone="accent")
     return Figure(
         "Predicted against actual values",

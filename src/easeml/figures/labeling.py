@@ -48,7 +48,8 @@ def queue(answer: Mapping[str, Any]) -> Figure:
     notes = []
     for place, (row, guess) in enumerate(rows, start=1):
         notes.append(f"place {place}: row {row}, perhaps {guess}")
-    x, y = numbers(answer["values"]), numbers(answer["uncertainties"])
+    x = numbers(answer["values"])
+    y = numbers(answer["uncertainties"])
     series = []
     for name, part, tone in (
         ("later rows", slice(_FIRST, None), "muted"),

@@ -37,10 +37,12 @@ def drawn_reference(frame: Frame, reference: Reference) -> str:
 def _region(frame: Frame, reference: Reference) -> str:
     assert reference.end is not None
     if reference.axis == "x":
-        left, right = frame.across(reference.value), frame.across(reference.end)
+        left = frame.across(reference.value)
+        right = frame.across(reference.end)
         path = f"M{left:g} 0H{right:g}V{frame.height:g}H{left:g}Z"
     else:
-        low, high = frame.down(reference.value), frame.down(reference.end)
+        low = frame.down(reference.value)
+        high = frame.down(reference.end)
         path = f"M0 {low:g}H{frame.width:g}V{high:g}H0Z"
     return _area(path, reference.tone, _FAINT)
 
@@ -143,11 +145,15 @@ def _bars(frame: Frame, series: Series) -> str:
     parts = []
     for x, y, base in zip(series.x, series.y, bases, strict=True):
         if frame.figure.is_sideways:
-            left, right = frame.across(base), frame.across(x)
-            top, bottom = frame.down(y - half), frame.down(y + half)
+            left = frame.across(base)
+            right = frame.across(x)
+            top = frame.down(y - half)
+            bottom = frame.down(y + half)
         else:
-            left, right = frame.across(x - half), frame.across(x + half)
-            top, bottom = frame.down(y), frame.down(base)
+            left = frame.across(x - half)
+            right = frame.across(x + half)
+            top = frame.down(y)
+            bottom = frame.down(base)
         parts.append(f"M{left:g} {top:g}H{right:g}V{bottom:g}H{left:g}Z")
     return "".join(parts)
 

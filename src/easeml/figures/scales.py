@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from easeml.figures.description import Axis
 
-_ROOM = 0.04  # of a linear axis, beyond the outermost values
+_MARGIN = 0.04  # of a linear axis, beyond the outermost values
 _INTERVALS = 6  # between the ticks of a linear axis, at most about
 _MOST_POWERS = 7  # ticks of a logarithmic axis
 _LONGEST = 24  # characters of a category's name
@@ -40,7 +40,7 @@ class Span:
 
 
 def span_of(axis: Axis, values: Sequence[float]) -> Span:
-    """Return what an axis covers: its bounds, and where it has none, the values with some room."""
+    """Return what an axis covers: its bounds, and where it has none, the values with a margin."""
     if axis.scale == "category":
         return Span(-0.5, max(len(axis.categories), 1) - 0.5)
     if axis.scale == "log":
@@ -48,10 +48,10 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
 
     low = min(values, default=0.0)
     high = max(values, default=1.0)
-    room = _room(low, high)
-    # Nothing lies beyond a zero, so no room is left there.
-    begin = low - room * (low != 0)
-    end = high + room * (high != 0)
+    margin = _margin(low, high)
+    # Nothing lies beyond a zero, so no margin is left there.
+    begin = low - margin * (low != 0)
+    end = high + margin * (high != 0)
     if axis.low is not None:
         begin = axis.low
     if axis.high is not None:
@@ -63,10 +63,10 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
     return Span(begin, end)
 
 
-def _room(low: float, high: float) -> float:
+def _margin(low: float, high: float) -> float:
     """Return how far an axis reaches beyond its outermost values."""
     if low < high:
-        return _ROOM * (high - low)
+        return _MARGIN * (high - low)
     return 0.5 * abs(low) or 0.5
 
 

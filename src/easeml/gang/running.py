@@ -146,9 +146,9 @@ def run_job(
     """Run a job to its end, in the main thread.
 
     ``place``: where its commands run. ``folder``: gets ``logs`` and ``checkpoint``; a checkpoint
-    that is there is kept. ``tell`` is called with a sentence on what happens. SIGINT, SIGTERM
-    and SIGHUP end the job, as ``Interrupted`` among ``events`` does. Raises ``InvalidInput`` for a program
-    that is not there; then nothing was started.
+    that is there is kept. ``tell`` is called with a sentence on what happens. SIGINT, SIGTERM and
+    SIGHUP end the job, as ``Interrupted`` among ``events`` does. Raises ``InvalidInput`` for a
+    program that is not there; then nothing was started.
     """
     _check_programs(job, place)
     _prepare(folder)

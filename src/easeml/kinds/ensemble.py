@@ -15,7 +15,7 @@ from easeml.contract.states import Lane
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
-from easeml.kinds.shared.qualities import evaluation_of, further_of, latency_of, qualities_of
+from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class MayJoin(BaseModel):
 class EnsembleSpec(Spec):
     """Ensemble: choose models by what they predicted of validation rows, and put them together.
 
-    ``latency``: the seconds that the ensemble may take to predict one row, ``size``: the bytes of its
-    files; None: any. ``monotonic``: what its members were held to. ``measures``: what it is measured by
-    beside the objectives that fit.
+    ``latency``: the seconds that the ensemble may take to predict one row, ``size``: the bytes of
+    its files; None: any. ``monotonic``: what its members were held to. ``measures``: what it is
+    measured by beside the objectives that fit.
 
     Inputs ``version``, the declared folder, and for model i ``model-i``, its folder, and
     ``predictions-i``. Outputs as of training: ``model``, ``predictions``, ``evaluation``.
@@ -79,13 +79,11 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     started = time.perf_counter()
     version = read_version(inputs / "version")
+    target = version.target
     rows: Any = version.validation
-    learnt = version.train[version.target]
-    actual = rows[version.target]
-    may_join = _limits(spec)
-    choice = choose(
-        spec.objective, actual, _kept(spec, inputs, "validation", rows), may_join, spec.seed
-    )
+    actual = rows[target]
+    of_validation = _kept(spec, inputs, "validation", rows)
+    choice = choose(spec.objective, actual, of_validation, _limits(spec), spec.seed)
     places = np.flatnonzero(choice.weights).tolist()
     weights = choice.weights[places].tolist()
     of_test = _kept(spec, inputs, "test", version.test)
@@ -95,16 +93,12 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     }
     row_ids = {role: getattr(version, role)["_row"] for role in ROLES}
     write_predictions(outputs / "predictions", row_ids, predictions)
-    evaluation = evaluation_of(rows, version.target, choice.unseen)
-    (outputs / "evaluation").write_text(evaluation.model_dump_json())
+    write_evaluation(outputs, rows, target, choice.unseen)
 
     folder = outputs / "model"
     trained = _put_together(inputs, folder, places, weights)
-    found = qualities_of(spec.objective, spec.schema_out, actual, choice.unseen, learnt)
-    further, unmeasured = further_of(
-        spec.measures, spec.objective, rows, version.target, choice.unseen, trained.predict
-    )
-    found["measures"] |= further
+    learnt = version.train[target]
+    found, unmeasured = qualities_of(spec, rows, target, choice.unseen, trained.predict, learnt)
     gain = found["quality"] - score(spec.objective, actual, choice.best)
     seal(
         trained,
@@ -114,7 +108,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         objective=spec.objective,
         interval=conformal.describe(actual, choice.unseen),
     )
-    known_rows.write(folder, version.train, version.target, spec.schema_in)
+    known_rows.write(folder, version.train, target, spec.schema_in)
     members = []
     for place, weight in zip(places, weights, strict=True):
         one = spec.models[place]

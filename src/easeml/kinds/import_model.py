@@ -11,7 +11,7 @@ from pydantic import Field
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
-from easeml.kinds.shared.qualities import evaluation_of, further_of, latency_of, qualities_of
+from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -65,37 +65,39 @@ def import_model(spec: ImportModelSpec, inputs: Path, outputs: Path) -> TaskResu
     frames = {role: getattr(version, role) for role in ROLES}
     predictions = {role: predictions_of(trained, rows, role) for role, rows in frames.items()}
     seconds = time.perf_counter() - started
-    rows = frames["validation"]
-    actual, unseen = rows[version.target], predictions["validation"]
-    learnt = version.train[version.target]
-    found = qualities_of(spec.objective, spec.schema_out, actual, unseen, learnt)
-    further, unmeasured = further_of(
-        spec.measures, spec.objective, rows, version.target, unseen, trained.predict
-    )
-    found["measures"] |= further
     row_ids = {role: frame["_row"] for role, frame in frames.items()}
     write_predictions(outputs / "predictions", row_ids, predictions)
-    evaluation = evaluation_of(rows, version.target, unseen)
-    (outputs / "evaluation").write_text(evaluation.model_dump_json())
+
+    target = version.target
+    rows = frames["validation"]
+    unseen = predictions["validation"]
+    learnt = version.train[target]
+    found, unmeasured = qualities_of(spec, rows, target, unseen, trained.predict, learnt)
+    write_evaluation(outputs, rows, target, unseen)
+
     folder = outputs / "model"
     save(
         trained,
         folder,
         quality=found["quality"],
         objective=spec.objective,
-        interval=conformal.describe(actual, unseen),
+        interval=conformal.describe(rows[target], unseen),
     )
     load_trained(folder).check_parity()
-    fault = fault_of(learnt, actual, unseen)
+    fault = fault_of(learnt, rows[target], unseen)
     value = {
         **found,
         "name": spec.name,
         "seconds": seconds,
         "latency": latency_of(trained, rows),
     }
-    notes = [*trained.notes, *([fault] if fault else []), *unmeasured]
-    produced = ["model", "predictions", "evaluation"]
-    return TaskResult(ok=True, value=value, outputs=produced, notes=notes)
+    doubts = [fault] if fault else []
+    return TaskResult(
+        ok=True,
+        value=value,
+        outputs=["model", "predictions", "evaluation"],
+        notes=[*trained.notes, *doubts, *unmeasured],
+    )
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

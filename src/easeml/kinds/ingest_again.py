@@ -20,7 +20,8 @@ class AgainSpec(Spec):
 
     Inputs ``source``, the file (an artefact with the digest ``source``), and ``before``, the folder
     of the upload ``before_id``. Output ``table``. ``header``: as of ``UploadSpec``. ``origin``:
-    what the version keeps of where it came from. ``fewer``: a table that seems cut off is taken too.
+    what the version keeps of where it came from. ``fewer``: a table that seems cut off is taken
+    too.
     """
 
     kind: Literal["ingest-again"] = "ingest-again"

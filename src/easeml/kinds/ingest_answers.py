@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
-from easeml.kinds.shared.versions import (
-    VERSION_OUTPUTS,
-    VERSION_VALUES,
-    parent_of,
-    version_failed,
-    version_made,
-    version_taken_over,
-)
-from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
+from easeml.kinds.shared.versions import kind_of_change, parent_of, version_made, version_taken_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +53,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
         finding.go_on(tx, application)
 
 
-KIND = Kind(
+KIND = kind_of_change(
     name="ingest-answers",
     title="Use answers of people",
     about="Makes a version that has the labels and cells that people answered.",
@@ -69,9 +61,4 @@ KIND = Kind(
     body=answer_version,
     inputs=inputs,
     record=record,
-    failed=version_failed,
-    group="ingest",
-    outputs=VERSION_OUTPUTS,
-    values=VERSION_VALUES,
-    seconds=INGEST_SECONDS,
 )

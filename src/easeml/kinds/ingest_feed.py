@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
-from easeml.kinds.shared.versions import (
-    VERSION_OUTPUTS,
-    VERSION_VALUES,
-    parent_of,
-    version_failed,
-    version_made,
-    version_taken_over,
-)
-from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
+from easeml.kinds.shared.versions import kind_of_change, parent_of, version_made
 
 if TYPE_CHECKING:
     from easeml.store import Tables
@@ -58,17 +50,11 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
     return {"version": parent_of(tables, task).artefact, "source": source}
 
 
-KIND = Kind(
+KIND = kind_of_change(
     name="ingest-feed",
     title="Add rows",
     about="Adds the rows of a file to the data of an application.",
     spec=FeedSpec,
     body=feed_version,
     inputs=inputs,
-    record=version_taken_over,
-    failed=version_failed,
-    group="ingest",
-    outputs=VERSION_OUTPUTS,
-    values=VERSION_VALUES,
-    seconds=INGEST_SECONDS,
 )

@@ -6,15 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from easeml.contract.tasks import Spec, TaskResult
-from easeml.kinds.shared.versions import (
-    VERSION_OUTPUTS,
-    VERSION_VALUES,
-    parent_of,
-    version_failed,
-    version_made,
-    version_taken_over,
-)
-from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
+from easeml.kinds.shared.versions import kind_of_change, parent_of, version_made
 
 if TYPE_CHECKING:
     from easeml.store import Tables
@@ -57,17 +49,11 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
     }
 
 
-KIND = Kind(
+KIND = kind_of_change(
     name="ingest-new-rows",
     title="Add new rows of the source",
     about="Adds the rows that came since the data set was fetched before to an application's data.",
     spec=NewRowsSpec,
     body=add_new_rows,
     inputs=inputs,
-    record=version_taken_over,
-    failed=version_failed,
-    group="ingest",
-    outputs=VERSION_OUTPUTS,
-    values=VERSION_VALUES,
-    seconds=INGEST_SECONDS,
 )

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
-from easeml.kinds.shared.versions import (
-    VERSION_OUTPUTS,
-    VERSION_VALUES,
-    parent_of,
-    version_failed,
-    version_made,
-    version_taken_over,
-)
-from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
+from easeml.kinds.shared.versions import kind_of_change, parent_of, version_made
 
 if TYPE_CHECKING:
     from easeml.store import Tables
@@ -50,17 +42,11 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
     return {"version": parent_of(tables, task).artefact}
 
 
-KIND = Kind(
+KIND = kind_of_change(
     name="ingest-refine",
     title="Switch rows off or on",
     about="Makes a version in which other training rows count.",
     spec=RefineSpec,
     body=refine_version,
     inputs=inputs,
-    record=version_taken_over,
-    failed=version_failed,
-    group="ingest",
-    outputs=VERSION_OUTPUTS,
-    values=VERSION_VALUES,
-    seconds=INGEST_SECONDS,
 )

@@ -17,7 +17,7 @@ from easeml.contract.tasks import Pipeline, Spec, TaskResult
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
-from easeml.kinds.shared.qualities import evaluation_of, further_of, latency_of, qualities_of
+from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -104,10 +104,9 @@ def _train(
 
     frames = {role: getattr(version, role) for role in ROLES}
     curve: list[CurvePoint] = []
-    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
     context = Context(
         seed=spec.seed,
-        threads=threads,
+        threads=int(os.environ.get("OMP_NUM_THREADS", "1")),
         fidelity=fidelity,
         report=partial(_report, curve),
         enough=enough,
@@ -119,52 +118,41 @@ def _train(
     )
     predictions = {role: trained.predict(frame) for role, frame in frames.items()}
     seconds = time.perf_counter() - started
-    actual = frames["validation"][version.target]
-    learnt = version.train[version.target]
+    row_ids = {role: frame["_row"] for role, frame in frames.items()}
+    write_predictions(outputs / "predictions", row_ids, predictions)
+
+    target = version.target
+    rows = frames["validation"]
     unseen = predictions["validation"]
-    found = qualities_of(spec.objective, spec.schema_out, actual, unseen, learnt)
-    further, unmeasured = further_of(
-        spec.measures,
-        spec.objective,
-        frames["validation"],
-        version.target,
-        unseen,
-        trained.predict,
-    )
-    found["measures"] |= further
-    write_predictions(
-        outputs / "predictions",
-        {role: frame["_row"] for role, frame in frames.items()},
-        predictions,
-    )
-    latency = latency_of(trained, frames["validation"])
-    evaluation = evaluation_of(frames["validation"], version.target, unseen)
-    evaluation.curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
-    (outputs / "evaluation").write_text(evaluation.model_dump_json())
+    learnt = version.train[target]
+    found, unmeasured = qualities_of(spec, rows, target, unseen, trained.predict, learnt)
+    some_of_curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
+    write_evaluation(outputs, rows, target, unseen, some_of_curve)
+
     folder = outputs / "model"
     save(
         trained,
         folder,
         quality=found["quality"],
         objective=spec.objective,
-        interval=conformal.describe(actual, unseen),
+        interval=conformal.describe(rows[target], unseen),
     )
-    known_rows.write(folder, version.train, version.target, spec.schema_in)
-    fault = fault_of(learnt, actual, unseen)
+    known_rows.write(folder, version.train, target, spec.schema_in)
+    fault = fault_of(learnt, rows[target], unseen)
     value = {
         **found,
         "name": spec.pipeline.model.module,
         "seconds": seconds,
-        "latency": latency,
+        "latency": latency_of(trained, rows),
         "fault": fault,
     }
-    notes = [*trained.notes, *([fault] if fault else [])]
-    notes += [*suspicions(actual, unseen), *unmeasured]
+    doubts = [fault] if fault else []
+    doubts += suspicions(rows[target], unseen)
     return TaskResult(
         ok=True,
         value=value,
         outputs=["model", "predictions", "evaluation"],
-        notes=notes,
+        notes=[*trained.notes, *doubts, *unmeasured],
     )
 
 

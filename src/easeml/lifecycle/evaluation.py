@@ -112,7 +112,8 @@ def evaluate(
 
 def right_rows(answers: pd.Series, said: Unseen) -> NDArray[np.bool_]:
     """Return for each row with a known class whether the predicted one is right."""
-    actual, predicted = _codes(answers, said), _codes(said.values, said)
+    actual = _codes(answers, said)
+    predicted = _codes(said.values, said)
     known = (actual >= 0) & (predicted >= 0)
     return actual[known] == predicted[known]
 
@@ -166,7 +167,8 @@ def _of_numbers(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: i
 def _of_classes(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: int) -> Evaluation:
     assert said.classes is not None
     names = [str(name) for name in said.classes]
-    actual, predicted = _codes(answers, said), _codes(said.values, said)
+    actual = _codes(answers, said)
+    predicted = _codes(said.values, said)
     known = np.flatnonzero((actual >= 0) & (predicted >= 0))
     labels, confusion = _confusion(names, actual[known], predicted[known])
     wrong = known[actual[known] != predicted[known]]
@@ -267,7 +269,8 @@ def _calibration(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> l
     place = np.searchsorted(edges, confidence, side="left")
     bins = []
     for one in np.unique(place):
-        rows, share = int((place == one).sum()), float(right[place == one].mean())
+        rows = int((place == one).sum())
+        share = float(right[place == one].mean())
         mean = float(confidence[place == one].mean())
         bins.append(CalibrationBin(mean, share, *wilson_interval(share, rows), rows))
     return bins

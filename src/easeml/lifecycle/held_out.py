@@ -109,7 +109,8 @@ def held_out_chances(
     fold = fold_numbers(codes, folds, seed)
     known, labels = X, codes
     if more is not None:
-        known, labels = np.vstack([X, more[0]]), np.concatenate([codes, more[1]])
+        known = np.vstack([X, more[0]])
+        labels = np.concatenate([codes, more[1]])
     chances = np.zeros((n, classes))
     members = len(_members(n, seed))
     for part in range(folds):
@@ -200,6 +201,7 @@ def _chances(
     model: Any, X: np.ndarray, codes: np.ndarray, asked: np.ndarray, classes: int
 ) -> np.ndarray:
     """Return class chances (asked, classes); a class that was not learned has none."""
-    chances, there = np.zeros((len(asked), classes)), np.unique(codes)
+    chances = np.zeros((len(asked), classes))
+    there = np.unique(codes)
     chances[:, there] = model.fit(X, codes).predict_proba(asked) if len(there) > 1 else 1.0
     return chances

@@ -59,10 +59,17 @@ class TestSet:
         the same rows, but some of them.
         """
         if ids is not None and self.ids:
-            if digest(ids) == self.ids:
-                return Relation.SAME if self._fits(labels) else Relation.CHANGED
-            met = set(self.sample) & {_short(each) for each in ids}
-            return Relation.OVERLAPS if met else Relation.OTHER
+            return self._relation_by_ids(labels, ids)
+        return self._relation_by_labels(labels)
+
+    def _relation_by_ids(self, labels: Sequence[Any], ids: Sequence[str]) -> Relation:
+        if digest(ids) == self.ids:
+            return Relation.SAME if self._fits(labels) else Relation.CHANGED
+        met = set(self.sample).intersection(map(_short, ids))
+        return Relation.OVERLAPS if met else Relation.OTHER
+
+    def _relation_by_labels(self, labels: Sequence[Any]) -> Relation:
+        """Without ids, many equal labels in equal places tell: of the rows that come first."""
         if len(labels) < self.rows or self._count() < ENOUGH_LABELS:
             return Relation.OTHER
         if not self._fits(labels[: self.rows]):

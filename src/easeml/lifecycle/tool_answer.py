@@ -40,7 +40,8 @@ class Table:
 class Asked:
     """Something that a person is asked: about the cell of ``column`` in training row ``row``.
 
-    ``suspicion``: how likely it is wrong. ``suggestion``: what may be right; empty: nothing is known.
+    ``suspicion``: how likely it is wrong. ``suggestion``: what may be right; empty: nothing is
+    known.
     """
 
     row: int

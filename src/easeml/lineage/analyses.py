@@ -63,14 +63,16 @@ class FeasibilityAnalysis:
         target = str(relation.target)
         if not _same_cells(before.filter([target]), after.filter([target])).all():
             return False
-        places = rows[~_same_cells(before, after)]
-        if relation.roles is not None:
-            places = [place for place in places if relation.roles[place] in ("train", "validation")]
-        changed = self._moved | {int(place) for place in places}
+        changed = set(self._moved)
+        for place in rows[~_same_cells(before, after)]:
+            if relation.roles is None or relation.roles[place] in ("train", "validation"):
+                changed.add(int(place))
         shown = with_repairs(self._found, len(changed))
         if shown is None:
             return False
-        self.relation, self._moved, self._shown = relation, changed, shown
+        self.relation = relation
+        self._moved = changed
+        self._shown = shown
         return True
 
 
@@ -82,17 +84,24 @@ def with_repairs(found: BayesError, repaired: int) -> BayesError | None:
     """
     if not repaired:
         return found
-    share = repaired / found.rows
-    if not found.classes or share > (found.upper - found.lower) / 10:
+    if not found.classes:
         return None
-    lower, upper = max(0.0, found.lower - share), min(1.0, found.upper + share)
-    risk = found.risk
-    if found.goal is not None and found.verdict in ("realistic", "unrealistic"):
-        limit = 1 - found.goal
-        holds = upper <= limit if found.verdict == "realistic" else lower > limit
-        if not holds:
-            return None
-        risk = (1 - found.confidence) / 2  # what each bound is wrong by, which decided
+    share = repaired / found.rows
+    widest = (found.upper - found.lower) / 10
+    if share > widest:
+        return None
+
+    lower = max(0.0, found.lower - share)
+    upper = min(1.0, found.upper + share)
+    if found.goal is None or found.verdict not in ("realistic", "unrealistic"):
+        return replace(found, lower=lower, upper=upper)
+
+    error_allowed = 1 - found.goal
+    is_realistic = found.verdict == "realistic"
+    holds = upper <= error_allowed if is_realistic else lower > error_allowed
+    if not holds:
+        return None
+    risk = (1 - found.confidence) / 2  # what each bound is wrong by, which decided
     return replace(found, lower=lower, upper=upper, risk=risk)
 
 
@@ -106,7 +115,8 @@ class CleaningAnalysis:
         from easeml.lifecycle.doubts import CleaningTable
 
         self.relation = relation
-        self._n, self._changed = n, 0
+        self._n = n
+        self._changed = 0
         self._table = CleaningTable(relation, k)
         self._place_of = relation.in_role("train").row_ids
 
@@ -148,7 +158,8 @@ class LabellingAnalysis:
         from easeml.lifecycle.labeling import MovingQueue
 
         self.relation = relation
-        self._n, self._changed = n, 0
+        self._n = n
+        self._changed = 0
         target = target_of(relation)
         frames = {role: rows_in(relation, role) for role in ("train", "validation", "pool")}
         self._row_ids = {role: frame.index for role, frame in frames.items()}
@@ -187,10 +198,10 @@ class LabellingAnalysis:
             return False
         before, after = moved
         target = str(relation.target)
-        asked = np.isin([relation.roles[row] for row in rows], list(self._row_ids))
-        is_other = ~_same_cells(before, after) & asked
-        labels = ~_same_cells(before.filter([target]), after.filter([target])) & is_other
-        if labels.any():
+        is_asked = np.isin([relation.roles[row] for row in rows], list(self._row_ids))
+        is_other = ~_same_cells(before, after) & is_asked
+        same_label = _same_cells(before.filter([target]), after.filter([target]))
+        if (is_other & ~same_label).any():
             return False
         for number in np.flatnonzero(is_other).tolist():
             place = self._encode(after.iloc[[number]].drop(columns=target))[0]
@@ -253,7 +264,8 @@ def plain(value: Any) -> Any:
 
 def _same_cells(before: pd.DataFrame, after: pd.DataFrame) -> np.ndarray:
     """Tell for each row whether all its cells are the same; missing ones are."""
-    left, right = before.astype(object), after.astype(object)
+    left = before.astype(object)
+    right = after.astype(object)
     same = (left == right) | (left.isna() & right.isna())
     return np.asarray(same.to_numpy(dtype=bool).all(axis=1))
 

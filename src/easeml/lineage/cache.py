@@ -47,13 +47,19 @@ class FolderCache:
     def get(self, key: str) -> Value | None:
         """Return the value, or None where there is none that can be read."""
         try:
-            if self._json(key).exists():
-                os.utime(self._json(key))
-                return json.loads(self._json(key).read_text("utf-8"))
-            found = Relation.load(self._relation(key))
-            os.utime(self._relation(key))
+            return self._read(key)
         except (EasemlError, OSError, ValueError):  # another process may have made room just now
             return None
+
+    def _read(self, key: str) -> Value:
+        """Read a value, and note that it was used now."""
+        path = self._json(key)
+        if path.exists():
+            os.utime(path)
+            return json.loads(path.read_text("utf-8"))
+        path = self._relation(key)
+        found = Relation.load(path)
+        os.utime(path)
         return found
 
     def put(self, key: str, value: Value) -> None:
@@ -85,12 +91,12 @@ class FolderCache:
             sizes[key] = sizes.get(key, 0) + status.st_size
             used[key] = max(used.get(key, 0.0), status.st_mtime)
         total = sum(sizes.values())
-        for key in sorted(used, key=lambda key: used[key]):
+        used.pop(newest, None)
+        for key in sorted(used, key=used.__getitem__):
             if total <= self._most:
                 return
-            if key != newest:
-                self._forget(key)
-                total -= sizes[key]
+            self._forget(key)
+            total -= sizes[key]
 
     def _forget(self, key: str) -> None:
         for path in self._folder.glob(f"{key}.*"):

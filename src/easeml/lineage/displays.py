@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -59,17 +59,19 @@ def doubts_figure(content: Content) -> Figure | None:
     blocks = content.blocks
     counts: dict[str, int] = {}
     for name, cells in blocks.cells.items():
-        uncertain = blocks.sizes[blocks.block[cells.place]] > 1
-        rows = blocks.row[blocks.block[cells.place[uncertain]]]
-        if len(rows):
+        of_cells = blocks.block[cells.place]
+        uncertain = of_cells[blocks.sizes[of_cells] > 1]
+        if len(uncertain):
+            rows = blocks.row[uncertain]
             counts[name] = len(np.unique(rows))
     return doubts(counts) if counts else None
 
 
 def relation_html(content: Content) -> str:
     """Return the first rows, and a picture of what is in doubt."""
+    table = table_html(content)
     figure = doubts_figure(content)
-    return table_html(content) + ("" if figure is None else figure.to_html())
+    return table if figure is None else table + figure.to_html()
 
 
 def relation_text(content: Content) -> str:
@@ -84,14 +86,22 @@ def relation_text(content: Content) -> str:
             mark = "?" if (position, name) in uncertain else ""
             line.append(_plain_text(value)[:_LETTERS] + mark)
         lines.append(line)
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    text = []
-    for line in lines:
-        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
-        text.append("  ".join(cells).rstrip())
+    text = _aligned(lines)
     if table.num_rows > _ROWS:
         text.append(f"... {table.num_rows - _ROWS:,} more rows")
     return "\n".join(text)
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of cells as text, each column as wide as its widest cell."""
+    widths = []
+    for column in zip(*lines, strict=True):
+        widths.append(max(map(len, column)))
+    text = []
+    for line in lines:
+        cells = map(str.rjust, line, widths)
+        text.append("  ".join(cells).rstrip())
+    return text
 
 
 def _doubts(content: Content) -> dict[tuple[int, str], float]:
@@ -99,12 +109,14 @@ def _doubts(content: Content) -> dict[tuple[int, str], float]:
     blocks = content.blocks
     found: dict[tuple[int, str], float] = {}
     for name, cells in blocks.cells.items():
-        rows = blocks.row[blocks.block[cells.place]]
+        of_cells = blocks.block[cells.place]
+        rows = blocks.row[of_cells]
         weights = blocks.weight[cells.place]
         # One candidate alone is what was found out. Rows before those shown may not exist.
-        some = (rows < 4 * _ROWS) & (blocks.sizes[blocks.block[cells.place]] > 1)
+        some = (rows < 4 * _ROWS) & (blocks.sizes[of_cells] > 1)
         for row, weight in zip(rows[some].tolist(), weights[some].tolist(), strict=True):
-            found[row, name] = max(found.get((row, name), 0.0), weight)
+            before = found.get((row, name), 0.0)
+            found[row, name] = max(before, weight)
     return found
 
 
@@ -118,4 +130,6 @@ def _cell(value: Any, weight: float | None) -> str:
 def _plain_text(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from easeml.errors import EasemlError
 from easeml.lineage.cache import Cache
@@ -53,20 +53,28 @@ def evaluate(
         return bool(node.kept) or (cache is not None and cache.has(node.key))
 
     planned = optimised(root, known) if plan else root
-    work = needed(planned, known)
-    if told is None and _WATCHERS and work:
-        told = _WATCHERS[0]()
-    work_done = _Work(cache, follow)
     _ = planned.key  # makes those of all nodes, each once
-    for number, node in enumerate(work):
-        work_done.compute(node)
-        if told is not None:
-            told(node, (number + 1) / len(work))
+    work = _Work(cache, follow)
+    _compute_all(needed(planned, known), work, told)
+
     value = _value(planned, cache)
-    if cache is not None and planned.key not in work_done.followed and not cache.has(root.key):
+    is_exact = planned.key not in work.followed
+    if cache is not None and is_exact and not cache.has(root.key):
         cache.put(root.key, value)
     root.kept[:] = [value]
     return value
+
+
+def _compute_all(nodes: Sequence[Node], work: _Work, told: Told | None) -> None:
+    """Compute nodes, inputs first; tell of each one, by default whoever watches evaluations."""
+    if not nodes:
+        return
+    if told is None and _WATCHERS:
+        told = _WATCHERS[0]()
+    for number, node in enumerate(nodes, 1):
+        work.compute(node)
+        if told is not None:
+            told(node, number / len(nodes))
 
 
 class _Work:
@@ -75,32 +83,42 @@ class _Work:
     def __init__(self, cache: Cache | None, follow: bool):
         self.followed: set[str] = set()
         self._values: dict[str, Value] = {}
-        self._cache, self._follow = cache, follow
+        self._cache = cache
+        self._follow = follow
 
     def compute(self, node: Node) -> None:
         """Compute a node unless one with the same key was; keep what comes out."""
         inputs = [_value(each, self._cache) for each in node.inputs]
         if node.key not in self._values:
             self._values[node.key] = self._applied(node, inputs)
-            may_keep = node.operator is not SOURCE and node.key not in self.followed
-            if self._cache is not None and may_keep:
-                self._cache.put(node.key, self._values[node.key])
+            self._keep(node)
         node.kept[:] = [self._values[node.key]]
 
+    def _keep(self, node: Node) -> None:
+        """Put a node's value into the cache, unless it is a source or was only updated."""
+        if self._cache is None or node.operator is SOURCE:
+            return
+        if node.key not in self.followed:
+            self._cache.put(node.key, self._values[node.key])
+
     def _applied(self, node: Node, inputs: list[Value]) -> Value:
+        """Apply a node's operator. Raises NodeFailed, whatever goes wrong in it."""
         try:
-            if node.operator.begin is None or not self._follow:
-                return node.operator.function(*inputs, **node.parameters)
-            begin = functools.partial(node.operator.begin, **node.parameters)
-            answer, anew = FOLLOWING.answer(node.question, begin, *inputs)
+            return self._answer(node, inputs)
         except EasemlError as error:
-            raise NodeFailed(
-                f"{error.where}: {error.message}" if error.where else error.message,
-                where=node.title,
-                remedy=error.remedy,
-            ) from error
+            message = f"{error.where}: {error.message}" if error.where else error.message
+            raise NodeFailed(message, where=node.title, remedy=error.remedy) from error
         except Exception as error:
-            raise NodeFailed(f"{type(error).__name__}: {error}", where=node.title) from error
+            message = f"{type(error).__name__}: {error}"
+            raise NodeFailed(message, where=node.title) from error
+
+    def _answer(self, node: Node, inputs: list[Value]) -> Value:
+        """Return what an operator gives; an analysis may go on from what it was asked before."""
+        operator = node.operator
+        if operator.begin is None or not self._follow:
+            return operator.function(*inputs, **node.parameters)
+        begin = functools.partial(operator.begin, **node.parameters)
+        answer, anew = FOLLOWING.answer(node.question, begin, *inputs)
         if not anew:
             self.followed.add(node.key)
         return answer
@@ -108,9 +126,10 @@ class _Work:
 
 def _value(node: Node, cache: Cache | None) -> Value:
     """Return a value that was computed; one that another process threw away is computed again."""
-    if not node.kept:
-        found = None if cache is None else cache.get(node.key)
-        if found is None:
-            return evaluate(node, cache=None)
-        node.kept[:] = [found]
-    return node.kept[0]
+    if node.kept:
+        return node.kept[0]
+    found = None if cache is None else cache.get(node.key)
+    if found is None:
+        return evaluate(node, cache=None)
+    node.kept[:] = [found]
+    return found

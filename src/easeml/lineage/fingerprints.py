@@ -21,6 +21,7 @@ from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     from easeml.relation import Content, Relation
+    from easeml.relation.blocks import Blocks
 
 _SIZE = 16  # bytes
 
@@ -60,6 +61,14 @@ def digest_of(*parts: str) -> str:
 def content_digest(content: Content) -> str:
     """Return the digest of a relation's cells, ids, roles, target and candidates."""
     digest = blake2b(digest_size=_SIZE)
+    _add_rows(digest, content)
+    _add_blocks(digest, content.blocks)
+    digest.update(repr(content.sources).encode() + content.blocks.source.tobytes())
+    return digest.hexdigest()
+
+
+def _add_rows(digest: Any, content: Content) -> None:
+    """Add ids, roles and cells of rows."""
     digest.update(repr((content.target, content.row_ids.name)).encode())
     if _is_counted(content.row_ids):
         digest.update(f"0..{len(content.row_ids)}".encode())
@@ -70,14 +79,16 @@ def content_digest(content: Content) -> str:
     for name, column in zip(content.table.column_names, content.table.columns, strict=True):
         digest.update(repr((name, str(column.type))).encode())
         _add_column(digest, column)
-    blocks = content.blocks
+
+
+def _add_blocks(digest: Any, blocks: Blocks) -> None:
+    """Add the candidates of cells."""
     for array in (blocks.row, blocks.variable, blocks.first, blocks.weight, blocks.present):
         digest.update(np.ascontiguousarray(array).tobytes())
     for name in sorted(blocks.cells):
-        digest.update(name.encode() + blocks.cells[name].place.tobytes())
-        _add_column(digest, blocks.cells[name].values)
-    digest.update(repr(content.sources).encode() + blocks.source.tobytes())
-    return digest.hexdigest()
+        cells = blocks.cells[name]
+        digest.update(name.encode() + cells.place.tobytes())
+        _add_column(digest, cells.values)
 
 
 def value_digest(value: Any) -> str:
@@ -109,8 +120,8 @@ def function_digest(function: Any) -> str:
 def _code_text(code: CodeType) -> str:
     constants = []
     for constant in code.co_consts:
-        nested = isinstance(constant, CodeType)
-        constants.append(_code_text(constant) if nested else repr(constant))
+        is_nested = isinstance(constant, CodeType)
+        constants.append(_code_text(constant) if is_nested else repr(constant))
     return repr((code.co_code.hex(), code.co_names, code.co_varnames, constants))
 
 
@@ -123,11 +134,19 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each, where) for each in value]
     if isinstance(value, Mapping):
-        pairs = [[_plain(key, where), _plain(each, where)] for key, each in value.items()]
-        return {"mapping": sorted(pairs, key=repr)}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {type(value).__name__: _plain(vars(value), where)}
-    return {type(value).__name__: _text_of(value, where)}
+        return {"mapping": _plain_pairs(value, where)}
+
+    is_record = is_dataclass(value) and not isinstance(value, type)
+    said = _plain(vars(value), where) if is_record else _text_of(value, where)
+    return {type(value).__name__: said}
+
+
+def _plain_pairs(value: Mapping[Any, Any], where: str) -> list[list[Any]]:
+    """Return keys with values, in an order that does not depend on that of the mapping."""
+    pairs = []
+    for key, each in value.items():
+        pairs.append([_plain(key, where), _plain(each, where)])
+    return sorted(pairs, key=repr)
 
 
 def _text_of(value: Any, where: str) -> str:
@@ -154,21 +173,40 @@ def _is_counted(row_ids: Any) -> bool:
 
 def _add_column(digest: Any, column: pa.ChunkedArray | pa.Array) -> None:
     """Add a column to a digest; how it is cut into pieces does not matter."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(whole, pa.ChunkedArray):  # one of no chunks, or too large for one
-        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+    whole = _whole(column)
     if pa.types.is_dictionary(whole.type):
         _add_column(digest, whole.dictionary)
         whole = whole.indices
     if whole.null_count:
-        digest.update(np.packbits(whole.is_null().to_numpy(zero_copy_only=False)).tobytes())
+        missing = whole.is_null().to_numpy(zero_copy_only=False)
+        digest.update(np.packbits(missing).tobytes())
     if pa.types.is_integer(whole.type) or pa.types.is_floating(whole.type):
-        known = arrow_compute().fill_null(whole, 0) if whole.null_count else whole
-        digest.update(np.ascontiguousarray(known.to_numpy(zero_copy_only=False)))
-        return
-    # Writing an array leaves out what lies before and after a slice.
+        digest.update(_numbers(whole))
+    else:
+        digest.update(_written(whole))
+
+
+def _whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column in one piece."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    whole = column.combine_chunks()
+    if not isinstance(whole, pa.ChunkedArray):
+        return whole
+    # One of no chunks, or too large for one.
+    return pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+
+
+def _numbers(whole: pa.Array) -> np.ndarray:
+    """Return numbers with 0 for missing ones, whose places are told apart."""
+    known = arrow_compute().fill_null(whole, 0) if whole.null_count else whole
+    return np.ascontiguousarray(known.to_numpy(zero_copy_only=False))
+
+
+def _written(whole: pa.Array) -> pa.Buffer:
+    """Return an array as Arrow writes it, without what lies before and after a slice."""
     sink = pa.BufferOutputStream()
     batch = pa.record_batch([pa.concat_arrays([whole])], ["column"])
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
-    digest.update(sink.getvalue())
+    return sink.getvalue()

@@ -43,21 +43,31 @@ def load_flow(path: str | Path) -> Flow:
     """
     path = Path(path)
     document = document_of(path)
-    strange = sorted(set(document) - {"operators", "steps", *_ORIGIN})
-    sections = document.get("steps")
-    if strange or not isinstance(sections, dict) or not sections:
+    wrong = _what_is_wrong(document)
+    if wrong:
         raise InvalidInput(
-            f"{strange[0]!r} has no meaning here." if strange else "There are no steps.",
+            wrong,
             where=str(path),
             remedy="Write sections [steps.NAME], and operators = [FILES] above them.",
         )
     for name in document.get("operators", []):
         run_operators(path.parent / name)
     steps = {}
-    for name, section in sections.items():
+    for name, section in document["steps"].items():
         steps[name] = _step(name, section, path)
     origin = {name: str(document.get(name, "")) for name in _ORIGIN}
     return Flow(path.parent, steps, **origin)
+
+
+def _what_is_wrong(document: Mapping[str, Any]) -> str:
+    """Return why a TOML document is no flow, in a sentence; empty where it is one."""
+    strange = sorted(set(document) - {"operators", "steps", *_ORIGIN})
+    if strange:
+        return f"{strange[0]!r} has no meaning here."
+    sections = document.get("steps")
+    if not isinstance(sections, dict) or not sections:
+        return "There are no steps."
+    return ""
 
 
 def save_flow(root: Node, path: str | Path) -> None:
@@ -140,10 +150,13 @@ def _lines(node: Node, names: Mapping[int, str], name: str, path: Path) -> list[
         beside = path.with_name(f"{path.stem}.{name}.parquet")
         node.parameters["content"].relation.save(beside)
         return [f'do = "{READ}"', f"file = {toml(beside.name, name)}"]
+
     lines = [f"do = {toml(node.operator.name, name)}"]
     inputs = [names[id(each)] for each in node.inputs]
-    if inputs:
-        lines.append(f"of = {toml(inputs[0] if len(inputs) == 1 else inputs, name)}")
+    if len(inputs) == 1:
+        lines.append(f"of = {toml(inputs[0], name)}")
+    elif inputs:
+        lines.append(f"of = {toml(inputs, name)}")
     for key, value in node.parameters.items():
         if isinstance(value, FileContent):
             lines.append(f"file = {toml(str(value.path), name)}")
@@ -163,7 +176,8 @@ def toml(value: Any, where: str) -> str:
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        return f"[{', '.join([toml(each, where) for each in value])}]"
+        items = [toml(each, where) for each in value]
+        return f"[{', '.join(items)}]"
     if isinstance(value, Mapping):
         pairs = [f"{key_text(str(key))} = {toml(each, where)}" for key, each in value.items()]
         return f"{{ {', '.join(pairs)} }}"

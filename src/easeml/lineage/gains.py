@@ -28,9 +28,9 @@ class Gain:
 def cleaning_gain(relation: Relation, share: float, seed: int) -> Gain:
     """Return what is gained when a share of the train rows in doubt becomes known.
 
-    The truth is one of the worlds, drawn by their weights, so what is gained by knowing all of it is
-    as the quality of models in drawn worlds beyond that in the likeliest one. The share is
-    taken to bring its share.
+    The truth is one of the worlds, drawn by their weights, so what is gained by knowing all of it
+    is as the quality of models in drawn worlds beyond that in the likeliest one. The share is taken
+    to bring its share.
     """
     now = relation.to_frame()
     qualities = []

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from easeml.lineage.nodes import SOURCE, Node
+from easeml.lineage.nodes import SOURCE, Node, Value
 from easeml.lineage.operators import cell_of, operator_named
+from easeml.relation import Relation, RowCandidates
 from easeml.relation.expressions import parse
 from easeml.relation.row_sql import mentioned
 
@@ -47,12 +48,21 @@ def optimised(root: Node, known: Known) -> Node:
 def doubtful_columns(node: Node) -> set[str] | None:
     """Return the columns that may have candidates, as far as that follows from the graph."""
     if node.kept:
-        content = getattr(node.kept[0], "content", None)
-        return None if content is None else set(content.blocks.cells)
+        return _doubtful_in(node.kept[0])
     if node.operator.name not in {*_SAME_COLUMNS, "select", "with_column"}:
         return None
+
     below = doubtful_columns(node.inputs[0])
-    return None if below is None else below | _brought_into_doubt(node, below)
+    if below is None:
+        return None
+    return below | _brought_into_doubt(node, below)
+
+
+def _doubtful_in(value: Value) -> set[str] | None:
+    """Return the columns of a relation that have candidates; None where the value is none."""
+    if not isinstance(value, Relation):
+        return None
+    return set(value.content.blocks.cells)
 
 
 def _brought_into_doubt(node: Node, below: set[str]) -> set[str]:
@@ -60,13 +70,19 @@ def _brought_into_doubt(node: Node, below: set[str]) -> set[str]:
     name = node.operator.name
     if name == "with_candidates":
         return {node.parameters["column"]}
+    if name == "with_all":
+        return _columns_told(node.parameters["told"])
     if name == "with_column" and below.intersection(_read_by(node, below)):
         return {node.parameters["name"]}
+    return set()
+
+
+def _columns_told(told: Sequence[RowCandidates]) -> set[str]:
+    """Return the columns that candidates for several rows are about."""
     found: set[str] = set()
-    if name == "with_all":
-        for told in node.parameters["told"]:
-            for candidate in told.candidates:
-                found.update(candidate.cells)
+    for row in told:
+        for candidate in row.candidates:
+            found.update(candidate.cells)
     return found
 
 
@@ -80,16 +96,20 @@ def _read_by(node: Node, columns: set[str]) -> Sequence[str]:
 def columns_of(node: Node) -> list[str] | None:
     """Return the columns of a node's value as far as they follow from the graph, else None."""
     if node.kept:
-        return getattr(node.kept[0], "columns", None)
+        value = node.kept[0]
+        return value.columns if isinstance(value, Relation) else None
+
     name = node.operator.name
-    if name in _SAME_COLUMNS:
-        return columns_of(node.inputs[0])
     if name == "select":
         return list(node.parameters["columns"])
-    if name == "with_column":
-        before = columns_of(node.inputs[0])
-        return None if before is None else list(dict.fromkeys([*before, node.parameters["name"]]))
-    return None
+    if name not in {*_SAME_COLUMNS, "with_column"}:
+        return None
+
+    before = columns_of(node.inputs[0])
+    if before is None or name in _SAME_COLUMNS:
+        return before
+    computed = node.parameters["name"]
+    return list(dict.fromkeys([*before, computed]))
 
 
 _SAME_COLUMNS = {"filter", "split", "in_role", "with_candidates", "with_all", "with_optional"}
@@ -124,59 +144,89 @@ def _moved(node: Node, known: Known) -> Node:
 
 
 def _candidates_together(node: Node, below: Node, known: Known) -> Node:
-    told = [cell_of(**node.parameters)]
+    """Tell the candidates of a cell at once with those that are told just before."""
     if below.operator.name == "with_candidates":
-        told = [cell_of(**below.parameters), *told]
-        below = below.inputs[0]
+        earlier = [cell_of(**below.parameters)]
     elif below.operator.name == "with_all":
-        told = [*below.parameters["told"], *told]
-        below = below.inputs[0]
+        earlier = below.parameters["told"]
     else:
         return node
-    return Node(operator_named("with_all"), {"told": told}, (below,))
+    told = [*earlier, cell_of(**node.parameters)]
+    return Node(operator_named("with_all"), {"told": told}, below.inputs)
 
 
 def _filter_down(node: Node, below: Node, known: Known) -> Node:
+    """Move a filter below what it stands above, where that changes no value."""
     condition = node.parameters["condition"]
     if not isinstance(condition, str):
-        return node
+        return node  # nobody can tell what a Python function reads
+
     read = set(parse(condition).columns)
     name = below.operator.name
-    if name == "split":
-        return _anew(below, (_moved(_anew(node, below.inputs), known),))
     if name == "join":
         return _filter_into_join(node, below, read, known)
-    # The type of a column by SQL follows from its values, so that it needs all rows.
-    by_formula = name == "with_column" and below.parameters["sql"] is None
-    if by_formula and below.parameters["name"] not in read:
-        doubtful = doubtful_columns(below.inputs[0])
-        if doubtful is not None and not read & doubtful:
-            return _anew(below, (_moved(_anew(node, below.inputs), known),))
+    if name == "split":
+        return _exchanged(node, below, known)
+    if name == "with_column" and _ignores_computed(below, read):
+        return _exchanged(node, below, known)
     return node
+
+
+def _ignores_computed(below: Node, read: set[str]) -> bool:
+    """Tell whether a filter that reads some columns gives the same before a column is computed."""
+    if below.parameters["sql"] is not None:
+        return False  # the type of a column by SQL follows from its values, so it needs all rows
+    if below.parameters["name"] in read:
+        return False
+    doubtful = doubtful_columns(below.inputs[0])
+    return doubtful is not None and read.isdisjoint(doubtful)
+
+
+def _exchanged(node: Node, below: Node, known: Known) -> Node:
+    """Return two nodes in the other order, with the upper one moved down as far as it goes."""
+    lower = _moved(_anew(node, below.inputs), known)
+    return _anew(below, (lower,))
 
 
 def _columns_away(node: Node, below: Node, known: Known) -> Node:
     """Leave out, below a filter, the columns that neither it nor anybody above it reads."""
-    if below.operator.name != "filter" or not isinstance(below.parameters["condition"], str):
+    if below.operator.name != "filter":
         return node
+    condition = below.parameters["condition"]
+    if not isinstance(condition, str):
+        return node
+
     (inner,) = below.inputs
-    present, doubtful = columns_of(inner), doubtful_columns(inner)
-    if present is None or doubtful is None:
+    read = {*node.parameters["columns"], *parse(condition).columns}
+    kept = _columns_to_keep(inner, read)
+    if kept is None:
         return node
-    read = {*node.parameters["columns"], *parse(below.parameters["condition"]).columns}
-    away = set(present) - read
-    if not away or away & doubtful or not read <= set(present):
-        return node
-    kept = [name for name in present if name in read]
     fewer = Node(operator_named("select"), {"columns": kept}, (inner,))
-    return _anew(node, (_anew(below, (_moved(fewer, known),)),))
+    filtered = _anew(below, (_moved(fewer, known),))
+    return _anew(node, (filtered,))
+
+
+def _columns_to_keep(node: Node, read: set[str]) -> list[str] | None:
+    """Return the columns of a node that are read; None where leaving out the others is not safe."""
+    present = columns_of(node)
+    doubtful = doubtful_columns(node)
+    if present is None or doubtful is None:
+        return None
+    unknown = read.difference(present)
+    away = set(present) - read
+    if unknown or not away or away & doubtful:
+        return None
+    return [name for name in present if name in read]
 
 
 def _filter_into_join(node: Node, below: Node, read: set[str], known: Known) -> Node:
+    """Move a filter into the left side of a join where it reads columns of that side only."""
     left, right = below.inputs
-    if read <= set(columns_of(left) or ()):
-        return _anew(below, (_moved(_anew(node, (left,)), known), right))
-    return node
+    of_left = columns_of(left)
+    if of_left is None or not read.issubset(of_left):
+        return node
+    filtered = _moved(_anew(node, (left,)), known)
+    return _anew(below, (filtered, right))
 
 
 _RULES = {

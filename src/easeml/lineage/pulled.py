@@ -5,10 +5,10 @@ The file has two parts: versions, written anew by every pull, and below ``OWN`` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
@@ -21,7 +21,6 @@ from easeml.relation.updates import difference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 CURRENT = "current"
 """The step that gives the rows of the version in use."""
@@ -55,8 +54,7 @@ def write_rows(relation: Relation, path: Path) -> None:
     frame = relation.to_frame()
     if relation.roles is None:
         raise InvalidInput("The rows have no roles.", remedy="Keep those of step 'current'.")
-    roles = dict(zip(relation.row_ids, relation.roles, strict=True))
-    frame[ROLE_COLUMN] = [roles[row_id] for row_id in frame.index]
+    frame[ROLE_COLUMN] = _roles_in_order(relation, frame.index)
     frame.rename_axis(ROW_COLUMN).reset_index().to_parquet(path, index=False)
 
 
@@ -87,8 +85,14 @@ def _likeliest(relation: Relation) -> Relation:
     frame = relation.to_frame()
     if relation.roles is None:
         return Relation.from_frame(frame, relation.target)
-    roles = dict(zip(relation.row_ids, relation.roles, strict=True))
-    return Relation.from_frame(frame, relation.target, [roles[row_id] for row_id in frame.index])
+    return Relation.from_frame(frame, relation.target, _roles_in_order(relation, frame.index))
+
+
+def _roles_in_order(relation: Relation, row_ids: Iterable[Any]) -> list[str]:
+    """Return the roles of some rows, which a relation with roles has."""
+    assert relation.roles is not None
+    role_of = dict(zip(relation.row_ids, relation.roles, strict=True))
+    return [role_of[row_id] for row_id in row_ids]
 
 
 def _added_by_people(path: Path) -> str:

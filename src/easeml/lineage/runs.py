@@ -110,18 +110,17 @@ class FlowRuns:
 
     def states(self) -> list[StepState]:
         """Say of each step whether its result is there, and if not, why not."""
-        now = records_of(self.nodes)
         before = self.last_run()
-        changed = changes(before, now)
+        changed = changes(before, records_of(self.nodes))
         states = []
         for name, node in self.nodes.items():
-            current = self.cache.has(node.key)
-            reasons = changed.get(name, [])
-            if name not in before:
-                reasons = ["It was never run."]
-            if not current and not reasons:
-                reasons = ["Its result was thrown away."]
-            states.append(StepState(name, current, () if current else tuple(reasons)))
+            if self.cache.has(node.key):
+                states.append(StepState(name, current=True))
+                continue
+            reasons = ["It was never run."]
+            if name in before:
+                reasons = changed.get(name) or ["Its result was thrown away."]
+            states.append(StepState(name, current=False, reasons=tuple(reasons)))
         return states
 
     def last_run(self) -> Records:
@@ -133,10 +132,11 @@ class FlowRuns:
             return {}
 
     def _result(self, name: str, node: Node) -> StepResult:
-        there = self.cache.has(node.key)
+        is_there = self.cache.has(node.key)
         step = self.flow.steps[name]
-        if there and not step.expect and not step.content:
+        if is_there and not step.expect and not step.content:
             return StepResult(name, computed=False, summary="", expect="", met=None)
+
         value = evaluate(node, cache=self.cache)
         expected: dict[str, bool | None] = {}
         if step.expect:
@@ -144,7 +144,11 @@ class FlowRuns:
         if step.content:
             expected[f"content {step.content[:8]}"] = value_digest(value) == step.content
         return StepResult(
-            name, not there, summary(value), " and ".join(expected), _all(expected.values())
+            name,
+            computed=not is_there,
+            summary=summary(value),
+            expect=" and ".join(expected),
+            met=_all(expected.values()),
         )
 
     def _remember(self, records: Records) -> None:
@@ -157,10 +161,10 @@ class FlowRuns:
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
     """Tell whether all is as expected; None where that cannot be told, or nothing is expected."""
-    found = list(answers)
+    found = set(answers)
     if False in found:
         return False
-    return None if None in found or not found else True
+    return True if found == {True} else None
 
 
 def records_of(nodes: Mapping[str, Node]) -> dict[str, StepRecord]:
@@ -204,19 +208,27 @@ def _differences(old: StepRecord, new: StepRecord, before: Records, now: Records
     said = []
     if old.version != new.version:
         said.append(f"The code of {new.operator} changed.")
-    for key in {**old.parameters, **new.parameters}:
-        if old.parameters.get(key) != new.parameters.get(key):
-            said.append(_changed_parameter(key, old.shown.get(key), new.shown.get(key)))
+    said += _changed_parameters(old, new)
     if list(old.inputs) != list(new.inputs):
         said.append(f"It reads {', '.join(new.inputs)} instead of {', '.join(old.inputs)}.")
         return said
     for name in new.inputs:
-        if name not in before or before[name].key != now[name].key:
+        is_same = name in before and before[name].key == now[name].key
+        if not is_same:
             said.append(f"Its input {name!r} changed.")
     return said
 
 
-def _changed_parameter(key: str, old: str | None, new: str | None) -> str:
-    if old == new:
-        return f"The content of {key} ({new}) changed."
-    return f"{key} is {new or 'left out'}; it was {old or 'left out'}."
+def _changed_parameters(old: StepRecord, new: StepRecord) -> list[str]:
+    """Return what is different in the parameters of two records, a sentence each."""
+    said = []
+    for key in {**old.parameters, **new.parameters}:
+        if old.parameters.get(key) == new.parameters.get(key):
+            continue
+        before = old.shown.get(key)
+        now = new.shown.get(key)
+        if before == now:
+            said.append(f"The content of {key} ({now}) changed.")
+        else:
+            said.append(f"{key} is {now or 'left out'}; it was {before or 'left out'}.")
+    return said

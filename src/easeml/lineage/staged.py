@@ -13,7 +13,7 @@ from easeml.lineage.cache import Cache
 from easeml.lineage.displays import doubts_figure, relation_html, relation_text
 from easeml.lineage.evaluation import Told, evaluate
 from easeml.lineage.flow_files import load_flow, save_flow
-from easeml.lineage.nodes import Node, Operator, Value, ordered, source
+from easeml.lineage.nodes import Node, Operator, ordered, source
 from easeml.lineage.operators import node_of, operator_named
 from easeml.lineage.pictures import as_svg
 from easeml.lineage.steps import flow_of, nodes_of
@@ -301,6 +301,10 @@ def node_behind(relation: Relation) -> Node:
     return relation.node if isinstance(relation, StagedRelation) else source(relation)
 
 
+def _node_or_value(argument: Any) -> Any:
+    return node_behind(argument) if isinstance(argument, Relation) else argument
+
+
 def apply(name: str, /, *relations: Relation, **parameters: Any) -> StagedRelation:
     """Append a use of an operator by its name, as a file of steps does. Raises InvalidInput."""
     return staged_call(operator_named(name))(*relations, **parameters)
@@ -310,10 +314,8 @@ def staged_call(operator: Operator) -> Callable[..., StagedRelation]:
     """Return what appends a use of an operator to the graph when it is called."""
 
     def call(*arguments: Any, **named: Any) -> StagedRelation:
-        given = [node_behind(each) if isinstance(each, Relation) else each for each in arguments]
-        by_name: dict[str, Value] = {}
-        for name, value in named.items():
-            by_name[name] = node_behind(value) if isinstance(value, Relation) else value
+        given = [_node_or_value(each) for each in arguments]
+        by_name = {name: _node_or_value(value) for name, value in named.items()}
         return StagedRelation.of(node_of(operator, given, by_name))
 
     call.__name__ = operator.name

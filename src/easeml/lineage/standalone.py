@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +44,21 @@ def write_standalone(path: Path, folder: Path, digests: Mapping[str, str]) -> Pa
         taken = [files.taken(name) for name in document["operators"]]
         parts.append(f"operators = {toml(taken, 'operators')}\n")
     for name, section in document["steps"].items():
-        said = {key: _moved(section, key, files) for key in section if key != "content"}
-        if name in digests:
-            said["content"] = digests[name]
-        lines = [f"[steps.{key_text(name)}]"]
-        for key, value in said.items():
-            lines.append(f"{key_text(key)} = {toml(value, f'{name}, {key}')}")
-        parts.append("\n".join(lines) + "\n")
+        parts.append(_section(name, section, files, digests.get(name)))
     written = folder / f"{path.stem}.toml"
     written.write_text("\n".join(parts), "utf-8")
     return written
+
+
+def _section(name: str, section: Mapping[str, Any], files: _Files, digest: str | None) -> str:
+    """Return the section of a step as text; ``digest``: of what it gave, where that is known."""
+    said = {key: _moved(section, key, files) for key in section if key != "content"}
+    if digest is not None:
+        said["content"] = digest
+    lines = [f"[steps.{key_text(name)}]"]
+    for key, value in said.items():
+        lines.append(f"{key_text(key)} = {toml(value, f'{name}, {key}')}")
+    return "\n".join(lines) + "\n"
 
 
 def write_script(path: Path, folder: Path) -> Path:
@@ -70,9 +75,8 @@ def write_script(path: Path, folder: Path) -> Path:
     for name in nodes_of(flow):  # inputs before what reads them
         section = document["steps"][name]
         inputs = [names[each] for each in flow.steps[name].of]
-        for key in ("about", "expect"):
-            lines += [f"# {key}: {line}" for line in str(section.get(key, "")).splitlines()]
         made = _call(section, inputs, files)
+        lines += _comments(section)
         lines.append(f"{names[name]} = {made}.called({name!r})\n")
     ends = ", ".join(f"{name!r}: {names[name]}" for name in flow.ends())
     lines.append(f"ENDS = {{{ends}}}")
@@ -80,6 +84,15 @@ def write_script(path: Path, folder: Path) -> Path:
     written = folder / f"run_{path.stem}.py"
     written.write_text(_script(path.name, "\n".join(lines)), "utf-8")
     return written
+
+
+def _comments(section: Mapping[str, Any]) -> list[str]:
+    """Return what a section says for people, as lines of a script."""
+    lines = []
+    for key in ("about", "expect"):
+        for line in str(section.get(key, "")).splitlines():
+            lines.append(f"# {key}: {line}")
+    return lines
 
 
 def _script(name: str, body: str) -> str:
@@ -115,7 +128,8 @@ class _Files:
     """Files that are copied to a folder, each once."""
 
     def __init__(self, origin: Path, folder: Path):
-        self._origin, self._folder = origin, folder
+        self._origin = origin
+        self._folder = folder
         self._names: dict[Path, str] = {}
 
     def taken(self, name: str) -> str:
@@ -149,12 +163,16 @@ class _Files:
 def _opened(path: Path, folder: Path) -> tuple[dict[str, Any], _Files]:
     """Return what a file of steps says, and what copies its files. Raises InvalidInput."""
     nodes_of(load_flow(path))  # what does not run here is not sent elsewhere
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not _is_empty_folder(folder):
         raise InvalidInput(
             "is there already.", where=str(folder), remedy="Name a new or an empty folder."
         )
     folder.mkdir(parents=True, exist_ok=True)
     return document_of(path), _Files(path.parent, folder)
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
 
 
 def _moved(section: Mapping[str, Any], key: str, files: _Files) -> Any:
@@ -173,21 +191,26 @@ def _is_file(value: Any) -> bool:
 
 def _call(section: Mapping[str, Any], inputs: list[str], files: _Files) -> str:
     """Return the Python expression of a step."""
+    do = section["do"]
+    passed_otherwise = {*OWN, "file"} if do == READ else set(OWN)
     given = []
     for key, value in section.items():
-        if key in OWN or (section["do"] == READ and key == "file"):
-            continue
-        text = repr(value)
-        if _is_file(value):
-            text = f"(HERE / {files.taken(value['file'])!r}).read_text('utf-8')"
-        given.append(f"{key}={text}")
-    do = section["do"]
+        if key not in passed_otherwise:
+            given.append(f"{key}={_value_text(value, files)}")
+
     if do == READ:
-        first = f"HERE / {files.taken(section['file'])!r}"
-        return f"easeml.Relation.from_file({', '.join([first, *given])})"
+        file = f"HERE / {files.taken(section['file'])!r}"
+        return f"easeml.Relation.from_file({', '.join([file, *given])})"
     if do in _METHODS:
         return f"{inputs[0]}.{do}({', '.join(given)})"
     return f"easeml.lineage.apply({', '.join([repr(do), *inputs, *given])})"
+
+
+def _value_text(value: Any, files: _Files) -> str:
+    """Return the Python expression of a parameter; of ``{file = NAME}``, what reads the file."""
+    if not _is_file(value):
+        return repr(value)
+    return f"(HERE / {files.taken(value['file'])!r}).read_text('utf-8')"
 
 
 _TAKEN = ("HERE", "ENDS", "Path", "datetime", "easeml", "inf", "nan", "name", "step", "value")
@@ -199,13 +222,21 @@ def _variables(steps: Mapping[str, Any]) -> dict[str, str]:
     taken = {*_TAKEN, *dir(builtins)}
     names = {}
     for step in steps:
-        base = re.sub(r"\W", "_", step)
-        if not base.isidentifier() or keyword.iskeyword(base):
-            base = f"step_{base}"
-        name, number = base, 2
-        while name in taken:
-            name = f"{base}_{number}"
-            number += 1
-        taken.add(name)
-        names[step] = name
+        names[step] = _free_name(_identifier(step), taken)
+        taken.add(names[step])
     return names
+
+
+def _identifier(step: str) -> str:
+    base = re.sub(r"\W", "_", step)
+    may_be_used = base.isidentifier() and not keyword.iskeyword(base)
+    return base if may_be_used else f"step_{base}"
+
+
+def _free_name(base: str, taken: Collection[str]) -> str:
+    name = base
+    number = 2
+    while name in taken:
+        name = f"{base}_{number}"
+        number += 1
+    return name

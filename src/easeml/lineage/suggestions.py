@@ -30,9 +30,9 @@ _FEWEST = 20  # labelled rows of train and of validation before models are compa
 class Suggestion:
     """An action. ``why``: the facts behind it.
 
-    ``minutes``: of people. ``gain``: of accuracy, or of R2 (a share, with an interval at 90 %), None
-    where it is not measured: the work is a machine's, and what follows needs it. ``ready``: makes
-    the step; ``step``: the step on the relation that was asked, which ``eval`` runs.
+    ``minutes``: of people. ``gain``: of accuracy, or of R2 (a share, with an interval at 90 %),
+    None where it is not measured: the work is a machine's, and what follows needs it. ``ready``:
+    makes the step; ``step``: the step on the relation that was asked, which ``eval`` runs.
     """
 
     action: str

@@ -117,7 +117,8 @@ def _greeting(told: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _called(tools: Mapping[str, Tool], params: Mapping[str, Any]) -> dict[str, Any]:
     """Call a tool. What easeml refuses is an answer, too: its reader may do better."""
-    name, arguments = str(params.get("name")), params.get("arguments") or {}
+    name = str(params.get("name"))
+    arguments = params.get("arguments") or {}
     if name not in tools:
         known = ", ".join(tools)
         raise _Refused(INVALID_PARAMS, f"There is no tool {name!r}. There are: {known}.")

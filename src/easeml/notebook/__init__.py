@@ -1,9 +1,9 @@
 """Notebooks: relations with buttons, and progress that lives (extra ``notebook``).
 
 ``live(relation)`` shows a relation with buttons for the next step, candidates to accept, rows to
-label, and stopping. ``%load_ext easeml.notebook`` shows every relation so, and the progress of every
-``eval()``; ``latest()`` is then the display that came last, whose ``relation`` is what the buttons
-made. Without a live kernel the static HTML that every relation has is shown.
+label, and stopping. ``%load_ext easeml.notebook`` shows every relation so, and the progress of
+every ``eval()``; ``latest()`` is then the display that came last, whose ``relation`` is what the
+buttons made. Without a live kernel the static HTML that every relation has is shown.
 """
 
 from __future__ import annotations

@@ -88,7 +88,8 @@ def _candidates(relation: StagedRelation, lines: Frame) -> Group:
         for name, value in zip(cells["column"], cells["value"], strict=True):
             if isinstance(name, str):  # a row that only may exist names no column
                 values[name] = _plain(value)
-        exists, weight = bool(cells["exists"].iloc[0]), float(cells["weight"].iloc[0])
+        exists = bool(cells["exists"].iloc[0])
+        weight = float(cells["weight"].iloc[0])
         tool = cells["tool"].iloc[0]
         label = ", ".join(map(str, values.values())) or ("yes" if exists else "no")
         likely = "less than 1%" if weight < 0.01 else f"{weight:.0%}"

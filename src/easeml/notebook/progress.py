@@ -36,7 +36,8 @@ class Bar:
     """A picture of a share. ``title``: what was done last."""
 
     def __init__(self, title: str, share: float):
-        self.title, self.share = title, share
+        self.title = title
+        self.share = share
 
     def _repr_html_(self) -> str:
         return (

@@ -86,7 +86,9 @@ class LiveRelation(anywidget.AnyWidget):
     def _begin(self, work: Callable[[], None]) -> None:
         """Run work beside the cell, so that stopping and looking stay possible."""
         self._stop.clear()
-        self.busy, self.share, self.said = True, 0.0, "Working"
+        self.busy = True
+        self.share = 0.0
+        self.said = "Working"
         self._thread = Thread(target=self._run, args=[work], daemon=True)
         self._thread.start()
 

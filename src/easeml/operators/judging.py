@@ -111,9 +111,11 @@ def pick(
     facts: dict[Fact, Any] = {"newer": Predicted(newer.inputs, newer.answers, by)}
     parameters = {"batch": batch, "tolerance": tolerance, "confidence": confidence, "seed": seed}
     answer = tool_named("pick").answer(facts, parameters)
-    wanted = [table for table in answer.tables if table.title == "Rows to label next"]
-    # The tool counts rows from 1, for people who look at a file.
-    places = [int(cells[0]) - 1 for table in wanted for cells in table.rows]
+    places = []
+    for table in answer.tables:
+        if table.title == "Rows to label next":
+            # The tool counts rows from 1, for people who look at a file.
+            places += [int(cells[0]) - 1 for cells in table.rows]
     return _told(answer, {"row_ids": newer.row_ids[places].tolist(), "rows": len(newer)})
 
 

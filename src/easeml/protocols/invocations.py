@@ -1,6 +1,7 @@
 """What MLflow's scoring server takes and answers, as a translation of its JSON to rows.
 
-https://mlflow.org/docs/latest/ml/deployment/deploy-model-locally ("Inference Server Specification").
+https://mlflow.org/docs/latest/ml/deployment/deploy-model-locally ("Inference Server
+Specification").
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,7 +47,8 @@ def _split(told: Any) -> list[dict[str, Any]]:
     """Return the rows of a frame in pandas' form "split"."""
     where = "dataframe_split"
     frame = told if isinstance(told, dict) else {}
-    names, rows = frame.get("columns"), frame.get("data")
+    names = frame.get("columns")
+    rows = frame.get("data")
     if not isinstance(names, list) or not isinstance(rows, list):
         raise InvalidInput("A frame has columns and data.", where=where)
     return _rows(rows, names, where)

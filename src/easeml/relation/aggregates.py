@@ -78,7 +78,8 @@ def average_of(content: Content, column: str) -> Distribution:
     blocks, numbers = _read(content, column)
     if numbers is None:
         return _drawn(content, column, blocks, _mean)
-    base, rows = float(numbers.certain.sum()), len(numbers.certain)
+    base = float(numbers.certain.sum())
+    rows = len(numbers.certain)
     if len(numbers.first) == 1:
         known = np.array([base / rows]) if rows else np.zeros(0)
         return distribution_of(known, np.ones(len(known)), undefined=float(rows == 0))
@@ -192,7 +193,8 @@ def _by_variable(
     size = int(first[-1])
     weight = np.zeros(size)
     weight[target] = blocks.weight
-    highest, lowest = np.full(size, -np.inf), np.full(size, np.inf)
+    highest = np.full(size, -np.inf)
+    lowest = np.full(size, np.inf)
     np.maximum.at(highest, target[counts], values[counts])
     np.minimum.at(lowest, target[counts], values[counts])
     total = np.bincount(target, np.where(counts, values, 0.0), minlength=size)

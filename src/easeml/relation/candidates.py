@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -76,7 +77,9 @@ def with_all(content: Content, told: Sequence[RowCandidates]) -> Content:
                 del row[names]
         row[covered] = each
     sources = _numbered(told, content.sources)
-    counted = [(row, each) for row, found in latest.items() for each in found.values()]
+    counted: list[tuple[int, RowCandidates]] = []
+    for row, found in latest.items():
+        counted += [(row, each) for each in found.values()]
     made = _made(content, counted, sources)
     kept = content.blocks.take(_kept(content.blocks, latest))
     blocks = concatenated([kept, distinct(made)])
@@ -107,11 +110,14 @@ def _checked_weights(told: RowCandidates, where: str) -> None:
     weights = np.array([each.weight for each in told.candidates], np.float64)
     if len(weights) == 0:
         raise InvalidInput("There are no candidates.", where=where, remedy="Give at least one.")
-    fair = np.isfinite(weights).all() and (weights >= 0).all()
-    if not fair or abs(weights.sum() - 1.0) > _SLACK:
-        found = f"their sum is {weights.sum():g}" if fair else f"the least is {weights.min():g}"
+    wrong = ""
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        wrong = f"the least is {weights.min():g}"
+    elif abs(weights.sum() - 1.0) > _SLACK:
+        wrong = f"their sum is {weights.sum():g}"
+    if wrong:
         raise InvalidInput(
-            f"The weights are not probabilities: {found}.",
+            f"The weights are not probabilities: {wrong}.",
             where=where,
             remedy="Give numbers of at least 0 that sum to 1.",
         )
@@ -154,35 +160,44 @@ def _made(
     content: Content, told: Sequence[tuple[int, RowCandidates]], sources: Mapping[Source, int]
 ) -> Blocks:
     """Return the blocks of what is told of rows, by their positions."""
-    rows, sizes, weights, present, origins = [], [], [], [], []
-    cells: dict[str, tuple[list[int], list[Any]]] = {}
+    rows, sizes, weights, origins = [], [], [], []
+    candidates: list[Candidate] = []
     for row, each_row in told:
         alive = [each for each in each_row.candidates if each.weight > 0]
         total = sum(each.weight for each in alive)
         number = -1 if each_row.source is None else sources[each_row.source]
-        for each in alive:
-            for column, value in each.cells.items() if each.present else ():
-                place, values = cells.setdefault(column, ([], []))
-                place.append(len(weights))
-                values.append(value)
-            weights.append(each.weight / total)
-            present.append(each.present)
-            origins.append(number)
         rows.append(row)
         sizes.append(len(alive))
+        weights += [each.weight / total for each in alive]
+        origins += [number] * len(alive)
+        candidates += alive
     begin = int(content.blocks.variable.max(initial=-1)) + 1
     return Blocks(
         row=np.array(rows, np.int64),
         variable=begin + np.arange(len(rows)),
         first=offsets(np.array(sizes, np.int64)),
         weight=np.array(weights, np.float64),
-        present=np.array(present, bool),
+        present=np.array([each.present for each in candidates], bool),
         source=np.array(origins, np.int32),
-        cells={
-            column: CandidateCells(np.array(place, np.int64), typed(content, column, values))
-            for column, (place, values) in cells.items()
-        },
+        cells=_cells_of(content, candidates),
     ).sorted()
+
+
+def _cells_of(content: Content, candidates: Sequence[Candidate]) -> dict[str, CandidateCells]:
+    """Return what candidates say of each column, by their places among them."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    values: defaultdict[str, list[Any]] = defaultdict(list)
+    for place, candidate in enumerate(candidates):
+        if not candidate.present:
+            continue
+        for column, value in candidate.cells.items():
+            places[column].append(place)
+            values[column].append(value)
+    cells = {}
+    for column, place in places.items():
+        array = typed(content, column, values[column])
+        cells[column] = CandidateCells(np.array(place, np.int64), array)
+    return cells
 
 
 def typed(content: Content, column: str, values: Sequence[Any]) -> pa.Array:

@@ -80,7 +80,8 @@ class Distribution:
     def __repr__(self) -> str:
         if not len(self.values):
             return "undefined: there is no value in any world"
-        low, high = self.quantile(0.025), self.quantile(0.975)
+        low = self.quantile(0.025)
+        high = self.quantile(0.975)
         return f"mean {self.mean:.6g}, 95 % between {low:.6g} and {high:.6g} ({self.method})"
 
     def figure(self) -> Figure | None:
@@ -281,7 +282,9 @@ def convolved(masses: list[np.ndarray]) -> np.ndarray:
 def _value_by_value(
     values: np.ndarray, counts: np.ndarray, weights: np.ndarray, first: np.ndarray
 ) -> Totals | None:
-    sums, numbers, mass = np.zeros(1), np.zeros(1, np.int64), np.ones(1)
+    sums = np.zeros(1)
+    numbers = np.zeros(1, np.int64)
+    mass = np.ones(1)
     scale = max(float(np.abs(values).sum()), 1e-300)
     for begin, end in pairwise(first):
         if len(sums) * (end - begin) > MOST_VALUES * 20:

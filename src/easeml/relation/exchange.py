@@ -29,9 +29,11 @@ def content_of_frame(frame: Any, target: str | None, roles: Sequence[str] | str 
     Row ids are the index of a pandas frame, otherwise 0, 1, ... Raises InvalidInput.
     """
     if isinstance(frame, pa.Table):
-        table, row_ids = frame, pd.RangeIndex(frame.num_rows)
+        table = frame
+        row_ids = pd.RangeIndex(frame.num_rows)
     elif isinstance(frame, pd.DataFrame):
-        table, row_ids = _table_of_pandas(frame), frame.index
+        table = _table_of_pandas(frame)
+        row_ids = frame.index
     elif hasattr(frame, "to_arrow"):
         table = frame.to_arrow()
         row_ids = pd.RangeIndex(table.num_rows)
@@ -116,7 +118,8 @@ def candidates_frame(content: Content) -> pd.DataFrame:
         tool = _tool(content, int(blocks.source[number]))
         row_id = content.row_ids[int(blocks.row[block])]
         candidate = number - int(blocks.first[block])
-        weight, exists = float(blocks.weight[number]), bool(blocks.present[number])
+        weight = float(blocks.weight[number])
+        exists = bool(blocks.present[number])
         for name, value in values.get(number, [(None, None)]):
             lines.append((row_id, block, candidate, name, value, weight, exists, tool))
     titles = ["row", "block", "candidate", "column", "value", "weight", "exists", "tool"]

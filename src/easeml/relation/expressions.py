@@ -168,7 +168,8 @@ class _Evaluation:
     """Values of the parts of an expression; one method a kind of part."""
 
     def __init__(self, columns: Columns, names: Mapping[str, str]):
-        self._columns, self._names = columns, names
+        self._columns = columns
+        self._names = names
         self._compute = arrow_compute()
         self._methods: dict[type[ast.AST], Callable[[Any], Any]] = {
             ast.Name: self._name,
@@ -211,7 +212,8 @@ class _Evaluation:
         return self._compute.negate(operand) if isinstance(node.op, ast.USub) else operand
 
     def _binary(self, node: ast.BinOp) -> Any:
-        left, right = self.value(node.left), self.value(node.right)
+        left = self.value(node.left)
+        right = self.value(node.right)
         kind = type(node.op)
         if kind in _LOGIC:
             return self._call(_LOGIC[kind], left, right)

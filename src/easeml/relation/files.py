@@ -71,15 +71,25 @@ def load(path: Path) -> Content:
     rows = _read(path)
     metadata = dict(rows.schema.metadata or {})
     about = json.loads(metadata.pop(_KEY, b"{}"))
-    row_ids, roles = _index_of(rows, about), None
-    if _ROLE in rows.column_names:
-        known = {role: number for number, role in enumerate(ALL_ROLES)}
-        roles = np.array([known[role] for role in rows.column(_ROLE).to_pylist()], np.int8)
     kept = [name for name in rows.column_names if name not in (_ROW, _ROLE)]
-    table = rows.select(kept).replace_schema_metadata(metadata or None)
-    blocks = _load_blocks(path, about["candidates"]) if about.get("candidates") else Blocks.none()
-    sources = tuple(Source(**source) for source in about.get("sources", ()))
-    return Content(table, row_ids, roles, about.get("target"), blocks, sources)
+    mark = about.get("candidates")
+    return Content(
+        table=rows.select(kept).replace_schema_metadata(metadata or None),
+        row_ids=_index_of(rows, about),
+        roles=_roles_of(rows),
+        target=about.get("target"),
+        blocks=_load_blocks(path, mark) if mark else Blocks.none(),
+        sources=tuple(Source(**source) for source in about.get("sources", ())),
+    )
+
+
+def _roles_of(rows: pa.Table) -> np.ndarray | None:
+    """Return the roles of rows as numbers; None where the file says none."""
+    if _ROLE not in rows.column_names:
+        return None
+    known = {role: number for number, role in enumerate(ALL_ROLES)}
+    names = rows.column(_ROLE).to_pylist()
+    return np.array([known[name] for name in names], np.int8)
 
 
 def read(path: Path, target: str | None, roles: str | None) -> Content:

@@ -25,7 +25,8 @@ class Groups:
     def __init__(self, content: Content, by: str):
         """Use ``Relation.group_by``."""
         content.type_of(by)
-        self._content, self._by = content, by
+        self._content = content
+        self._by = by
 
     def count(self) -> dict[Any, Distribution]:
         """Return how the number of rows of each group is distributed."""

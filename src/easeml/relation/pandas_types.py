@@ -13,11 +13,12 @@ _KEY = b"pandas"
 
 def object_columns(table: pa.Table) -> list[str]:
     """Return the columns of text that were Python objects, and not pandas' type of text."""
-    return [
-        name
-        for name, entry in _entries(table).items()
-        if entry.get("numpy_type") == "object" and entry.get("pandas_type") in ("unicode", "empty")
-    ]
+    found = []
+    for name, entry in _entries(table).items():
+        was_object = entry.get("numpy_type") == "object"
+        if was_object and entry.get("pandas_type") in ("unicode", "empty"):
+            found.append(name)
+    return found
 
 
 def without_type(table: pa.Table, name: str) -> pa.Table:

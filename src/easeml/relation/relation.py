@@ -109,8 +109,9 @@ class Relation:
     def filter(self, condition: str | Callable[[Any], Any]) -> Self:
         """Return the rows that meet a condition, each in the worlds where it does.
 
-        ``condition``: text such as ``"x > 8 and colour == 'red'"`` (``easeml.relation.expressions``),
-        or a function of a pandas frame that gives a truth for each row. Raises InvalidInput.
+        ``condition``: text such as ``"x > 8 and colour == 'red'"``
+        (``easeml.relation.expressions``), or a function of a pandas frame that gives a truth for
+        each row. Raises InvalidInput.
         """
         return self.like(operations.filtered(self.content, self._condition(condition)))
 

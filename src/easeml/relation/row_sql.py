@@ -1,13 +1,13 @@
 """Expressions of SQL over the cells of one row: ``CASE WHEN price > 10 THEN 'dear' ELSE 'cheap' END``.
 
-SQLite computes them, as a generated column of a table in memory. It takes for one what is a function
-of the row alone, and refuses everything else: other rows and tables, queries, aggregates, chance and
-the time of day (https://sqlite.org/gencol.html, section 2.3). So the work of a row is bounded by
-the length of the text, and equal rows give equal values wherever they are computed.
+SQLite computes them, as a generated column of a table in memory. It takes for one what is a
+function of the row alone, and refuses everything else: other rows and tables, queries, aggregates,
+chance and the time of day (https://sqlite.org/gencol.html, section 2.3). So the work of a row is
+bounded by the length of the text, and equal rows give equal values wherever they are computed.
 
 As everywhere in SQLite: NaN is NULL, a division by zero is NULL, whole numbers divide to whole ones
-and become real ones beyond 64 bits, truth is 1 or 0, and names differ by more than ASCII case. Dates
-and times are texts such as ``2024-05-31 12:00:00``, which its functions of dates read.
+and become real ones beyond 64 bits, truth is 1 or 0, and names differ by more than ASCII case.
+Dates and times are texts such as ``2024-05-31 12:00:00``, which its functions of dates read.
 """
 
 from __future__ import annotations

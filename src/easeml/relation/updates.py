@@ -24,8 +24,8 @@ def updated(content: Content, changed: Content | None, gone: Sequence[Any]) -> C
     """Return the rows without those that are gone, and with those that changed or are new.
 
     Rows are the same where their ids are, and come in the order of these. A row that changed brings
-    its cells, doubts and role. Raises NotFound for an id of ``gone`` that is not there, InvalidInput
-    where the columns differ, or only one side has roles.
+    its cells, doubts and role. Raises NotFound for an id of ``gone`` that is not there,
+    InvalidInput where the columns differ, or only one side has roles.
     """
     absent = [row_id for row_id in gone if row_id not in content.row_ids]
     if absent:
@@ -52,7 +52,8 @@ def difference(before: Content, after: Content) -> tuple[Content | None, list[An
     new = after.table.to_pandas()
     is_other = np.zeros(len(new), bool)
     for name in new.columns:
-        left, right = old[name].astype(object), new[name].astype(object)
+        left = old[name].astype(object)
+        right = new[name].astype(object)
         both_missing = left.isna() & right.isna()
         is_other |= ~((left == right) | both_missing).to_numpy(dtype=bool)
     if before.roles is not None and after.roles is not None:
@@ -151,7 +152,8 @@ def _rows_with_other_cells(old: pa.ChunkedArray, new: pa.ChunkedArray) -> list[i
     """Return where two columns differ; None for types that cannot be compared cell by cell."""
     if old is new or old.equals(new):
         return []
-    left, right = plain_values(old), plain_values(new)
+    left = plain_values(old)
+    right = plain_values(new)
     if pa.types.is_nested(left.type):
         return None
     differs = _computed("not_equal", left, right)
@@ -170,7 +172,8 @@ def _computed(function: str, *values: Any) -> Any:
 def _rows_with_other_doubts(old: Blocks, new: Blocks) -> set[int]:
     if old is new:
         return set()
-    before, after = _doubts_by_row(old), _doubts_by_row(new)
+    before = _doubts_by_row(old)
+    after = _doubts_by_row(new)
     return {row for row in before.keys() | after.keys() if before.get(row) != after.get(row)}
 
 

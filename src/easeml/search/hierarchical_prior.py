@@ -93,14 +93,16 @@ def _jobs(angles: np.ndarray, common: _Common) -> _Jobs:
     scales = _SCALES[:, None]
     expected = common.level + scales[:, :, None] * common.effects
     apart = np.where(seen, angles - expected, 0.0)
-    total, squares = apart.sum(axis=2), (apart * apart).sum(axis=2)
+    total = apart.sum(axis=2)
+    squares = (apart * apart).sum(axis=2)
     own, shared = scales**2 * _MODEL_VARIANCE + _NOISE, scales**2 * common.variance
     whole = own + count * shared
     misfit = (squares - shared / whole * total**2) / own
     logs = np.log(common.odds)[:, None] - 0.5 * (misfit + (count - 1) * np.log(own) + np.log(whole))
     odds = np.exp(logs - logs.max(axis=0))
     odds /= odds.sum(axis=0)
-    middle, each = (odds.cumsum(axis=0) < 0.5).sum(axis=0), np.arange(len(angles))
+    middle = (odds.cumsum(axis=0) < 0.5).sum(axis=0)
+    each = np.arange(len(angles))
     levels = common.level + (shared / whole * total)[middle, each]
     standard = (angles - levels[:, None]) / _SCALES[middle][:, None]
     lowest = common.effects - CLIP * np.sqrt(
@@ -129,7 +131,8 @@ def _effects(standard: np.ndarray, typical: np.ndarray) -> tuple[np.ndarray, np.
     seen = ~np.isnan(standard)
     count = seen.sum(axis=0)
     apart = np.where(seen, standard - typical, 0.0)
-    total, squares = apart.sum(axis=0), (apart * apart).sum(axis=0)
+    total = apart.sum(axis=0)
+    squares = (apart * apart).sum(axis=0)
     shared, own = _SHARES[:, None] * _MODEL_VARIANCE, (1 - _SHARES[:, None]) * _MODEL_VARIANCE
     whole = own + count * shared
     misfit = (squares - shared / whole * total**2) / own

@@ -70,8 +70,8 @@ class SearchJob:
     Arms are indices into ``arms``; ``costs`` (K,) in device seconds. ``active``: the provider lets
     it take part; ``resting``: it has converged. ``deadline``: moment by which runs must be expected
     to end; ``now``: the present moment, kept for jobs with a deadline. ``spent``: device seconds,
-    ``charged``: what they were charged at. ``chances``: that each of the first arms keeps the rules of
-    the job, 1 for those after them; ``best`` is the best of those that kept them.
+    ``charged``: what they were charged at. ``chances``: that each of the first arms keeps the rules
+    of the job, 1 for those after them; ``best`` is the best of those that kept them.
     """
 
     name: str

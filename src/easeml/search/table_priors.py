@@ -111,8 +111,10 @@ def _levels_and_scales(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     The effects matter where cells are missing: who tried good models only is no better for it.
     """
-    raised, effects = table, np.zeros(table.shape[1])
-    levels, scales = np.zeros(len(table)), np.ones(len(table))
+    raised = table
+    effects = np.zeros(table.shape[1])
+    levels = np.zeros(len(table))
+    scales = np.ones(len(table))
     for _ in range(_ROUNDS):
         levels = np.nanmean(raised - scales[:, None] * effects, axis=1)
         scales = np.sqrt(np.nanmean((raised - levels[:, None]) ** 2, axis=1) + _LEAST_SCALE**2)

@@ -1,8 +1,8 @@
 """Backups: a folder that grows by one snapshot a time, and shares the stored bytes among them.
 
 ``artefacts/`` holds stored bytes by content, as a home does; ``snapshots/NAME/`` one state of the
-database (``easeml.db``), the ``config.toml`` of that moment, and ``snapshot.json``, which is written
-last: a snapshot without it was interrupted, and counts as none.
+database (``easeml.db``), the ``config.toml`` of that moment, and ``snapshot.json``, which is
+written last: a snapshot without it was interrupted, and counts as none.
 """
 
 import hashlib

@@ -75,7 +75,8 @@ def select(shape: Shape) -> "sa.Select[*tuple[Any, ...]]":
 
 
 def _counting(shape: Shape) -> "sa.Select[*tuple[Any, ...]]":
-    count, conditions = sa.func.count(), _conditions(shape)
+    count = sa.func.count()
+    conditions = _conditions(shape)
     if not shape.counts_by:
         return sa.select(count).select_from(shape.table).where(*conditions)
     column = shape.table.c[shape.counts_by]

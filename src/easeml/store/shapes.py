@@ -117,9 +117,9 @@ class Rules(Shape):
     """What an application leaves of the knowledge base.
 
     ``models``: these only, None: all. ``constrain``: model -> parameter -> what it may be.
-    ``latency``: seconds that a model may take to predict one row; ``size``: bytes that its files may
-    have; None: any. ``monotonic``: column -> rising or falling, as the prediction has to follow it.
-    ``measures``: what every model is measured by beside what fits its target.
+    ``latency``: seconds that a model may take to predict one row; ``size``: bytes that its files
+    may have; None: any. ``monotonic``: column -> rising or falling, as the prediction has to follow
+    it. ``measures``: what every model is measured by beside what fits its target.
     """
 
     models: list[str] | None = None
@@ -236,8 +236,8 @@ class WorkOption(Shape):
 class WorkQuestion(Shape):
     """What a person is shown. ``given``: the value as it is, empty for none. ``options``: the
     likeliest first; any other value may be given too. ``values``: the row's other cells as text.
-    ``matters``: columns among them that bear on the answer. ``source``: what found it. ``told``: what
-    the answer should bring, reckoned alone, before experience with its kind.
+    ``matters``: columns among them that bear on the answer. ``source``: what found it. ``told``:
+    what the answer should bring, reckoned alone, before experience with its kind.
     """
 
     given: str = ""

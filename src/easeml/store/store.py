@@ -62,10 +62,10 @@ class Store:
         upgrading both.
 
         ``clock`` (seconds of the epoch) stands in for the database's clock. With a ``bucket``, that
-        keeps the artefacts, and the folder about ``cache`` bytes of those used last. Raises ``InvalidInput``
-        for a URL that cannot be used, ``Unreachable`` if no connection comes about or the SQLite
-        library could lose data, ``Damaged`` if the file is broken, ``StorageFull``, ``Conflict``
-        if a newer easeml wrote the database.
+        keeps the artefacts, and the folder about ``cache`` bytes of those used last. Raises
+        ``InvalidInput`` for a URL that cannot be used, ``Unreachable`` if no connection comes about
+        or the SQLite library could lose data, ``Damaged`` if the file is broken, ``StorageFull``,
+        ``Conflict`` if a newer easeml wrote the database.
         """
         engine = connect(url)
         try:

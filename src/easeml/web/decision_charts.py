@@ -42,16 +42,19 @@ class Run(NamedTuple):
 
 def rows_of(view: DecisionView, alone: str) -> list[Row]:
     """Return the candidates that are drawn; ``alone``: only those of this search, "" for all."""
-    searches = [one for one in view.searches if not alone or name_of(one) == alone]
+    searches = view.searches
+    if alone:
+        searches = [search for search in searches if name_of(search) == alone]
     most = _ALONE if len(searches) == 1 else _OF_EACH
     rows = []
     for search in searches:
-        marked = [one for one in search.candidates if one.state == BelievedState.CHOSEN]
-        others = [one for one in search.candidates if one.state != BelievedState.CHOSEN]
-        shown = [*marked, *others][:most]
-        for one in shown:
-            rows.append(Row(search, one))
+        chosen_first = sorted(search.candidates, key=_is_not_chosen)
+        rows += [Row(search, candidate) for candidate in chosen_first[:most]]
     return rows[:_ROWS]
+
+
+def _is_not_chosen(candidate: Believed) -> bool:
+    return candidate.state != BelievedState.CHOSEN
 
 
 def name_of(search: Searching) -> str:
@@ -68,28 +71,41 @@ def beliefs(rows: Sequence[Row]) -> Figure | None:
     if not rows:
         return None
     series = []
-    for search in _searches(rows):
-        own = [place for place, row in enumerate(rows) if row.search is search]
-        series.append(_believed(rows, own, name_of(search), tone_of(search.place)))
-    best = [place for place, row in enumerate(rows) if row.search.best is not None]
-    if best:
-        reached = tuple(float(rows[place].search.best or 0.0) for place in best)
-        places = tuple(map(float, best))
-        series.append(Series("best so far", reached, places, "points", "text", mark="tick"))
-    after = [place for place, row in enumerate(rows) if row.candidate.mean_after is not None]
-    if after:
-        series.append(_with_result(rows, after))
-    chosen = [
-        place for place, row in enumerate(rows) if row.candidate.state == BelievedState.CHOSEN
-    ]
-    marks = [Reference(place - 0.5, "chosen", end=place + 0.5, tone="second") for place in chosen]
+    for search, places in _places_of_searches(rows):
+        series.append(_believed(rows, places, name_of(search), tone_of(search.place)))
+    series += _best_so_far(rows)
+    series += _with_result(rows)
     return Figure(
         "What was believed",
         Axis("score (1 is best)"),
         _candidates(rows),
         tuple(series),
-        references=tuple(marks),
+        references=_chosen(rows),
     )
+
+
+def _chosen(rows: Sequence[Row]) -> tuple[Reference, ...]:
+    """Return a band over each candidate that the decision chose."""
+    marks = []
+    for place, row in enumerate(rows):
+        if row.candidate.state == BelievedState.CHOSEN:
+            band = Reference(place - 0.5, "chosen", end=place + 0.5, tone="second")
+            marks.append(band)
+    return tuple(marks)
+
+
+def _best_so_far(rows: Sequence[Row]) -> list[Series]:
+    """Return the best of each row's search, where there is one."""
+    places = []
+    reached = []
+    for place, row in enumerate(rows):
+        if row.search.best is not None:
+            places.append(float(place))
+            reached.append(float(row.search.best))
+    if not places:
+        return []
+    best = Series("best so far", tuple(reached), tuple(places), "points", "text", mark="tick")
+    return [best]
 
 
 def offers(rows: Sequence[Row]) -> Figure | None:
@@ -97,8 +113,7 @@ def offers(rows: Sequence[Row]) -> Figure | None:
     if not rows:
         return None
     series = []
-    for search in _searches(rows):
-        own = [place for place, row in enumerate(rows) if row.search is search]
+    for search, own in _places_of_searches(rows):
         rates = tuple(rows[place].rate for place in own)
         places = tuple(map(float, own))
         series.append(Series(name_of(search), rates, places, "bars", tone_of(search.place)))
@@ -128,12 +143,13 @@ def moment_of(view: DecisionView) -> float:
     return 100 * (view.step.moment - view.since) / (view.until - view.since)
 
 
-def _searches(rows: Sequence[Row]) -> list[Searching]:
-    found: list[Searching] = []
-    for row in rows:
-        if all(row.search is not one for one in found):
-            found.append(row.search)
-    return found
+def _places_of_searches(rows: Sequence[Row]) -> list[tuple[Searching, list[int]]]:
+    """Return each search with the places of its rows, in the order in which they come."""
+    found: dict[int, tuple[Searching, list[int]]] = {}
+    for place, row in enumerate(rows):
+        _, places = found.setdefault(id(row.search), (row.search, []))
+        places.append(place)
+    return list(found.values())
 
 
 def _candidates(rows: Sequence[Row]) -> Axis:
@@ -154,20 +170,31 @@ def _believed(rows: Sequence[Row], places: Sequence[int], name: str, tone: str) 
     )
 
 
-def _with_result(rows: Sequence[Row], places: Sequence[int]) -> Series:
-    means = [float(rows[place].candidate.mean_after or 0.0) for place in places]
-    deviations = [float(rows[place].candidate.sd_after or 0.0) for place in places]
-    pairs = list(zip(means, deviations, strict=True))
-    return Series(
+def _with_result(rows: Sequence[Row]) -> list[Series]:
+    """Return the beliefs with the result of the decision, beside those before it."""
+    places, means, lows, highs = [], [], [], []
+    for place, row in enumerate(rows):
+        mean = row.candidate.mean_after
+        if mean is None:
+            continue
+        deviation = row.candidate.sd_after or 0.0
+        places.append(place + 0.25)
+        means.append(float(mean))
+        lows.append(mean - deviation)
+        highs.append(mean + deviation)
+    if not places:
+        return []
+    beliefs_after = Series(
         "with the result",
         tuple(means),
-        tuple(place + 0.25 for place in places),
+        tuple(places),
         "points",
         "text",
-        low=tuple(mean - deviation for mean, deviation in pairs),
-        high=tuple(mean + deviation for mean, deviation in pairs),
+        low=tuple(lows),
+        high=tuple(highs),
         mark="ring",
     )
+    return [beliefs_after]
 
 
 def _note(one: Believed) -> str:

@@ -134,7 +134,8 @@ def size(count: int | None) -> str:
         return "–"
     if count < 1000:
         return f"{count:.0f} B"
-    value, unit = float(count), "B"
+    value = float(count)
+    unit = "B"
     for larger in ("kB", "MB", "GB", "TB"):
         value, unit = value / 1000, larger
         if value < 1000:

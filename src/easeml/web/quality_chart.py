@@ -10,7 +10,7 @@ from easeml.figures import Axis, Figure, Mark, Reference, Series
 from easeml.web.charts import time_unit
 
 _FAR = 4.0  # times the distance from the best to the middle: what is worse is at the edge
-_ROOM = 0.08  # of the values that are drawn, at both ends
+_MARGIN = 0.08  # of the values that are drawn, at both ends
 _LEAST_SHARE = 0.15  # of the axis, for the tasks, if the baseline is to be on it
 
 _KINDS: dict[str, tuple[str, Mark]] = {  # tone and mark
@@ -58,10 +58,7 @@ def quality_figure(
     measured = _measured(progress, application)
     length, unit = time_unit(progress.cost)
     low, high = _bounds(progress, measured)
-    groups: dict[str, list[ProgressPoint]] = {name: [] for name in _KINDS}
-    for point in progress.points:
-        is_far = not low <= measured.of(point) <= high
-        groups["far" if is_far else _kind(point)].append(point)
+    groups = _grouped(progress, measured, low, high)
     edge = "above the axis" if measured.lower_is_better else "below the axis"
     series = [_best_line(progress, measured, length)]
     for kind, points in groups.items():
@@ -78,6 +75,18 @@ def quality_figure(
         references=_baseline(measured, low, high, edge),
         note=_note(len(groups["far"]), progress.tasks - len(progress.points), end),
     )
+
+
+def _grouped(
+    progress: Progress, measured: _Measured, low: float, high: float
+) -> dict[str, list[ProgressPoint]]:
+    """Return the tasks by kind; those beyond the axis are a kind of their own."""
+    groups: dict[str, list[ProgressPoint]] = {name: [] for name in _KINDS}
+    for point in progress.points:
+        is_on_axis = low <= measured.of(point) <= high
+        kind = _kind(point) if is_on_axis else "far"
+        groups[kind].append(point)
+    return groups
 
 
 def _measured(progress: Progress, application: Application) -> _Measured:
@@ -173,14 +182,17 @@ def _bounds(progress: Progress, measured: _Measured) -> tuple[float, float]:
 def quality_bounds(
     qualities: Sequence[float], baseline: float | None = None
 ) -> tuple[float, float]:
-    """Return the range to draw: all qualities but those far below the better half, with room at
+    """Return the range to draw: all qualities but those far below the better half, with a margin at
     both ends, and the baseline where that leaves enough of the axis to them.
     """
     ordered = sorted(qualities)
-    best, middle = ordered[-1], ordered[len(ordered) // 2]
+    best = ordered[-1]
+    middle = ordered[len(ordered) // 2]
     least = best - _FAR * (best - middle) if best > middle else ordered[0]
     low = min(quality for quality in ordered if quality >= least)
-    if baseline is not None and baseline < low and best - low >= _LEAST_SHARE * (best - baseline):
-        low = baseline
-    room = max((best - low) * _ROOM, 0.001 * max(1.0, abs(best)))
-    return low - room, best + room
+    if baseline is not None and baseline < low:
+        share_left = (best - low) / (best - baseline)
+        if share_left >= _LEAST_SHARE:
+            low = baseline
+    margin = max((best - low) * _MARGIN, 0.001 * max(1.0, abs(best)))
+    return low - margin, best + margin

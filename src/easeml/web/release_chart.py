@@ -1,5 +1,6 @@
 """The chart of a life: what went live and what was refused, what was believed of it and what was true."""
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from easeml.contract.application_views import ServingHistory
@@ -13,15 +14,20 @@ from easeml.web.charts import time_unit
 _ACCURACY = "accuracy"  # what looks at production estimate
 _TONES = {"ok": "good", "inputs as before": "3", "watch": "warn", "alert": "bad"}
 _DAY = 86_400.0
+_DRAWN: tuple[tuple[PromotionState, str, str, Mark], ...] = (  # state, name, tone, mark
+    (PromotionState.LIVE, "went live", "accent", "square"),
+    (PromotionState.REFUSED, "refused", "bad", "ring"),
+    (PromotionState.TAKEN_BACK, "taken back", "warn", "ring"),
+)
 
 
 def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> Figure | None:
     """Return the quality of what served over time; None where nothing has served.
 
     Squares are models that went live, rings those that a gate refused, or that were taken back, by
-    their validation rows; dots are looks at production, with their intervals; a tick is the share of right answers
-    among the newest rows whose truth came. Lines across time are new versions of the data.
-    ``called``: what to call a model.
+    their validation rows; dots are looks at production, with their intervals; a tick is the share
+    of right answers among the newest rows whose truth came. Lines across time are new versions of
+    the data. ``called``: what to call a model.
     """
     models = {model.id: model for model in view.models}
     changes = [one for one in reversed(view.promotions) if one.model_id in models]
@@ -38,15 +44,14 @@ def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> 
     def quality(model: TrainedModel) -> float:
         return model.measures[_ACCURACY].value if is_accuracy else model.quality
 
-    live = [
-        one for one in changes if one.state == PromotionState.LIVE and one.kind != PromotionKind.PIN
-    ]
-    refused = [one for one in changes if one.state == PromotionState.REFUSED]
-    series = [_served(live, models, at, quality, max(ends))]
-    series += _changes("went live", "accent", "square", live, models, at, quality, called)
-    series += _changes("refused", "bad", "ring", refused, models, at, quality, called)
-    back = [one for one in changes if one.state == PromotionState.TAKEN_BACK]
-    series += _changes("taken back", "warn", "ring", back, models, at, quality, called)
+    by_state: defaultdict[str, list[Promotion]] = defaultdict(list)
+    for change in changes:
+        is_pin = change.state == PromotionState.LIVE and change.kind == PromotionKind.PIN
+        if not is_pin:
+            by_state[change.state].append(change)
+    series = [_served(by_state[PromotionState.LIVE], models, at, quality, max(ends))]
+    for state, name, tone, mark in _DRAWN:
+        series += _changes(name, tone, mark, by_state[state], models, at, quality, called)
     if is_accuracy:
         series += _looks(view.looks, at)
         series += _truth(view, at)

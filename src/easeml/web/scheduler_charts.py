@@ -187,7 +187,7 @@ def _lines(curve: LossCurve, places: Sequence[float], tone: str, *, named: bool)
 def intervals(step: Step) -> list[tuple[float, float, float]]:
     """Return for each candidate of a step where mean - sd, mean and mean + sd lie.
 
-    In percent of the range of all candidates, with some room at both ends.
+    In percent of the range of all candidates, with a margin at both ends.
     """
     if not step.candidates:
         return []

@@ -1,6 +1,7 @@
 """The picture of what tenants used: device time of each day, stacked."""
 
 from collections.abc import Sequence
+from operator import add
 
 from easeml.contract.administration import TenantUsage, Usage
 from easeml.figures import Axis, Figure, Series, tone_of
@@ -22,31 +23,41 @@ def usage_figure(usage: Usage) -> Figure | None:
     shown = [(one.name, one.seconds) for one in ranked[:_MOST]]
     if len(ranked) > _MOST:
         shown.append(("all others", _added(ranked[_MOST:])))
-    tallest = max(sum(day) for day in zip(*(seconds for _, seconds in shown), strict=True))
-    length, unit = time_unit(tallest)
-    places = tuple(float(place) for place in range(len(usage.days)))
+    length, unit = time_unit(max(_added(ranked)))
     base = [0.0] * len(usage.days)
     series = []
     for number, (name, seconds) in enumerate(shown):
+        tone = tone_of(number) if number < _MOST else "muted"
         heights = [amount / length for amount in seconds]
-        tops = [low + height for low, height in zip(base, heights, strict=True)]
         notes = []
         for day, height in zip(usage.days, heights, strict=True):
             notes.append(f"{name}, {day}: {height:.3g} {unit}")
-        tone = tone_of(number) if number < _MOST else "muted"
-        bars = Series(name, places, tuple(tops), "bars", tone, base=tuple(base), notes=tuple(notes))
+        bars = _bars(name, tone, base, heights, notes)
         series.append(bars)
-        base = tops
+        base = list(bars.y)
     axis = Axis("day (UTC)", scale="category", categories=_labels(usage.days))
     return Figure("Device time by day", axis, Axis("device time", unit, low=0.0), tuple(series))
+
+
+def _bars(
+    name: str, tone: str, base: Sequence[float], heights: Sequence[float], notes: Sequence[str]
+) -> Series:
+    """Return bars that stand on others, a bar a day."""
+    places = tuple(map(float, range(len(base))))
+    tops = tuple(map(add, base, heights))
+    return Series(name, places, tops, "bars", tone, base=tuple(base), notes=tuple(notes))
 
 
 def _labels(days: Sequence[str]) -> tuple[str, ...]:
     """Return month and day, of as many days as can be read beside each other; today is one."""
     step = -(-len(days) // _MOST_LABELS)
-    last = len(days) - 1
-    return tuple(day[5:] if (last - place) % step == 0 else "" for place, day in enumerate(days))
+    labels = [""] * len(days)
+    for place in range(len(days) - 1, -1, -step):
+        labels[place] = days[place][5:]
+    return tuple(labels)
 
 
 def _added(tenants: Sequence[TenantUsage]) -> list[float]:
-    return [sum(day) for day in zip(*(one.seconds for one in tenants), strict=True)]
+    """Return the seconds of all tenants together, day by day."""
+    by_tenant = [tenant.seconds for tenant in tenants]
+    return [sum(day) for day in zip(*by_tenant, strict=True)]

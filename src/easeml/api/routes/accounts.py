@@ -82,7 +82,8 @@ def look_at_invitation(here: Here, request: Request, wish: Look) -> ShownInvitat
 
     429 after too many wrong ones in a minute.
     """
-    name, address = _holder(wish.secret), address_of(request)
+    name = _holder(wish.secret)
+    address = address_of(request)
     here.sign_ins.admit(name, address)
     shown = invitations.look(here.store, wish.secret)
     here.sign_ins.succeeded(name, address)

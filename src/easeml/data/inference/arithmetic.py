@@ -121,7 +121,8 @@ def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
         return []
     X = np.column_stack([*columns.values()])
     with np.errstate(over="ignore", invalid="ignore"):
-        centred, y = X - X.mean(axis=0), target - target.mean()
+        centred = X - X.mean(axis=0)
+        y = target - target.mean()
         scale = np.maximum(centred.std(axis=0), 1e-300)
         scaled = centred / scale
         total = float(y @ y)

@@ -56,7 +56,8 @@ def _histogram(numbers: np.ndarray) -> dict[str, Any]:
 
     if not len(numbers):
         return {}
-    low, high = float(numbers.min()), float(numbers.max())
+    low = float(numbers.min())
+    high = float(numbers.max())
     if low == high:
         return {"low": low, "high": high, "counts": [len(numbers)]}
     if not math.isfinite(high - low) or high - low < 4 * _BINS * _spacing(low, high):

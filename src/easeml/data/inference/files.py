@@ -43,7 +43,8 @@ def infer_easeml(path: str | Path) -> Inference:
         DatasetError: with file, or sample and node, in ``where``.
     """
     dataset = read_easeml(path, shapes_only=True)
-    source, notes = _schema(dataset.input, "", str(path)), []
+    source = _schema(dataset.input, "", str(path))
+    notes = []
     target = None if dataset.output is None else _schema(dataset.output, "train/output", str(path))
     for schema, validation, side in (
         (source, dataset.val_input, "val/input"),

@@ -242,7 +242,8 @@ def _one_label_where(side: np.ndarray, words: tuple[str, str], answer: _Answer) 
     """Whether the target has one value just on one side; a number is looked at by its mode."""
     import numpy as np
 
-    rows, inside = len(side), int(side.sum())
+    rows = len(side)
+    inside = int(side.sum())
     if min(inside, rows - inside) < _FEWEST // 2:
         return ""
     looked_at = np.arange(len(answer.counts))[:_BINS]

@@ -86,7 +86,8 @@ def suspect_numbers(unique: np.ndarray, number_of: np.ndarray) -> list[str]:
     rows = number_of.sum()
     found = []
     for at, rest in ((0, unique[1:]), (-1, unique[:-1])):
-        value, count = float(unique[at]), number_of[at]
+        value = float(unique[at])
+        count = number_of[at]
         if value not in _SENTINELS or count < 2:
             continue
         is_frequent = count * _ONE_IN >= rows
@@ -97,7 +98,8 @@ def suspect_numbers(unique: np.ndarray, number_of: np.ndarray) -> list[str]:
 
 def _is_far(value: float, rest: np.ndarray) -> bool:
     """Whether a large value is farther from the rest, ascending, than these are from each other."""
-    low, high = float(rest[0]), float(rest[-1])
+    low = float(rest[0])
+    high = float(rest[-1])
     gap = min(abs(value - low), abs(value - high))
     return abs(value) >= 99 and gap > high - low
 

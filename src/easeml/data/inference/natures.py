@@ -12,6 +12,7 @@ from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.number_forms import plain_numbers
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 
@@ -54,26 +55,27 @@ def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport 
     else:
         return None
 
-    steps = np.diff(values[~np.isnan(values)])
-    in_order = (steps >= 0).all() or (steps <= 0).all()
-    if in_order and len(steps) and report.distinct > 2:
+    if report.distinct > 2 and _are_in_order(values):
         sure = 0.95 if report.type == "timestamp" else 0.85
-        said = f"{report.evidence} The rows are in its order: think of a split by time."
-        return replace(
-            report,
-            nature="time",
-            nature_confidence=sure,
-            evidence=said,
-        )
+        return _as_time(report, sure, "The rows are in its order: think of a split by time.")
     if report.type == "timestamp" and only:
-        said = f"{report.evidence} The only time of the rows, which are in another order."
-        return replace(
-            report,
-            nature="time",
-            nature_confidence=0.5,
-            evidence=said,
-        )
+        return _as_time(report, 0.5, "The only time of the rows, which are in another order.")
     return None
+
+
+def _are_in_order(values: np.ndarray) -> bool:
+    """Whether several numbers never fall, or never rise; those that are missing do not count."""
+    import numpy as np
+
+    steps = np.diff(values[~np.isnan(values)])
+    if not len(steps):
+        return False
+    return bool((steps >= 0).all() or (steps <= 0).all())
+
+
+def _as_time(report: ColumnReport, sure: float, why: str) -> ColumnReport:
+    evidence = f"{report.evidence} {why}"
+    return replace(report, nature="time", nature_confidence=sure, evidence=evidence)
 
 
 def _is_named_moment(report: ColumnReport) -> bool:
@@ -90,15 +92,15 @@ def _group(report: ColumnReport, rows: int) -> ColumnReport | None:
     each = rows * (1 - report.missing) / report.distinct
     if each < 1.01 or not names.names_entity(report.name):
         return None
-    said = f"{report.evidence} Rows of the same '{report.name}' belong together: think of a split by group."
-    if each <= 2 and names.names_identifier(report.name):
-        report, said = (
-            replace(report, role="drop"),
-            f"{said} As an identifier it tells a model nothing.",
-        )
-    return replace(
+    together = f"Rows of the same '{report.name}' belong together: think of a split by group."
+    found = replace(
         report,
         nature="group",
         nature_confidence=0.75 if each >= 1.3 else 0.6,
-        evidence=said,
+        evidence=f"{report.evidence} {together}",
     )
+    is_identifier = each <= 2 and names.names_identifier(report.name)
+    if not is_identifier:
+        return found
+    said = f"{found.evidence} As an identifier it tells a model nothing."
+    return replace(found, role="drop", evidence=said)

@@ -19,8 +19,9 @@ from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.cells import report_of
 from easeml.data.types.column_report import PROPOSED, ColumnReport
-from easeml.data.types.declared_columns import declare_columns, schema_of
+from easeml.data.types.declared_columns import declare_columns
 from easeml.data.types.number_forms import plain_numbers
+from easeml.data.types.table_schemas import schema_of
 from easeml.data.types.text_tables import column_text
 from easeml.schema import Schema
 

@@ -56,58 +56,46 @@ def _parquet(source: Source) -> Iterator[parquet.ParquetFile]:
     """Open a Parquet file; raises DatasetError, also later, if it is damaged or unpacks to too
     much.
     """
-    import pyarrow as pa
     from pyarrow import parquet
 
-    try:
-        with (
-            source.open() as handle,
-            parquet.ParquetFile(handle, pre_buffer=False, buffer_size=_BUFFER) as file,
-        ):
-            meta = file.metadata
-            if sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)) > LARGEST:
-                raise DatasetError(
-                    f"it unpacks to more than {LARGEST >> 30} GiB.",
-                    where=source.name,
-                )
-            yield file
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise _damaged(
-            "Parquet",
-            source,
-            error,
-        ) from error
+    with (
+        _undamaged("Parquet", source),
+        source.open() as handle,
+        parquet.ParquetFile(handle, pre_buffer=False, buffer_size=_BUFFER) as file,
+    ):
+        meta = file.metadata
+        groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
+        if sum(group.total_byte_size for group in groups) > LARGEST:
+            raise DatasetError(
+                f"it unpacks to more than {LARGEST >> 30} GiB.",
+                where=source.name,
+            )
+        yield file
 
 
 def read_arrow(source: Source) -> pa.Table:
     """Read an Arrow (Feather) file. Raises DatasetError if it is damaged."""
     import pyarrow as pa
 
-    try:
-        with source.open() as handle, pa.ipc.open_file(handle) as file:
-            batches = (file.get_batch(i) for i in range(file.num_record_batches))
-            return text_table(_valid(batches), file.schema, source.name)
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise _damaged(
-            "Arrow",
-            source,
-            error,
-        ) from error
+    with (
+        _undamaged("Arrow", source),
+        source.open() as handle,
+        pa.ipc.open_file(handle) as file,
+    ):
+        batches = (file.get_batch(number) for number in range(file.num_record_batches))
+        return text_table(_valid(batches), file.schema, source.name)
 
 
 def read_arrow_stream(source: Source) -> pa.Table:
     """Read an Arrow stream. Raises DatasetError if it is damaged."""
     import pyarrow as pa
 
-    try:
-        with source.open() as handle, pa.ipc.open_stream(handle) as stream:
-            return text_table(_valid(stream), stream.schema, source.name)
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise _damaged(
-            "Arrow",
-            source,
-            error,
-        ) from error
+    with (
+        _undamaged("Arrow", source),
+        source.open() as handle,
+        pa.ipc.open_stream(handle) as stream,
+    ):
+        return text_table(_valid(stream), stream.schema, source.name)
 
 
 def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -120,11 +108,18 @@ def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield batch
 
 
-def _damaged(kind: str, source: Source, error: Exception) -> DatasetError:
-    if isinstance(error, DatasetError):
-        return error
-    return DatasetError(
-        f"the {kind} file is damaged ({str(error)[:200]}).",
-        where=source.name,
-        remedy="Write it again.",
-    )
+@contextmanager
+def _undamaged(kind: str, source: Source) -> Iterator[None]:
+    """Raise DatasetError for what Arrow raises while it reads a file that is damaged."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except DatasetError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise DatasetError(
+            f"the {kind} file is damaged ({str(error)[:200]}).",
+            where=source.name,
+            remedy="Write it again.",
+        ) from error

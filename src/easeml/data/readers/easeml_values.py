@@ -157,17 +157,20 @@ def _csv(tree: Tree, path: str) -> Tensor:
         )
     width = len(rows[0])
     for number, row in enumerate(rows):
-        where = f"{path}, row {number}"
-        if len(row) != width:
-            raise DatasetError(
-                f"expected {width} numbers, as in row 0, found {len(row)}.",
-                where=where,
-            )
-        for cell in row:
-            if not _NUMBER.fullmatch(cell):
-                raise DatasetError(f"{shown(cell)} is not a number.", where=where)
+        _check_row(row, width, f"{path}, row {number}")
     array = np.array([list(map(float, row)) for row in rows])
     return array[0] if len(rows) == 1 else array
+
+
+def _check_row(row: Sequence[str], width: int, where: str) -> None:
+    if len(row) != width:
+        raise DatasetError(
+            f"expected {width} numbers, as in row 0, found {len(row)}.",
+            where=where,
+        )
+    for cell in row:
+        if not _NUMBER.fullmatch(cell):
+            raise DatasetError(f"{shown(cell)} is not a number.", where=where)
 
 
 def write_samples(folder: Path, samples: Samples) -> None:

@@ -43,7 +43,8 @@ def read_arrays(source: Source) -> pa.Table:
     for (key, array), name in zip(arrays.items(), names, strict=True):
         _check(array, rows, f"{source.name}, array '{key}'")
         if array.size == rows:
-            field, column = pa.field(name, pa.string()), _text(array.reshape(rows))
+            field = pa.field(name, pa.string())
+            column = _text(array.reshape(rows))
         else:
             numbers = _floats(array)
             field, column = reported(tensor_report(name, numbers), to_arrow("tensor", numbers))

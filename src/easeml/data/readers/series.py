@@ -48,7 +48,8 @@ def read_series(source: Source) -> pa.Table:
             channels.append(last)
         samples.append([_steps(channel, f"{source.name}, line {number}") for channel in channels])
         if len(channels) != len(samples[0]) or not channels:
-            found, wanted = len(channels), len(samples[0])
+            found = len(channels)
+            wanted = len(samples[0])
             raise DatasetError(
                 f"{found} channels, the first has {wanted}.",
                 where=f"{source.name}, line {number}",

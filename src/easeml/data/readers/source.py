@@ -150,6 +150,18 @@ def format_of(source: Source) -> str:
 
 
 def _zip_format(source: Source) -> str:
+    """What a zip file is: a workbook, arrays, or an archive of files."""
+    names = _names_in_zip(source)
+    folders = {name.partition("/")[0] for name in names if "/" in name}
+    if "xl" in folders or "content.xml" in names:
+        return "excel"
+    endings = {Path(name).suffix for name in names}
+    are_arrays = endings == {".npy"} and not folders
+    return "npz" if are_arrays else "zip"
+
+
+def _names_in_zip(source: Source) -> list[str]:
+    """The names of the files in an archive. Raises DatasetError for a damaged or too large one."""
     try:
         with source.open() as file, zipfile.ZipFile(file) as archive:
             members = archive.infolist()
@@ -165,10 +177,4 @@ def _zip_format(source: Source) -> str:
             f"it unpacks to more than {LARGEST >> 30} GiB.",
             where=source.name,
         )
-    names = [member.filename for member in members]
-    folders = {name.partition("/")[0] for name in names if "/" in name}
-    if "xl" in folders or "content.xml" in names:
-        return "excel"
-    endings = {Path(name).suffix for name in names}
-    are_arrays = endings == {".npy"} and not folders
-    return "npz" if are_arrays else "zip"
+    return [member.filename for member in members]

@@ -20,6 +20,7 @@ _LARGEST = 1 << 30  # bytes of a workbook after decompression
 _MOST_CELLS = 30_000_000
 _CELL = re.compile(rb' r="([A-Z]{1,3})(\d{1,7})"')
 _ERRORS = frozenset({"#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"})
+_SheetRows = list[list[Any]]
 
 
 def read_excel(source: Source) -> pa.Table:
@@ -28,33 +29,8 @@ def read_excel(source: Source) -> pa.Table:
     Raises:
         DatasetError: if it is no workbook, or holds no table.
     """
-    import pyarrow as pa
-    import python_calamine as calamine
-
-    try:
-        _check_size(source)
-        with source.open() as handle:
-            book = calamine.load_workbook(handle)
-            sheets = {}
-            for name in book.sheet_names:
-                sheets[name] = _cells(book.get_sheet_by_name(name))
-    except DatasetError:
-        raise
-    except _TooManyCells as error:
-        raise DatasetError(
-            f"a sheet reaches to {error}, which is too much to hold.",
-            where=source.name,
-            remedy="Delete the far cells (or all but the table), or save the table as CSV.",
-        ) from error
-    except Exception as error:  # of many kinds for what is no workbook, panics among them
-        raise DatasetError(
-            f"the workbook cannot be read ({str(error)[:200]}).",
-            where=source.name,
-            remedy="Save it again, or as CSV.",
-        ) from error
-
     filled = {}
-    for name, rows in sheets.items():
+    for name, rows in _sheets(source).items():
         kept = _filled(rows)
         if len(kept) > 1:
             filled[name] = kept
@@ -70,8 +46,43 @@ def read_excel(source: Source) -> pa.Table:
     if len(filled) > 1:
         note = f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read."
         metadata["note"] = note
+    table = _table(_below_titles(rows), f"{source.name}, sheet '{sheet}'")
+    return table.replace_schema_metadata(metadata)
 
-    rows = _below_titles(rows)
+
+def _sheets(source: Source) -> dict[str, _SheetRows]:
+    """The rows of every sheet, by name. Raises DatasetError."""
+    try:
+        _check_size(source)
+        return _rows_by_sheet(source)
+    except DatasetError:
+        raise
+    except _TooManyCells as error:
+        raise DatasetError(
+            f"a sheet reaches to {error}, which is too much to hold.",
+            where=source.name,
+            remedy="Delete the far cells (or all but the table), or save the table as CSV.",
+        ) from error
+    except Exception as error:  # of many kinds for what is no workbook, panics among them
+        raise DatasetError(
+            f"the workbook cannot be read ({str(error)[:200]}).",
+            where=source.name,
+            remedy="Save it again, or as CSV.",
+        ) from error
+
+
+def _rows_by_sheet(source: Source) -> dict[str, _SheetRows]:
+    import python_calamine as calamine
+
+    with source.open() as handle:
+        book = calamine.load_workbook(handle)
+        return {name: _cells(book.get_sheet_by_name(name)) for name in book.sheet_names}
+
+
+def _table(rows: _SheetRows, where: str) -> pa.Table:
+    """The table of some rows, the first of which are the names of the columns."""
+    import pyarrow as pa
+
     width = max(map(_width, rows))
     names = []
     columns = []
@@ -79,15 +90,14 @@ def read_excel(source: Source) -> pa.Table:
         name, *cells = [_text(row[place]) for row in rows]
         names.append(name)
         columns.append(pa.array(cells, pa.string()))
-    names = check_names(names, f"{source.name}, sheet '{sheet}'")
-    return pa.table(columns, names).replace_schema_metadata(metadata)
+    return pa.table(columns, check_names(names, where))
 
 
 class _TooManyCells(Exception):
     """A sheet has more cells than can be held; how far it reaches."""
 
 
-def _cells(sheet: calamine.CalamineSheet) -> list[list[Any]]:
+def _cells(sheet: calamine.CalamineSheet) -> _SheetRows:
     """Return the rows of a sheet, unless far cells make it too large.
 
     The library holds a sheet of any format in a few bytes a cell; as Python's values it takes many
@@ -113,9 +123,9 @@ def _check_size(source: Source) -> None:
                 where=source.name,
                 remedy="Save the table as CSV.",
             )
-        for name in book.namelist():
-            if name.startswith("xl/worksheets/"):
-                _check_sheet(book, name, source.name)
+        sheets = [name for name in book.namelist() if name.startswith("xl/worksheets/")]
+        for name in sheets:
+            _check_sheet(book, name, source.name)
 
 
 def _check_sheet(book: zipfile.ZipFile, name: str, where: str) -> None:
@@ -157,7 +167,7 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-def _filled(rows: list[list[Any]]) -> list[list[Any]]:
+def _filled(rows: _SheetRows) -> _SheetRows:
     """The rows that are not empty."""
     return [row for row in rows if _width(row)]
 
@@ -168,7 +178,7 @@ def _width(row: list[Any]) -> int:
     return places[-1] if places else 0
 
 
-def _below_titles(rows: list[list[Any]]) -> list[list[Any]]:
+def _below_titles(rows: _SheetRows) -> _SheetRows:
     """The rows from the header on: the first with at least half as many cells as the widest."""
     filled = [len(row) - row.count("") for row in rows]
     most = max(filled)

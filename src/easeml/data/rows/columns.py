@@ -13,8 +13,8 @@ from easeml.data.errors import did_you_mean, shown
 from easeml.data.rows.faults import MISSING, Findings
 from easeml.data.types import cells
 from easeml.data.types import values as v
-from easeml.data.types.declared_columns import kind_of
 from easeml.data.types.number_forms import plain_number_of
+from easeml.data.types.table_schemas import kind_of
 from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
 
@@ -198,28 +198,41 @@ class TextColumn:
         array = v.plain(text, self.kind, self.node.format, self.node.missing)
         made = v.convert(array, self.kind, self.labels, self.node.format)
         if not self.node.optional:
-            rows = made.missing.nonzero()[0]
-            for row in rows[:_LOOKED_AT]:
-                self._missing(place(int(row)), findings)
-            findings.like_it(MISSING, self.name, len(rows[_LOOKED_AT:]))
+            self._find_missing(made.missing, findings, place)
+        if self.kind == "category":
+            self._find_unseen(array, made.bad, findings, place, labels)
+        else:
+            self._find_bad(array, made, findings, place)
+        return made.values
 
+    def _find_missing(self, missing: np.ndarray, findings: Findings, place: Place) -> None:
+        rows = missing.nonzero()[0].tolist()
+        for row in rows[:_LOOKED_AT]:
+            self._missing(place(row), findings)
+        findings.like_it(MISSING, self.name, len(rows[_LOOKED_AT:]))
+
+    def _find_unseen(
+        self, array: pa.Array, unseen: np.ndarray, findings: Findings, place: Place, labels: bool
+    ) -> None:
+        rows = unseen.nonzero()[0].tolist()
+        for row in rows[:_LOOKED_AT]:
+            self._unseen(place(row), array[row].as_py(), findings, labels)
+        rest = len(rows[_LOOKED_AT:])
+        if labels:
+            findings.like_it(_BAD, self.name, rest)
+        else:
+            findings.more_new_values(self.name, rest)
+
+    def _find_bad(
+        self, array: pa.Array, made: v.Converted, findings: Findings, place: Place
+    ) -> None:
         bad = made.bad
         if self.kind == "number":
             bad = bad | (abs(made.values) > LARGEST)
-        rows = bad.nonzero()[0]
+        rows = bad.nonzero()[0].tolist()
         for row in rows[:_LOOKED_AT]:
-            where = place(int(row))
-            value = array[int(row)].as_py()
-            if self.kind == "category":
-                self._unseen(where, value, findings, labels)
-            else:
-                self._bad(where, value, findings)
-        rest = len(rows[_LOOKED_AT:])
-        if self.kind == "category" and not labels:
-            findings.more_new_values(self.name, rest)
-        else:
-            findings.like_it(_BAD, self.name, rest)
-        return made.values
+            self._bad(place(row), array[row].as_py(), findings)
+        findings.like_it(_BAD, self.name, len(rows[_LOOKED_AT:]))
 
     def is_missing(self, value: Any) -> bool:
         """Whether a JSON value stands for a missing one."""
@@ -227,14 +240,13 @@ class TextColumn:
             return True
         if isinstance(value, str):
             text = value.strip()
-            usual = text.lower() in self.codes_of_missing
-            return usual or v.is_code(text, self.declared_missing)
-
+            is_usual = text.lower() in self.codes_of_missing
+            return is_usual or v.is_code(text, self.declared_missing)
         if isinstance(value, float) and math.isnan(value):
             return True
-        if not isinstance(value, int | float):
+        if not self.declared_missing or not isinstance(value, int | float):
             return False
-        return bool(self.declared_missing) and v.is_code(str(value), self.declared_missing)
+        return v.is_code(str(value), self.declared_missing)
 
     def number_given(self, table: pa.Table) -> int:
         """Return how many rows of a table have a value."""
@@ -284,12 +296,12 @@ class TextColumn:
         if self.node.optional and findings.fill_absent:
             findings.note(f"The column '{self.name}' is not there; it is treated as missing.")
             return
-        likely = did_you_mean(self.name, given) if given else ""
-        meant = likely if likely.startswith("Did") else ""
         remedy = _ALLOW
         if not self.node.optional:
             remedy = f"Give {_EXPECTED[self.kind]}: {_NEVER_MISSING}"
-        remedy = f"{meant} {remedy}".strip()
+        likely = did_you_mean(self.name, given) if given else ""
+        if likely.startswith("Did"):
+            remedy = f"{likely} {remedy}"
         findings.fault_of_column("the column is not there.", where, self.name, remedy)
 
     def _missing(self, where: str, findings: Findings) -> None:

@@ -34,20 +34,27 @@ def files_of(body: bytes, content_type: str) -> Files:
     if kind != "multipart/form-data":
         name = "body.png" if kind.startswith("image/") else "body"
         return [(name, body)]
-    message = BytesParser(policy=HTTP).parsebytes(
-        b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body
-    )
-    found = []
-    for part in message.iter_parts():
-        name, content = part.get_filename(), part.get_payload(decode=True)
-        if name and isinstance(content, bytes):
-            found.append((name, content))
+
+    found = _files_of_parts(body, content_type)
     if not found:
         raise DatasetError(
             "there is no file.",
             where="the parts",
             remedy="Send each file as a part with a filename.",
         )
+    return found
+
+
+def _files_of_parts(body: bytes, content_type: str) -> list[tuple[str, bytes]]:
+    """The parts of a body that have a filename."""
+    header = b"Content-Type: " + content_type.encode() + b"\r\n\r\n"
+    message = BytesParser(policy=HTTP).parsebytes(header + body)
+    found = []
+    for part in message.iter_parts():
+        name = part.get_filename()
+        content = part.get_payload(decode=True)
+        if name and isinstance(content, bytes):
+            found.append((name, content))
     return found
 
 

@@ -9,7 +9,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.rows.columns import TextColumn
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.parsing import read_rows
-from easeml.data.types.declared_columns import kind_of, kinds_of
+from easeml.data.types.table_schemas import kind_of, kinds_of
 from easeml.schema import Schema
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
 from easeml.data.rows.nameless import numbered_table, width_of
 from easeml.data.types.cells import CELLS
-from easeml.data.types.declared_columns import kinds_of
+from easeml.data.types.table_schemas import kinds_of
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -213,19 +213,23 @@ class Reader:
     def _check_header(self, given: list[str]) -> None:
         """Raise DatasetError for a first row without any name that is known, or nearly so."""
         are_texts = all(isinstance(column, TextColumn) for column in self.columns)
-        if len(self.names) < 2 or not are_texts or self.known.intersection(given):
+        if len(self.names) < 2 or not are_texts:
             return
-        if any(did_you_mean(name, given).startswith("Did") for name in self.names):
+        if self._has_known_name(given):
             return
-        names = ", ".join(map(repr, self.names[:_SHOWN_NAMES]))
-        more = ", ..." if len(self.names) > _SHOWN_NAMES else ""
-        found = ", ".join(map(shown, given[:_SHOWN_NAMES]))
+        found = _listed([shown(name) for name in given])
+        names = _listed([repr(name) for name in self.names])
         raise DatasetError(
-            f"none of the columns is there. These are: {found}"
-            f"{', ...' if len(given) > _SHOWN_NAMES else ''}.",
+            f"none of the columns is there. These are: {found}.",
             where="the header",
-            remedy=f"Write the names into the first row, in any order: {names}{more}.",
+            remedy=f"Write the names into the first row, in any order: {names}.",
         )
+
+    def _has_known_name(self, given: list[str]) -> bool:
+        """Whether a name is known, or nearly one that is wanted."""
+        if self.known.intersection(given):
+            return True
+        return any(did_you_mean(name, given).startswith("Did") for name in self.names)
 
     def _labels_of_cells(self, rows: list[Any], findings: Findings) -> Any:
         if isinstance(self.target, TextColumn):
@@ -280,13 +284,19 @@ class Reader:
         names: list[str] | None = None,
     ) -> Rows:
         findings.check()
-        notes = findings.notes
         table = ColumnTable(dict(zip(self.names, arrays, strict=True)), count)
-        if labels is None:
-            return Rows(table, None, notes, names or [])
-        import pandas as pd
+        answers = None
+        if labels is not None:
+            import pandas as pd
 
-        return Rows(table, pd.Series(labels, name=self.target.name), notes, names or [])
+            answers = pd.Series(labels, name=self.target.name)
+        return Rows(table, answers, findings.notes, names or [])
+
+
+def _listed(names: list[str]) -> str:
+    """The first names, and dots where there are more."""
+    text = ", ".join(names[:_SHOWN_NAMES])
+    return f"{text}, ..." if len(names) > _SHOWN_NAMES else text
 
 
 def _columns(schema: Schema) -> list[TextColumn | CellColumn]:

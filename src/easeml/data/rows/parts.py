@@ -57,8 +57,8 @@ class RowParts:
     def parts(self, rows: int) -> Generator[tuple[pa.Table, ColumnTable]]:
         """Each part of at most ``rows`` rows: as the texts of the file, and typed.
 
-        Raises ``DatasetError`` for faults when all parts were looked at: it tells those of the whole
-        file, with rows counted from its first. No part is given after one that has a fault.
+        Raises ``DatasetError`` for faults when all parts were looked at: it tells those of the
+        whole file, with rows counted from its first. No part is given after one that has a fault.
         """
         size = max(1, min(rows, _CELLS // len(self.names)))
         start = 0

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from easeml.data.errors import DatasetError, did_you_mean
-from easeml.data.types.cells import CELLS, GRAPH
+from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import (
     PROPOSED,
     SURE_OF_TARGET,
@@ -15,8 +15,9 @@ from easeml.data.types.column_report import (
     ColumnReport,
 )
 from easeml.data.types.number_forms import checked_form, number_form
+from easeml.data.types.table_schemas import schema_of
 from easeml.data.types.values import numeric_labels, timestamp_format, to_numbers
-from easeml.schema import CategoryClass, Node, Schema, node_names
+from easeml.schema import Schema
 
 _SURE_OF_LEAK = 0.8
 
@@ -220,30 +221,6 @@ def _check_inputs(inputs: Sequence[ColumnReport], unused: Sequence[str]) -> None
             )
 
 
-def kind_of(node: Node) -> str:
-    """The column type of a singleton of a table's schema."""
-    if node.type != "tensor":
-        return node.type
-    if node.dim == (1,):
-        return "number"
-    return "image" if node.format == "image" else "tensor"
-
-
-def kinds_of(schema: Schema) -> dict[str, str]:
-    """The columns of a table's schema and their types; all with instances are one, a graph."""
-    kinds = {}
-    has_graph = False
-    for node in schema.nodes.values():
-        if node.singleton:
-            kinds[node.label] = kind_of(node)
-        else:
-            has_graph = True
-
-    if has_graph:
-        kinds[GRAPH] = "graph"
-    return kinds
-
-
 def _with_settings(
     by_name: Mapping[str, ColumnReport], set: Mapping[str, str]
 ) -> tuple[list[ColumnReport], dict[str, str]]:
@@ -400,64 +377,3 @@ def _check_tensor_target(answer: ColumnReport, where: str) -> None:
 
 def _an(kind: str) -> str:
     return f"{'an' if kind == 'image' else 'a'} {kind}"
-
-
-def schema_of(columns: list[ColumnReport], dropped: tuple[str, ...]) -> Schema:
-    """The schema of these columns; labels are in it where the reports have them all."""
-    graph = Schema({})
-    plain = []
-    for column in columns:
-        if column.type == "graph":
-            graph = Schema.from_json(column.content)
-        else:
-            plain.append(column)
-
-    # A node is also the name of its class, so that no name may be taken by the graph.
-    classes = dict(graph.classes)
-    taken = [*graph.nodes, *classes]
-    names = node_names([*taken, *(column.name for column in plain)])[len(taken) :]
-
-    nodes = {}
-    for name, column in zip(names, plain, strict=True):
-        nodes[name] = _node_of(name, column)
-        if column.type == "category":
-            classes[name] = _class_of(column)
-    return Schema({**nodes, **graph.nodes}, classes, dropped, graph.constraints)
-
-
-def _node_of(name: str, column: ColumnReport) -> Node:
-    """The singleton of a column."""
-    node = Node(
-        name,
-        column.type,
-        optional=column.missing > 0,
-        column=column.name,
-        missing=tuple(column.missing_codes),
-    )
-    if column.type in CELLS:
-        form = column.content.get("format", "")
-        return replace(
-            node,
-            type="tensor",
-            dim=tuple(column.content["dim"]),
-            format=form,
-        )
-    if column.type == "number":
-        return replace(
-            node,
-            type="tensor",
-            dim=(1,),
-            format=column.format,
-        )
-    if column.type == "category":
-        return replace(node, class_name=name)
-    if column.type == "timestamp":
-        return replace(node, format=column.format)
-    return node
-
-
-def _class_of(column: ColumnReport) -> CategoryClass:
-    """The class of a category column; its labels only where all are known."""
-    all_known = len(column.classes) == column.distinct
-    labels = tuple(column.classes) if all_known else ()
-    return CategoryClass(column.distinct, labels)

@@ -111,17 +111,10 @@ def plain_numbers(array: pa.Array, form: str) -> pa.Array:
     """Rewrite the numbers of a form as ``1234.5``; other values stay as they are."""
     if not form:
         return array
+    if form in CLOCKS:
+        return _plain_times(array, form)
 
     compute = arrow_compute()
-    if form in CLOCKS:
-        import pyarrow as pa
-
-        distinct = compute.unique(array)
-        plain = [
-            text if text is None else plain_number_of(text, form) for text in distinct.to_pylist()
-        ]
-        return pa.array(plain, pa.string()).take(compute.index_in(array, distinct))
-
     marks = NumberForm.from_example(form)
     plain = array
     for mark in marks.removed:
@@ -131,6 +124,18 @@ def plain_numbers(array: pa.Array, form: str) -> pa.Array:
         plain = compute.replace_substring(plain, marks.decimal, ".")
     is_number = compute.match_substring_regex(array, marks.pattern)
     return compute.if_else(is_number, plain, array)
+
+
+def _plain_times(array: pa.Array, form: str) -> pa.Array:
+    """Rewrite times of day as minutes, each different one once; missing ones stay."""
+    import pyarrow as pa
+
+    compute = arrow_compute()
+    distinct = compute.unique(array)
+    plain = []
+    for text in distinct.to_pylist():
+        plain.append(None if text is None else plain_number_of(text, form))
+    return pa.array(plain, pa.string()).take(compute.index_in(array, distinct))
 
 
 @lru_cache(maxsize=4096)
@@ -175,9 +180,24 @@ def number_form(texts: list[str]) -> str | None:
         if all(re.match(pattern, text.strip()) for text in texts):
             return clock
 
+    affixes = _affixes(texts[:200])
+    if affixes is None:
+        return None
+
+    compute = arrow_compute()
+    array = pa.array(texts, pa.string())
+    for form in _forms(*affixes):
+        fits = compute.match_substring_regex(array, form.pattern)
+        if compute.all(fits).as_py():
+            return form.example
+    return None
+
+
+def _affixes(texts: list[str]) -> tuple[str, str] | None:
+    """What stands before and behind the numbers; None where it is not the same for all."""
     prefixes = set()
     suffixes = set()
-    for text in texts[:200]:
+    for text in texts:
         found = _AFFIXES.fullmatch(text)
         if found is None:
             return None
@@ -185,23 +205,16 @@ def number_form(texts: list[str]) -> str | None:
         suffixes.add(found["suffix"])
     if not _one_sign(prefixes) or not _one_sign(suffixes):
         return None
+    return max(prefixes, key=len, default=""), max(suffixes, key=len, default="")
 
-    prefix = max(prefixes, key=len, default="")
-    suffix = max(suffixes, key=len, default="")
+
+def _forms(prefix: str, suffix: str) -> list[NumberForm]:
+    """The forms with these marks that are to be tried, in order; the plain one is not among them."""
     separators = list(_SEPARATORS)
     if prefix or suffix:
         separators.insert(0, ("", "."))
-
-    compute = arrow_compute()
-    array = pa.array(texts, pa.string())
-    for thousands, decimal in separators:
-        form = NumberForm(prefix, thousands, decimal, suffix)
-        if not form.example:
-            continue  # the plain form
-        fits = compute.match_substring_regex(array, form.pattern)
-        if compute.all(fits).as_py():
-            return form.example
-    return None
+    forms = [NumberForm(prefix, thousands, decimal, suffix) for thousands, decimal in separators]
+    return [form for form in forms if form.example]
 
 
 def _one_sign(marks: set[str]) -> bool:

@@ -164,37 +164,44 @@ def _places(rows: int, width: int, place: int) -> pa.Array:
 
 
 def _text(array: pa.Array, column: str, name: str) -> pa.Array:
+    """A column of a typed table as text; empty where there is no value."""
     import pyarrow as pa
 
-    types = pa.types
     compute = arrow_compute()
-    kind = array.type
-    if types.is_dictionary(kind):
+    where = f"{name}, column '{column}'"
+    if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-        kind = array.type
-    if types.is_floating(kind):
-        array = compute.if_else(compute.is_finite(array), array, pa.scalar(None, kind))
-    is_bytes = (
-        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-    )
-    if is_bytes:
+    kind = array.type
+    if _is_bytes(kind):
         raise DatasetError(
             "it holds bytes, not values.",
-            where=f"{name}, column '{column}'",
+            where=where,
             remedy="Leave it out, or write it as text.",
         )
 
-    if types.is_nested(kind):
-        listed = []
-        for value in array.to_pylist():
-            listed.append(None if value is None else json.dumps(value, default=str))
-        array = pa.array(listed, pa.string())
-
+    if pa.types.is_floating(kind):
+        array = compute.if_else(compute.is_finite(array), array, pa.scalar(None, kind))
+    elif pa.types.is_nested(kind):
+        array = _as_json(array)
     try:
         text = array if array.type == pa.string() else array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DatasetError(
-            f"its type {kind} cannot be read.",
-            where=f"{name}, column '{column}'",
-        ) from error
+        raise DatasetError(f"its type {kind} cannot be read.", where=where) from error
     return compute.utf8_trim_whitespace(compute.fill_null(text, ""))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return any(is_of_kind(kind) for is_of_kind in binary)
+
+
+def _as_json(array: pa.Array) -> pa.Array:
+    """Lists and structures as text."""
+    import pyarrow as pa
+
+    texts = []
+    for value in array.to_pylist():
+        texts.append(None if value is None else json.dumps(value, default=str))
+    return pa.array(texts, pa.string())

@@ -22,9 +22,9 @@ def answered(
 ) -> Declared:
     """Return ``version`` with what people answered.
 
-    ``labels``: answers by row id, as text. A row of the pool with a label becomes a train row: which
-    rows are labelled was chosen, so they are no fair measure. ``cells``: row id, input column and
-    value as text. No row changes its id; validation and test rows stay as they are.
+    ``labels``: answers by row id, as text. A row of the pool with a label becomes a train row:
+    which rows are labelled was chosen, so they are no fair measure. ``cells``: row id, input column
+    and value as text. No row changes its id; validation and test rows stay as they are.
 
     Raises:
         DatasetError: for a row that is none of train or pool, and for a value that its column

@@ -78,40 +78,46 @@ def train_rows(
     """
     import numpy as np
 
-    document, table = _document(files), _table(files, "train")
+    document = _document(files)
+    table = _table(files, "train")
     target = document["target"]
     ids = table.column(ROW).to_numpy()
     off = np.isin(ids, document.get("off", []))
-    chosen = np.ones(len(ids), dtype=bool)
-    if wanted.label is not None:
-        same = arrow_compute().equal(table.column(target).cast("string"), wanted.label)
-        chosen &= same.fill_null(False).to_numpy()
-    if wanted.on is not None:
-        chosen &= ~off if wanted.on else off
-    places = np.flatnonzero(chosen)
+    places = _wanted_places(table.column(target), off, wanted)
     scored = _scores(scores, ids)
     if wanted.suspicious:
         ranks = np.nan_to_num(scored.suspicion[places], nan=-1.0)
         places = places[np.argsort(-ranks, kind="stable")]
+
     shown = places[skip : skip + limit]
     made = []
     for place, cells in zip(shown.tolist(), table.take(shown).to_pylist(), strict=True):
         values = {name: _json(cell) for name, cell in cells.items()}
         del values[ROW]
         answer = values.pop(target)
-        score = float(scored.suspicion[place])
-        is_scored = isfinite(score)
-        made.append(
-            TrainRow(
-                row=int(ids[place]),
-                on=not off[place],
-                values=values,
-                target=answer,
-                suspicion=score if is_scored else None,
-                predicted=scored.prediction(place) if is_scored else None,
-            )
+        row = TrainRow(
+            row=int(ids[place]),
+            on=not off[place],
+            values=values,
+            target=answer,
+            suspicion=scored.score(place),
+            predicted=scored.prediction(place),
         )
+        made.append(row)
     return made, len(places)
+
+
+def _wanted_places(answers: pa.ChunkedArray, off: np.ndarray, wanted: Wanted) -> np.ndarray:
+    """The places of the rows with the wanted label that are, or are not, switched off."""
+    import numpy as np
+
+    chosen = np.ones(len(off), dtype=bool)
+    if wanted.label is not None:
+        same = arrow_compute().equal(answers.cast("string"), wanted.label)
+        chosen &= same.fill_null(False).to_numpy()
+    if wanted.on is not None:
+        chosen &= off != wanted.on
+    return np.flatnonzero(chosen)
 
 
 def row_ids(files: Files) -> dict[str, np.ndarray]:
@@ -142,9 +148,14 @@ def compare(old: Files | None, new: Files) -> Comparison:
     Raises DatasetError for files without a version.
     """
     after = row_ids(new)
-    before = {} if old is None else row_ids(old)
-    off, was_off = set(rows_off(new)), set() if old is None else set(rows_off(old))
-    schema = [] if old is None else _schema_differences(_document(old), _document(new))
+    off = set(rows_off(new))
+    before: dict[str, np.ndarray] = {}
+    was_off: set[int] = set()
+    schema: list[str] = []
+    if old is not None:
+        before = row_ids(old)
+        was_off = set(rows_off(old))
+        schema = _schema_differences(_document(old), _document(new))
     return Comparison(
         added=_without(after, before),
         removed=_without(before, after),
@@ -160,14 +171,19 @@ def _without(
     import numpy as np
 
     none = np.array([], dtype=np.int64)
-    left = {role: np.setdiff1d(ids, those.get(role, none)).tolist() for role, ids in these.items()}
-    return {role: ids for role, ids in left.items() if ids}
+    found: dict[str, list[int]] = {}
+    for role, ids in these.items():
+        left = np.setdiff1d(ids, those.get(role, none)).tolist()
+        if left:
+            found[role] = left
+    return found
 
 
 def _schema_differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     found = []
     for side in ("schema_in", "schema_out"):
-        before, after = Schema.from_json(old[side]), Schema.from_json(new[side])
+        before = Schema.from_json(old[side])
+        after = Schema.from_json(new[side])
         for name in dict.fromkeys([*before.columns, *after.columns]):
             said = _column_differences(before, after, name)
             found += [f"column '{name}' {one}." for one in said]
@@ -176,7 +192,8 @@ def _schema_differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 def _column_differences(before: Schema, after: Schema, name: str) -> list[str]:
     """What became of a column, in words that follow its name."""
-    old, new = before.columns.get(name), after.columns.get(name)
+    old = before.columns.get(name)
+    new = after.columns.get(name)
     if old is None:
         return ["is new"]
     if new is None:
@@ -186,7 +203,8 @@ def _column_differences(before: Schema, after: Schema, name: str) -> list[str]:
     if old.type != new.type:
         found.append(f"was {old.type} and is {new.type}")
     elif old.type == "category":
-        known, labels = before.labels(old.name), after.labels(new.name)
+        known = before.labels(old.name)
+        labels = after.labels(new.name)
         other = sorted({*known} ^ {*labels})
         if known != labels:
             found.append(f"has other classes: {', '.join(other[:10])}")
@@ -206,9 +224,16 @@ class _Scores:
     at: np.ndarray
     predicted: pa.ChunkedArray | None
 
+    def score(self, place: int) -> float | None:
+        """Return the suspicion of a row; None where it is not known."""
+        score = float(self.suspicion[place])
+        return score if isfinite(score) else None
+
     def prediction(self, place: int) -> Any:
-        """Return what was predicted of a row that has a suspicion."""
-        return None if self.predicted is None else self.predicted[int(self.at[place])].as_py()
+        """Return what was predicted of a row; None where it has no suspicion."""
+        if self.predicted is None or self.score(place) is None:
+            return None
+        return self.predicted[int(self.at[place])].as_py()
 
 
 def _scores(path: Path | None, ids: np.ndarray) -> _Scores:

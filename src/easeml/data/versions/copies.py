@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from easeml.data.types.cells import CELLS
-from easeml.data.types.declared_columns import kinds_of
+from easeml.data.types.table_schemas import kinds_of
 from easeml.schema import Schema
 
 if TYPE_CHECKING:

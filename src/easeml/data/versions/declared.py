@@ -12,8 +12,9 @@ from easeml.data.errors import DatasetError, shown
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, from_arrow, to_arrow
 from easeml.data.types.column_report import ColumnReport, sort_labels
-from easeml.data.types.declared_columns import Columns, assemble, declare_columns, kinds_of
+from easeml.data.types.declared_columns import Columns, assemble, declare_columns
 from easeml.data.types.number_forms import number_form
+from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW, column_text, row_place
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
 from easeml.data.versions.splits import ALL_ROLES, ROLES, Split, group_roles, row_roles
@@ -76,11 +77,11 @@ def declare(
 
     For the declaration see ``declare_columns``.
 
-    Rows without a target value are kept as the pool. Of the others 20 % are test rows, 20 % validation
-    rows, the rest train rows. ``split``: ``random``, drawn with ``seed``, class by class where the
-    target is a category (the only row of a class is a train row); ``time:COLUMN``, the latest test;
-    ``group:COLUMN``, rows of one group with one role, drawn with ``seed``; ``given:COLUMN``, which
-    says train, validation or test and is not an input.
+    Rows without a target value are kept as the pool. Of the others 20 % are test rows, 20 %
+    validation rows, the rest train rows. ``split``: ``random``, drawn with ``seed``, class by class
+    where the target is a category (the only row of a class is a train row); ``time:COLUMN``, the
+    latest test; ``group:COLUMN``, rows of one group with one role, drawn with ``seed``;
+    ``given:COLUMN``, which says train, validation or test and is not an input.
 
     Raises:
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
@@ -92,30 +93,28 @@ def declare(
     drop = [*drop, way.column] if way.way == "given" else drop
     decided = declare_columns(reports, target, set, drop, keep)
     final = assemble([_with_data(table, report) for report in decided.columns], decided.target)
-    frame = pd.DataFrame(_typed_columns(table, final))
-    answered = frame[final.target].notna().to_numpy()
-    unanswered = int((~answered).sum())
-    pool = frame.loc[~answered].reset_index(drop=True)
-    frame = frame.loc[answered]
-    notes = [*final.leak_notes, *final.notes]
-    if unanswered:
-        count = "1 row" if unanswered == 1 else f"{unanswered} rows"
-        notes.append(f"{count} without a value of '{final.target}' can be labelled (the pool).")
+    rows = pd.DataFrame(_typed_columns(table, final))
+    is_answered = rows[final.target].notna().to_numpy()
+    answered = rows.loc[is_answered]
+    pool = rows.loc[~is_answered].reset_index(drop=True)
+    notes = [*final.leak_notes, *final.notes, *_pool_notes(len(pool), final.target)]
+
     by = None
     if way.column:
         report = next(report for report in final.columns if report.name == way.column)
-        by = split_values(table, way, report)[answered]
-    roles = row_roles(
-        pd.Series(frame[final.target]), way, by, seed, notes, _first_copies(frame, final)
-    )
+        by = split_values(table, way, report)[is_answered]
+    first = _first_copies(answered, final)
+    roles = row_roles(pd.Series(answered[final.target]), way, by, seed, notes, first)
     groups: dict[str, str] = {}
     if way.way == "group" and by is not None:
         groups = group_roles(by, roles)
-    frames = {role: frame.loc[roles == role].reset_index(drop=True) for role in ROLES}
-    if unanswered:
+
+    frames = {role: answered.loc[roles == role].reset_index(drop=True) for role in ROLES}
+    if len(pool):
         frames["pool"] = pool
-    counts = {role: len(rows) for role, rows in frames.items()}
-    summary = {"rows": len(frame), **counts, "target": final.target, "seed": seed, "split": split}
+    counts = {role: len(frame) for role, frame in frames.items()}
+    told = {"target": final.target, "seed": seed, "split": split}
+    summary = {"rows": len(answered), **counts, **told}
     return Declared(
         frames,
         final.schema_in,
@@ -127,6 +126,14 @@ def declare(
         next_row=table.num_rows,
         groups=groups,
     )
+
+
+def _pool_notes(unanswered: int, target: str) -> list[str]:
+    """What is said of rows without a target value, where there are any."""
+    if not unanswered:
+        return []
+    count = "1 row" if unanswered == 1 else f"{unanswered} rows"
+    return [f"{count} without a value of '{target}' can be labelled (the pool)."]
 
 
 def _first_copies(frame: pd.DataFrame, columns: Columns) -> np.ndarray | None:

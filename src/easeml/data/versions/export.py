@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.easeml_dataset import EasemlDataset, write_easeml
-from easeml.data.types.declared_columns import kinds_of
+from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.declared import VersionTables, read_declared, read_version
 from easeml.data.versions.table_files import FORMATS, refuse_cells, write_typed

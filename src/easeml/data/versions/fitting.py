@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data.errors import did_you_mean, shown
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, BadCell, check, from_arrow, object_array, report_of
-from easeml.data.types.declared_columns import kind_of, kinds_of
+from easeml.data.types.table_schemas import kind_of, kinds_of
 from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
 
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CELLS = 3  # of each kind of fault in a column
 _SHOWN_CLASSES = 10
-_ANOTHER_TYPE = (
-    0.5  # share of unreadable cells from which the column, and not its cells, is at fault
-)
+_ANOTHER_TYPE = 0.5  # share of unreadable cells from which the whole column is at fault
 
 
 @dataclass(frozen=True)
@@ -90,103 +88,114 @@ def _column(
 def _cell_column(
     table: pa.Table, name: str, kind: str, schema: Schema, differences: list[str], gaps: bool
 ) -> Any:
+    """A column of pictures, tensors or graphs; no cells where it is absent or of another kind."""
+    nothing = object_array([None] * table.num_rows)
     if name not in table.column_names:
         if not gaps:
             differences.append(f"column '{name}' is missing.")
-        return object_array([None] * table.num_rows)
+        return nothing
+
     report = report_of(table.schema.field(name))
-    if report is None or report.type != kind:
-        differences.append(
-            f"column '{name}' was {kind}, and is {'a plain value' if report is None else report.type}."
-        )
-        return object_array([None] * table.num_rows)
-    found, node = (
-        from_arrow(kind, table.column(name)),
-        schema.columns.get(name, next(iter(schema.nodes.values()))),
-    )
+    now = "a plain value" if report is None else report.type
+    if now != kind:
+        differences.append(f"column '{name}' was {kind}, and is {now}.")
+        return nothing
+
+    found = from_arrow(kind, table.column(name))
+    # A graph has no node of its own; any does for it.
+    node = schema.columns.get(name, next(iter(schema.nodes.values())))
+    differences += _faults_of_cells(found, name, kind, node, schema)
+    return found
+
+
+def _faults_of_cells(
+    found: np.ndarray, name: str, kind: str, node: Node, schema: Schema
+) -> list[str]:
+    """What is wrong with cells, the first of them by name."""
     faults = []
     for row, cell in enumerate(found):
         try:
             check(kind, cell, node, schema)
         except BadCell as error:
             faults.append(f"row {row}, column '{name}': the value {error}.")
-    differences += faults[:_SHOWN_CELLS]
-    if len(faults) > _SHOWN_CELLS:
-        differences.append(f"column '{name}': {len(faults) - _SHOWN_CELLS} more such cells.")
-    return found
+    return [*faults[:_SHOWN_CELLS], *_more_cells(name, len(faults))]
+
+
+def _more_cells(name: str, faults: int) -> list[str]:
+    """A sentence about the faults that are not told one by one, where there are such."""
+    more = faults - _SHOWN_CELLS
+    return [f"column '{name}': {more} more such cells."] if more > 0 else []
 
 
 def _value_column(
     table: pa.Table, name: str, node: Node, schema: Schema, optional: bool, differences: list[str]
 ) -> Any:
+    """A column of single values. Of an absent one all are missing."""
     import pyarrow as pa
 
-    labels = schema.labels(node.name) if node.type == "category" else ()
     if name in table.column_names:
         text = column_text(table, name)
     else:
         text = pa.array([""] * table.num_rows, pa.string())
         if not optional:
             differences.append(f"column '{name}' is missing.")
-            optional = True
+            optional = True  # it is said once, not for each cell
+
     kind = kind_of(node)
+    labels = schema.labels(node.name) if kind == "category" else ()
     array = v.plain(text, kind, node.format, node.missing)
     made = v.convert(array, kind, labels, node.format)
     if made.missing.any() and not optional:
         differences += _cells(name, made.missing, "has no value, and no row lacked one before")
-    if made.bad.any():
-        differences += _bad(name, kind, node, text, made, labels)
+    if made.bad.any() and kind == "category":
+        differences += _new_classes(name, text, made.bad, labels)
+    elif made.bad.any():
+        differences += _unreadable(name, kind, node.format, text, made)
     return made.values
 
 
-def _bad(
-    name: str,
-    kind: str,
-    node: Node,
-    text: pa.Array,
-    made: v.Converted,
-    labels: tuple[str, ...],
-) -> list[str]:
-    first = shown(text[int(made.bad.argmax())].as_py())
-    if kind == "category":
-        listed = ", ".join(labels[:_SHOWN_CLASSES]) + (
-            " and more" if len(labels) > _SHOWN_CLASSES else ""
-        )
-        return _new_classes(name, text, made.bad, listed)
-    form = f" written like {node.format}" if node.format else ""
-    there = len(made.bad) - int(made.missing.sum())
-    if made.bad.sum() > _ANOTHER_TYPE * there:
-        row = int(made.bad.argmax())
-        return [
-            f"column '{name}' was {kind}{form}, and is not: {first} in row {row}, {_count(made.bad)} of {there}."
-        ]
-    return _cells(name, made.bad, f"is no {kind}{form}", text)
+def _unreadable(name: str, kind: str, form: str, text: pa.Array, made: v.Converted) -> list[str]:
+    """What is said of values that are not of the type: each one, or that it is another column."""
+    expected = f"{kind} written like {form}" if form else kind
+    bad = _count(made.bad)
+    there = len(made.bad) - _count(made.missing)
+    if bad <= _ANOTHER_TYPE * there:
+        return _cells(name, made.bad, f"is no {expected}", text)
+
+    row = int(made.bad.argmax())
+    first = shown(text[row].as_py())
+    return [f"column '{name}' was {expected}, and is not: {first} in row {row}, {bad} of {there}."]
 
 
-def _new_classes(name: str, text: pa.Array, bad: np.ndarray, listed: str) -> list[str]:
-    found: dict[str, int] = {}
+def _new_classes(name: str, text: pa.Array, bad: np.ndarray, labels: Sequence[str]) -> list[str]:
+    """What is said of labels that are not known, each once."""
+    known = ", ".join(labels[:_SHOWN_CLASSES])
+    if len(labels) > _SHOWN_CLASSES:
+        known += " and more"
+
+    rows_of: dict[str, int] = {}
     for row in bad.nonzero()[0]:
-        found.setdefault(text[int(row)].as_py(), int(row))
-        if len(found) > _SHOWN_CELLS:
+        rows_of.setdefault(text[int(row)].as_py(), int(row))
+        if len(rows_of) > _SHOWN_CELLS:
             break
-    named = list(found.items())[:_SHOWN_CELLS]
-    made = [
-        f"row {row}, column '{name}': {shown(value)} is not one of its classes ({listed})."
-        for value, row in named
-    ]
-    more = ["and more"] if len(found) > _SHOWN_CELLS else []
-    return made + [f"column '{name}': {one} new classes, in {_count(bad)} rows." for one in more]
+
+    said = []
+    for value, row in list(rows_of.items())[:_SHOWN_CELLS]:
+        what = f"{shown(value)} is not one of its classes ({known})"
+        said.append(f"row {row}, column '{name}': {what}.")
+    if len(rows_of) > _SHOWN_CELLS:
+        said.append(f"column '{name}': and more new classes, in {_count(bad)} rows.")
+    return said
 
 
 def _cells(name: str, faulty: np.ndarray, what: str, text: pa.Array | None = None) -> list[str]:
+    """What is said of faulty cells, the first of them by row; ``text``: to show their values."""
     rows = faulty.nonzero()[0]
-    made = []
-    for row in rows[:_SHOWN_CELLS]:
-        value = "" if text is None else f"{shown(text[int(row)].as_py())} "
-        made.append(f"row {int(row)}, column '{name}': {value}{what}.")
-    if len(rows) > _SHOWN_CELLS:
-        made.append(f"column '{name}': {len(rows) - _SHOWN_CELLS} more such cells.")
-    return made
+    said = []
+    for row in rows[:_SHOWN_CELLS].tolist():
+        value = "" if text is None else f"{shown(text[row].as_py())} "
+        said.append(f"row {row}, column '{name}': {value}{what}.")
+    return [*said, *_more_cells(name, len(rows))]
 
 
 def _count(mask: np.ndarray) -> int:

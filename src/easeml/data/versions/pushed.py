@@ -68,7 +68,9 @@ def _row_ids(version: Declared, table: pa.Table, name: str) -> np.ndarray:
     """The ids of the rows. Raises DatasetError where one is not a row's, or comes twice."""
     import numpy as np
 
-    known = {int(row) for frame in version.frames.values() for row in frame[ROW].to_numpy()}
+    known: set[int] = set()
+    for frame in version.frames.values():
+        known.update(frame[ROW].to_numpy().tolist())
     ids: dict[int, None] = {}
     for text in table.column(ROW_COLUMN).to_pylist():
         row = int(text) if text.isdigit() else -1

@@ -14,7 +14,7 @@ from easeml.data.errors import DatasetError, shown
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import ColumnReport
-from easeml.data.types.declared_columns import kinds_of
+from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import column_text
 from easeml.data.versions.changes import does_not_fit, feed, lasting_notes, summed
 from easeml.data.versions.declared import Declared
@@ -79,17 +79,19 @@ def renewed(version: Declared, before: pa.Table, table: pa.Table, name: str) -> 
     """
     used = _used_columns(version)
     known = {*used, *version.schema_in.dropped}
-    both = [one for one in used if one in before.column_names and one in table.column_names]
-    are_new = _are_new(before, table, both)
-    count = int(are_new.sum())
-    notes = _notes(version, before, table, both, known)
-    if not count:
+    in_both = set(before.column_names) & set(table.column_names)
+    compared = [column for column in used if column in in_both]
+    are_new = _are_new(before, table, compared)
+    notes = _notes(before, table, compared, known)
+    if not are_new.any():
         return summed(replace(version, notes=[*lasting_notes(version), *notes]), {})
-    rows = table.filter(are_new).select([one for one in table.column_names if one in known])
+
+    new = table.filter(are_new)
+    rows = new.select([column for column in table.column_names if column in known])
     try:
         grown = feed(version, rows, name)
     except DatasetError as error:
-        message = f"{error.message} Rows are counted among the {count:,} that are new."
+        message = f"{error.message} Rows are counted among the {len(rows):,} that are new."
         raise DatasetError(message, where=error.where, remedy=error.remedy) from error
     return replace(grown, notes=[*grown.notes, *notes])
 
@@ -101,14 +103,11 @@ def _used_columns(version: Declared) -> list[str]:
 
 
 def _notes(
-    version: Declared,
-    before: pa.Table,
-    table: pa.Table,
-    both: Collection[str],
-    known: Collection[str],
+    before: pa.Table, table: pa.Table, compared: Collection[str], known: Collection[str]
 ) -> list[str]:
+    """What is said of rows that are gone, and of columns that are not used."""
     notes = []
-    gone = int(_are_new(table, before, both).sum())
+    gone = int(_are_new(table, before, compared).sum())
     if gone:
         rows = f"{gone:,} row{'' if gone == 1 else 's'}"
         notes.append(f"{rows} that came before came no more; what was there of them stays.")

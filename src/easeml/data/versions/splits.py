@@ -74,7 +74,6 @@ def row_roles(
     Raises: DatasetError: if a role has no row, or ``by`` holds something else than roles that are
         given.
     """
-    target, rows = str(answers.name), len(answers)
     if split.way == "random" or by is None:
         roles = _at_random(answers, seed, notes, first)
     elif split.way == "time":
@@ -83,17 +82,23 @@ def row_roles(
         roles = _whole_groups(by, seed)
     else:
         roles = _as_given(by, split.column)
-    if rows < FEWEST_ROWS or not {*ROLES} <= {*roles}:
-        count = "1 row" if rows == 1 else f"{rows} rows"
-        raise DatasetError(
-            f"{count} with a value of '{target}': too few to learn from and to test.",
-            where=f"column '{split.column or target}'",
-            remedy=(
-                f"Add rows: at least {FEWEST_ROWS}, several of each class, "
-                f"and some for {', '.join(ROLES)}."
-            ),
-        )
+
+    has_all_roles = set(ROLES).issubset(roles)
+    if len(roles) < FEWEST_ROWS or not has_all_roles:
+        raise _too_few(len(roles), str(answers.name), split)
     return roles
+
+
+def _too_few(rows: int, target: str, split: Split) -> DatasetError:
+    count = "1 row" if rows == 1 else f"{rows} rows"
+    return DatasetError(
+        f"{count} with a value of '{target}': too few to learn from and to test.",
+        where=f"column '{split.column or target}'",
+        remedy=(
+            f"Add rows: at least {FEWEST_ROWS}, several of each class, "
+            f"and some for {', '.join(ROLES)}."
+        ),
+    )
 
 
 def group_roles(groups: np.ndarray, roles: np.ndarray) -> dict[str, str]:

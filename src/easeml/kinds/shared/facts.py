@@ -162,7 +162,9 @@ def _unseen(sources: Sources, rows: Any) -> Any:
     seed = version.summary.get("seed", 0)
     fold = fold_numbers(_codes(rows[version.target]), _FOLDS, seed)
     on = ~rows.index.isin(version.off)
-    values, chances, classes = np.full(len(rows), None, dtype=object), None, None
+    values = np.full(len(rows), None, dtype=object)
+    chances = None
+    classes = None
     for number in np.unique(fold):
         held = fold == number
         found = _fitted(pipeline, version, rows[on & ~held]).predict(rows[held].reset_index())

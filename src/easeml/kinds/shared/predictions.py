@@ -2,8 +2,8 @@
 
 Columns: ``row`` (int64), ``role`` (validation or test), ``prediction`` (nested lists of a tensor),
 ``probabilities`` (list of double, in the order of the classes; null for regression). The classes
-are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a label,
-key ``class_weights`` (``easeml.modules.decision``).
+are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a
+label, key ``class_weights`` (``easeml.modules.decision``).
 """
 
 import json

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from easeml.contract.evaluation import Evaluation
+from easeml.contract.evaluation import CurvePoint, Evaluation
 from easeml.errors import EasemlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     import pandas as pd
 
@@ -22,19 +23,45 @@ _CALLS, _FEWEST_CALLS, _SECONDS_OF_CALLS = 9, 2, 0.1  # whose fastest is the lat
 _RESAMPLES = 100  # for the interval of the quality: a few milliseconds
 
 
+class ModelSpec(Protocol):
+    """What the spec of a task that brings a trained model says of how it is measured."""
+
+    objective: str
+    schema_out: dict[str, Any]
+    measures: list[str]  # beside the objectives that fit
+
+
 def qualities_of(
+    spec: ModelSpec,
+    rows: pd.DataFrame,
+    target: str,
+    predictions: Predictions,
+    predict: Callable[[pd.DataFrame], Predictions],
+    learnt: Any,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return ``{quality, low, high, metrics, measures}`` of predictions, and notes on what the owner
+    asked for and cannot be measured.
+
+    ``metrics``: the quality by every objective that fits; ``measures``: the same in their own
+    units, and what the owner asked for (``easeml.modules.Measured``); ``low``, ``high``: 95 %
+    interval of the quality. ``rows``: that were predicted, with their answers; ``predict``: the
+    model; ``learnt``: the answers of the train rows, for the baseline.
+    """
+    answers: Any = rows[target]
+    found = _by_objectives(spec.objective, spec.schema_out, answers, predictions, learnt)
+    further, notes = further_of(spec.measures, spec.objective, rows, target, predictions, predict)
+    found["measures"] |= further
+    return found, notes
+
+
+def _by_objectives(
     objective: str,
     schema_out: dict[str, Any],
     actual: pd.Series,
     predictions: Predictions,
     learnt: Any,
 ) -> dict[str, Any]:
-    """Return ``{quality, low, high, metrics, measures}`` of predictions.
-
-    ``metrics``: the quality by every objective that fits; ``measures``: the same in their own units
-    (``easeml.modules.Measured``); ``low``, ``high``: 95 % interval of the quality. ``learnt``: the
-    answers of the train rows, for the baseline.
-    """
+    """Return the qualities by all objectives that fit; see ``qualities_of``."""
     from easeml.modules import interval, measured, score
 
     names = _objectives(objective, schema_out)
@@ -90,8 +117,23 @@ def further_of(
     return found, notes
 
 
-def evaluation_of(frame: pd.DataFrame, target: str, predictions: Predictions) -> Evaluation:
-    """Return how predictions of rows differ from what is known of them."""
+def write_evaluation(
+    outputs: Path,
+    frame: pd.DataFrame,
+    target: str,
+    predictions: Predictions,
+    curve: Sequence[CurvePoint] = (),
+) -> None:
+    """Write output ``evaluation``: how predictions of rows differ from what is known of them.
+
+    ``curve``: what the model said of itself while it learned.
+    """
+    evaluation = _evaluation_of(frame, target, predictions)
+    evaluation.curve = list(curve)
+    (outputs / "evaluation").write_text(evaluation.model_dump_json())
+
+
+def _evaluation_of(frame: pd.DataFrame, target: str, predictions: Predictions) -> Evaluation:
     from easeml.lifecycle.evaluation import evaluate
     from easeml.lifecycle.held_out import Unseen
 

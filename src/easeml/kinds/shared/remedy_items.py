@@ -53,7 +53,8 @@ def _of_pool(
 
 
 def _asked(row: pd.Series, asked: dict[str, Any], kind: str) -> dict[str, Any]:
-    column, suspicion = asked["column"], float(asked["suspicion"])
+    column = asked["column"]
+    suspicion = float(asked["suspicion"])
     given = text_of(row[column])
     options = []
     if asked["suggestion"] and asked["suggestion"] != given:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from easeml.contract.states import ApplicationState, JobState, VersionState
-from easeml.contract.tasks import TaskResult
+from easeml.contract.tasks import Spec, TaskResult
+from easeml.service.tasks.kinds import INGEST_SECONDS, Body, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from easeml.data import Declared
+    from easeml.service.tasks.kinds import Inputs, Record
     from easeml.store import Tables, Transaction
     from easeml.store.records import DatasetVersion, Task
 
@@ -88,3 +90,33 @@ def version_failed(tx: Transaction, task: Task) -> None:
     for job in tables.jobs.list(version_id=task.subject, state=JobState.PREPARING, limit=None):
         jobs.set_state(tx, job, JobState.FAILED, "job.failed", error=task.error)
     following.go_on(tx, version)
+
+
+def kind_of_change(
+    *,
+    name: str,
+    title: str,
+    about: str,
+    spec: type[Spec],
+    body: Body,
+    inputs: Inputs,
+    record: Record = version_taken_over,
+) -> Kind:
+    """Return a kind that makes an application's next version from the one before.
+
+    The application goes on with the version, unless ``record`` does more.
+    """
+    return Kind(
+        name=name,
+        title=title,
+        about=about,
+        spec=spec,
+        body=body,
+        inputs=inputs,
+        record=record,
+        failed=version_failed,
+        group="ingest",
+        outputs=VERSION_OUTPUTS,
+        values=VERSION_VALUES,
+        seconds=INGEST_SECONDS,
+    )

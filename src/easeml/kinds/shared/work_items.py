@@ -34,13 +34,14 @@ def items_of(
 ) -> list[dict[str, Any]]:
     """Return what to ask, each as ``service.work.finding.Proposed``.
 
-    ``doubts``: candidates of cells. ``predict``: of the model that serves. ``scores``: what the tool
-    ``label-errors`` said of train rows. ``answered``: what people answered so far, each with kind,
-    row, column, the value before and what it was to bring.
+    ``doubts``: candidates of cells. ``predict``: of the model that serves. ``scores``: what the
+    tool ``label-errors`` said of train rows. ``answered``: what people answered so far, each with
+    kind, row, column, the value before and what it was to bring.
     """
     from easeml.lifecycle import work
 
-    rows, seed = rows_of(version), version.summary.get("seed", 0)
+    rows = rows_of(version)
+    seed = version.summary.get("seed", 0)
     unseen, suspicion = _judged(rows, scores)
     pool = _predicted(version, predict)
     found = work.propose(

@@ -60,7 +60,8 @@ def first_crossing(values: np.ndarray, mean: float, bets: Bets, nats: float) -> 
         if reached.size:
             return start + int(reached[0]) + 1
         carried = paths[:, -1]
-        start, size = start + size, min(2 * size, _LAST_CHUNK)
+        start = start + size
+        size = min(2 * size, _LAST_CHUNK)
     return len(values) + 1
 
 

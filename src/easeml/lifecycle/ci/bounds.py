@@ -120,7 +120,8 @@ def exact_size(low: float, high: float, log_inverse: float, *, whole: bool = Tru
     by bisection; as the binomial is a lattice, a slightly smaller number may do as well. Unless
     ``whole``, sums between two counts prove one of the two as well.
     """
-    low, high = max(low, 0.0), min(high, 1.0)
+    low = max(low, 0.0)
+    high = min(high, 1.0)
     if not low < high:
         raise InvalidInput("The zone between the two shares is empty.")
 

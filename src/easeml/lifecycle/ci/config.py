@@ -208,11 +208,6 @@ def parse_config(text: str) -> Config:
     return read_config(document)
 
 
-def parse_adaptivity(text: str) -> Adaptivity:
-    """Return the adaptivity that a word names, in any case, with or without hyphen or space."""
-    return _adaptivity(text)[0]
-
-
 def uses_old(formula: Formula) -> bool:
     """Tell whether a condition needs the predictions of an old model."""
     variables: set[str] = set()

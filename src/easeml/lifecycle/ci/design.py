@@ -207,7 +207,8 @@ def expected_rows(design: Design, scale: float, truth: float) -> float:
     )
     values, shares = case.support(truth)
     turned = [-value for value in values]
-    true, false = design.bet_nats(design.level.true), design.bet_nats(design.level.false)
+    true = design.bet_nats(design.level.true)
+    false = design.bet_nats(design.level.false)
     sides = (
         (design.above, values, design.zone.low, true),
         (design.below, turned, -design.zone.high, false),

@@ -86,7 +86,9 @@ def _predictions(values: Sequence[Any], name: str, examples: int, config: Config
 def _class_examples(
     new: np.ndarray, old: np.ndarray, labels: np.ndarray, config: Config
 ) -> Examples:
-    first, second, target = class_names(new), class_names(old), class_names(labels)
+    first = class_names(new)
+    second = class_names(old)
+    target = class_names(labels)
     _check_classes(target, [*first, *second], config)
     return Examples(
         new=_class_scores(first, target, config),
@@ -99,7 +101,8 @@ def _class_examples(
 def _number_examples(
     new: np.ndarray, old: np.ndarray, labels: np.ndarray, config: Config
 ) -> Examples:
-    first, second = _numbers(new, _NEW), _numbers(old, _OLD)
+    first = _numbers(new, _NEW)
+    second = _numbers(old, _OLD)
     known = ~_missing(labels)
     truth = np.where(known, _numbers(labels, "labels"), 0.0)
     return Examples(
@@ -128,7 +131,8 @@ def _class_scores(predicted: np.ndarray, target: np.ndarray, config: Config) -> 
     if config.metric is Metric.ACCURACY:
         return (predicted == target).astype(np.float64)
     positive = class_name(config.positive)
-    said, is_true = predicted == positive, target == positive
+    said = predicted == positive
+    is_true = target == positive
     return np.column_stack([said & is_true, said ^ is_true]).astype(np.float64)
 
 

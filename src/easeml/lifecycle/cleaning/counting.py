@@ -91,9 +91,12 @@ class _Nearer:
     """
 
     def __init__(self, sizes: list[int], labels: list[int], classes: int, k: int):
-        self.sizes, self.labels, self.k = sizes, labels, k
+        self.sizes = sizes
+        self.labels = labels
+        self.k = k
         self.seen = [0] * len(sizes)
-        self.sure, self.maybe = [0] * classes, [0] * classes
+        self.sure = [0] * classes
+        self.maybe = [0] * classes
         self.products = [[1] + [0] * (k - 1) for _ in range(classes)]
         for size, label in zip(sizes, labels, strict=True):
             self.products[label][0] *= size

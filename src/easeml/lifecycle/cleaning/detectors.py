@@ -137,7 +137,8 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
         known = ~missing[name].to_numpy()
         codes[known, number] = pd.factorize(text[name])[0][known]
 
-    parts, opinions = [], np.zeros(codes.shape, np.int64)
+    parts = []
+    opinions = np.zeros(codes.shape, np.int64)
     for rule in find_rules(codes, list(text)):
         share = _shares_in_groups(codes[:, place[rule.given[0]]], codes[:, place[rule.then]])
         opinions[share.index, place[rule.then]] += 1

@@ -40,7 +40,8 @@ class DoubtfulColumn:
         the validation column; ``others`` (N, D): all columns as numbers, for the models that make
         repairs.
         """
-        self.name, self.note = name, ""
+        self.name = name
+        self.note = ""
         doubt = np.zeros(len(text), bool)
         doubt[list(suspects)] = True
         rows, numbers = numbers_of(text, missing)

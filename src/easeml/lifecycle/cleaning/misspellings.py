@@ -89,7 +89,8 @@ def _same_digits(left: str, right: str) -> bool:
 
     Numbers in names differ on purpose.
     """
-    left_digits, right_digits = re.sub(r"\D", "", left), re.sub(r"\D", "", right)
+    left_digits = re.sub(r"\D", "", left)
+    right_digits = re.sub(r"\D", "", right)
     if left_digits == right_digits:
         return True
     letter_for_digit = len(left_digits) != len(right_digits)

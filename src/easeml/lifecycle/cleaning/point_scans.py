@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from easeml.lifecycle.cleaning.world_scan import possible_winners, scan, work_room
+from easeml.lifecycle.cleaning.world_scan import new_workspace, possible_winners, scan
 from easeml.lifecycle.compiled import njit
 
 
@@ -88,7 +88,7 @@ def possible_of_points(items, starts, state, k, enough, chosen, possible):
 def scan_points(items, starts, state, k, chosen, parts, shares, gains, touched):
     """Fill a row of ``shares`` a chosen point, and of ``gains`` and ``touched`` if they have columns."""
     for part in numba.prange(parts):
-        room = work_room(state, k, gains.shape[1] > 0)
+        workspace = new_workspace(state, k, gains.shape[1] > 0)
         for index in range(part, chosen.shape[0], parts):
             v = chosen[index]
             scan(
@@ -98,5 +98,5 @@ def scan_points(items, starts, state, k, chosen, parts, shares, gains, touched):
                 shares[index],
                 gains[index],
                 touched[index],
-                room,
+                workspace,
             )

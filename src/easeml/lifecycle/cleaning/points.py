@@ -88,7 +88,8 @@ class Points:
         chosen = self._all(chosen)
         width = len(self.rows) if gains else 0
         shares = np.zeros((len(chosen), len(self.rows.classes)))
-        bits, touched = np.zeros((len(chosen), width)), np.zeros((len(chosen), width), np.bool_)
+        bits = np.zeros((len(chosen), width))
+        touched = np.zeros((len(chosen), width), np.bool_)
         scan_points(
             self.items,
             self.starts,

@@ -141,7 +141,8 @@ def violations(frame: Frame, rule: Rule, missing: Frame) -> Frame:
     )
     table = table.join(winners, on="key")
     share = table["share"] / table["total"]
-    tied, wrong = table["ties"] > 1, table["value"] != table["winner"]
+    tied = table["ties"] > 1
+    wrong = table["value"] != table["winner"]
     table["suggestion"] = np.where(
         tied, "", np.asarray(levels, dtype=object)[table["winner"].to_numpy()]
     )

@@ -40,7 +40,9 @@ class CleaningSession:
         """
         if len(X_valid) == 0:
             raise InvalidInput("There are no validation points.", remedy="Give at least one.")
-        self._start, self._X, self.k = rows, X_valid, k
+        self._start = rows
+        self._X = X_valid
+        self.k = k
         self._known: dict[int, np.ndarray] = {}
         self.cleaned: list[int] = []
         self.dirty = rows.dirty
@@ -124,8 +126,10 @@ class CleaningSession:
         if among is not None:
             allowed &= set(among)
         open_rows = np.array([row in allowed for row in self.dirty.tolist()], bool)
-        unsure, points = ~self._certain, len(self._certain)
-        gains, depends = self._gains[unsure], self._touched[unsure].sum(axis=0)
+        unsure = ~self._certain
+        points = len(self._certain)
+        gains = self._gains[unsure]
+        depends = self._touched[unsure].sum(axis=0)
         left, chosen = self._bits[unsure], []
         while len(chosen) < n and open_rows.any():
             total = np.minimum(gains, left[:, None]).sum(axis=0)
@@ -192,7 +196,8 @@ class CleaningSession:
 
     def _begin(self, rows: Incomplete, progress: Progress | None) -> None:
         self._points = Points(rows, self._X, self.k)
-        count, width = len(self._points), len(self.dirty)
+        count = len(self._points)
+        width = len(self.dirty)
         self._certain, self._stale = np.zeros(count, bool), np.ones(count, bool)
         self._probabilities = np.zeros((count, len(rows.classes)))
         self._gains = np.zeros((count, width))

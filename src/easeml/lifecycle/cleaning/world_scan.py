@@ -64,7 +64,7 @@ class Votes(NamedTuple):
     short: np.ndarray  # (k,)
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """What scans share, one after the other: see ``product_trees``. T candidates, C classes."""
 
     product: np.ndarray  # (nodes, k)
@@ -137,13 +137,13 @@ def can_win(c, sure, maybe, k):
 
 
 @njit(cache=True)
-def scan(items, state, k, shares, gains, touched, room):
+def scan(items, state, k, shares, gains, touched, workspace):
     """Fill ``shares[c]``, the probability of each label, for one point.
 
     ``items``: candidates that may be among the k nearest, from near to far. Where ``gains`` has a
     place for every row, also fill ``gains[i]``, the bits that cleaning row i takes off the entropy
     of the label on average, and mark in ``touched`` the rows whose place among the neighbours the
-    answer depends on. ``room``: what ``work_room`` gave.
+    answer depends on. ``workspace``: what ``new_workspace`` gave.
     """
     classes, rows = shares.shape[0], state.size.shape[0]
     wanted = gains.shape[0] > 0
@@ -177,10 +177,10 @@ def scan(items, state, k, shares, gains, touched, room):
             found += 1
         elif state.slot[row] >= 0:
             maybe[y] -= 1  # the row is this candidate now
-        _divide_out(item, row, y, state, k, votes, room)
+        _divide_out(item, row, y, state, k, votes, workspace)
         if sure.sum() + maybe.sum() >= k - 1:
-            decided = _vote(item, y, state, near, k, wanted, decided, shares, votes, room)
-        _come_nearer(item, row, y, state, near, room)
+            decided = _vote(item, y, state, near, k, wanted, decided, shares, votes, workspace)
+        _come_nearer(item, row, y, state, near, workspace)
         end = place + 1
     total = shares.sum()
     for c in range(classes):
@@ -188,19 +188,19 @@ def scan(items, state, k, shares, gains, touched, room):
     if wanted:
         gains[:] = 0.0
         touched[:] = False
-        _expect(items[:end], state, active[:found], shares, gains, mass, room)
+        _expect(items[:end], state, active[:found], shares, gains, mass, workspace)
         for index in range(found):
             touched[active[index]] = True
-    _reset(active[:found], state, room)
+    _reset(active[:found], state, workspace)
 
 
 @njit(cache=True)
-def _divide_out(item, row, y, state, k, votes, room):
+def _divide_out(item, row, y, state, k, votes, workspace):
     """Set ``votes.others`` to the product of the class without the row.
 
     Keep what the trees have summed up for the row before this candidate.
     """
-    product, adjoint, waiting, before = room
+    product, adjoint, waiting, before = workspace
     base, leaves, slot = state.base[y], state.leaves[y], state.slot[row]
     others = votes.others
     if slot < 0:
@@ -215,7 +215,7 @@ def _divide_out(item, row, y, state, k, votes, room):
 
 
 @njit(cache=True)
-def _vote(item, y, state, near, k, wanted, decided, shares, votes, room):
+def _vote(item, y, state, near, k, wanted, decided, shares, votes, workspace):
     """Add to ``shares`` the worlds with this candidate as the k-th nearest; return their mass.
 
     That is added to ``decided``. Where gains are ``wanted``, the trees of the other classes are
@@ -223,7 +223,7 @@ def _vote(item, y, state, near, k, wanted, decided, shares, votes, room):
     """
     counts, won, swing, out, spare = votes.counts, votes.won, votes.swing, votes.out, votes.spare
     mass, maybe = state.mass[item], near.maybe
-    size = _count_votes(y, state, near, k, votes, room)
+    size = _count_votes(y, state, near, k, votes, workspace)
     present = votes.present[:size]
     count_winners(counts, present, y, k, won, out, spare)
     for c in present:
@@ -234,17 +234,17 @@ def _vote(item, y, state, near, k, wanted, decided, shares, votes, room):
     for a in present:
         if a != y and maybe[a] > 0:
             count_swings(counts, present, y, a, k, swing, out, spare)
-            _feed(a, mass, state, near.sure[a], k, swing, room)
+            _feed(a, mass, state, near.sure[a], k, swing, workspace)
     return decided
 
 
 @njit(cache=True)
-def _count_votes(y, state, near, k, votes, room):
+def _count_votes(y, state, near, k, votes, workspace):
     """Fill ``votes.counts`` for the classes with near rows, and the class of the candidate.
 
     List these in ``votes.present``; return how many there are.
     """
-    counts, present, product = votes.counts, votes.present, room.product
+    counts, present, product = votes.counts, votes.present, workspace.product
     sure, maybe, base = near.sure, near.maybe, state.base
     size = 0
     for c in range(base.shape[0]):
@@ -260,51 +260,51 @@ def _count_votes(y, state, near, k, votes, room):
 
 
 @njit(cache=True)
-def _feed(a, mass, state, sure, k, swing, room):
+def _feed(a, mass, state, sure, k, swing, workspace):
     """Add to the tree of class a what its coefficients change by another vote."""
-    adjoint = room.adjoint
+    adjoint = workspace.adjoint
     root = state.base[a] + 1
-    room.waiting[root] = True
+    workspace.waiting[root] = True
     for f in range(adjoint.shape[1]):
         for n in range(k - sure):
             adjoint[root, f, n] += mass * swing[f, n + sure]
 
 
 @njit(cache=True)
-def _come_nearer(item, row, y, state, near, room):
+def _come_nearer(item, row, y, state, near, workspace):
     """Count a candidate as nearer than those that follow."""
     base, leaves, slot = state.base[y], state.leaves[y], state.slot[row]
     near.seen[row] += 1
     near.mass[row] += state.mass[item]
     if near.seen[row] < state.size[row]:
         near.maybe[y] += 1
-        set_leaf(room.product, base, leaves, slot, 1.0 - near.mass[row], near.mass[row])
+        set_leaf(workspace.product, base, leaves, slot, 1.0 - near.mass[row], near.mass[row])
         return
     near.sure[y] += 1
     near.mass[row] = 1.0
     if slot >= 0:
         # Sure rows are counted beside the product: their factor in it is 1.
-        set_leaf(room.product, base, leaves, slot, 1.0, 0.0)
+        set_leaf(workspace.product, base, leaves, slot, 1.0, 0.0)
 
 
 @njit(cache=True)
-def _reset(active, state, room):
+def _reset(active, state, workspace):
     """Bring the trees back to the start, for the next point."""
     for row in active:
         slot = state.slot[row]
         if slot >= 0:
             y = state.classes[row]
             base, leaves = state.base[y], state.leaves[y]
-            reset_leaf(room.product, room.adjoint, room.waiting, base, leaves, slot)
+            reset_leaf(workspace.product, workspace.adjoint, workspace.waiting, base, leaves, slot)
 
 
 @njit(cache=True)
-def _expect(items, state, active, shares, gains, nearer, room):
+def _expect(items, state, active, shares, gains, nearer, workspace):
     """Fill ``gains`` of the active rows from what their leaves hold.
 
     ``items``: the candidates that were scanned; ``nearer`` (N,): the mass of a row's among them.
     """
-    before = room.before
+    before = workspace.before
     row_of, slot, alive, mass = state.row_of, state.slot, state.alive, state.mass
     functions = shares.shape[0] - 1
     mean = np.zeros((state.size.shape[0], functions))
@@ -321,7 +321,7 @@ def _expect(items, state, active, shares, gains, nearer, room):
         gains[row] = bits
         far = 1.0 - nearer[row]
         if far > 0.0:  # its other candidates are all beyond the end of the scan
-            beyond = _at_leaf(row, state, room)
+            beyond = _at_leaf(row, state, workspace)
             for f in range(functions):
                 mean[row, f] += far * beyond[f]
             _given(shares, mean[row], beyond, given)
@@ -336,14 +336,16 @@ def _expect(items, state, active, shares, gains, nearer, room):
 
 
 @njit(cache=True)
-def _at_leaf(row, state, room):
+def _at_leaf(row, state, workspace):
     """Return what the trees have summed up for a dirty row over the whole scan."""
     y = state.classes[row]
     base, leaves, slot = state.base[y], state.leaves[y], state.slot[row]
-    k = room.product.shape[1]
+    k = workspace.product.shape[1]
     others, short = np.empty(k), np.empty(k)
-    descend(room.product, room.adjoint, room.waiting, base, leaves, slot, others, short)
-    return room.adjoint[base + leaves + slot, :, 0]
+    descend(
+        workspace.product, workspace.adjoint, workspace.waiting, base, leaves, slot, others, short
+    )
+    return workspace.adjoint[base + leaves + slot, :, 0]
 
 
 @njit(cache=True)
@@ -357,7 +359,7 @@ def _given(shares, mean, before, given):
 
 
 @njit(cache=True)
-def work_room(state, k, gains_too):
+def new_workspace(state, k, gains_too):
     """Allocate the trees and the notes of scans; ``gains_too``: also for what cleaning tells."""
     nodes = 0
     for size in state.leaves:
@@ -370,4 +372,4 @@ def work_room(state, k, gains_too):
     product[:, 0] = 1.0
     adjoint = np.zeros((nodes, functions, k))
     before = np.zeros((candidates, functions))
-    return Room(product, adjoint, np.zeros(nodes, np.bool_), before)
+    return Workspace(product, adjoint, np.zeros(nodes, np.bool_), before)

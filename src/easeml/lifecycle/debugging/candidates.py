@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 
@@ -46,21 +47,37 @@ def candidates_in(rows: Frame, least: int) -> Candidates:
         found = []
         for condition in _of_column(rows[name], str(name), least):
             where = condition.holds(rows)
-            if least <= int(where.sum()) <= len(rows) - least:
-                found.append((condition, where, place))
-        found.sort(key=lambda one: -int(one[1].sum()))
+            count = int(where.sum())
+            if least <= count <= len(rows) - least:
+                found.append(_Candidate(condition, where, place, count))
+        found.sort(key=lambda one: -one.count)
         by_column.append(found)
-    chosen = []
-    for turn in range(max(map(len, by_column), default=0)):
-        chosen += [found[turn] for found in by_column if turn < len(found)]
-    chosen = chosen[:_MOST]
-    conditions, holds, columns = [], [], []
-    for condition, where, place in chosen:
-        conditions.append(condition)
-        holds.append(where)
-        columns.append(place)
-    matrix = np.array(holds, dtype=bool).reshape(len(chosen), len(rows))
-    return Candidates(tuple(conditions), matrix, np.array(columns, dtype=np.int64))
+
+    chosen = _in_turn(by_column)[:_MOST]
+    holds = np.array([one.holds for one in chosen], dtype=bool)
+    return Candidates(
+        conditions=tuple(one.condition for one in chosen),
+        holds=holds.reshape(len(chosen), len(rows)),
+        column=np.array([one.column for one in chosen], dtype=np.int64),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A condition on a column, where it holds, and on how many rows."""
+
+    condition: Condition
+    holds: np.ndarray
+    column: int
+    count: int
+
+
+def _in_turn(by_column: Sequence[Sequence[_Candidate]]) -> list[_Candidate]:
+    """Return the first of each column, then the second of each, and so on."""
+    found: list[_Candidate] = []
+    for turn in zip_longest(*by_column):
+        found += [one for one in turn if one is not None]
+    return found
 
 
 def _of_column(cells: Column, name: str, least: int) -> list[Condition]:
@@ -89,17 +106,28 @@ def _ranges(cells: Column, name: str) -> list[Condition]:
         return []
     is_many = len(different) > _FEW_VALUES
     cuts = np.unique(np.quantile(values, _SHARES)) if is_many else different[1:]
-    edges = [None, *cuts.tolist(), None]
-    found = []
-    for first, low in enumerate(edges[:-1]):
-        for last in range(first + 1, len(edges)):
-            is_half_open = first == 0 or last == len(edges) - 1
-            if is_half_open or last - first <= _WIDEST:
-                found.append(Condition(name, "within", "", low, edges[last], is_time))
+    found = [
+        Condition(name, "within", "", low, high, is_time) for low, high in _parts(cuts.tolist())
+    ]
     if is_many and not is_time:
-        for value in different[counts > _HEAP * len(values)]:
-            found.append(Condition(name, "is", f"{value:.12g}"))
-    return [one for one in found if one.way == "is" or (one.low, one.high) != (None, None)]
+        heaps = different[counts > _HEAP * len(values)]
+        found += [Condition(name, "is", f"{value:.12g}") for value in heaps]
+    return found
+
+
+def _parts(cuts: list[float]) -> list[tuple[float | None, float | None]]:
+    """Return the ranges between cuts: all that are open at one end, narrow ones of two ends."""
+    edges = [None, *cuts, None]
+    end = len(edges) - 1
+    found = []
+    for first in range(end):
+        for last in range(first + 1, len(edges)):
+            is_everything = first == 0 and last == end
+            is_half_open = first == 0 or last == end
+            is_narrow = last - first <= _WIDEST
+            if (is_half_open or is_narrow) and not is_everything:
+                found.append((edges[first], edges[last]))
+    return found
 
 
 def _is_long(texts: Sequence[object]) -> bool:

@@ -88,7 +88,8 @@ class Known:
 
     def __init__(self, case: Case, seed: int) -> None:
         """Keep the rows from before production: training and validation rows."""
-        self.case, self.seed = case, seed
+        self.case = case
+        self.seed = seed
         self.home, self.home_answers = _home(case)
         self._opinion: Opinion | None = None
         self._has_opinion = False

@@ -44,11 +44,11 @@ def broken_cells(
     """Return the columns whose cells look broken in ``rows``, all of them in the slice ``place``.
 
     At least a quarter of its cells, by the detectors of ``easeml.lifecycle.cleaning`` (missing, far
-    from all others), and where a column of many numbers is stuck at one of them. ``others``: the rows that
-    they are compared with, ``everywhere``: these and those of the slice; what is usual is learned from
-    them, as a slice may be a range of the column. ``same_place``: those of them that are in the slice, but for its
-    conditions on the column itself, are what its cells should look like; then a column whose
-    numbers have moved as a whole is found, too.
+    from all others), and where a column of many numbers is stuck at one of them. ``others``: the
+    rows that they are compared with, ``everywhere``: these and those of the slice; what is usual is
+    learned from them, as a slice may be a range of the column. ``same_place``: those of them that
+    are in the slice, but for its conditions on the column itself, are what its cells should look
+    like; then a column whose numbers have moved as a whole is found, too.
     """
     suspect = suspicious(rows, everywhere)
     found = []
@@ -147,7 +147,8 @@ def _stuck(cells: Column, usual: Column, name: str) -> BrokenCells | None:
     """Find a column of many numbers that has one of them again and again."""
     if cells.dtype.kind not in "iuf":
         return None
-    values, others = numbers_of(cells), numbers_of(usual)
+    values = numbers_of(cells)
+    others = numbers_of(usual)
     known = others[np.isfinite(others)]
     if not len(known) or np.unique(known, return_counts=True)[1].max() > _HEAP * len(known):
         return None  # equal numbers are usual
@@ -167,8 +168,10 @@ def _moved(cells: Column, usual: Column, name: str) -> BrokenCells | None:
 
     if cells.dtype.kind not in "iuf":
         return None
-    values, others = numbers_of(cells), numbers_of(usual)
-    values, others = values[np.isfinite(values)], others[np.isfinite(others)]
+    values = numbers_of(cells)
+    others = numbers_of(usual)
+    values = values[np.isfinite(values)]
+    others = others[np.isfinite(others)]
     if len(values) < _LEAST or len(others) < _LEAST:
         return None
     tested: Any = ks_2samp(values, others)
@@ -180,7 +183,8 @@ def _moved(cells: Column, usual: Column, name: str) -> BrokenCells | None:
     where = np.isfinite(strange) & ((strange < low) | (strange > high))
     if outside.mean() < _STUCK:
         return None
-    now, then = float(np.median(values)), float(np.median(others))
+    now = float(np.median(values))
+    then = float(np.median(others))
     return BrokenCells(name, where, f"about {now:.4g} where it was about {then:.4g}", 0.05)
 
 

@@ -166,7 +166,8 @@ def _of_all_others(
     production: Judged, validation: Judged, named: list[Here], level: float
 ) -> list[tuple[Here, float]]:
     """Return all rows of production outside of ``named``, where mistakes are more than before."""
-    others, before = np.ones(len(production), dtype=bool), np.ones(len(validation), dtype=bool)
+    others = np.ones(len(production), dtype=bool)
+    before = np.ones(len(validation), dtype=bool)
     for here in named:
         others &= ~here.slice.holds(production.inputs)
         before &= ~here.slice.holds(validation.inputs)

@@ -46,8 +46,8 @@ class Opinion:
 
         Of classes: models disagree with answers that are wrong, and with answers that are hard to
         tell. The latter are rare among the third of the rows that the models are surest of (anchor
-        points; Liu and Tao, TPAMI 2016): at most half as frequent, it is taken, as among all rows. Of
-        numbers: the share that is expected.
+        points; Liu and Tao, TPAMI 2016): at most half as frequent, it is taken, as among all rows.
+        Of numbers: the share that is expected.
         """
         if self.chances is None or self.codes is None:
             wrong = self.wrong_answers(inside)
@@ -57,7 +57,8 @@ class Opinion:
         differs = chances.argmax(axis=1) != codes
         size = max(1, int(np.ceil(_SUREST * len(codes))))
         surest = np.argsort(-chances.max(axis=1), kind="stable")[:size]
-        doubted, of_all = int(differs[surest].sum()), float(differs.mean())
+        doubted = int(differs[surest].sum())
+        of_all = float(differs.mean())
         ends = (doubted / size, *interval(doubted, size))
         share, low, high = (max(0.0, (one - _HARD * of_all) / (1 - _HARD)) for one in ends)
         return share, low, min(1.0, high)

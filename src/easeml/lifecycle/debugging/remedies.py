@@ -132,8 +132,8 @@ def _retrained(here: Here, cause: Cause, known: Known) -> Remedy | None:
 def relearned(here: Here, known: Known) -> tuple[float, float, float] | None:
     """Return the mistakes that are corrected, less new ones, by learning from rows of the slice.
 
-    Quick learners learn from other rows of the slice, and from rows outside of it; each is judged on
-    rows that it has not seen. The interval is that of a difference of paired counts (McNemar,
+    Quick learners learn from other rows of the slice, and from rows outside of it; each is judged
+    on rows that it has not seen. The interval is that of a difference of paired counts (McNemar,
     Psychometrika 12, 1947). None of too few rows.
     """
     import pandas as pd
@@ -171,7 +171,8 @@ def _net(
         values = opinion.values[places]
 
     wrong = is_wrong(truth, Said, known.case.tolerance)
-    corrected, new = int((before & ~wrong).sum()), int((~before & wrong).sum())
+    corrected = int((before & ~wrong).sum())
+    new = int((~before & wrong).sum())
     half = 1.96 * float(np.sqrt(corrected + new))
     net = float(corrected - new)
     return net, net - half, min(float(before.sum()), net + half)

@@ -70,8 +70,8 @@ def case_of(
 ) -> Case:
     """Return the case of a model, by what it says of validation rows, and of newer ones.
 
-    Where answers are numbers and no tolerance is given, a fifth of the validation rows are mistakes:
-    those that it is furthest from.
+    Where answers are numbers and no tolerance is given, a fifth of the validation rows are
+    mistakes: those that it is furthest from.
 
     Raises:
         InvalidInput: where no validation row can be judged.

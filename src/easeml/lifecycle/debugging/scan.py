@@ -8,8 +8,8 @@ those that begin with the best pairs.
 
 The greatest score is compared with the greatest score after the mistakes were dealt out anew
 (Westfall and Young, Resampling-based multiple testing, 1993): if mistakes are spread by chance, any
-slice is named with at most the level's chance, however many slices were looked at, because the whole
-search is done again for each permutation. Rows may be divided into strata, within which the
+slice is named with at most the level's chance, however many slices were looked at, because the
+whole search is done again for each permutation. Rows may be divided into strata, within which the
 mistakes are dealt out: what is expected of a row is the share of mistakes of its stratum.
 
 A slice that was named is a stratum of its own from then on. So the next one is named only if it is
@@ -135,7 +135,8 @@ def _best(
     """Return the slice with the greatest score, or a simpler one that is nearly as good."""
     of_wrong = holds[:, wrong]
     mistakes = (of_wrong @ of_wrong.T)[pairs.first, pairs.second]
-    rows, total = holds.shape[1], float(wrong.sum())
+    rows = holds.shape[1]
+    total = float(wrong.sum())
     scores = likelihood_ratio(pairs.rows, mistakes, mu, rows, total)
     is_single = pairs.first == pairs.second
     single = int(np.argmax(np.where(is_single, scores, -1.0)))
@@ -192,7 +193,8 @@ def likelihood_ratio(
 def _divergence(n: np.ndarray, found: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return n times the Kullback-Leibler divergence of two chances, found / n and expected / n."""
     tiny = 1e-9
-    right, right_expected = np.maximum(n - found, 0.0), np.maximum(n - expected, tiny)
+    right = np.maximum(n - found, 0.0)
+    right_expected = np.maximum(n - expected, tiny)
     of_wrong = found * np.log(np.maximum(found, tiny) / np.maximum(expected, tiny))
     of_right = right * np.log(np.maximum(right, tiny) / right_expected)
     return of_wrong + of_right

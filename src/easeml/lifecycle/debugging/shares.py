@@ -26,7 +26,8 @@ def difference(now: tuple[int, int], before: tuple[int, int]) -> tuple[float, fl
 
     R. G. Newcombe, Statistics in Medicine 17, 1998, method 10, of exact intervals.
     """
-    share, other = now[0] / max(now[1], 1), before[0] / max(before[1], 1)
+    share = now[0] / max(now[1], 1)
+    other = before[0] / max(before[1], 1)
     low, high = interval(*now)
     other_low, other_high = interval(*before)
     gap = share - other

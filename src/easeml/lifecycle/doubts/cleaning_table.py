@@ -25,7 +25,8 @@ class CleaningTable:
 
     def __init__(self, relation: Relation, k: int = 3):
         """Score all validation rows; see ``table_candidates`` for what is raised."""
-        self._relation, self._k = relation, k
+        self._relation = relation
+        self._k = k
         self._target = target_of(relation)
         self._candidates, self._columns = coded_table(relation)
         candidates = self._candidates
@@ -78,7 +79,8 @@ class CleaningTable:
         row = int(self._row_of.get_indexer(after.row_ids)[0])
         if row < 0 or row not in set(self._session.dirty.tolist()) - set(self._session.cleaned):
             return None
-        doubted, told = set(before.content.blocks.cells), set(after.content.blocks.cells)
+        doubted = set(before.content.blocks.cells)
+        told = set(after.content.blocks.cells)
         if self._target in doubted | told or not doubted <= told:
             return None
         names = [name for name in after.columns if name != self._target]

@@ -18,6 +18,7 @@ from easeml.lifecycle.cleaning.repairs import row_options
 from easeml.lifecycle.cleaning.rough_matrix import RoughColumns
 from easeml.lifecycle.cleaning.tables import TableCandidates
 from easeml.relation import Candidate, Relation, RowCandidates, Source
+from easeml.relation.blocks import Blocks
 
 MOST_OF_A_ROW = 25
 """Candidates that a row has at most; see ``cleaning.repairs.row_options``."""
@@ -49,20 +50,10 @@ def coded_table(
     train = _rows_in(relation, "train")
     valid = _rows_in(relation, "validation")
     frame: Frame = train.to_frame()
-    labelled = frame[target].notna().to_numpy()
-    frame = frame[labelled]
+    frame = frame[frame[target].notna().to_numpy()]
     points: Frame = valid.to_frame()
     names = [name for name in train.columns if name != target]
-    text, shown = as_text(frame[names]), as_text(points[names])
-    missing = mark_missing(text)
-    rough = RoughColumns(text, missing)
-    columns = []
-    for name in names:
-        columns.append(
-            DoubtfulColumn(
-                name, text[name], missing[name], {}, shown[name], others=rough.without(name), seed=0
-            )
-        )
+    columns = _doubtful_columns(frame[names], points[names])
     worlds = worlds_of_rows(train, frame.index, names, most)
     candidates, weights, options = [], [], []
     for row in range(len(frame)):
@@ -83,6 +74,22 @@ def coded_table(
         notes=tuple(column.note for column in columns if column.note),
     )
     return found_candidates, columns
+
+
+def _doubtful_columns(frame: Frame, points: Frame) -> list[DoubtfulColumn]:
+    """Return the inputs of train rows as columns of vectors; ``points``: validation rows."""
+    text = as_text(frame)
+    shown = as_text(points)
+    missing = mark_missing(text)
+    rough = RoughColumns(text, missing)
+    columns = []
+    for name in map(str, frame.columns):
+        others = rough.without(name)
+        column = DoubtfulColumn(
+            name, text[name], missing[name], {}, shown[name], others=others, seed=0
+        )
+        columns.append(column)
+    return columns
 
 
 def relation_of(candidates: TableCandidates, train: pd.DataFrame, target: str) -> Relation:
@@ -127,30 +134,41 @@ def worlds_of_rows(
     Blocks of a row are combined as if they were cells.
     """
     blocks = relation.content.blocks
-    values: dict[int, dict[str, Any]] = {}
+    values = _cells_by_place(blocks, names)
+    positions = index.get_indexer(relation.row_ids)
+    parts: dict[int, dict[str, list[tuple[Any, float]]]] = {}
+    for number in range(len(blocks)):
+        row = int(positions[blocks.row[number]])
+        places = range(int(blocks.first[number]), int(blocks.first[number + 1]))
+        says_something = any(place in values for place in places)
+        if row < 0 or not says_something:
+            continue
+        ways = [(values.get(place, {}), float(blocks.weight[place])) for place in places]
+        parts.setdefault(row, {})[str(number)] = ways
+    return {row: _worlds(of_blocks, most) for row, of_blocks in parts.items()}
+
+
+def _cells_by_place(blocks: Blocks, names: Sequence[str]) -> dict[int, dict[str, Any]]:
+    """Return what each candidate, by its place, says of some columns."""
+    found: dict[int, dict[str, Any]] = {}
     for name in names:
         cells = blocks.cells.get(name)
         if cells is None:
             continue
         for place, value in zip(cells.place.tolist(), cells.values.to_pylist(), strict=True):
-            values.setdefault(place, {})[name] = value
-    positions = index.get_indexer(relation.row_ids)
-    parts: dict[int, dict[str, list[tuple[Any, float]]]] = {}
-    for number in range(len(blocks)):
-        row = int(positions[blocks.row[number]])
-        low, high = int(blocks.first[number]), int(blocks.first[number + 1])
-        ways = [(values.get(place, {}), float(blocks.weight[place])) for place in range(low, high)]
-        if row >= 0 and any(way for way, _ in ways):
-            parts.setdefault(row, {})[str(number)] = ways
-    worlds: dict[int, Worlds] = {}
-    for row, of_blocks in parts.items():
-        worlds[row] = []
-        for picked, weight in row_options(of_blocks, most):
-            together: dict[str, Any] = {}
-            for cells in picked.values():
-                together |= cells
-            worlds[row].append((together, weight))
-    return worlds
+            found.setdefault(place, {})[name] = value
+    return found
+
+
+def _worlds(of_blocks: dict[str, list[tuple[Any, float]]], most: int) -> Worlds:
+    """Return what the cells of a row could be together, from what each of its blocks could be."""
+    found: Worlds = []
+    for picked, weight in row_options(of_blocks, most):
+        together: dict[str, Any] = {}
+        for cells in picked.values():
+            together |= cells
+        found.append((together, weight))
+    return found
 
 
 def vectors_of(columns: Sequence[DoubtfulColumn], row: int, worlds: Worlds) -> np.ndarray:

@@ -23,8 +23,8 @@ _FEW_NUMBERS = 20  # whole numbers with fewer different values are classes
 class WorldPredictions:
     """What the models of D drawn worlds answer for M rows.
 
-    ``row_ids`` (M,); ``answers`` (D, M). ``unseen``: with 95 % confidence, the worlds in which a row
-    that has one answer in all draws has another weigh at most this much.
+    ``row_ids`` (M,); ``answers`` (D, M). ``unseen``: with 95 % confidence, the worlds in which a
+    row that has one answer in all draws has another weigh at most this much.
     """
 
     row_ids: pd.Index
@@ -57,8 +57,8 @@ def predict_over_worlds(
 ) -> WorldPredictions:
     """Train a model in each of some drawn worlds, and ask all of them about rows.
 
-    Models are random forests of 50 trees. Features are learned once, from the likeliest world. Rows to
-    predict vary with the world, too. Rows that may not exist are left out where they do not.
+    Models are random forests of 50 trees. Features are learned once, from the likeliest world. Rows
+    to predict vary with the world, too. Rows that may not exist are left out where they do not.
 
     Args:
         relation: with a target, and train rows.

@@ -1,8 +1,8 @@
 """Weak supervision: labels from the votes of functions that are wrong now and then.
 
-``votes_of`` asks labelling functions, ``label_model`` works out how good each is and how likely each
-label. (Dawid and Skene, Applied Statistics 1979; Ratner et al., VLDB 2017; triplets: Fu et al.,
-ICML 2020.)
+``votes_of`` asks labelling functions, ``label_model`` works out how good each is and how likely
+each label. (Dawid and Skene, Applied Statistics 1979; Ratner et al., VLDB 2017; triplets: Fu et
+al., ICML 2020.)
 """
 
 from __future__ import annotations
@@ -308,8 +308,8 @@ def _confusions(
 
     ``_LIKE_OTHERS`` imagined votes a class are added to what was seen, right as often as those of
     all functions: few votes do not tell a good function from a poor one. Functions that vote for
-    one class only (``one_sided``, (L, K)) get one imagined outcome: mostly a vote where the class is
-    true, mostly silence elsewhere.
+    one class only (``one_sided``, (L, K)) get one imagined outcome: mostly a vote where the class
+    is true, mostly silence elsewhere.
     """
     classes = shares.shape[1]
     functions = len(one_sided)

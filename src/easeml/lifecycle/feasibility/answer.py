@@ -209,7 +209,8 @@ def more_examples(
 def _until_realistic(
     sides: Sides, limit: float, tail: float, rows: int
 ) -> tuple[int, Verdict] | None:
-    count, reached = sides.track.last.count, float(sides.reached.mean())
+    count = sides.track.last.count
+    reached = float(sides.reached.mean())
     spread = sides.upper(tail) - reached
     fitted = float(sides.curve.at(count)[0])
     for factor in np.geomspace(1.05, FARTHEST, 140):
@@ -227,7 +228,8 @@ def _rounded(number: float) -> int:
 
 def forecasts(sides: Sides, rows: int) -> tuple[Forecast, ...]:
     """Return what quick learners should reach with twice, ..., sixteen times the rows."""
-    count, reached = sides.track.last.count, float(sides.reached.mean())
+    count = sides.track.last.count
+    reached = float(sides.reached.mean())
     now = sides.curve.at(count)
     found = []
     error = reached

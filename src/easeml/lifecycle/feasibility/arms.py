@@ -75,7 +75,9 @@ class NeighbourArm:
     ):
         """``embed`` turns positions of rows into a matrix (rows, dimensions)."""
         self.name = name
-        self._embed, self._folds, self._target = embed, folds, target
+        self._embed = embed
+        self._folds = folds
+        self._target = target
         self._stores: list[NearestRows] = []
         self._centre: np.ndarray | float = 0.0
         self._scale = 1.0
@@ -105,12 +107,8 @@ class NeighbourArm:
         return (matrix - self._centre) / self._scale
 
 
-class ScoreArm:
-    """A learner's own predictions, and neighbours among its scores, learned anew at every stage.
-
-    Two learners see half the rows each and score the other half, so that no neighbour's score was
-    learned from that neighbour's label; evaluated rows, which neither saw, get the mean of both.
-    """
+class _LearnedArm:
+    """An arm whose learner is fitted anew at every stage."""
 
     lasting = False
 
@@ -124,7 +122,18 @@ class ScoreArm:
     ):
         """``make`` takes a number of rows and returns a fresh learner with scikit-learn's methods."""
         self.name = name
-        self._make, self._matrix, self._folds, self._target = make, matrix, folds, target
+        self._make = make
+        self._matrix = matrix
+        self._folds = folds
+        self._target = target
+
+
+class ScoreArm(_LearnedArm):
+    """A learner's own predictions, and neighbours among its scores, learned anew at every stage.
+
+    Two learners see half the rows each and score the other half, so that no neighbour's score was
+    learned from that neighbour's label; evaluated rows, which neither saw, get the mean of both.
+    """
 
     def read(self, count: int) -> Reading:
         return join(count, [self._read_fold(fold.train[:count], fold.test) for fold in self._folds])
@@ -149,25 +158,11 @@ class ScoreArm:
         ]
 
 
-class LeafArm:
+class LeafArm(_LearnedArm):
     """Neighbours by the leaves that rows fall into.
 
-    Trees learn the leaves from one half of the training rows; the other half votes.
+    Trees with ``apply`` learn the leaves from one half of the training rows; the other half votes.
     """
-
-    lasting = False
-
-    def __init__(
-        self,
-        name: str,
-        make: Callable[[int], Any],
-        matrix: np.ndarray,
-        folds: Sequence[Fold],
-        target: Target,
-    ):
-        """``make`` returns fresh trees with ``apply``."""
-        self.name = name
-        self._make, self._matrix, self._folds, self._target = make, matrix, folds, target
 
     def read(self, count: int) -> Reading:
         parts = []
@@ -255,7 +250,8 @@ def vote(labels: np.ndarray, actual: np.ndarray, classes: int) -> list[np.ndarra
 def _means(labels: np.ndarray, ways: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return the means and the variances, each (ways, rows), of the nearest numbers."""
     means, variances = np.empty((2, len(ways), len(labels)))
-    sums, squares = labels.cumsum(axis=1), (labels**2).cumsum(axis=1)
+    sums = labels.cumsum(axis=1)
+    squares = (labels**2).cumsum(axis=1)
     for row, k in enumerate(ways):
         means[row] = sums[:, k - 1] / k
         variances[row] = np.maximum(0, squares[:, k - 1] / k - means[row] ** 2)
@@ -267,7 +263,8 @@ def _ballots(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the class with the most votes and the share of the others, each (ways, rows)."""
     winners, others = np.empty((2, len(ways), len(labels)))
-    rows, last = np.arange(len(labels)), labels.shape[1]
+    rows = np.arange(len(labels))
+    last = labels.shape[1]
     votes = np.zeros((len(labels), classes))
     for rank in range(max(ways)):
         surplus = (last - rank) / (4 * last**2)  # of the nearer: it only parts ties

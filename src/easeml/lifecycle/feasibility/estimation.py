@@ -258,7 +258,8 @@ def _constant(target: Target, folds: Sequence[Fold]) -> np.ndarray:
 
 
 def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) -> BayesError:
-    classes, rows = asked.target.classes, len(asked.inputs)
+    classes = asked.target.classes
+    rows = len(asked.inputs)
     count = course.sizes[-1]
     hidden = hidden_error(
         float(course.constant.mean()), course.competitors.patterns.tried(count), count, classes

@@ -38,7 +38,8 @@ def make_folds(strata: np.ndarray, groups: np.ndarray, rng: np.random.Generator)
     elif rows <= CROSS_SOME:
         parts = folds = 3
     else:
-        parts, folds = max(4, -(-rows // MAX_EVALUATED)), 1
+        parts = max(4, -(-rows // MAX_EVALUATED))
+        folds = 1
     order = rng.permutation(rows)
     _, first, member = np.unique(groups[order], return_index=True, return_inverse=True)
     dealt = np.empty(len(first), dtype=np.int64)

@@ -24,7 +24,8 @@ def end_of_laggard(leader: Track, other: Track, end: float, baseline: float, cla
         baseline: error of always guessing the same class.
         classes: their number, 2 or more.
     """
-    leading, lagging = _best_way(leader), _best_way(other)
+    leading = _best_way(leader)
+    lagging = _best_way(other)
     leader_losses = leader.last.losses[leading]
     is_wrong = leader_losses > 0
     if not is_wrong.any() or is_wrong.all():

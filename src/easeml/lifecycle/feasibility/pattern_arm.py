@@ -44,8 +44,11 @@ class PatternArm:
     ):
         """``make`` takes a number of rows and returns a fresh learner of scikit-learn's methods."""
         self.name = name
-        self._make, self._matrix, self._patterns = make, matrix, patterns
-        self._folds, self._target = folds, target
+        self._make = make
+        self._matrix = matrix
+        self._patterns = patterns
+        self._folds = folds
+        self._target = target
 
     def read(self, count: int) -> Reading:
         predicted = []

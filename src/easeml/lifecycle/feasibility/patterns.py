@@ -134,7 +134,8 @@ def shares(
     left = raw_indicators(target[rows], classes)
     prior = left.mean(axis=1)
     size = int(cut.codes.max()) + 1
-    own, part = cut.codes[rows], np.arange(len(rows)) % PARTS
+    own = cut.codes[rows]
+    part = np.arange(len(rows)) % PARTS
     sums = np.zeros((PARTS, len(left), size))
     counts = np.zeros((PARTS, size))
     for number in range(PARTS):
@@ -142,7 +143,8 @@ def shares(
         counts[number] = np.bincount(own[mine], minlength=size)
         for place, values in enumerate(left):
             sums[number, place] = np.bincount(own[mine], values[mine], minlength=size)
-    all_sums, all_counts = sums.sum(axis=0), counts.sum(axis=0)
+    all_sums = sums.sum(axis=0)
+    all_counts = counts.sum(axis=0)
     rest = (all_sums - sums + PRIOR * prior[:, None]) / (all_counts - counts + PRIOR)[:, None]
     whole = (all_sums + PRIOR * prior[:, None]) / (all_counts + PRIOR)
     return rest[part, :, own], whole[:, cut.codes[others]].T
@@ -320,7 +322,8 @@ def _phase(column: Column, periods: float, standard: np.ndarray, rows: np.ndarra
 def _unit(column: Column) -> np.ndarray:
     """Return the column stretched to [0, 1], NaN where missing."""
     assert column.numbers is not None
-    low, high = np.nanmin(column.numbers), np.nanmax(column.numbers)
+    low = np.nanmin(column.numbers)
+    high = np.nanmax(column.numbers)
     return (column.numbers - low) / ((high - low) or 1.0)
 
 

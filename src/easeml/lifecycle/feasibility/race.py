@@ -73,7 +73,8 @@ class Track:
         ends = []
         for way in before.ways:
             if way in last.ways:
-                first, second = before.losses_of(way).mean(), last.losses_of(way).mean()
+                first = before.losses_of(way).mean()
+                second = last.losses_of(way).mean()
                 slope = min(0.0, second - first) / (last.count - before.count)
                 ends.append(float(second + slope * (end - last.count)))
         return min(ends)

@@ -41,7 +41,8 @@ def hugging_face(path: str | Path, *, name: str | None = None) -> Representation
         holds no such model.
     """
     folder = Path(path)
-    torch, transformers = _library("torch"), _library("transformers")
+    torch = _library("torch")
+    transformers = _library("transformers")
     if not (folder / "config.json").is_file():
         raise InvalidInput(
             "No Hugging Face model is there.", where=str(folder), remedy="Name its folder."

@@ -112,7 +112,8 @@ class BayesError(Result):
     @property
     def advice(self) -> str:
         """What was found, and what to do next."""
-        best, name = 1 - self.estimate, "accuracy" if self.classes else "R2"
+        best = 1 - self.estimate
+        name = "accuracy" if self.classes else "R2"
         span = f"between {max(0.0, 1 - self.upper):.3f} and {1 - self.lower:.3f}"
         sure = f"{self.confidence:.0%} confidence"
         found = f"The best reachable {name} is about {best:.3f} ({span} at {sure})."

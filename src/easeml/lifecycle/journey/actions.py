@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from easeml.lifecycle.journey import estimates
 from easeml.lifecycle.journey.estimates import NO_GAIN
-from easeml.lifecycle.journey.facts import Estimate, Facts
+from easeml.lifecycle.journey.facts import Estimate, Facts, WorkLeft
 from easeml.lifecycle.journey.phrases import between, counted, goal_of, told
 from easeml.lifecycle.tool_answer import PERSON_SECOND
 
@@ -128,18 +128,24 @@ def _feasibility(facts: Facts) -> Action | None:
 
 def _search(facts: Facts) -> Action | None:
     search = facts.search
-    if search is None or search.state in ("stopped", "failed"):
+    if search is None or search.state in ("stopped", "failed", "resting"):
         return None
     gain = estimates.of_search(search)
-    tried = f"{search.tried} of {search.candidates} candidates tried"
-    if search.state == "resting" or (gain is not None and gain.high < _UP_TO_DATE):
+    if gain is not None and gain.high < _UP_TO_DATE:
         return None
-    seconds = estimates.seconds_of_search(search)
-    if search.state == "paused":
-        why = "The search is paused, and candidates are left that may be better."
-        return Action("search", "Resume the search", why, gain, 0.0, seconds, (tried,))
+    title = "Let the search go on"
     why = "The search goes on by itself. Nothing has to be done for it."
-    return Action("search", "Let the search go on", why, gain, 0.0, seconds, (tried,))
+    if search.state == "paused":
+        title = "Resume the search"
+        why = "The search is paused, and candidates are left that may be better."
+    return Action(
+        "search",
+        title,
+        why,
+        gain,
+        device_seconds=estimates.seconds_of_search(search),
+        evidence=(f"{search.tried} of {search.candidates} candidates tried",),
+    )
 
 
 def _ask_labels(facts: Facts) -> Action | None:
@@ -152,13 +158,14 @@ def _ask_labels(facts: Facts) -> Action | None:
 
 
 def _labels(facts: Facts) -> Action | None:
-    suspects, left = facts.suspects, facts.work.get("check-label")
+    suspects = facts.suspects
     if suspects is None or not suspects.listed:
         return None
+    left = facts.work.get("check-label")
     if left is not None and not left.items:
         return None
     items = min(_AT_ONCE, left.items if left else suspects.listed)
-    minutes = items * (left.seconds / 60 if left else _LABEL_MINUTES)
+    minutes = items * _minutes_each(left, _LABEL_MINUTES)
     share = suspects.expected / max(1, suspects.rows)
     why = (
         f"About {suspects.expected:.0f} of {suspects.rows:,} answers in column '{facts.target}' "
@@ -169,12 +176,19 @@ def _labels(facts: Facts) -> Action | None:
     return Action("check-labels", "Check labels that look wrong", why, gain, minutes, 0.0, (found,))
 
 
+def _minutes_each(left: WorkLeft | None, usual: float) -> float:
+    """Return the minutes that a person needs for an item, as measured where there are any."""
+    if left is None or not left.items:
+        return usual
+    return left.seconds / 60
+
+
 def _pool(facts: Facts) -> Action | None:
-    pool, left = facts.count("pool"), facts.work.get("label")
+    pool = facts.count("pool")
     if not pool:
         return None
     items = min(_AT_ONCE, pool)
-    minutes = items * (left.seconds / 60 if left and left.items else _LABEL_MINUTES)
+    minutes = items * _minutes_each(facts.work.get("label"), _LABEL_MINUTES)
     why = (
         f"{pool:,} rows have no '{facts.target}' yet; {facts.count('train'):,} training rows have "
         f"one. Name it for the {items} that tell most."
@@ -188,12 +202,12 @@ def _pool(facts: Facts) -> Action | None:
 
 
 def _cells(facts: Facts) -> Action | None:
-    left = facts.work.get("repair-cell")
     if not facts.holes:
         return None
     worst = max(facts.holes, key=lambda name: facts.holes[name])
-    items = min(_AT_ONCE, left.items if left and left.items else _AT_ONCE)
-    minutes = items * (left.seconds / 60 if left and left.items else _CELL_MINUTES)
+    left = facts.work.get("repair-cell")
+    items = min(_AT_ONCE, left.items) if left and left.items else _AT_ONCE
+    minutes = items * _minutes_each(left, _CELL_MINUTES)
     why = (
         f"Cells are missing in {counted(len(facts.holes), 'column')}, most in '{worst}' "
         f"({facts.holes[worst]:.0%} of the rows). Fill in those that change predictions."

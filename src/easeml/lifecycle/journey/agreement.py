@@ -55,7 +55,9 @@ def settled(answers: Mapping[str, str], experts: Collection[str]) -> str:
     """
     by_experts = [value for user, value in answers.items() if user in experts]
     said = by_experts or list(answers.values())
-    votes = {value: sum(is_same(value, other) for other in said) for value in said}
+    votes = {}
+    for value in said:
+        votes[value] = sum(is_same(value, other) for other in said)
     most = max(votes.values())
     return next(value for value in reversed(said) if votes[value] == most)
 

@@ -33,8 +33,8 @@ def in_order(
 ) -> list[int]:
     """Return the places of items in the order in which they are to be asked.
 
-    What brings most for a second of a person comes first. Of a kind that hardly anybody answered the
-    best few come before all, so that kinds can be compared by what they bring and take.
+    What brings most for a second of a person comes first. Of a kind that hardly anybody answered
+    the best few come before all, so that kinds can be compared by what they bring and take.
 
     Args:
         kinds: of the items.

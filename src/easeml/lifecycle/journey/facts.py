@@ -26,10 +26,10 @@ class Estimate:
 class Feasible:
     """What the tool ``feasibility`` said of train and validation rows.
 
-    ``unit``: accuracy or R2. ``goal``: the one it was asked about, None for none. ``best``: what any
-    model can reach; ``reached``: what a quick learner does. ``noise``: the share of wrong labels, at
-    most. ``more_rows``: labelled rows to add until the verdict is clear. ``doubled``: what a quick
-    learner should reach with twice the rows. None: not told.
+    ``unit``: accuracy or R2. ``goal``: the one it was asked about, None for none. ``best``: what
+    any model can reach; ``reached``: what a quick learner does. ``noise``: the share of wrong
+    labels, at most. ``more_rows``: labelled rows to add until the verdict is clear. ``doubled``:
+    what a quick learner should reach with twice the rows. None: not told.
     """
 
     verdict: str
@@ -112,14 +112,13 @@ class Proposed:
 class Facts:
     """What is known of an application.
 
-    ``quality``: of what serves, on validation rows, in the unit of the goal. ``tested``: the same on
-    test rows. ``lower_is_better``: of that unit. ``holes``: share of missing cells by input column.
-    ``leaks``: input columns that may know the target.
-    ``rarest``: the class with fewest rows, with their number. ``meter``: what it said of the
-    validation rows. ``watched``: what monitoring said last. ``remedy``: what ``debug`` proposed
-    since; None: it was not asked, or has none. ``asked``: tools that are being asked now.
-    ``stale``: tools whose answer is of an older version of the data, or another goal. ``parts``:
-    the further conditions of the goal.
+    ``quality``: of what serves, on validation rows, in the unit of the goal. ``tested``: the same
+    on test rows. ``lower_is_better``: of that unit. ``holes``: share of missing cells by input
+    column. ``leaks``: input columns that may know the target. ``rarest``: the class with fewest
+    rows, with their number. ``meter``: what it said of the validation rows. ``watched``: what
+    monitoring said last. ``remedy``: what ``debug`` proposed since; None: it was not asked, or has
+    none. ``asked``: tools that are being asked now. ``stale``: tools whose answer is of an older
+    version of the data, or another goal. ``parts``: the further conditions of the goal.
     """
 
     target: str

@@ -27,8 +27,8 @@ class Goal:
     """What is to be reached.
 
     ``objective``: its name; empty where the default of the target is meant. ``value``: in the
-    objective's own unit. ``text``: as it was written. ``wants_less``: less is better; None where the
-    text does not say. ``parts``: what has to hold as well.
+    objective's own unit. ``text``: as it was written. ``wants_less``: less is better; None where
+    the text does not say. ``parts``: what has to hold as well.
     """
 
     objective: str

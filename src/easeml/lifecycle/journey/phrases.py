@@ -25,7 +25,8 @@ def between(estimate: Estimate, unit: str) -> str:
     """Return a quality with its interval."""
     if estimate.low == estimate.high:
         return told(estimate.value, unit)
-    low, high = told(estimate.low, unit), told(estimate.high, unit)
+    low = told(estimate.low, unit)
+    high = told(estimate.high, unit)
     return f"{told(estimate.value, unit)} (between {low} and {high})"
 
 

@@ -86,7 +86,8 @@ def _to_train(facts: Facts, feasible: Feasible) -> str:
         return "To train: more rows alone will not do; the columns do not tell enough."
     if feasible.doubled is None:
         return "To train: too few rows show a curve to say it from."
-    reached, doubled = feasible.reached, between(feasible.doubled, feasible.unit)
+    reached = feasible.reached
+    doubled = between(feasible.doubled, feasible.unit)
     return (
         f"To train: a quick learner reaches {told(reached, feasible.unit)} with "
         f"{feasible.rows:,} rows, and should reach {doubled} with twice as many."

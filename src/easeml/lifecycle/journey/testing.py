@@ -14,7 +14,8 @@ _RELIABILITY = 0.95
 def rows_to_test(goal: float) -> int:
     """Return how many test rows tell a share of ``goal`` from one that is ``TOLERANCE`` less.
 
-    One test, in which a model that falls short passes with a chance of 5 %. ``goal`` lies in (0, 1).
+    One test, in which a model that falls short passes with a chance of 5 %. ``goal`` lies in (0,
+    1).
     """
     middle = min(max(goal - TOLERANCE / 2, TOLERANCE), 1 - TOLERANCE)
     condition = parse(f"n > {middle:.6f} +/- {TOLERANCE / 2:.6f}")

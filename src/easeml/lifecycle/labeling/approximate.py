@@ -107,10 +107,12 @@ class _Cells:
 
         from easeml.lifecycle.labeling.kernels_truncated import add_from_cells
 
-        task, n = game.task, len(game.task.X)
+        task = game.task
+        n = len(game.task.X)
         parts = min(get_num_threads(), len(points))
         counts = np.bincount(task.y, minlength=len(task.classes)).astype(float)
-        totals, far = np.zeros((parts, n)), np.zeros((parts, len(counts), 2))
+        totals = np.zeros((parts, n))
+        far = np.zeros((parts, len(counts), 2))
         found = np.empty((len(points), ranked), np.int32)
         add_from_cells(
             self.rows, self.ids, self.start, self.probes[points], task.X_valid[points], task.y_valid[points], task.y,

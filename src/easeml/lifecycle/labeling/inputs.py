@@ -34,7 +34,8 @@ def check_task(
     Raises: InvalidInput: if a matrix is not finite or empty, shapes do not fit, a label is missing,
         or ``k`` < 1.
     """
-    rows, valid = check_matrix(X, "X"), check_matrix(X_valid, "X_valid")
+    rows = check_matrix(X, "X")
+    valid = check_matrix(X_valid, "X_valid")
     if rows.shape[1] != valid.shape[1]:
         raise InvalidInput(
             f"It has {valid.shape[1]} columns, X has {rows.shape[1]}.",
@@ -47,7 +48,8 @@ def check_task(
     )
     classes, codes = _codes(np.concatenate([labels, valid_labels]))
     if metric == "cosine":
-        rows, valid = _unit(rows, "X"), _unit(valid, "X_valid")
+        rows = _unit(rows, "X")
+        valid = _unit(valid, "X_valid")
     elif metric != "euclidean":
         raise InvalidInput(
             f"There is no metric {metric!r}.", where="metric", remedy="Use 'euclidean' or 'cosine'."

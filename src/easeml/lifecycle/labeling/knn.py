@@ -154,10 +154,12 @@ class Game:
 
         from easeml.lifecycle.labeling.kernels import add_exact
 
-        task, n = self.task, len(self.task.X)
+        task = self.task
+        n = len(self.task.X)
         parts = min(get_num_threads(), -(-len(task.X_valid) // 4))
         constants = self._constants()
-        totals, second = np.zeros((parts, n)), np.zeros((parts if squares else 0, n))
+        totals = np.zeros((parts, n))
+        second = np.zeros((parts if squares else 0, n))
         for some in self._portions(parts, progress):
             add_exact(
                 self.blocks, n, task.X_valid[some], task.y_valid[some], constants[some], task.y, self.posterior,
@@ -172,10 +174,12 @@ class Game:
 
         from easeml.lifecycle.labeling.kernels_truncated import add_truncated
 
-        task, n = self.task, len(self.task.X)
+        task = self.task
+        n = len(self.task.X)
         parts = min(get_num_threads(), -(-len(task.X_valid) // 4))
         counts = np.bincount(task.y, minlength=len(task.classes)).astype(float)
-        totals, far = np.zeros((parts, n)), np.zeros((parts, len(counts), 2))
+        totals = np.zeros((parts, n))
+        far = np.zeros((parts, len(counts), 2))
         for some in self._portions(parts, progress):
             add_truncated(
                 self.blocks, n, task.X_valid[some], task.y_valid[some], task.y, counts,
@@ -193,7 +197,8 @@ class Game:
 
     def _constants(self) -> np.ndarray:
         """Return, for each validation row, what every row's value has beside its rank's."""
-        task, n = self.task, len(self.task.X)
+        task = self.task
+        n = len(self.task.X)
         if not self.soft:
             return np.zeros(len(task.X_valid))
         matches = (

@@ -135,9 +135,12 @@ def find_mislabelled(
     task = check_task(
         X, y, X if X_valid is None else X_valid, y if y_valid is None else y_valid, k=1
     )
-    rows, codes, n = task.X, task.y, len(task.X)
+    rows = task.X
+    codes = task.y
+    n = len(task.X)
     if X_valid is not None:
-        rows, codes = np.vstack([rows, task.X_valid]), np.append(codes, task.y_valid)
+        rows = np.vstack([rows, task.X_valid])
+        codes = np.append(codes, task.y_valid)
     chances = held_out_chances(
         rows,
         codes,
@@ -251,7 +254,8 @@ def _measured_precision(flagged: np.ndarray, false: np.ndarray) -> tuple[float, 
     """
     from scipy.stats import beta
 
-    alarms, trusted = int(false.sum()), len(false)
+    alarms = int(false.sum())
+    trusted = len(false)
     if not flagged.any():
         return float("nan"), 0.0, 1.0
     least = float(beta.ppf(0.025, alarms, trusted - alarms + 1)) if alarms else 0.0

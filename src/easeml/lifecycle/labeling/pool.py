@@ -121,7 +121,8 @@ def values_in(
     """Return the values (p,) of candidates with chances (p, classes of ``task``)."""
     from scipy.spatial.distance import cdist
 
-    n, t = len(task.X), len(task.X_valid)
+    n = len(task.X)
+    t = len(task.X_valid)
     table = rank_tables.hard(n + 1, task.k)
     sums = np.cumsum(table)
     totals = np.zeros(len(candidates))

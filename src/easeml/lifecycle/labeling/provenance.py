@@ -68,7 +68,8 @@ class Provenance:
 
         Units of ``other`` come after those of this one.
         """
-        here, there = self.take(left).units, other.take(right).units + self.n_units
+        here = self.take(left).units
+        there = other.take(right).units + self.n_units
         if len(here) != len(there):
             raise InvalidInput(
                 f"{len(here)} left rows do not pair with {len(there)} right ones.", where="right"

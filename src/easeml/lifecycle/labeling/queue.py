@@ -159,8 +159,11 @@ def choose(
     ``base`` (p,): scores before novelty; ``scale``: the distance at which a row is news.
     """
     n = min(n, len(candidates))
-    novelty, free = np.ones(len(base)), np.ones(len(base), bool)
-    rows, scores, novelties = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    novelty = np.ones(len(base))
+    free = np.ones(len(base), bool)
+    rows = np.empty(n, np.int64)
+    scores = np.empty(n)
+    novelties = np.empty(n)
     for i in range(n):
         score = np.where(free, base * novelty**diversity, -np.inf)
         best = int(score.argmax())

@@ -51,7 +51,8 @@ def threshold_knn_shapley(
     task = check_task(X, y, X_valid, y_valid, 1, metric)
     if not 0 < radius < np.inf:
         raise InvalidInput(f"Expected a number above 0, found {radius!r}.", where="radius")
-    n, t = len(task.X), len(task.X_valid)
+    n = len(task.X)
+    t = len(task.X_valid)
     harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
     totals = np.zeros(n)
     step = max(1, _PAIRS // n)
@@ -59,7 +60,8 @@ def threshold_knn_shapley(
         some = slice(start, min(start + step, t))
         inside = cdist(task.X_valid[some], task.X) <= radius
         match = inside & (task.y_valid[some, None] == task.y)
-        c, a = np.maximum(inside.sum(axis=1), 1), match.sum(axis=1)
+        c = np.maximum(inside.sum(axis=1), 1)
+        a = match.sum(axis=1)
         rest = (harmonic[c] - 1) / (c * np.maximum(c - 1, 1))
         totals += (1 / c + (harmonic[c] - 1) / c + rest) @ match - (
             1 / (c * len(task.classes)) + a * rest

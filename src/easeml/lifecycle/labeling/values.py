@@ -42,7 +42,8 @@ class Values(Result):
 
     @property
     def advice(self) -> str:
-        n, below = len(self.values), int((self.values < 0).sum())
+        n = len(self.values)
+        below = int((self.values < 0).sum())
         sure = int((self.values < -2 * self.standard_errors).sum())
         certain = (
             f", {sure} of them by more than two standard errors"

@@ -57,7 +57,8 @@ def weighted_knn_shapley(
 
     task = check_task(X, y, X_valid, y_valid, k, metric)
     check_count(levels, "levels")
-    n, t = len(task.X), len(task.X_valid)
+    n = len(task.X)
+    t = len(task.X_valid)
     ranked = n if nearest is None else min(n, check_count(nearest, "nearest"))
     voters = min(task.k, ranked)
     nodes, weights = unit_quadrature(ranked)
@@ -86,6 +87,7 @@ def unit_quadrature(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _levels(distances: np.ndarray, levels: int) -> np.ndarray:
-    low, high = distances.min(axis=1, keepdims=True), distances.max(axis=1, keepdims=True)
+    low = distances.min(axis=1, keepdims=True)
+    high = distances.max(axis=1, keepdims=True)
     share = (high - distances) / np.where(high > low, high - low, 1.0)
     return np.rint(1 + (levels - 1) * share).astype(np.int64)

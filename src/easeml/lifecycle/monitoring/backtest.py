@@ -101,7 +101,9 @@ def backtest(
             separations.append(shift.separation)
         if progress is not None:
             progress((first + 1) / (count + 1))
-    x, y, noise = np.array(moves), np.array(truths), np.array(chances)
+    x = np.array(moves)
+    y = np.array(truths)
+    noise = np.array(chances)
     prior = PRIOR * float(noise.mean()) * len(x) / count  # pairs of blocks, not blocks
     share = float(np.clip((x @ y + prior) / (x @ x + prior), 0, 1))
     drift, step = _growth(np.array(lags), (y - share * x) ** 2 - noise)

@@ -94,14 +94,11 @@ class Encoder:
     @classmethod
     def from_json(cls, state: list[dict[str, Any]]) -> Encoder:
         """Return the encoder that gave these values."""
-        columns = [
-            Column(
-                str(item["name"]),
-                None if item["median"] is None else float(item["median"]),
-                tuple(map(str, item["levels"])),
-            )
-            for item in state
-        ]
+        columns = []
+        for item in state:
+            median = None if item["median"] is None else float(item["median"])
+            levels = tuple(map(str, item["levels"]))
+            columns.append(Column(str(item["name"]), median, levels))
         return cls(tuple(columns))
 
 

@@ -69,8 +69,8 @@ class Monitor:
 
     ``quality`` of a classifier is its accuracy, of a regression the share of predictions within
     ``tolerance``. ``width`` is the number of probability columns, 1 for a single score, None for
-    none. ``batches`` and ``seen`` count what was scored, and its rows: the levels of drift tests and
-    the age of the labels depend on them. ``offset`` and ``concept`` carry what labels taught;
+    none. ``batches`` and ``seen`` count what was scored, and its rows: the levels of drift tests
+    and the age of the labels depend on them. ``offset`` and ``concept`` carry what labels taught;
     ``unlabelled`` counts the rows since, and ``labelled_day`` is the day of the last labels.
     """
 

@@ -143,26 +143,21 @@ class MonitorReport(Result):
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(
-            [
-                {
-                    "batch": self.batch,
-                    "rows": self.rows,
-                    "status": self.status,
-                    "score": self.score,
-                    "low": self.low,
-                    "high": self.high,
-                    "reference": self.reference,
-                    "labelled": self.labelled,
-                    **{
-                        f"{test.kind} drift": None if test.p_value is None else test.alarm
-                        for test in self.drift
-                    },
-                    "separation": self.separation,
-                    "overlap": self.overlap,
-                }
-            ]
-        )
+        row = {
+            "batch": self.batch,
+            "rows": self.rows,
+            "status": self.status,
+            "score": self.score,
+            "low": self.low,
+            "high": self.high,
+            "reference": self.reference,
+            "labelled": self.labelled,
+        }
+        for test in self.drift:
+            row[f"{test.kind} drift"] = None if test.p_value is None else test.alarm
+        row["separation"] = self.separation
+        row["overlap"] = self.overlap
+        return pd.DataFrame([row])
 
     def figure(self) -> Figure:
         from easeml.figures.monitoring import monitored

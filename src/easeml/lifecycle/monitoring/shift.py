@@ -34,14 +34,16 @@ def compare(reference: np.ndarray, batch: np.ndarray) -> Shift:
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
-    centre, scale = reference.mean(axis=0), reference.std(axis=0)
+    centre = reference.mean(axis=0)
+    scale = reference.std(axis=0)
     varied = scale > 0
 
     def expand(rows: np.ndarray) -> np.ndarray:
         scaled = np.clip((rows[:, varied] - centre[varied]) / scale[varied], -5, 5)
         return np.hstack([scaled, scaled**2])
 
-    known, new = expand(reference), expand(batch)
+    known = expand(reference)
+    new = expand(batch)
     if known.shape[1] == 0 or len(batch) < 2:
         return Shift(np.ones(len(reference)), float(len(reference)), 0.5)
     every = max(1, len(known) // ROWS)

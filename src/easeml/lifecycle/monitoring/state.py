@@ -97,26 +97,13 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
         )
     features = _numbers(arrays["features"], 2)
     rows, width = features.shape
-    forest = Forest(
-        **{
-            name: _numbers(arrays[f"forest_{name}"], 1, whole=name not in {"threshold", "value"})
-            for name in TREE_FIELDS
-        }
-    )
-    forest.check(width)
-    calibration = None
-    if head["maps"] is not None:
-        numbers = range(int(head["maps"]))
-        calibration = Calibration(
-            tuple(_numbers(arrays[f"scores_{n}"], 1) for n in numbers),
-            tuple(_numbers(arrays[f"chances_{n}"], 1) for n in numbers),
-        )
-    right, expected = _numbers(arrays["right"], 1), _numbers(arrays["expected"], 1)
+    forest = _forest(arrays, width)
+    calibration = _calibration(head, arrays)
+    right = _numbers(arrays["right"], 1)
+    expected = _numbers(arrays["expected"], 1)
     predictions = _numbers(arrays["predictions"], 1, whole=head["task"] == "classification")
-    if not len(right) == len(expected) == len(predictions) == rows or head["task"] not in {
-        "classification",
-        "regression",
-    }:
+    fits = len(right) == len(expected) == len(predictions) == rows
+    if not fits or head["task"] not in {"classification", "regression"}:
         raise InvalidInput("The monitor's rows do not fit together.")
     encoder = Encoder.from_json(head["encoder"])
     day = head["labelled_day"]
@@ -140,8 +127,29 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
     )
 
 
+def _forest(arrays: dict[str, np.ndarray], width: int) -> Forest:
+    """Return the trees that judge rows of ``width`` features. Raises InvalidInput."""
+    parts = {}
+    for name in TREE_FIELDS:
+        is_whole = name not in {"threshold", "value"}
+        parts[name] = _numbers(arrays[f"forest_{name}"], 1, whole=is_whole)
+    forest = Forest(**parts)
+    forest.check(width)
+    return forest
+
+
+def _calibration(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Calibration | None:
+    if head["maps"] is None:
+        return None
+    numbers = range(int(head["maps"]))
+    scores = tuple(_numbers(arrays[f"scores_{number}"], 1) for number in numbers)
+    chances = tuple(_numbers(arrays[f"chances_{number}"], 1) for number in numbers)
+    return Calibration(scores, chances)
+
+
 def _concept(values: dict[str, Any]) -> ConceptTest:
-    stake, aside = float(values["stake"]), float(values["aside"])
+    stake = float(values["stake"])
+    aside = float(values["aside"])
     if not (0 <= stake < inf and 0 <= aside <= 1):
         raise InvalidInput("The monitor's numbers are damaged.")
     return ConceptTest(int(values["labels"]), stake, aside)

@@ -100,13 +100,10 @@ def bounds_after(
         "ladder": lambda k: ladder_bound(examples, k, delta)[0],
         "gaussian noise": lambda k: noise_bound(examples, k, delta),
     }
-    return RoundBounds(
-        examples=examples,
-        delta=delta,
-        bounds=tuple(
-            RoundBound(name, k, bound(k)) for name, bound in kinds.items() for k in rounds
-        ),
-    )
+    bounds = []
+    for name, bound in kinds.items():
+        bounds += [RoundBound(name, k, bound(k)) for k in rounds]
+    return RoundBounds(examples=examples, delta=delta, bounds=tuple(bounds))
 
 
 def ladder_bound(examples: int, rounds: int, delta: float) -> tuple[float, float]:
@@ -122,12 +119,10 @@ def ladder_bound(examples: int, rounds: int, delta: float) -> tuple[float, float
     """
 
     def bound(step: float) -> float:
+        models = log_models("monotone", grid_levels(step), rounds)
         return min(
             1.0,
-            step
-            + hoeffding_deviation(
-                log_models("monotone", grid_levels(step), rounds), examples, delta
-            ),
+            step + hoeffding_deviation(models, examples, delta),
         )
 
     best = min(STEPS, key=bound)

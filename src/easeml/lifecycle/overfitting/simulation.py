@@ -158,8 +158,8 @@ Developer = Callable[[Keeper, World, np.random.Generator], Played]
 def sign_voter(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
     """Ask about random models near an edge, and end with a vote of them all.
 
-    Each has a validation score at ``edge`` above the truth, so that the answer tells on which side of
-    the truth its test score lies. It votes with the sign of what was shown.
+    Each has a validation score at ``edge`` above the truth, so that the answer tells on which side
+    of the truth its test score lies. It votes with the sign of what was shown.
 
     The boosting attack of Blum and Hardt (2015, section 4), turned against the signal: it moves the
     test score of the last model by about ``0.4 sqrt(rounds / examples)``. A vote of models that are

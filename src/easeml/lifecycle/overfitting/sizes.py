@@ -50,7 +50,8 @@ def deviation(
         return hoeffding_deviation(log_count, examples, delta)
     level = exp(-nats)
     accuracy = min(1.0, max(0.0, accuracy))
-    most, least = ceil(examples * accuracy - 1e-9), floor(examples * accuracy + 1e-9)
+    most = ceil(examples * accuracy - 1e-9)
+    least = floor(examples * accuracy + 1e-9)
     # The truth is at least `low` where so many or more right answers are not too unlikely.
     low = float(betaincinv(least, examples - least + 1, level)) if least > 0 else 0.0
     high = 1.0

@@ -108,7 +108,8 @@ class Coda(Counting):
         rows = np.flatnonzero(is_open & self.pool.contested)
         patterns, place = np.unique(self.patterns.of_example[rows], return_inverse=True)
         codes, shares = self.patterns.codes[patterns], self._class_shares()
-        marginal, chances = shares.mean(axis=0), shares[self.patterns.example[patterns]]
+        marginal = shares.mean(axis=0)
+        chances = shares[self.patterns.example[patterns]]
         now = marginal @ self.best
         expected = np.zeros(len(patterns))
         for label in range(len(self.pool.classes)):

@@ -58,7 +58,8 @@ class LabelModel:
     examples that the two predict differently, in standard errors of a share over those of them that
     are labelled. Some draws follow the root of the expected squared gap of two contenders (Neyman's
     allocation, for one who trusts the beliefs), the others the chance that two contenders differ,
-    of those whom the estimates leave in the race (for one who does not). The parts are known; the sum is easeml's.
+    of those whom the estimates leave in the race (for one who does not). The parts are known; the
+    sum is easeml's.
     """
 
     pool: Pool
@@ -130,7 +131,8 @@ class LabelModel:
         from easeml.lifecycle.picking import kernels
 
         n = self.pool.examples
-        gaps, apart = np.empty(n), np.empty(n)
+        gaps = np.empty(n)
+        apart = np.empty(n)
         kernels.dispute(
             *self.pool.dissent,
             self.pool.width,
@@ -141,7 +143,8 @@ class LabelModel:
             apart,
         )
         wanted = (is_open & self.pool.contested) * LEAST
-        trusting, careful = np.sqrt(gaps) + wanted, apart + wanted
+        trusting = np.sqrt(gaps) + wanted
+        careful = apart + wanted
         trusting /= max(float(trusting.sum()), LEAST)
         careful /= max(float(careful.sum()), LEAST)
         return DISPUTED * trusting + (1 - DISPUTED) * careful

@@ -76,7 +76,8 @@ class Session:
             InvalidInput: where the rows are not those of the last ``ask`` (in any order), or a
                 label is missing.
         """
-        rows, labels = list(rows), list(labels)
+        rows = list(rows)
+        labels = list(labels)
         if len(rows) != len(labels) or sorted(rows) != sorted(self.state.waiting):
             raise InvalidInput(
                 f"Told {len(labels)} labels of {len(rows)} rows, while {len(self.state.waiting)} "

@@ -238,7 +238,8 @@ def tune_multiplier(pool: Pool, order: np.ndarray, budget: int, rng: np.random.G
     """
     from easeml.lifecycle.picking import kernels
 
-    labels, lots = vote_labels(pool, rng), rng.random(len(order))
+    labels = vote_labels(pool, rng)
+    lots = rng.random(len(order))
     spent = [
         kernels.stream_queries(pool.slots, pool.width, labels, order, lots, multiplier)
         for multiplier in MULTIPLIERS

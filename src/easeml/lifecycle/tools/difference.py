@@ -60,7 +60,8 @@ def _ask(state: DifferenceConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer
     if not len(inputs):
         raise InvalidInput("There are no validation rows to compare models on.", where="inputs")
     old, new = facts["rivals"]["old"], facts["rivals"]["new"]
-    said_before, said_now = old(inputs), new(inputs)
+    said_before = old(inputs)
+    said_now = new(inputs)
     changed = changed_rows(said_before, said_now, state.tolerance)
     measured = _measure(facts["quality"], answers, said_before, said_now, changed, state)
     looked_at = inputs.columns[: state.columns]
@@ -155,7 +156,8 @@ def _measure(
         of_new = quality(known, now.of_rows(rows))
         draws.append((of_old, of_new, of_new - of_old, float(changed[rows].mean())))
     low, high = np.quantile(np.asarray(draws), [0.025, 0.975], axis=0)
-    of_old, of_new = quality(answers, before), quality(answers, now)
+    of_old = quality(answers, before)
+    of_new = quality(answers, now)
     found = (of_old, of_new, of_new - of_old, float(changed.mean()))
     triples = []
     for place, value in enumerate(found):

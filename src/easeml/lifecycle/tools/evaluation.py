@@ -64,7 +64,8 @@ def _ask(
 
 
 def _of_classes(found: Evaluation, right: np.ndarray, said: Unseen) -> ToolAnswer:
-    share, rows = float(right.mean()), found.rows
+    share = float(right.mean())
+    rows = found.rows
     per_class = [sum(counts) for counts in found.confusion]
     common = int(np.argmax(per_class))
     baseline = per_class[common] / rows
@@ -92,7 +93,8 @@ def _of_classes(found: Evaluation, right: np.ndarray, said: Unseen) -> ToolAnswe
 
 def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray) -> ToolAnswer:
     errors = errors[np.isfinite(errors)]
-    error, half = float(errors.mean()), _Z * float(errors.std()) / np.sqrt(len(errors))
+    error = float(errors.mean())
+    half = _Z * float(errors.std()) / np.sqrt(len(errors))
     numbers = [
         Number("error", "Mean absolute error", error, max(0.0, error - half), error + half),
         Number("rows", "Rows", found.rows),

@@ -67,7 +67,8 @@ def _ask(
 
 
 def _advice(judged: LabelErrors) -> str:
-    count, rows = int(judged.flagged.sum()), len(judged.flagged)
+    count = int(judged.flagged.sum())
+    rows = len(judged.flagged)
     if not count:
         return f"None of {rows} labels stands out as wrong."
     verb = "looks" if count == 1 else "look"

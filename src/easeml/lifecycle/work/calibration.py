@@ -1,8 +1,8 @@
 """What answers brought beside what they should have brought, kind by kind.
 
-Each answer is reckoned alone when it is asked for. Together answers can bring more, where faults are
-alike and push predictions one way, or less, where they say the same. What came is known once they
-are there: the stand-in learns again without them.
+Each answer is reckoned alone when it is asked for. Together answers can bring more, where faults
+are alike and push predictions one way, or less, where they say the same. What came is known once
+they are there: the stand-in learns again without them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What people should be asked about the rows of an application, by what an answer should bring.
 
-Labels of the pool, labels that look wrong and doubtful cells are told in one unit: the squared error
-that an answer is expected to take off predictions (``surrogate``; of numbers, as a share of their
-variance). So they can stand in one order.
+Labels of the pool, labels that look wrong and doubtful cells are told in one unit: the squared
+error that an answer is expected to take off predictions (``surrogate``; of numbers, as a share of
+their variance). So they can stand in one order.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ _STRENGTHS = np.logspace(0, 4, 9)  # of the penalty, tried by leaving each row o
 class Surrogate:
     """Ridge regression of n rows with D features on K targets, and the rows that count.
 
-    ``inverse`` (D, D): of the penalised second moments. ``weights`` (D, K). ``counted`` (D, D): mean
-    of the outer products of the rows that count. ``error``: squared error on rows left out.
+    ``inverse`` (D, D): of the penalised second moments. ``weights`` (D, K). ``counted`` (D, D):
+    mean of the outer products of the rows that count. ``error``: squared error on rows left out.
     """
 
     inverse: np.ndarray
@@ -67,8 +67,8 @@ class Surrogate:
     ) -> list[tuple[int, float]]:
         """Return at most so many rows, each the best once those before are labelled, with gains.
 
-        What a row brings does not depend on what the labels before say, so it is known ahead. A step
-        takes O(n D): two rank-one updates (Sherman and Morrison, 1950).
+        What a row brings does not depend on what the labels before say, so it is known ahead. A
+        step takes O(n D): two rank-one updates (Sherman and Morrison, 1950).
         """
         values, vectors = np.linalg.eigh(self.counted)
         side = vectors * np.sqrt(np.clip(values, 0.0, None))

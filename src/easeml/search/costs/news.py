@@ -19,7 +19,9 @@ def changed_costs(
 
     ``works``: of the arms of each job. Index and device seconds of each arm, by job.
     """
-    asked = [(name, arm) for name, job in jobs.items() for arm in job.startable.tolist()]
+    asked: list[tuple[str, int]] = []
+    for name, job in jobs.items():
+        asked += [(name, arm) for arm in job.startable.tolist()]
     expected = belief.predict([works[name][arm] for name, arm in asked]).expected
     changed: dict[str, ArmCosts] = {}
     for (name, arm), cost in zip(asked, expected.tolist(), strict=True):

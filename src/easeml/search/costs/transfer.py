@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from easeml.search.costs.model import CostModel, Work, features_of
+from easeml.search.costs.model import CostModel, Feature, Work, features_of
 
 
 def most_telling(model: CostModel, works: Sequence[Work], count: int) -> list[int]:
@@ -40,19 +40,17 @@ def _with_unseen(model: CostModel, works: Sequence[Work]) -> tuple[np.ndarray, n
 
     Works that were never seen have features of their own.
     """
-    known = model.lines_of(works).design(model.mean.size)
-    new = {
-        feature for work in works for feature, _ in features_of(work) if feature not in model.places
-    }
+    size = model.mean.size
+    known = model.lines_of(works).design(size)
+    features = [dict(features_of(work)) for work in works]
+    new = set[Feature]().union(*features).difference(model.places)
     places = {feature: place for place, feature in enumerate(sorted(new))}
     extra = np.zeros((len(works), len(places)))
-    for row, work in enumerate(works):
-        for feature, value in features_of(work):
-            if feature in places:
-                extra[row, places[feature]] = value
-    covariance = np.zeros((model.mean.size + len(places),) * 2)
-    covariance[: model.mean.size, : model.mean.size] = model.covariance
-    np.fill_diagonal(
-        covariance[model.mean.size :, model.mean.size :], [model.variances[f[0]] for f in places]
-    )
+    for row, of_work in enumerate(features):
+        for feature in new.intersection(of_work):
+            extra[row, places[feature]] = of_work[feature]
+
+    covariance = np.zeros((size + len(places),) * 2)
+    covariance[:size, :size] = model.covariance
+    np.fill_diagonal(covariance[size:, size:], [model.variances[name] for name, *_ in places])
     return np.hstack([known, extra]), covariance

@@ -94,7 +94,8 @@ def worth_returning(
 def _checked(
     steps: Sequence[float], qualities: Sequence[float], horizon: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    x, y = np.array(steps, dtype=float), np.array(qualities, dtype=float)
+    x = np.array(steps, dtype=float)
+    y = np.array(qualities, dtype=float)
     if not x.size or x.shape != y.shape or not np.isfinite([x, y]).all():
         raise InvalidInput(
             "A curve has as many finite steps as qualities, at least one.",

@@ -34,7 +34,8 @@ def gittins_index(
             np.maximum(belief.hope(arms, index), _TINY),
             np.maximum(belief.chance(arms, index), _TINY),
         )
-        low, high = np.where(hope > dear, index, low), np.where(hope > dear, high, index)
+        low = np.where(hope > dear, index, low)
+        high = np.where(hope > dear, high, index)
         ahead = index + np.log(hope / dear) * hope / chance
         there = np.abs(ahead - index) < _EXACT
         if there.all():

@@ -70,7 +70,8 @@ class FitGpp:
 
     def __init__(self, weight: float = 4.0, most: int = 1):
         """``weight``: s of the paper; ``most``: P, suspensions of one task."""
-        self._weight, self._most = weight, most
+        self._weight = weight
+        self._most = most
 
     def choose(
         self, wanted: np.ndarray, running: Running, generator: np.random.Generator
@@ -99,7 +100,8 @@ class LeastDelay:
 
     def __init__(self, weight: float = 4.0, most: int = 2):
         """``weight``: of the delay against the work put off; ``most``: suspensions of one task."""
-        self._weight, self._most = weight, most
+        self._weight = weight
+        self._most = most
 
     def choose(
         self, wanted: np.ndarray, running: Running, generator: np.random.Generator

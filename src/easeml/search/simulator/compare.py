@@ -28,9 +28,9 @@ class Setting:
     """How to compare: number of ``tenants`` under test, ``devices`` and ``seeds``.
 
     ``costs``: ``measured``, ``uniform`` (drawn anew for each seed), or ``learned``: the measured
-    ones, of which policies know only what past runs and their own have taught; ``history``: ``given`` (the
-    other tenants' qualities), ``none``, or ``misleading`` (the same, with the columns' names mixed
-    up). ``first_seed``: of them. Raises ``InvalidInput``.
+    ones, of which policies know only what past runs and their own have taught; ``history``:
+    ``given`` (the other tenants' qualities), ``none``, or ``misleading`` (the same, with the
+    columns' names mixed up). ``first_seed``: of them. Raises ``InvalidInput``.
     """
 
     tenants: int = 10

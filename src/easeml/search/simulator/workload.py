@@ -28,7 +28,8 @@ class Workload:
     models: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        quality, cost = np.array(self.quality, dtype=float), np.array(self.cost, dtype=float)
+        quality = np.array(self.quality, dtype=float)
+        cost = np.array(self.cost, dtype=float)
         shape = (len(self.tenants), len(self.models))
         if quality.shape != shape or cost.shape != shape:
             raise InvalidInput(
@@ -73,7 +74,8 @@ class Workload:
         Without a cost table every cost is 1 until ``uniform_costs`` draws them. Raises
         ``InvalidInput`` where the tables disagree.
         """
-        tenants, models = tuple(quality["tenants"]), tuple(quality["models"])
+        tenants = tuple(quality["tenants"])
+        models = tuple(quality["models"])
         values = np.array(quality["values"], dtype=float)
         if cost is None:
             return cls(values, np.ones_like(values), tenants, models)

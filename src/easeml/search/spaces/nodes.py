@@ -145,7 +145,9 @@ class Number:
 
         low, high, here = self.low, self.high, value
         if self.log:
-            low, high, here = math.log(low), math.log(high), math.log(here)
+            low = math.log(low)
+            high = math.log(high)
+            here = math.log(here)
         share = (here - low) / (high - low)
         return [min(1.0, max(0.0, share))]
 

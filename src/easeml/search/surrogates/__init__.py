@@ -1,5 +1,6 @@
 """Beliefs about the quality of arms that were not tried yet."""
 
-from easeml.search.surrogates.gaussian import Posterior, Prior, Scales
+from easeml.search.surrogates.gaussian import Posterior, Prior
+from easeml.search.surrogates.scales import Scales
 
 __all__ = ["Posterior", "Prior", "Scales"]

@@ -26,56 +26,11 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.search.links import IDENTITY, Link
+from easeml.search.surrogates.scales import Scales, frozen
 
 _SPARE_ROWS = 8  # rows of repeats kept before the first refresh
 _NO_DEVIATION = 1e-12  # standard deviation that stands for none
 _NEGLIGIBLE = 1e-3  # weight below which a scale is not looked at
-
-
-def _frozen(values: np.ndarray) -> np.ndarray:
-    values.flags.writeable = False
-    return values
-
-
-@dataclass(frozen=True, eq=False)
-class Scales:
-    """What the scale of a tenant may be.
-
-    ``factors`` (G,) above 0, their ``levels`` (G,) and ``weights`` (G,).
-
-    Raises ``InvalidInput`` where shapes do not agree, a number is not finite, a factor is not above
-    0 or a weight is negative; weights are brought to the sum 1.
-    """
-
-    factors: np.ndarray = field(default_factory=lambda: np.ones(1))
-    levels: np.ndarray = field(default_factory=lambda: np.zeros(1))
-    weights: np.ndarray = field(default_factory=lambda: np.ones(1))
-
-    def __post_init__(self) -> None:
-        parts = [np.array(part, dtype=float) for part in (self.factors, self.levels, self.weights)]
-        factors, levels, weights = parts
-        if (
-            factors.ndim != 1
-            or not factors.size
-            or any(part.shape != factors.shape for part in parts)
-        ):
-            raise InvalidInput(
-                "Factors, levels and weights must be as many.",
-                where="prior.scales",
-            )
-        if not all(np.isfinite(part).all() for part in parts) or (factors <= 0).any():
-            raise InvalidInput(
-                "Scales must be finite, and factors above 0.",
-                where="prior.scales",
-            )
-        if (weights < 0).any() or weights.sum() <= 0:
-            raise InvalidInput(
-                "Weights must be at least 0, and one above.",
-                where="prior.scales",
-            )
-        object.__setattr__(self, "factors", _frozen(factors))
-        object.__setattr__(self, "levels", _frozen(levels))
-        object.__setattr__(self, "weights", _frozen(weights / weights.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +101,8 @@ class Prior:
                 where="prior.groups",
                 remedy="Give each arm the number of its group.",
             )
-        object.__setattr__(self, "mean", _frozen(mean))
-        object.__setattr__(self, "covariance", _frozen(covariance))
+        object.__setattr__(self, "mean", frozen(mean))
+        object.__setattr__(self, "covariance", frozen(covariance))
 
     def continues(self, other: "Prior") -> bool:
         """Is this ``other`` with more arms at its end?"""
@@ -207,19 +162,20 @@ class Posterior:
     @classmethod
     def of(cls, prior: Prior) -> "Posterior":
         """Return the belief without observations."""
-        none = _frozen(np.zeros(prior.mean.size))
-        spread = _frozen(np.diagonal(prior.covariance).copy())
-        factor, misfit = _frozen(np.zeros((0, prior.mean.size))), _frozen(np.zeros((3, 3)))
+        none = frozen(np.zeros(prior.mean.size))
+        spread = frozen(np.diagonal(prior.covariance).copy())
+        factor = frozen(np.zeros((0, prior.mean.size)))
+        misfit = frozen(np.zeros((3, 3)))
         path = (np.zeros(0, dtype=int), np.zeros(0), np.zeros((3, 0)))
         return cls(
             prior,
-            _frozen(_first_rows(prior)),
+            frozen(_first_rows(prior)),
             spread,
             factor,
             none,
             none,
             misfit,
-            *map(_frozen, path),
+            *map(frozen, path),
         )
 
     @cached_property
@@ -235,7 +191,7 @@ class Posterior:
             logs = np.log(scales.weights) - np.count_nonzero(self.counts) * np.log(scales.factors)
         logs = logs - combined / (2 * scales.factors**2)
         likely = np.exp(logs - logs.max())
-        return _frozen(likely / likely.sum())
+        return frozen(likely / likely.sum())
 
     @cached_property
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -254,7 +210,7 @@ class Posterior:
 
         With the identity as link that is its mean.
         """
-        return _frozen(self.about(slice(None))[0])
+        return frozen(self.about(slice(None))[0])
 
     @cached_property
     def variance(self) -> np.ndarray:
@@ -262,7 +218,7 @@ class Posterior:
 
         It is to first order of the link (delta method).
         """
-        return _frozen(self.about(slice(None))[1])
+        return frozen(self.about(slice(None))[1])
 
     def about(self, arms: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
         """Return ``mean`` and ``variance`` of some arms only."""
@@ -272,16 +228,16 @@ class Posterior:
     @cached_property
     def latent_mean(self) -> np.ndarray:
         """Expected latent value (K,) of each arm."""
-        return _frozen((self.weights @ self.prior.combinations) @ self.rows)
+        return frozen((self.weights @ self.prior.combinations) @ self.rows)
 
     @cached_property
     def latent_variance(self) -> np.ndarray:
         """Variance (K,) of the latent value of each arm, over all scales."""
         within = float(self.weights @ self.prior.scales.factors**2) * self.spread
         if self.weights.size == 1:
-            return _frozen(within)
+            return frozen(within)
         apart = self.prior.combinations @ self.rows - self.latent_mean
-        return _frozen(within + self.weights @ (apart * apart))
+        return frozen(within + self.weights @ (apart * apart))
 
     def observe(self, arm: int, quality: float) -> "Posterior":
         """Condition on one noisy observation of ``arm``: O(t K), amortised over refreshes."""
@@ -300,15 +256,15 @@ class Posterior:
             misfit[0, 0] -= apart * apart * before / (before + 1) / self.prior.noise
         return Posterior(
             prior=self.prior,
-            rows=_frozen(self.rows + innovation[:, None] * row),
-            spread=_frozen(np.maximum(self.spread - row * row, 0.0)),
-            factor=_frozen(np.vstack([self.factor, row])),
-            counts=_frozen(counts),
-            sums=_frozen(sums),
-            misfit=_frozen(misfit),
-            pivots=_frozen(np.append(self.pivots, arm)),
-            deviations=_frozen(np.append(self.deviations, deviation)),
-            innovations=_frozen(np.column_stack([self.innovations, innovation])),
+            rows=frozen(self.rows + innovation[:, None] * row),
+            spread=frozen(np.maximum(self.spread - row * row, 0.0)),
+            factor=frozen(np.vstack([self.factor, row])),
+            counts=frozen(counts),
+            sums=frozen(sums),
+            misfit=frozen(misfit),
+            pivots=frozen(np.append(self.pivots, arm)),
+            deviations=frozen(np.append(self.deviations, deviation)),
+            innovations=frozen(np.column_stack([self.innovations, innovation])),
         )
 
     def believe(self, arms: Sequence[int]) -> "Posterior":
@@ -325,11 +281,11 @@ class Posterior:
         added = np.linalg.solve(lower, columns)
         believed = replace(
             self,
-            spread=_frozen(np.maximum(self.spread - np.einsum("ik,ik->k", added, added), 0.0)),
-            factor=_frozen(np.vstack([self.factor, added])),
-            pivots=_frozen(np.append(self.pivots, at)),
-            deviations=_frozen(np.append(self.deviations, np.diagonal(lower))),
-            innovations=_frozen(np.hstack([self.innovations, np.zeros((3, at.size))])),
+            spread=frozen(np.maximum(self.spread - np.einsum("ik,ik->k", added, added), 0.0)),
+            factor=frozen(np.vstack([self.factor, added])),
+            pivots=frozen(np.append(self.pivots, at)),
+            deviations=frozen(np.append(self.deviations, np.diagonal(lower))),
+            innovations=frozen(np.hstack([self.innovations, np.zeros((3, at.size))])),
         )
         for name in (
             "weights",
@@ -354,7 +310,7 @@ class Posterior:
             unlike = self.prior.link.improvement(*self.prior.marginals, best)
             unlike = np.where(self._is_known, total, unlike)
             total = (1 - self.prior.doubt) * total + self.prior.doubt * unlike
-        return _frozen(total)
+        return frozen(total)
 
     @property
     def _is_known(self) -> np.ndarray:
@@ -441,13 +397,13 @@ class Posterior:
         return replace(
             self,
             prior=prior,
-            rows=_frozen(
+            rows=frozen(
                 np.hstack([self.rows, _first_rows(prior)[:, old:] + self.innovations @ added])
             ),
-            spread=_frozen(np.append(self.spread, spread)),
-            factor=_frozen(np.hstack([self.factor, added])),
-            counts=_frozen(np.append(self.counts, none)),
-            sums=_frozen(np.append(self.sums, none)),
+            spread=frozen(np.append(self.spread, spread)),
+            factor=frozen(np.hstack([self.factor, added])),
+            counts=frozen(np.append(self.counts, none)),
+            sums=frozen(np.append(self.sums, none)),
         )
 
 
@@ -474,7 +430,7 @@ def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
     misfit = innovations.T @ innovations
     path = (seen, np.diagonal(lower).copy(), innovations.T.copy())
     return Posterior(
-        prior, *map(_frozen, (rows, spread, factor, counts.copy(), sums.copy(), misfit, *path))
+        prior, *map(frozen, (rows, spread, factor, counts.copy(), sums.copy(), misfit, *path))
     )
 
 

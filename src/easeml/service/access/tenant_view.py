@@ -20,13 +20,12 @@ class TenantView:
 
         Numbers follow the order in which tenants came, so they do not change.
         """
-        found = tx.tenants.pick("id", "name")
-        shown = {
-            id: name if caller.is_provider else f"tenant {place}"
-            for place, (id, name) in enumerate(found, 1)
-        }
-        own = dict(found).get(caller.tenant_id, "")
-        places = {id: place for place, (id, _) in enumerate(found)}
+        names: dict[str, str] = dict(tx.tenants.pick("id", "name"))
+        places = {id: place for place, id in enumerate(names)}
+        shown = names
+        if not caller.is_provider:
+            shown = {id: f"tenant {place + 1}" for id, place in places.items()}
+        own = names.get(caller.tenant_id, "")
         return cls(caller, {**shown, caller.tenant_id: own}, places)
 
     def name(self, tenant_id: str) -> str:

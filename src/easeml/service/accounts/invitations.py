@@ -222,17 +222,20 @@ def _revoke(store: Store, caller: Caller, invitation_id: str, **equals: str) -> 
 
 def _shown(tx: Transaction, found: list[Invitation]) -> list[InvitationAnswer]:
     """Return invitations with the names of what they are about, which are read together."""
-    people = [one.made_by for one in found] + [one.used_by for one in found]
-    users = {one.id: one.name for one in tx.users.list(id=list(set(people)), limit=None)}
-    ids = list({one.application_id for one in found})
-    applications = dict(tx.unscoped().applications.pick("id", "name", id=ids))
-    tenants = dict(tx.tenants.pick("id", "name", id=list({one.tenant_id for one in found})))
-    return [
-        InvitationAnswer(
+    user_ids = {one.made_by for one in found} | {one.used_by for one in found}
+    application_ids = {one.application_id for one in found}
+    tenant_ids = {one.tenant_id for one in found}
+    users = {one.id: one.name for one in tx.users.list(id=list(user_ids), limit=None)}
+    applications = dict(tx.unscoped().applications.pick("id", "name", id=list(application_ids)))
+    tenants = dict(tx.tenants.pick("id", "name", id=list(tenant_ids)))
+    answers = []
+    for one in found:
+        is_to_own_tenant = one.kind == InvitationKind.OWN_TENANT
+        answer = InvitationAnswer(
             id=one.id,
             kind=one.kind,
             role=one.role,
-            tenant="" if one.kind == InvitationKind.OWN_TENANT else tenants[one.tenant_id],
+            tenant="" if is_to_own_tenant else tenants[one.tenant_id],
             application_id=one.application_id,
             application=applications.get(one.application_id, ""),
             by=users.get(one.made_by, ""),
@@ -241,5 +244,5 @@ def _shown(tx: Transaction, found: list[Invitation]) -> list[InvitationAnswer]:
             expires=one.expires,
             used_by=users.get(one.used_by, ""),
         )
-        for one in found
-    ]
+        answers.append(answer)
+    return answers

@@ -21,9 +21,10 @@ def accept(store: Store, wish: Joining, origin: str = "") -> Joined:
     """Take an invitation: return a key, as signing in does, and the page that it leads to.
 
     ``origin``: see ``ApiKey``. A name that is new makes a user with this password. One that is
-    taken is taken for the one who has it, and has to come with their password. Raises what ``invitations.usable`` does,
-    ``InvalidInput`` for a password that is easy to guess, ``NotSignedIn`` for a wrong one,
-    ``NotAllowed`` for a disabled user, and ``Conflict`` for who has already what it leads to.
+    taken is taken for the one who has it, and has to come with their password. Raises what
+    ``invitations.usable`` does, ``InvalidInput`` for a password that is easy to guess,
+    ``NotSignedIn`` for a wrong one, ``NotAllowed`` for a disabled user, and ``Conflict`` for who
+    has already what it leads to.
     """
     with store.read() as tx:
         invitations.usable(tx, wish.secret)

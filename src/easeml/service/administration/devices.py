@@ -106,13 +106,33 @@ def _check_shared(settings: Settings) -> None:
 
 
 def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[WorkerDevice]:
+    under_way = _under_way(tx, workers)
+    latest = tx.now() - settings.lease_seconds
+    devices = []
+    for worker in workers:
+        tasks = under_way[worker.id]
+        is_silent = worker.heartbeat < latest
+        device = WorkerDevice(
+            id=worker.id,
+            machine=worker.host.partition(" ")[0],
+            process=worker.pid,
+            state=_state(worker, is_busy=bool(tasks), is_silent=is_silent),
+            tasks=tasks,
+            joined=worker.created,
+            heard=worker.heartbeat,
+        )
+        devices.append(device)
+    return devices
+
+
+def _under_way(tx: Transaction, workers: list[Process]) -> defaultdict[str, list[RunningTask]]:
+    """Return what runs on workers, by the id of the worker."""
     tables = tx.unscoped()
     ids = [worker.id for worker in workers]
     attempts = tables.attempts.list(process_id=ids, state=AttemptState.RUNNING, limit=None)
-    tasks = {
-        task.id: task for task in tables.tasks.list(id=[a.task_id for a in attempts], limit=None)
-    }
-    tenants = dict(tx.tenants.pick("id", "name", id=[task.tenant_id for task in tasks.values()]))
+    found = tables.tasks.list(id=[attempt.task_id for attempt in attempts], limit=None)
+    tasks = {task.id: task for task in found}
+    tenants = dict(tx.tenants.pick("id", "name", id=[task.tenant_id for task in found]))
     under_way: defaultdict[str, list[RunningTask]] = defaultdict(list)
     for attempt in attempts:
         task = tasks[attempt.task_id]
@@ -123,21 +143,7 @@ def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[W
             since=attempt.started,
         )
         under_way[attempt.process_id].append(run)
-    latest = tx.now() - settings.lease_seconds
-    return [
-        WorkerDevice(
-            id=worker.id,
-            machine=worker.host.partition(" ")[0],
-            process=worker.pid,
-            state=_state(
-                worker, is_busy=bool(under_way[worker.id]), is_silent=worker.heartbeat < latest
-            ),
-            tasks=under_way[worker.id],
-            joined=worker.created,
-            heard=worker.heartbeat,
-        )
-        for worker in workers
-    ]
+    return under_way
 
 
 def _state(worker: Process, *, is_busy: bool, is_silent: bool) -> DeviceState:

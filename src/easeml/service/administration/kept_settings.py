@@ -39,8 +39,9 @@ Value = Annotated[str, Field(min_length=1, max_length=100, description="what it 
 def change(store: Store, settings: Settings, caller: Caller, name: str, *, value: Value) -> Setting:
     """Change a setting while easeml runs (providers only); the scheduler follows at once.
 
-    Only ``policy`` and ``optimizer`` can be changed so. Raises ``NotAllowed``, ``InvalidInput`` for another setting
-    or a value that it cannot have, ``Conflict`` where a flag or an environment variable sets it.
+    Only ``policy`` and ``optimizer`` can be changed so. Raises ``NotAllowed``, ``InvalidInput`` for
+    another setting or a value that it cannot have, ``Conflict`` where a flag or an environment
+    variable sets it.
     """
     caller.require_provider()
     if name not in _CHECKS:

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from easeml.contract.states import AttemptState, Lane, ProcessState, TaskState
 from easeml.service.access.caller import Caller
-from easeml.store import Store
+from easeml.store import Store, Tables
 
 Labels = tuple[str, ...]
+_Counts = dict[Labels, float]
+_ENDED = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +37,7 @@ def read(store: Store, caller: Caller, silence: float) -> list[Family]:
         earliest = tx.now() - silence
         processes = tx.processes.list(state=ProcessState.RUNNING, limit=None)
         alive = [str(one.kind) for one in processes if one.heartbeat >= earliest]
-        tasks = {
-            (str(lane), str(state)): float(count)
-            for lane in Lane
-            for state, count in tables.tasks.count_by("state", lane=lane).items()
-        }
-        ended = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
-        over = {key: count for key, count in tasks.items() if key[1] in ended}
-        open_now = {key: count for key, count in tasks.items() if key[1] not in ended}
+        open_now, over = _tasks(tables)
         lost = tables.attempts.count(state=AttemptState.LOST)
         return [
             _gauge("processes", "Processes that give signs of life.", "kind", _counted(alive)),
@@ -59,14 +54,27 @@ def read(store: Store, caller: Caller, silence: float) -> list[Family]:
         ]
 
 
+def _tasks(tables: Tables) -> tuple[_Counts, _Counts]:
+    """Return the numbers of tasks that wait or run, and of those that ended, by lane and state."""
+    open_now: _Counts = {}
+    over: _Counts = {}
+    for lane in Lane:
+        for state, count in tables.tasks.count_by("state", lane=lane).items():
+            counts = over if state in _ENDED else open_now
+            counts[str(lane), str(state)] = float(count)
+    return open_now, over
+
+
 def _counted(kinds: list[str]) -> dict[str, int]:
     return {kind: kinds.count(kind) for kind in set(kinds)}
 
 
 def _gauge(name: str, about: str, label: str, counts: dict[str, int]) -> Family:
-    labels = (label,) if label else ()
-    values = {((str(key),) if label else ()): float(count) for key, count in counts.items()}
-    return Family(name, about, labels, values)
+    """Return numbers by a label; without one, the only number."""
+    if not label:
+        return Family(name, about, (), {(): float(sum(counts.values()))})
+    values = {(str(key),): float(count) for key, count in counts.items()}
+    return Family(name, about, (label,), values)
 
 
 def _total(name: str, about: str, count: int) -> Family:

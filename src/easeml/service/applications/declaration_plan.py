@@ -3,6 +3,7 @@
 The declaration is checked against the inferred columns.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from easeml.contract.applications import Declaration, ModelOption, Proposal
@@ -71,14 +72,7 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
     ``trials`` help to predict costs.
     """
     columns = plan.columns
-    rows, inputs = (
-        plan.upload.summary.rows or 0,
-        width([report.to_json() for report in columns.columns]),
-    )
-    fitting = [match.module for match in plan.models if match.fits]
-    works = [default_work(module, rows, inputs) for module in fitting]
-    costs = cost_belief(registry, trials).predict(works).expected.tolist()
-    cost = {module.name: seconds for module, seconds in zip(fitting, costs, strict=True)}
+    costs = _predicted_costs(plan, registry, trials)
     return Proposal(
         columns=[Column(**report.to_json()) for report in columns.columns],
         target=columns.target,
@@ -87,18 +81,30 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
         objectives=objectives.options(plan.objectives, plan.objective),
         families=objectives.families(registry, columns.schema_out),
         labels=labels_of(columns.schema_out.to_json()) or [],
-        models=[
-            ModelOption(
-                name=m.module.name,
-                title=m.module.title,
-                about=m.module.about,
-                fits=m.fits,
-                why_not=m.why_not,
-                predicted_cost=cost.get(m.module.name),
-                space=dict(m.module.space),
-            )
-            for m in plan.models
-        ],
+        models=[_option(match, costs.get(match.module.name)) for match in plan.models],
+    )
+
+
+def _predicted_costs(plan: Plan, registry: Registry, trials: list[Trial]) -> dict[str, float]:
+    """Return the device seconds that models that fit are believed to take, by name."""
+    rows = plan.upload.summary.rows or 0
+    inputs = width([report.to_json() for report in plan.columns.columns])
+    fitting = [match.module for match in plan.models if match.fits]
+    works = [default_work(module, rows, inputs) for module in fitting]
+    costs = cost_belief(registry, trials).predict(works).expected.tolist()
+    names = [module.name for module in fitting]
+    return dict(zip(names, costs, strict=True))
+
+
+def _option(match: ModelMatch, predicted_cost: float | None) -> ModelOption:
+    return ModelOption(
+        name=match.module.name,
+        title=match.module.title,
+        about=match.module.about,
+        fits=match.fits,
+        why_not=match.why_not,
+        predicted_cost=predicted_cost,
+        space=dict(match.module.space),
     )
 
 
@@ -162,12 +168,15 @@ def _find_upload(tables: Tables, declaration: Declaration) -> tuple[Dataset, Dat
 
 def _check_rows(upload: DatasetVersion) -> None:
     rows = upload.summary.rows
-    if rows is not None and rows < FEWEST_ROWS:
-        raise InvalidInput(
-            f"The table has {rows} {'row' if rows == 1 else 'rows'}: too few to learn from and to test.",
-            where=upload.id,
-            remedy=f"Upload at least {FEWEST_ROWS} rows with a value of the target, several of each class.",
-        )
+    if rows is None or rows >= FEWEST_ROWS:
+        return
+    count = "1 row" if rows == 1 else f"{rows} rows"
+    raise InvalidInput(
+        f"The table has {count}: too few to learn from and to test.",
+        where=upload.id,
+        remedy=f"Upload at least {FEWEST_ROWS} rows with a value of the target, "
+        "several of each class.",
+    )
 
 
 def _declare_columns(upload: DatasetVersion, declaration: Declaration) -> Columns:
@@ -192,16 +201,12 @@ def _rules(declaration: Declaration) -> Rules:
 
 
 def _check_models(declaration: Declaration, models: list[ModelMatch], rules: Rules) -> None:
+    """Check the models that a declaration names, and that any is left to search."""
     by_name = {match.module.name: match for match in models}
-    for where in ("models", "exclude"):
-        for name in getattr(declaration, where) or []:
-            if name not in by_name:
-                remedy = knowledge_base.likely(name, by_name)
-                raise InvalidInput(f"There is no model {name!r}.", where=where, remedy=remedy)
+    _check_known(declaration.models or [], by_name, "models")
+    _check_known(declaration.exclude, by_name, "exclude")
     for name, wishes in declaration.constrain.items():
-        if name not in by_name:
-            remedy = knowledge_base.likely(name, by_name)
-            raise InvalidInput(f"There is no model {name!r}.", where="constrain", remedy=remedy)
+        _check_known([name], by_name, "constrain")
         spaces.narrow(by_name[name].module.space, wishes, f"constrain.{name}")
     for name in declaration.models or []:
         if not by_name[name].fits:
@@ -217,6 +222,13 @@ def _check_models(declaration: Declaration, models: list[ModelMatch], rules: Rul
         raise InvalidInput(
             "No model is left to search.", where="models", remedy="Allow more models."
         )
+
+
+def _check_known(names: Iterable[str], by_name: Mapping[str, ModelMatch], where: str) -> None:
+    for name in names:
+        if name not in by_name:
+            remedy = knowledge_base.likely(name, by_name)
+            raise InvalidInput(f"There is no model {name!r}.", where=where, remedy=remedy)
 
 
 def told(plan: Plan) -> Json:

@@ -25,6 +25,7 @@ MeasureName = Annotated[
 _CATEGORY = "category"
 _MOST = 12  # of an application
 _MOST_GROUPS = 12  # of a column that is offered
+_OFFERED_CLASSES = 4
 
 
 def get(store: Store, caller: Caller, application_id: str) -> Measures:
@@ -37,8 +38,8 @@ def get(store: Store, caller: Caller, application_id: str) -> Measures:
 def ask(store: Store, caller: Caller, application_id: str, measure: MeasureName) -> Measures:
     """Measure the models of an application by more: those there are, and those to come.
 
-    The same again measures what was not yet. Raises ``NotFound``, and ``InvalidInput`` for a measure
-    that there is not or that does not fit.
+    The same again measures what was not yet. Raises ``NotFound``, and ``InvalidInput`` for a
+    measure that there is not or that does not fit.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -146,14 +147,23 @@ def _offered(version: DatasetVersion, registry: Registry) -> list[str]:
     """Return measures that fit, for who does not know how they are written."""
     if not version.schema_out:
         return []
+    families = []
+    for family in registry.families_for(version.schema_out):
+        if family.takes == ("class",) and family.sought:
+            families.append(family.name)
+    labels = labels_of(version.schema_out) or []
+    of_classes = []
+    for label in labels[:_OFFERED_CLASSES]:
+        of_classes += [f"{family}({quoted(label)})" for family in families]
+    gaps = [f"{GAP}({quoted(name)})" for name in _columns_with_groups(version)]
+    return [*of_classes, *gaps, f"{NOISY}(0.1)"]
+
+
+def _columns_with_groups(version: DatasetVersion) -> list[str]:
+    """Return the inputs that have few classes, by name."""
     found = []
-    for label in (labels_of(version.schema_out) or [])[:4]:
-        for family in registry.families_for(version.schema_out):
-            if family.takes == ("class",) and family.sought:
-                found.append(f"{family.name}({quoted(label)})")
     for column in version.columns:
-        classes = column.get("classes", [])
-        is_input = column["role"] == "input" and column["type"] == _CATEGORY
-        if is_input and len(classes) <= _MOST_GROUPS:
-            found.append(f"{GAP}({quoted(column['name'])})")
-    return [*found, f"{NOISY}(0.1)"]
+        is_category = column["role"] == "input" and column["type"] == _CATEGORY
+        if is_category and len(column.get("classes", [])) <= _MOST_GROUPS:
+            found.append(column["name"])
+    return found

@@ -119,12 +119,12 @@ def _axis(name: str, models: list[TrainedModel]) -> ParetoAxis:
             return ParetoAxis(
                 name=name, title=name, unit=measure.unit, lower_is_better=measure.lower_is_better
             )
-    known = {one for model in models for one in model.measures}
+    known = set(_TAKEN).union(*(model.measures for model in models))
+    likely = knowledge_base.likely(name, known)
     raise InvalidInput(
         f"No model is measured by {name!r}.",
         where="axis",
-        remedy=f"Ask for it: easeml app models ID --measure {name!r}. "
-        + knowledge_base.likely(name, {*known, *_TAKEN}),
+        remedy=f"Ask for it: easeml app models ID --measure {name!r}. {likely}",
     )
 
 

@@ -124,11 +124,11 @@ def _may_still_hear(tx: Transaction, one: Subscription) -> bool:
 def _kinds(one: Subscription) -> list[str]:
     """Return the whole names of the kinds that a subscription asks for, and its tests."""
     asked = set(one.kinds)
-    chosen = [
-        kind
-        for kind in notifications.KINDS
-        if not asked or kind in asked or kind.partition(".")[0] in asked
-    ]
+    chosen = []
+    for kind in notifications.KINDS:
+        family = kind.partition(".")[0]
+        if not asked or asked.intersection([kind, family]):
+            chosen.append(kind)
     return [*chosen, subscriptions.TEST]
 
 

@@ -91,7 +91,8 @@ def confirm(
 ) -> SubscriptionAnswer:
     """Confirm an address of mail by the code that it got; from then on it is told.
 
-    Raises ``NotFound``, and ``Conflict`` for a wrong code; after five of them the subscription ends.
+    Raises ``NotFound``, and ``Conflict`` for a wrong code; after five of them the subscription
+    ends.
     """
     with store.write() as tx:
         rows = tx.scoped(caller.tenant_id).subscriptions

@@ -32,7 +32,8 @@ def _with_added(tx: Transaction, installed: Registry, wanted: dict[str, list[str
     """Return ``installed`` with the added modules of the ``wanted`` tenants."""
     # Who asks may have handed over a whole knowledge base; what was added is read anew.
     own = [module for module in installed.modules if not module.source]
-    names, problems = {module.name for module in own}, list(installed.problems)
+    names = {module.name for module in own}
+    problems = list(installed.problems)
     added: list[Module] = []
     private: dict[str, str] = {}
     found = tx.module_marks.pick("id", "source", "tenant_id", state=ModuleState.READY, **wanted)

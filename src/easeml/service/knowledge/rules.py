@@ -50,10 +50,7 @@ def check_monotonic(rules: Rules, schema_in: Json, schema_out: Json) -> None:
     """
     if not rules.monotonic:
         return
-    labels = labels_of(schema_out)
-    answer = next(iter(schema_out["nodes"].values()))
-    is_number = labels is None and answer.get("dim") == [1]
-    if not is_number and (labels is None or len(labels) != 2):
+    if not _can_rise_and_fall(schema_out):
         raise InvalidInput(
             "What rises and falls is a number, or the probability of one of two classes; this target "
             "is neither.",
@@ -75,6 +72,15 @@ def check_monotonic(rules: Rules, schema_in: Json, schema_out: Json) -> None:
                 where="monotonic",
                 remedy=f"Declare it as one (--set '{column}=number'), or leave the rule out.",
             )
+
+
+def _can_rise_and_fall(schema_out: Json) -> bool:
+    """Tell whether the answer is a number, or one of two classes."""
+    labels = labels_of(schema_out)
+    if labels is not None:
+        return len(labels) == 2
+    answer = next(iter(schema_out["nodes"].values()))
+    return answer.get("dim") == [1]
 
 
 def space_of(model: Module, rules: Rules) -> Json | None:

@@ -17,7 +17,9 @@ from easeml.store import Transaction
 from easeml.store.records import Candidate, DatasetVersion, Task
 
 _MOST = 2000  # the newest trials suffice to learn from
-_MOST_NUMBERS, _SOME_NUMBERS = 1000, 100  # features of a picture, tensor or graph
+_MOST_NUMBERS = 1000  # features of a picture, tensor or graph
+_SOME_NUMBERS = 100  # of one whose size is not known
+_IDS_AT_ONCE = 500  # in one statement
 _MOST_TRIALS = 1000  # the newest, that costs are learned from
 
 
@@ -194,6 +196,11 @@ def _numbers(content: Mapping[str, Any]) -> int:
 
 
 def _by_id(rows, ids: Sequence[str]) -> dict:
+    """Return the rows with these ids, which are asked for some at a time."""
     wanted = list(set(ids))
-    chunks = [wanted[start : start + 500] for start in range(0, len(wanted), 500)]
-    return {record.id: record for chunk in chunks for record in rows.list(id=chunk, limit=None)}
+    found = {}
+    for start in range(0, len(wanted), _IDS_AT_ONCE):
+        some = wanted[start : start + _IDS_AT_ONCE]
+        for record in rows.list(id=some, limit=None):
+            found[record.id] = record
+    return found

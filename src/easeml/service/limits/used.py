@@ -23,16 +23,22 @@ def exhausted(tx: Transaction, limits: Mapping[str, TenantLimits]) -> dict[str, 
 
     ``limits``: what each may use. At most two statements for any number of tenants.
     """
-    by_month = {id: own.month_seconds for id, own in limits.items()}
-    by_storage = {id: own.storage for id, own in limits.items()}
-    seconds = month_seconds(tx, [id for id, most in by_month.items() if most is not None])
-    bytes_kept = stored(tx, [id for id, most in by_storage.items() if most is not None])
+    most_bytes = {}
+    most_seconds = {}
+    for id, own in limits.items():
+        if own.storage is not None:
+            most_bytes[id] = own.storage
+        if own.month_seconds is not None:
+            most_seconds[id] = own.month_seconds
+
     found = {}
-    for id, most in by_storage.items():
-        if most is not None and bytes_kept[id] >= most:
+    bytes_kept = stored(tx, most_bytes)
+    for id, most in most_bytes.items():
+        if bytes_kept[id] >= most:
             found[id] = Exhausted(full(bytes_kept[id], most))
-    for id, most in by_month.items():
-        if most is not None and seconds[id] >= most:
+    seconds = month_seconds(tx, most_seconds)
+    for id, most in most_seconds.items():
+        if seconds[id] >= most:
             found[id] = _month_is_over(tx.now(), seconds[id], most)
     return found
 

@@ -213,9 +213,11 @@ def kind_of_target(tables: Tables, application: Application) -> str:
 def masked_inputs(tables: Tables, application: Application) -> list[str]:
     """Return the columns that models predict by, and whose values the log does not keep."""
     log = tables.request_logs.find(id=application.id)
+    if log is None:
+        return []
     version = tables.versions.get(application.version_id)
     inputs = {column["name"] for column in version.columns if column["role"] == "input"}
-    return [name for name in (log.masked if log is not None else []) if name in inputs]
+    return [name for name in log.masked if name in inputs]
 
 
 def target_of(tables: Tables, application: Application) -> ColumnSeen | None:

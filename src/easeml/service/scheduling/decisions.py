@@ -1,6 +1,6 @@
 """The scheduler's decisions one by one, each with the scores behind it; other tenants by number."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from easeml.contract.resources import Page
@@ -80,9 +80,8 @@ def _steps(tx: Transaction, view: TenantView, numbered: list[Numbered]) -> list[
     tables = tx.unscoped()
     found = [decision for _, decision in numbered]
     jobs = {job.id: job for job in tables.jobs.list(id=_distinct(found, "job_id"), limit=None)}
-    tasks = {
-        task.id: task for task in tables.tasks.list(id=_distinct(found, "task_id"), limit=None)
-    }
+    of_decisions = tables.tasks.list(id=_distinct(found, "task_id"), limit=None)
+    tasks = {task.id: task for task in of_decisions}
     wanted = [job.application_id for job in jobs.values()]
     applications = {one.id: one for one in tables.applications.list(id=wanted, limit=None)}
     steps = []
@@ -142,25 +141,39 @@ def explained(explanation: Mapping[str, Any], tenant_id: str, view: TenantView) 
         waited=None if last is None else explanation["step"] - last,
         best_so_far=explanation.get("best_so_far"),
         compared=explanation.get("arms_compared", 0),
-        rivals=[
-            Rival(
-                tenant=view.name(entry["tenant"]),
-                own=view.is_own(entry["tenant"]),
-                rate=entry["rate"],
-                chosen=entry["tenant"] == tenant_id,
-            )
-            for entry in explanation.get("tenants", [])
-        ],
-        candidates=[
-            Scored(
-                name=name,
-                score=entry["score"],
-                mean=entry["mean"],
-                sd=entry["sd"],
-                cost=entry["cost"],
-                gain=gain_of(entry, explanation.get("best_so_far")),
-                chosen=place == 0,
-            )
-            for place, (name, entry) in enumerate(zip(names, top, strict=True))
-        ],
+        rivals=_rivals(explanation, tenant_id, view),
+        candidates=_scored(explanation, names),
     )
+
+
+def _rivals(explanation: Mapping[str, Any], chosen: str, view: TenantView) -> list[Rival]:
+    """Return the tenants that were compared; ``chosen``: the one whose turn it was."""
+    rivals = []
+    for entry in explanation.get("tenants", []):
+        tenant_id = entry["tenant"]
+        rival = Rival(
+            tenant=view.name(tenant_id),
+            own=view.is_own(tenant_id),
+            rate=entry["rate"],
+            chosen=tenant_id == chosen,
+        )
+        rivals.append(rival)
+    return rivals
+
+
+def _scored(explanation: Mapping[str, Any], names: Sequence[str]) -> list[Scored]:
+    """Return the best candidates with their scores, the chosen one first."""
+    best = explanation.get("best_so_far")
+    candidates = []
+    for name, entry in zip(names, explanation.get("top", []), strict=True):
+        candidate = Scored(
+            name=name,
+            score=entry["score"],
+            mean=entry["mean"],
+            sd=entry["sd"],
+            cost=entry["cost"],
+            gain=gain_of(entry, best),
+            chosen=not candidates,
+        )
+        candidates.append(candidate)
+    return candidates

@@ -160,15 +160,16 @@ def _devices(
     tx: Transaction, view: TenantView, decision: Decision
 ) -> tuple[list[Device], list[DeviceTask]]:
     """Return what the devices of the search did around a decision."""
-    since, until = decision.created - _AROUND, decision.created + _AROUND
-    around = [one for one in tx.unscoped().attempts.list(limit=None) if _is_in(one, since, until)]
-    tasks = {
-        task.id: task
-        for task in tx.unscoped().tasks.list(id=[one.task_id for one in around], limit=None)
-        if task.lane == Lane.SEARCH
-    }
-    processes = list(dict.fromkeys(one.process_id for one in around if one.task_id in tasks))
-    devices = [Device(name=str(number), here=True) for number in range(1, len(processes) + 1)]
+    tables = tx.unscoped()
+    since = decision.created - _AROUND
+    until = decision.created + _AROUND
+    around = [one for one in tables.attempts.list(limit=None) if _is_in(one, since, until)]
+    tasks = {}
+    for task in tables.tasks.list(id=[one.task_id for one in around], limit=None):
+        if task.lane == Lane.SEARCH:
+            tasks[task.id] = task
+
+    device_of: dict[str, int] = {}  # by process, in the order in which they began
     timeline = []
     for attempt in around:
         task = tasks.get(attempt.task_id)
@@ -176,7 +177,7 @@ def _devices(
             continue
         is_own = view.is_own(task.tenant_id)
         run = DeviceTask(
-            device=processes.index(attempt.process_id),
+            device=device_of.setdefault(attempt.process_id, len(device_of)),
             lane=task.lane,
             tenant=view.name(task.tenant_id),
             place=view.place(task.tenant_id),
@@ -187,6 +188,7 @@ def _devices(
             finished=attempt.finished,
         )
         timeline.append(run)
+    devices = [Device(name=str(number), here=True) for number in range(1, len(device_of) + 1)]
     return devices, timeline
 
 

@@ -27,34 +27,62 @@ def loss_curve(results: Iterable[Result], start: float, end: float, name: str = 
     ``results``; its loss is against its best of them all.
     """
     ordered = sorted(results)
-    goal: dict[str, float] = {}
-    for result in ordered:
-        if result.quality is not None:
-            goal[result.job] = max(goal.get(result.job, 0.0), result.quality)
+    goal = _best_of_each(ordered)
     if not goal:
         return LossCurve(name=name)
-    loss, points = dict(goal), []
+
+    points: list[_Point] = []
+    loss = dict(goal)
     for at, job, quality in ordered:
         if not points and at > start:
-            points.append((start, *_summary(loss)))
-        if quality is not None and goal[job] - quality < loss[job]:
-            loss[job] = goal[job] - quality
+            points.append(_point(start, loss))
+        if quality is None:
+            continue
+        left = goal[job] - quality
+        if left < loss[job]:
+            loss[job] = left
             if points:
-                points.append((at, *_summary(loss)))
-    points = points or [(start, *_summary(loss))]
-    points.append((max(end, points[-1][0]), *points[-1][1:]))
-    at, average, worst = (list(column) for column in zip(*points, strict=True))
-    return LossCurve(name=name, at=at, average=average, worst=worst, area=_area(points))
+                points.append(_point(at, loss))
+    if not points:
+        points.append(_point(start, loss))
 
-
-def _summary(loss: dict[str, float]) -> tuple[float, float]:
-    return sum(loss.values()) / len(loss), max(loss.values())
-
-
-def _area(points: list[tuple[float, float, float]]) -> float:
-    width = points[-1][0] - points[0][0]
-    return (
-        sum((there[0] - here[0]) * here[1] for here, there in pairwise(points)) / width
-        if width > 0
-        else 0.0
+    last = points[-1]
+    points.append(last._replace(at=max(end, last.at)))
+    return LossCurve(
+        name=name,
+        at=[point.at for point in points],
+        average=[point.average for point in points],
+        worst=[point.worst for point in points],
+        area=_area(points),
     )
+
+
+class _Point(NamedTuple):
+    """The losses of all searches from a moment on."""
+
+    at: float
+    average: float
+    worst: float
+
+
+def _best_of_each(results: Iterable[Result]) -> dict[str, float]:
+    """Return the best quality of each search that has one, at least 0."""
+    best: dict[str, float] = {}
+    for result in results:
+        if result.quality is not None:
+            before = best.get(result.job, 0.0)
+            best[result.job] = max(before, result.quality)
+    return best
+
+
+def _point(at: float, loss: dict[str, float]) -> _Point:
+    return _Point(at, sum(loss.values()) / len(loss), max(loss.values()))
+
+
+def _area(points: list[_Point]) -> float:
+    """Return the mean of the average loss over the time of the points."""
+    width = points[-1].at - points[0].at
+    if width <= 0:
+        return 0.0
+    area = sum((after.at - point.at) * point.average for point, after in pairwise(points))
+    return area / width

@@ -3,7 +3,8 @@
 Other tenants are shown by number.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Share, Waiting
 from easeml.contract.states import (
@@ -35,7 +36,8 @@ _STATES = {
 def show(store: Store, caller: Caller, policy: str, span: float) -> SchedulerView:
     """Return the scheduler now and during the last ``span`` seconds; ``policy`` is the one it runs."""
     with store.read() as tx:
-        view, now = TenantView.of(tx, caller), tx.now()
+        view = TenantView.of(tx, caller)
+        now = tx.now()
         since = now - span
         devices, timeline = _timeline(tx, view, since)
         tables = tx.unscoped()
@@ -59,31 +61,46 @@ def _timeline(
 ) -> tuple[list[Device], list[DeviceTask]]:
     """Return the workers that are there or worked since then, oldest first, and what they did."""
     tables = tx.unscoped()
-    attempts = tables.attempts.list(newest_first=True, limit=_MOST_RUNS)
-    attempts = [attempt for attempt in attempts[::-1] if (attempt.finished or tx.now()) >= since]
-    used = {attempt.process_id for attempt in attempts}
-    workers = [
-        p
-        for p in tx.processes.list(kind=ProcessKind.WORKER, limit=None)
-        if p.state == ProcessState.RUNNING or p.id in used
-    ]
-    found = {
-        task.id: task for task in tables.tasks.list(id=[a.task_id for a in attempts], limit=None)
-    }
-    names = task_views.names(tables, [task for task in found.values() if view.sees(task.tenant_id)])
+    attempts = _newest_attempts(tx, since)
+    workers = _workers(tx, {attempt.process_id for attempt in attempts})
     place = {worker.id: number for number, worker in enumerate(workers)}
-    timeline = [
-        _run(
-            attempt,
-            found[attempt.task_id],
-            place[attempt.process_id],
-            view,
-            names.get(attempt.task_id, ""),
-        )
-        for attempt in attempts
-        if attempt.process_id in place
-    ]
-    return [_device(worker, number) for number, worker in enumerate(workers, 1)], timeline
+    devices = [_device(worker, number) for number, worker in enumerate(workers, 1)]
+
+    tasks = tables.tasks.list(id=[attempt.task_id for attempt in attempts], limit=None)
+    by_id = {task.id: task for task in tasks}
+    names = _names_seen(tables, view, tasks)
+    timeline = []
+    for attempt in attempts:
+        device = place.get(attempt.process_id)
+        if device is not None:
+            name = names.get(attempt.task_id, "")
+            timeline.append(_run(attempt, by_id[attempt.task_id], device, view, name))
+    return devices, timeline
+
+
+def _newest_attempts(tx: Transaction, since: float) -> list[Attempt]:
+    """Return the attempts that run or ended since then, the oldest first."""
+    newest = tx.unscoped().attempts.list(newest_first=True, limit=_MOST_RUNS)
+    found = []
+    for attempt in reversed(newest):
+        is_running = not attempt.finished
+        if is_running or (attempt.finished or 0.0) >= since:
+            found.append(attempt)
+    return found
+
+
+def _workers(tx: Transaction, used: Collection[str]) -> list[Process]:
+    """Return the workers that run, and those that were used (ids)."""
+    found = []
+    for worker in tx.processes.list(kind=ProcessKind.WORKER, limit=None):
+        if worker.state == ProcessState.RUNNING or worker.id in used:
+            found.append(worker)
+    return found
+
+
+def _names_seen(tables: Tables, view: TenantView, tasks: Sequence[Task]) -> dict[str, str]:
+    """Return the names of the tasks that the viewer may see, by id."""
+    return task_views.names(tables, [task for task in tasks if view.sees(task.tenant_id)])
 
 
 def _device(worker: Process, number: int) -> Device:
@@ -106,18 +123,20 @@ def _run(attempt: Attempt, task: Task, device: int, view: TenantView, name: str)
 
 
 def _queue(tables: Tables, view: TenantView, waiting: list[Task]) -> list[Waiting]:
-    names = task_views.names(tables, [task for task in waiting if view.sees(task.tenant_id)])
-    return [
-        Waiting(
+    names = _names_seen(tables, view, waiting)
+    queue = []
+    for task in waiting:
+        is_own = view.is_own(task.tenant_id)
+        shown = Waiting(
             lane=task.lane,
             tenant=view.name(task.tenant_id),
-            own=view.is_own(task.tenant_id),
-            task_id=task.id if view.is_own(task.tenant_id) else "",
+            own=is_own,
+            task_id=task.id if is_own else "",
             name=names.get(task.id, ""),
             since=task.created,
         )
-        for task in waiting
-    ]
+        queue.append(shown)
+    return queue
 
 
 def _shares(tx: Transaction, view: TenantView) -> list[Share]:
@@ -126,17 +145,14 @@ def _shares(tx: Transaction, view: TenantView) -> list[Share]:
     jobs: defaultdict[str, list[Job]] = defaultdict(list)
     for job in tables.jobs.list(limit=None):
         jobs[job.tenant_id].append(job)
-    running = Counter(
-        tenant for (tenant,) in tables.tasks.pick("tenant_id", state=TaskState.RUNNING)
-    )
-    waiting = Counter(
-        tenant for (tenant,) in tables.tasks.pick("tenant_id", state=TaskState.WAITING)
-    )
+    running = tables.tasks.count_by("tenant_id", state=TaskState.RUNNING)
+    waiting = tables.tasks.count_by("tenant_id", state=TaskState.WAITING)
     reasons = _waiting_reasons(tx, view, jobs)
     shares = []
     for tenant, own in jobs.items():
-        reason = "" if running[tenant] else reasons.get(tenant, "")
-        shares.append(_share(view, tenant, own, running[tenant], waiting[tenant], reason))
+        run = running.get(tenant, 0)
+        reason = "" if run else reasons.get(tenant, "")
+        shares.append(_share(view, tenant, own, run, waiting.get(tenant, 0), reason))
     return sorted(shares, key=lambda share: -share.gain_rate)
 
 
@@ -156,33 +172,39 @@ def _waiting_reasons(
 def _share(
     view: TenantView, tenant_id: str, jobs: list[Job], running: int, waiting: int, reason: str
 ) -> Share:
-    states = {job.state for job in jobs}
     searching = [job for job in jobs if job.state == JobState.RUNNING]
+    gain_rates = [job.gain_rate or 0.0 for job in searching]
+    not_over = [job for job in jobs if job.state in SEARCHED_JOBS]
     return Share(
         tenant=view.name(tenant_id),
         place=view.place(tenant_id),
         own=view.is_own(tenant_id),
-        state=next((shown for state, shown in _STATES.items() if state in states), "idle"),
+        state=_state_shown(jobs),
         waiting_reason=reason,
         searches=len(jobs),
-        gain_rate=max((job.gain_rate or 0.0 for job in searching), default=0.0),
-        expected_improvement=sum(
-            job.expected_improvement or 0.0 for job in jobs if job.state in SEARCHED_JOBS
-        ),
+        gain_rate=max(gain_rates, default=0.0),
+        expected_improvement=sum(job.expected_improvement or 0.0 for job in not_over),
         running=running,
         waiting=waiting,
         cost=sum(job.cost for job in jobs),
     )
 
 
+def _state_shown(jobs: Sequence[Job]) -> str:
+    """Return the word for what a tenant's searches do, taken together."""
+    states = {job.state for job in jobs}
+    for state, shown in _STATES.items():
+        if state in states:
+            return shown
+    return "idle"
+
+
 def _losses(tables: Tables, since: float, now: float) -> LossCurve:
     """Return the losses since then of the searches that are not over."""
     ids = [id for (id,) in tables.jobs.pick("id", state=SEARCHED_JOBS)]
-    found = (
-        tables.tasks.pick(
-            "finished", "job_id", "quality", job_id=ids, kind=TaskGroup.TRAIN, state=TaskState.DONE
-        )
-        if ids
-        else []
+    if not ids:
+        return loss_curve([], since, now)
+    found = tables.tasks.pick(
+        "finished", "job_id", "quality", job_id=ids, kind=TaskGroup.TRAIN, state=TaskState.DONE
     )
-    return loss_curve([Result(at, job, quality) for at, job, quality in found], since, now)
+    return loss_curve([Result(*row) for row in found], since, now)

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from easeml.contract.parameters import PolicyName
-from easeml.contract.scheduling import LossCurve, Replay
+from easeml.contract.scheduling import LossCurve, Replay, Step
 from easeml.contract.states import (
     FINISHED_TASKS,
     SEARCHED_JOBS,
@@ -51,7 +51,7 @@ from easeml.service.knowledge.trials import Trial, finished_trials
 from easeml.service.scheduling.decisions import explained
 from easeml.service.scheduling.losses import Result, loss_curve
 from easeml.service.search.beliefs import arm_of, runs_of
-from easeml.store import Store, Transaction
+from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Candidate, Job, Task
 
 HISTORY = "what happened"
@@ -76,6 +76,14 @@ class _Search(NamedTuple):
     before: list[PastRun]
 
 
+class _Run(NamedTuple):
+    """A run that ended, of a search; ``quality`` None: it failed."""
+
+    job: str
+    quality: float | None
+    seconds: float
+
+
 def replay(store: Store, caller: Caller, policy: PolicyName = "default") -> Replay:
     """Run past tasks again in the order that another policy chooses.
 
@@ -95,20 +103,28 @@ def replay(store: Store, caller: Caller, policy: PolicyName = "default") -> Repl
         )
     first = min(search.job.created for search in searches)
     arrivals = {place: search.job.created - first for place, search in enumerate(searches)}
-    entries, before_all = [search.entry for search in searches], searches[0].before
+    scenario = Scenario((1.0,) * devices, arrivals)
+    entries = [search.entry for search in searches]
+    before_all = searches[0].before
 
     def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
         return learned_beside(arms, before_all, runs).over(arms)
 
-    trace = simulate_jobs(
-        entries, chosen, Scenario((1.0,) * devices, arrivals), explain=True, learn=learn
-    )
-    done = sorted(
-        (task for search in searches for task in search.tasks),
-        key=lambda task: task.finished or 0.0,
-    )
-    before = [(task.job_id, task.quality, max(task.cost, _LEAST_SECONDS)) for task in done]
-    return _shown(chosen, entries, trace, view, devices, [_curve(before, HISTORY)])
+    trace = simulate_jobs(entries, chosen, scenario, explain=True, learn=learn)
+    history = _curve(_past_runs(searches), HISTORY)
+    return _shown(chosen, entries, trace, view, devices, [history])
+
+
+def _past_runs(searches: Iterable[_Search]) -> list[_Run]:
+    """Return the runs of past searches in the order in which they ended."""
+    tasks: list[Task] = []
+    for search in searches:
+        tasks += search.tasks
+    runs = []
+    for task in sorted(tasks, key=lambda task: task.finished or 0.0):
+        seconds = max(task.cost, _LEAST_SECONDS)
+        runs.append(_Run(task.job_id, task.quality, seconds))
+    return runs
 
 
 def simulation(
@@ -132,7 +148,8 @@ def simulation(
     """
     for name in (policy, against):
         policy_named(name)
-    if not (1 <= tenants <= _MOST_TENANTS and 1 <= devices <= _MOST_DEVICES and 0 <= seed < 2**31):
+    may_have_so_many = 1 <= tenants <= _MOST_TENANTS and 1 <= devices <= _MOST_DEVICES
+    if not may_have_so_many or not 0 <= seed < 2**31:
         raise InvalidInput(
             "This is out of range.", where="simulation", remedy="Use 1 to 20 tenants and devices."
         )
@@ -142,44 +159,52 @@ def simulation(
 @lru_cache(_KEPT_SIMULATIONS)
 def _simulated(policy: str, against: str, tenants: int, devices: int, seed: int) -> Replay:
     """Return a simulation: the same for everybody, so it is computed once."""
-    chosen, other = policy_named(policy), policy_named(against)
+    chosen = policy_named(policy)
+    other = policy_named(against)
     generator = np.random.default_rng(seed)
     whole = synthetic(
         _LIKENESS, _FLUCTUATION, generator, tenants=_PAST_TENANTS + tenants, models=_MODELS
     )
     past, work = draw(whole, Setting(tenants=tenants, devices=devices, seeds=1), seed)
-    work = replace(work, tenants=tuple(f"tenant {number}" for number in range(1, tenants + 1)))
-    entries, scenario = (
-        entries_of(work, belief(past, work.models, own=True)),
-        Scenario((1.0,) * devices),
-    )
+    names = tuple(f"tenant {number}" for number in range(1, tenants + 1))
+    work = replace(work, tenants=names)
+
+    entries = entries_of(work, belief(past, work.models, own=True))
+    scenario = Scenario((1.0,) * devices)
     trace = simulate_jobs(entries, chosen, scenario, explain=True)
     compared = _curve(_runs(simulate_jobs(entries, other, scenario)), other.name)
-    view = TenantView(Caller("", "", role=Role.PROVIDER), {name: name for name in work.tenants})
+    view = TenantView(Caller("", "", role=Role.PROVIDER), {name: name for name in names})
     return _shown(chosen, entries, trace, view, devices, [compared])
 
 
 def _searches(tx: Transaction) -> list[_Search]:
     """Return the newest open searches that have results, in the order they came."""
-    tables, trials = tx.unscoped(), finished_trials(tx)
+    tables = tx.unscoped()
     jobs = tables.jobs.list(state=SEARCHED_JOBS, newest_first=True, limit=_MOST_SEARCHES)[::-1]
-    ids = [job.id for job in jobs]
-    tasks: defaultdict[str, list[Task]] = defaultdict(list)
-    for task in (
-        tables.tasks.list(job_id=ids, kind=TaskGroup.TRAIN, state=FINISHED_TASKS, limit=None)
-        if ids
-        else []
-    ):
-        tasks[task.job_id].append(task)
-    candidates = (
-        {c.id: c for c in tables.candidates.list(job_id=list(tasks), limit=None)} if tasks else {}
-    )
+    tasks = _tasks_by_job(tables, jobs)
+    if not tasks:
+        return []
+    trials = finished_trials(tx)
+    candidates = {one.id: one for one in tables.candidates.list(job_id=list(tasks), limit=None)}
     registry = knowledge_base.current(tx)
-    return [
-        _search(registry, job, tasks[job.id], candidates, trials)
-        for job in jobs
-        if any(task.quality is not None for task in tasks[job.id])
-    ]
+    searches = []
+    for job in jobs:
+        own = tasks.get(job.id, [])
+        if any(task.quality is not None for task in own):
+            searches.append(_search(registry, job, own, candidates, trials))
+    return searches
+
+
+def _tasks_by_job(tables: Tables, jobs: Sequence[Job]) -> dict[str, list[Task]]:
+    """Return the training tasks of jobs that have ended, by job that has any."""
+    found: defaultdict[str, list[Task]] = defaultdict(list)
+    if not jobs:
+        return found
+    ids = [job.id for job in jobs]
+    tasks = tables.tasks.list(job_id=ids, kind=TaskGroup.TRAIN, state=FINISHED_TASKS, limit=None)
+    for task in tasks:
+        found[task.job_id].append(task)
+    return found
 
 
 def _search(
@@ -191,13 +216,13 @@ def _search(
 ) -> _Search:
     tasks = sorted(tasks, key=lambda task: candidates[task.candidate_id].arm)
     arms = tuple(arm_of(registry, candidates[task.candidate_id]) for task in tasks)
-    before = runs_of(
-        registry, (t for t in trials if t.job_id != job.id and t.finished < job.created)
-    )
+    earlier = [one for one in trials if one.finished < job.created]
+    before = runs_of(registry, [one for one in earlier if one.job_id != job.id])
     prior = learned_prior(arms, before)
-    quality = np.array([math.nan if task.quality is None else task.quality for task in tasks])
+    quality = np.array([task.quality for task in tasks], dtype=float)  # None becomes NaN
     seconds = np.array([max(task.cost, _LEAST_SECONDS) for task in tasks])
-    return _Search(Entry(job.tenant_id, arms, prior, quality, seconds), job, tasks, before)
+    entry = Entry(job.tenant_id, arms, prior, quality, seconds)
+    return _Search(entry, job, tasks, before)
 
 
 def _shown(
@@ -208,21 +233,6 @@ def _shown(
     devices: int,
     others: list[LossCurve],
 ) -> Replay:
-    steps = []
-    explanations = [(run.explanation or {}, run) for run in trace.runs]
-    for number, (explanation, run) in enumerate(
-        sorted(explanations, key=lambda pair: pair[0]["step"]), 1
-    ):
-        tenant = entries[run.tenant].tenant
-        changes = {
-            "number": number,
-            "moment": run.start,
-            "policy": policy.name,
-            "quality": None if math.isnan(run.quality) else run.quality,
-            "seconds": run.end - run.start,
-            "state": TaskState.FAILED if math.isnan(run.quality) else TaskState.DONE,
-        }
-        steps.append(explained(explanation, tenant, view).model_copy(update=changes))
     return Replay(
         policy=policy.name,
         policies=list(installed_policies().by_name),
@@ -231,23 +241,44 @@ def _shown(
         searches=len(entries),
         tasks=len(trace.runs),
         curves=[_curve(_runs(trace), policy.name), *others],
-        steps=steps,
+        steps=_steps(policy, entries, trace, view),
     )
 
 
-def _runs(trace: Trace) -> list[tuple[str, float | None, float]]:
-    """Return job, quality and cost of each run, in the order in which they ended."""
-    ordered = sorted(trace.runs, key=lambda run: run.end)
-    return [
-        (str(r.tenant), None if math.isnan(r.quality) else r.quality, r.end - r.start)
-        for r in ordered
-    ]
+def _steps(policy: Policy, entries: Sequence[Entry], trace: Trace, view: TenantView) -> list[Step]:
+    """Return the decisions in the order in which they were made, each with what came of it."""
+    explained_runs = [(run.explanation or {}, run) for run in trace.runs]
+    explained_runs.sort(key=lambda pair: pair[0]["step"])
+    steps = []
+    for number, (explanation, run) in enumerate(explained_runs, 1):
+        tenant = entries[run.tenant].tenant
+        has_failed = math.isnan(run.quality)
+        came_of_it = {
+            "number": number,
+            "moment": run.start,
+            "policy": policy.name,
+            "quality": None if has_failed else run.quality,
+            "seconds": run.end - run.start,
+            "state": TaskState.FAILED if has_failed else TaskState.DONE,
+        }
+        steps.append(explained(explanation, tenant, view).model_copy(update=came_of_it))
+    return steps
 
 
-def _curve(runs: Iterable[tuple[str, float | None, float]], name: str) -> LossCurve:
+def _runs(trace: Trace) -> list[_Run]:
+    """Return the runs of a trace in the order in which they ended."""
+    runs = []
+    for run in sorted(trace.runs, key=lambda run: run.end):
+        quality = None if math.isnan(run.quality) else run.quality
+        runs.append(_Run(str(run.tenant), quality, run.end - run.start))
+    return runs
+
+
+def _curve(runs: Iterable[_Run], name: str) -> LossCurve:
     """Return the losses against the device seconds that were spent."""
-    spent, results = 0.0, []
-    for job, quality, seconds in runs:
-        spent += seconds
-        results.append(Result(spent, job, quality))
+    spent = 0.0
+    results = []
+    for run in runs:
+        spent += run.seconds
+        results.append(Result(spent, run.job, run.quality))
     return loss_curve(results, 0.0, spent, name)

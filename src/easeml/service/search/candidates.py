@@ -40,19 +40,18 @@ def make_candidates(
     for match in allowed_models(matches, rules):
         found += _of_model(match.module, match.transforms, rules, job, len(found))
     for one in before:
-        is_open = any(other.model == one.model for other in found)
-        same = [other for other in found if other.variant == one.variant]
         again = replace(one, pipeline=replace(one.pipeline, monotonic=rules.monotonic))
-        if is_open and _can_be_tried(registry, again) and not _is_among(again, same):
-            number = len(same) + 1
-            found.append(
-                make_candidate(job, len(found), one.model, number, again.pipeline, one.variant)
-            )
+        is_open = any(other.model == again.model for other in found)
+        if not is_open or not _can_be_tried(registry, again):
+            continue
+        same = [other for other in found if other.variant == again.variant]
+        if again.pipeline in [other.pipeline for other in same]:
+            continue
+        number = len(same) + 1
+        arm = len(found)
+        candidate = make_candidate(job, arm, again.model, number, again.pipeline, again.variant)
+        found.append(candidate)
     return with_costs(registry, found, version, costs)
-
-
-def _is_among(candidate: Candidate, others: Sequence[Candidate]) -> bool:
-    return any(other.pipeline == candidate.pipeline for other in others)
 
 
 def _can_be_tried(registry: Registry, candidate: Candidate) -> bool:
@@ -79,11 +78,9 @@ def best_before(tables: Tables, job: Job) -> list[Candidate]:
         job_id=earlier[0].id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None
     )
     best = sorted(done, key=lambda task: (-(task.quality or 0.0), task.id))[:_TRIED_AGAIN]
-    found = {
-        one.id: one
-        for one in tables.candidates.list(id=[task.candidate_id for task in best], limit=None)
-    }
-    return [found[task.candidate_id] for task in best]
+    ids = [task.candidate_id for task in best]
+    found = {one.id: one for one in tables.candidates.list(id=ids, limit=None)}
+    return [found[id] for id in ids]
 
 
 def add_model(
@@ -105,7 +102,8 @@ def add_model(
     tables = tx.scoped(job.tenant_id)
     if job.state == JobState.PREPARING or tables.candidates.find(job_id=job.id, model=model):
         return
-    version, first = tables.versions.get(job.version_id), tables.candidates.count(job_id=job.id)
+    version = tables.versions.get(job.version_id)
+    first = tables.candidates.count(job_id=job.id)
     module = registry.get(model)
     chain = registry.candidates(module, version.schema_in)
     found = _of_model(module, chain, application.rules, job, first)
@@ -139,11 +137,21 @@ def extend(
             model = own[0].model
             pipeline = replace(own[0].pipeline, model=ModuleConfig(model, config))
             added.append(make_candidate(job, arm, model, number, pipeline, variant))
-    if added:
-        added = with_costs(registry, added, tables.versions.get(job.version_id), costs)
-        tables.candidates.add_all(added)
-        tx.events.append("job.candidates", job.id, {"added": len(added)}, job.tenant_id)
-    return added
+    return keep_added(tx, registry, job, added, costs)
+
+
+def keep_added(
+    tx: Transaction, registry: Registry, job: Job, added: list[Candidate], costs: CostBelief
+) -> list[Candidate]:
+    """Write candidates that join a search, and tell of them; return them with their costs."""
+    if not added:
+        return []
+    tables = tx.scoped(job.tenant_id)
+    version = tables.versions.get(job.version_id)
+    priced = with_costs(registry, added, version, costs)
+    tables.candidates.add_all(priced)
+    tx.events.append("job.candidates", job.id, {"added": len(priced)}, job.tenant_id)
+    return priced
 
 
 def _of_model(

@@ -40,7 +40,10 @@ def parts_of(tx: Transaction, epoch: int, skip: int = 0) -> list[list[Change]]:
     """Return the parts of the log of an epoch, in order, without the first ``skip``."""
     after = _id(epoch, skip - 1) if skip else None
     found = tx.search_changes.list(epoch=epoch, after=after, limit=None)
-    return [[Change(*change) for change in json.loads(part.changes)] for part in found]
+    parts = []
+    for part in found:
+        parts.append([Change(*change) for change in json.loads(part.changes)])
+    return parts
 
 
 def decisions(tx: Transaction, epoch: int) -> Iterator[Decided]:

@@ -66,12 +66,9 @@ def _ask(tx: Transaction, job: Job, optimizer: Module, wanted: list[Wanted]) -> 
 def _wanted(tx: Transaction, registry: Registry, job: Job, state: SearchState) -> list[Wanted]:
     """Return the models and variants of a job that are to get more configurations, best first."""
     searched = state.job(job.id)
-    if (
-        job.state != JobState.RUNNING
-        or searched.best is None
-        or len(searched.arms) >= _MOST
-        or not within_limits(tx, job)
-    ):
+    if job.state != JobState.RUNNING or searched.best is None:
+        return []
+    if len(searched.arms) >= _MOST or not within_limits(tx, job):
         return []
     tables = tx.scoped(job.tenant_id)
     rules = tables.applications.get(job.application_id).rules
@@ -82,11 +79,13 @@ def _wanted(tx: Transaction, registry: Registry, job: Job, state: SearchState) -
     short = models_to_extend(searched, lambda model: _can_vary(space(model)))
     if not short:
         return []
-    candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
+    candidates = tables.candidates.list(job_id=job.id, limit=None)
+    if len(candidates) > len(searched.arms):
+        return []  # the search does not know of all yet
     done = tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None)
-    has_not_followed = len(candidates) > len(searched.arms)
-    if has_not_followed or _fruitless(done):
+    if _fruitless(done):
         return []
+    candidates = sorted(candidates, key=lambda one: one.arm)
     qualities = {task.candidate_id: task.quality for task in done}
     wanted = []
     for model in short:
@@ -102,7 +101,9 @@ def _can_vary(space: Json | None) -> bool:
 
 def _fruitless(done: list[Task]) -> bool:
     """Whether many tasks in a row brought no better model, whatever is expected of more."""
-    qualities = [
-        task.quality or 0.0 for task in sorted(done, key=lambda task: task.finished or 0.0)
-    ]
-    return bool(qualities) and len(qualities) - 1 - qualities.index(max(qualities)) >= _FRUITLESS
+    if not done:
+        return False
+    in_order = sorted(done, key=lambda task: task.finished or 0.0)
+    qualities = [task.quality or 0.0 for task in in_order]
+    tasks_since_best = len(qualities) - 1 - qualities.index(max(qualities))
+    return tasks_since_best >= _FRUITLESS

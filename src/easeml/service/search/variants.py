@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from easeml.modules import Module, Registry
 from easeml.search import CostBelief
-from easeml.service.search.candidates import make_candidate, with_costs
+from easeml.service.search.candidates import keep_added, make_candidate
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Job
 from easeml.store.shapes import ModuleConfig
@@ -31,10 +31,7 @@ def add_variants(
     transform was added, or none fits.
     """
     seen = registry.seen_by(job.tenant_id)
-    transforms = []
-    for module in seen.of_kind("transform"):
-        if module.is_programs and module.name not in seen.archived:
-            transforms.append(module)
+    transforms = _added_transforms(seen)
     if not transforms:
         return []
     tables = tx.scoped(job.tenant_id)
@@ -43,20 +40,26 @@ def add_variants(
     added: list[Candidate] = []
     for model in models:
         best = _best_of(tables, job, [one for one in candidates if one.variant == model])
+        if best is None:
+            continue
         for transform in transforms:
             variant = f"{model}{_BEHIND}{transform.name}"
-            is_new = best is not None and variant not in known
-            if best is None or not is_new or not _fits(seen, best, transform):
+            if variant in known or not _fits(seen, best, transform):
                 continue
             chain = [*best.pipeline.transforms, ModuleConfig(transform.name)]
             pipeline = replace(best.pipeline, transforms=chain)
             arm = len(candidates) + len(added)
             added.append(make_candidate(job, arm, model, 1, pipeline, variant))
-    if added:
-        added = with_costs(registry, added, tables.versions.get(job.version_id), costs)
-        tables.candidates.add_all(added)
-        tx.events.append("job.candidates", job.id, {"added": len(added)}, job.tenant_id)
-    return added
+    return keep_added(tx, registry, job, added, costs)
+
+
+def _added_transforms(seen: Registry) -> list[Module]:
+    """Return the transforms that were added to this easeml and that new searches may use."""
+    transforms = []
+    for module in seen.of_kind("transform"):
+        if module.is_programs and module.name not in seen.archived:
+            transforms.append(module)
+    return transforms
 
 
 def jobs_with(tx: Transaction, module: str) -> set[str]:

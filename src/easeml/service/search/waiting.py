@@ -166,19 +166,20 @@ def _counted_tasks(tables: Tables, jobs: Sequence[Job]) -> dict[str, int]:
 
 
 def _cheapest_left(tables: Tables, jobs: Sequence[Job]) -> dict[str, float]:
-    hurried = [
-        job.id for job in jobs if job.limits.deadline is not None and job.state == JobState.RUNNING
-    ]
+    """Return the predicted seconds of the cheapest untried candidate, by running job in a hurry."""
+    running = [job for job in jobs if job.state == JobState.RUNNING]
+    hurried = [job.id for job in running if job.limits.deadline is not None]
     if not hurried:
         return {}
     tasks = tables.tasks.pick("candidate_id", job_id=hurried, kind=TaskGroup.TRAIN, state=_COUNTED)
     tried = {candidate_id for (candidate_id,) in tasks}
+    candidates = tables.candidates.pick("id", "job_id", "predicted_cost", job_id=hurried)
     cheapest: dict[str, float] = {}
-    for id, job_id, cost in tables.candidates.pick(
-        "id", "job_id", "predicted_cost", job_id=hurried
-    ):
-        if id not in tried:
-            cheapest[job_id] = min(max(cost, LEAST_COST), cheapest.get(job_id, math.inf))
+    for id, job_id, predicted in candidates:
+        if id in tried:
+            continue
+        cost = max(predicted, LEAST_COST)
+        cheapest[job_id] = min(cost, cheapest.get(job_id, cost))
     return cheapest
 
 
@@ -204,20 +205,23 @@ def _missing_for_work(job: Job, around: _Surroundings) -> Waiting:
 
 
 def _quota(job: Job, around: _Surroundings) -> Waiting | None:
-    quota = around.quotas.get(job.tenant_id, TenantLimits())
-    seconds = math.inf if quota.seconds is None else quota.seconds
-    devices = math.inf if quota.devices is None else quota.devices
-    if job.tenant_id in around.exhausted:
-        return Waiting(WaitsFor.QUOTA, f"{around.exhausted[job.tenant_id].text} {_RAISE}")
-    spent = around.spent[job.tenant_id]
-    if spent >= seconds:
-        text = f"The quota of {seconds:g} device seconds is used up ({spent:.0f} s). {_RAISE}"
+    """Return the quota of the tenant that holds a search up."""
+    tenant = job.tenant_id
+    if tenant in around.exhausted:
+        return Waiting(WaitsFor.QUOTA, f"{around.exhausted[tenant].text} {_RAISE}")
+
+    quota = around.quotas.get(tenant, TenantLimits())
+    spent = around.spent[tenant]
+    if quota.seconds is not None and spent >= quota.seconds:
+        text = f"The quota of {quota.seconds:g} device seconds is used up ({spent:.0f} s). {_RAISE}"
         return Waiting(WaitsFor.QUOTA, text)
-    if devices == 0:
+    if quota.devices is None:
+        return None
+    if quota.devices == 0:
         return Waiting(WaitsFor.QUOTA, f"The quota allows no device. {_RAISE}")
-    if around.training[job.tenant_id] >= devices:
-        noun = "device" if devices == 1 else "devices"
-        text = f"The quota of {devices} {noun} is in use by other searches of the tenant."
+    if around.training[tenant] >= quota.devices:
+        noun = "device" if quota.devices == 1 else "devices"
+        text = f"The quota of {quota.devices} {noun} is in use by other searches of the tenant."
         return Waiting(WaitsFor.QUOTA_IN_USE, text)
     return None
 

@@ -17,7 +17,8 @@ _SOON = 60.0  # seconds until a schedule that found no room is tried again
 def start_due(store: Store, settings: Settings) -> int:
     """Start what is due, once each however often it was missed; return how many that were.
 
-    Whoever else does so at the same time: the one who moves the time of the next retrieval starts it.
+    Whoever else does so at the same time: the one who moves the time of the next retrieval starts
+    it.
     """
     with store.read() as tx:
         now = tx.now()

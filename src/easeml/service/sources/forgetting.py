@@ -40,5 +40,7 @@ def _old(tables: Tables) -> list[Retrieval]:
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for id, dataset_id, schedule_id in tables.retrievals.pick("id", "dataset_id", "schedule_id"):
         groups[dataset_id, schedule_id].append(id)
-    ids = [id for group in groups.values() for id in group[:-MOST_KEPT]]
+    ids: list[str] = []
+    for group in groups.values():
+        ids += group[:-MOST_KEPT]
     return tables.retrievals.list(id=ids, limit=None) if ids else []

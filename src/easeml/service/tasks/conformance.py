@@ -28,7 +28,8 @@ def check(name: str, told: Mapping[str, Any], inputs: Mapping[str, bytes]) -> No
     assert not heavy, f"a child loads {heavy} before it is needed: import in the functions"
 
     with TemporaryDirectory() as folder:
-        given, outputs = Path(folder, "inputs"), Path(folder, "outputs")
+        given = Path(folder, "inputs")
+        outputs = Path(folder, "outputs")
         given.mkdir()
         outputs.mkdir()
         for file, content in inputs.items():

@@ -77,8 +77,8 @@ def learn_from(
 ) -> DatasetVersion:
     """Make a version that has the rows of a CSV file as training rows, those of a slice.
 
-    ``digest``: of the file; ``where``: the conditions of the slice. Raises ``NotReady`` while the data
-    is changed by somebody else.
+    ``digest``: of the file; ``where``: the conditions of the slice. Raises ``NotReady`` while the
+    data is changed by somebody else.
     """
     tables = tx.scoped(tenant_id)
     application = _changeable(tables, application_id, None)
@@ -140,7 +140,8 @@ def refine(
         now = rows_off(files)
         after = switched(row_ids(files), now, wish.off, wish.on)
         if list(after) != now:
-            off, on = sorted(set(after) - set(now)), sorted(set(now) - set(after))
+            off = sorted(set(after) - set(now))
+            on = sorted(set(now) - set(after))
             rows: Json = {"off": off, "on": on}
             version = _add_version(tx, tables, application, OperationName.REFINE, rows)
             requests.request(tx, version.tenant_id, "ingest-refine", version.id, **rows)

@@ -147,7 +147,8 @@ def _history(tables: Tables, application: Application) -> list[DatasetVersion]:
     """
     found = tables.versions.list(dataset_id=application.dataset_id, limit=None)
     by_id = {version.id: version for version in found}
-    line, at = set(), [application.version_id]
+    line = set()
+    at = [application.version_id]
     while at:
         version = by_id.get(at.pop())
         if version is not None and version.id not in line:
@@ -203,11 +204,10 @@ def _check_prepared(version: DatasetVersion) -> None:
 def _show(
     found: Comparison, version: DatasetVersion, before: DatasetVersion | None
 ) -> contract.Comparison:
-    ranges = [
-        contract.RowRange(role=role, first=first, last=last)
-        for role, ids in found.added.items()
-        for first, last in _ranges(ids)
-    ]
+    ranges = []
+    for role, ids in found.added.items():
+        for first, last in _ranges(ids):
+            ranges.append(contract.RowRange(role=role, first=first, last=last))
     return contract.Comparison(
         version_id=version.id,
         before=before.id if before else None,

@@ -45,12 +45,14 @@ def _read(tx: Transaction, tenants: list[Tenant], days: list[str]) -> list[Tenan
     for id, cost in tables.jobs.pick("tenant_id", "cost", tenant_id=ids, state=_OPEN):
         open_seconds[id] += cost
     waits = _waits(tx, ids)
-    return [
-        TenantUsage(
+    found = []
+    for tenant in tenants:
+        seconds = [by_day.get((tenant.id, day), 0.0) for day in days]
+        usage = TenantUsage(
             tenant_id=tenant.id,
             name=tenant.name,
             limits=quotas.shown(tenant.limits),
-            seconds=[by_day.get((tenant.id, day), 0.0) for day in days],
+            seconds=seconds,
             month_seconds=of_month[tenant.id],
             open_seconds=open_seconds[tenant.id],
             stored=stored[tenant.id],
@@ -59,8 +61,8 @@ def _read(tx: Transaction, tenants: list[Tenant], days: list[str]) -> list[Tenan
             training=training.get(tenant.id, 0),
             waits=waits[tenant.id],
         )
-        for tenant in tenants
-    ]
+        found.append(usage)
+    return found
 
 
 def _by_day(tables: Tables, ids: list[str], days: list[str]) -> dict[tuple[str, str], float]:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -64,48 +64,43 @@ def take(
     """Take the answers of a file that was exported and filled in elsewhere.
 
     Wrong rows are refused one by one, with their place, and the others are taken. An answer that is
-    there already is not taken again. Raises ``NotFound``, and ``InvalidInput`` for a file that is no
-    such file.
+    there already is not taken again. Raises ``NotFound``, and ``InvalidInput`` for a file that is
+    no such file.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        own = {
-            item.id for item in tables.work_items.list(application_id=application.id, limit=None)
-        }
+        items = tables.work_items.list(application_id=application.id, limit=None)
         said = standing.of_application(tables, application)
-    taken, same = 0, 0
-    refused: list[WorkRefused] = []
-    version_id = ""
+    own = {item.id for item in items}
+
+    imported = WorkImported(application_id=application_id, taken=0, same=0, refused=[])
     for found in _read(filename, text):
         if isinstance(found, WorkRefused):
-            refused.append(found)
-            continue
-        if found.item_id not in own:
-            refused.append(
-                _refusal(found.place, "item", f"{found.item_id!r} is no item of this application.",
-                         "Export the items again.")
-            )  # fmt: skip
-            continue
-        if said.get(found.item_id, {}).get(caller.user_id) == found.value:
-            same += 1
-            continue
-        try:
-            done = answers.give(
-                store, caller, found.item_id, value=found.value, way="answer", seconds=0.0
+            imported.refused.append(found)
+        elif found.item_id not in own:
+            message = f"{found.item_id!r} is no item of this application."
+            imported.refused.append(
+                _refusal(found.place, "item", message, "Export the items again.")
             )
-        except EasemlError as error:
-            refused.append(_refusal(found.place, "answer", error.message, error.remedy))
-            continue
-        taken += 1
-        version_id = done.version_id or version_id
-    return WorkImported(
-        application_id=application_id,
-        taken=taken,
-        same=same,
-        refused=refused,
-        version_id=version_id,
-    )
+        elif said.get(found.item_id, {}).get(caller.user_id) == found.value:
+            imported.same += 1
+        else:
+            _give(store, caller, found, imported)
+    return imported
+
+
+def _give(store: Store, caller: Caller, found: _Answered, imported: WorkImported) -> None:
+    """Give one answer, and note in ``imported`` what became of it."""
+    try:
+        done = answers.give(
+            store, caller, found.item_id, value=found.value, way="answer", seconds=0.0
+        )
+    except EasemlError as error:
+        imported.refused.append(_refusal(found.place, "answer", error.message, error.remedy))
+        return
+    imported.taken += 1
+    imported.version_id = done.version_id or imported.version_id
 
 
 def _check_form(form: str) -> None:
@@ -203,26 +198,33 @@ def _read(filename: str, text: str) -> list[_Answered | WorkRefused]:
 
 def _read_csv(filename: str, text: str) -> list[_Answered | WorkRefused]:
     reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
-    lacking = [name for name in ("item", "answer") if name not in (reader.fieldnames or ())]
-    if lacking:
-        raise InvalidInput(
-            f"There is no column {lacking[0]!r}.",
-            where=filename,
-            remedy="Keep the columns item and answer of the export.",
-        )
+    columns = reader.fieldnames or ()
+    for name in ("item", "answer"):
+        if name not in columns:
+            raise InvalidInput(
+                f"There is no column {name!r}.",
+                where=filename,
+                remedy="Keep the columns item and answer of the export.",
+            )
     found: list[_Answered | WorkRefused] = []
     for line in reader:
         place = f"{filename}, line {reader.line_num}"
-        item_id, value = (line["item"] or "").strip(), (line["answer"] or "").strip()
+        item_id = (line["item"] or "").strip()
+        value = (line["answer"] or "").strip()
         if not value:
             continue  # nobody answered it
-        if not item_id:
+        if item_id:
+            found.append(_Answered(place, item_id, _unguarded(value)))
+        else:
             found.append(_refusal(place, "item", "It is empty.", "Keep the id of the export."))
-            continue
-        if value.startswith("'") and _harmless(value[1:]) == value:
-            value = value[1:]  # as the export guards it
-        found.append(_Answered(place, item_id, value))
     return found
+
+
+def _unguarded(value: str) -> str:
+    """Return a value without the apostrophe with which an export guards it."""
+    if value.startswith("'") and _harmless(value[1:]) == value:
+        return value[1:]
+    return value
 
 
 def _read_label_studio(filename: str, text: str) -> list[_Answered | WorkRefused]:
@@ -249,29 +251,36 @@ def _of_task(place: str, task: Any) -> _Answered | WorkRefused | None:
     annotations = task.get("annotations") or task.get("completions") or []
     if not isinstance(annotations, list):
         return _refusal(place, "annotations", "It is no list.", "Export it as JSON again.")
-    done = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
+    objects = [one for one in annotations if isinstance(one, dict)]
+    done = [one for one in objects if not one.get("was_cancelled")]
     if not done:
         return None
-    value = _value_of(done[-1].get("result"))
+    value = _first_value(done[-1].get("result"))
     if value is None:
         remedy = "Answer with Choices, TextArea or Number."
         return _refusal(place, "annotations.result", "It has no answer that is understood.", remedy)
     return _Answered(place, data["item"], value)
 
 
-def _value_of(results: Any) -> str | None:
+def _first_value(results: Any) -> str | None:
     """Return the first choice, text or number of a result."""
     if not isinstance(results, list):
         return None
     for result in results:
-        value = result.get("value") if isinstance(result, dict) else None
-        if not isinstance(value, dict):
-            continue
-        for key in ("choices", "text", "number"):
-            given = value.get(key)
-            first = given[0] if isinstance(given, list) and given else given
-            if isinstance(first, str | int | float) and not isinstance(first, bool):
-                return str(first)
+        said = result.get("value") if isinstance(result, dict) else None
+        value = _value_of(said) if isinstance(said, dict) else None
+        if value is not None:
+            return value
+    return None
+
+
+def _value_of(said: Mapping[str, Any]) -> str | None:
+    """Return what a control says: its first choice, its text or its number."""
+    for key in ("choices", "text", "number"):
+        given = said.get(key)
+        first = given[0] if isinstance(given, list) and given else given
+        if isinstance(first, str | int | float) and not isinstance(first, bool):
+            return str(first)
     return None
 
 

@@ -96,9 +96,12 @@ def _to_second(tables: Tables, application: Application, caller: Caller) -> list
     )
     asked = [item for item in answered if standing.is_asked_twice(item)]
     said = standing.of_items(tables, [item.id for item in asked])
-    return [
-        item for item in asked if len(said[item.id]) == 1 and caller.user_id not in said[item.id]
-    ]
+    found = []
+    for item in asked:
+        by_user = said[item.id]
+        if len(by_user) == 1 and caller.user_id not in by_user:
+            found.append(item)
+    return found
 
 
 def _promise(items: list[WorkItem]) -> float:
@@ -127,7 +130,8 @@ def seconds_of_kinds(tables: Tables, application: Application) -> dict[str, floa
 def ordered(tables: Tables, application: Application, items: list[WorkItem]) -> list[WorkItem]:
     """Return items in the order in which they are to be asked."""
     timed = _timed(tables, application)
-    kinds, gains = [item.kind for item in items], [item.information for item in items]
+    kinds = [item.kind for item in items]
+    gains = [item.information for item in items]
     answers = Counter(kind for kind, _ in timed)
     return [items[place] for place in in_order(kinds, gains, learned_seconds(timed), answers)]
 

@@ -79,7 +79,8 @@ async def set_access(context: PageContext) -> Response:
 async def remove_user(context: PageContext) -> Response:
     """Remove somebody for good, once it is said what becomes of their tenant."""
     form = await context.form()
-    user_id, data = str(form.get("user", "")), str(form.get("data", ""))
+    user_id = str(form.get("user", ""))
+    data = str(form.get("data", ""))
     to = str(form.get("to", ""))
     return await _after(context, context.client.remove_user(user_id, data, to=to))
 

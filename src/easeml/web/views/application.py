@@ -100,7 +100,8 @@ async def history(context: PageContext) -> Response:
 async def steer(context: PageContext) -> Response:
     """Pause, resume or stop the search, or change its limits."""
     form = await context.form()
-    action, application = str(form.get("action", "")), await load(context)
+    action = str(form.get("action", ""))
+    application = await load(context)
     if application.job is None:
         raise InvalidInput("This application has no search.", where=application.name)
     if action == "limits":
@@ -139,7 +140,8 @@ async def include(context: PageContext) -> Response:
 async def serve(context: PageContext) -> Response:
     """Roll back, pin or unpin what is served."""
     form = await context.form()
-    action, application_id = str(form.get("action", "")), context.path("application")
+    action = str(form.get("action", ""))
+    application_id = context.path("application")
     if action == "rollback":
         await context.client.roll_back(application_id, str(form.get("model", "")) or None)
     else:
@@ -174,7 +176,8 @@ async def gate(context: PageContext) -> Response:
 async def roll_out(context: PageContext) -> Response:
     """Say how better models come to serve, compare one now, or end what is compared."""
     form = await context.form()
-    action, application_id = str(form.get("action", "")), context.path("application")
+    action = str(form.get("action", ""))
+    application_id = context.path("application")
     client = context.client
     if action == "start":
         await client.start_rollout(application_id, NewRollout(model_id=str(form.get("model", ""))))

@@ -55,7 +55,8 @@ class Card:
 async def show(context: PageContext) -> Response:
     """Show the cards that the filter lets through, in the wanted order."""
     asked = context.request.query_params
-    word, state = asked.get("word", "").strip(), asked.get("state", "")
+    word = asked.get("word", "").strip()
+    state = asked.get("state", "")
     sort = asked.get("sort", "") if asked.get("sort") in _SORTS else "newest"
     found = [application async for application in context.client.applications()]
     cards = [_card(one) for one in found if _matches(one, word.lower(), state)]

@@ -34,7 +34,8 @@ async def show(context: PageContext) -> Response:
 async def ask(context: PageContext) -> Response:
     """Ask a tool; what is wrong is said above its form."""
     form = await context.form()
-    application_id, name = context.path("application"), context.path("tool")
+    application_id = context.path("application")
+    name = context.path("tool")
     try:
         tool = await _tool(context, application_id, name)
         parameters = _parameters(tool, form)
@@ -58,7 +59,8 @@ async def follow(context: PageContext) -> Response:
     """Follow a remedy of a report, and show where that leads."""
     form = await context.form()
     application_id = context.path("application")
-    report_id, number = str(form.get("report", "")), str(form.get("number", ""))
+    report_id = str(form.get("report", ""))
+    number = str(form.get("number", ""))
     if not number.isdecimal():
         raise InvalidInput(f"{number!r} is no number of a remedy.", where="number")
     found = await context.client.follow_remedy(application_id, report_id, int(number))

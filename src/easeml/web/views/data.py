@@ -144,7 +144,9 @@ async def export_doubts(context: PageContext) -> Response:
 async def _show_rows(context: PageContext, problem: EasemlError | None = None) -> Response:
     application = await pages.load(context)
     asked = context.request.query_params
-    label, only, after = asked.get("label", ""), asked.get("only", ""), asked.get("after", "")
+    label = asked.get("label", "")
+    only = asked.get("only", "")
+    after = asked.get("after", "")
     after = after if after.isdigit() else ""
     page = await context.client.train_rows_page(
         application.id,

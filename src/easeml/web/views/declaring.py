@@ -31,8 +31,8 @@ class Wishes:
 
     Types and roles are by the column's position; ``exclude`` names models that are switched off,
     ``constrain`` holds the fields that say what may be tried of the others. ``goal`` is the quality
-    that was asked about, ``asked`` the task that finds out. ``latency`` in milliseconds and ``size`` in
-    kilobytes are what a model may take.
+    that was asked about, ``asked`` the task that finds out. ``latency`` in milliseconds and
+    ``size`` in kilobytes are what a model may take.
     """
 
     target: str

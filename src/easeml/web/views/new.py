@@ -99,7 +99,8 @@ async def ask(context: PageContext) -> Response:
     version = (await context.client.dataset(context.path("dataset"))).version
     wishes = Wishes.read(context.request.query_params.multi_items(), version)
     text = str(form.get("goal", "")).strip()
-    goal, declaration = _goal(text), wishes.declaration(version)
+    goal = _goal(text)
+    declaration = wishes.declaration(version)
     task = await context.client.ask_tool_before_start(declaration, "feasibility", goal=goal)
     asked = replace(wishes, goal=text, asked=task.id)
     return back_to(f"/new/{context.path('dataset')}?{asked.query()}#realistic")

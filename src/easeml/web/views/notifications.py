@@ -50,7 +50,8 @@ async def subscribe(context: PageContext) -> Response:
 async def change(context: PageContext) -> Response:
     """Confirm, test or end a subscription."""
     form = await context.form()  # checks the token of the session
-    id, what = context.path("id"), context.path("what")
+    id = context.path("id")
+    what = context.path("what")
     if what == "confirm":
         await context.client.confirm_subscription(id, str(form.get("code", "")).strip())
     elif what == "test":

@@ -35,7 +35,8 @@ async def invite(context: PageContext) -> Response:
 async def change(context: PageContext) -> Response:
     """Change what somebody may do, or let them do nothing more."""
     form = await context.form()
-    user_id, role = str(form.get("user", "")), str(form.get("role", ""))
+    user_id = str(form.get("user", ""))
+    role = str(form.get("role", ""))
     try:
         if role:
             await context.client.change_member(user_id, role)

@@ -24,7 +24,8 @@ async def show(context: PageContext) -> Response:
     latest = await context.client.scheduler_decisions(
         after=max(0, view.decisions - _LATEST), limit=_LATEST
     )
-    tones, across = scheduler_charts.tones(view), scheduler_charts.time_ticks(float(span))
+    tones = scheduler_charts.tones(view)
+    across = scheduler_charts.time_ticks(float(span))
     return context.render(
         "scheduler.html",
         view=view,
@@ -91,7 +92,8 @@ async def show_simulator(context: PageContext) -> Response:
         _number(asked.get("seed", ""), 0),
         min(20, max(1, _number(asked.get("devices", ""), 1))),
     )
-    policy, against = asked.get("policy", "default"), asked.get("against", "random")
+    policy = asked.get("policy", "default")
+    against = asked.get("against", "random")
     named = {"tenants": int(size), "devices": devices, "seed": seed}
     replay = await context.client.simulate(policy=policy, against=against, **named)
     values = {"sizes": _SIZES, "size": size, "seed": seed, "against": replay.curves[1].name}

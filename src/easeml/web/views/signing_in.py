@@ -19,7 +19,8 @@ async def sign_in(request: Request) -> Response:
     """Begin a session, and go on to where the visitor wanted to go."""
     session.check_origin(request)
     form = await request.form()
-    name, there = str(form.get("name", "")).strip(), str(form.get("next", "/"))
+    name = str(form.get("name", "")).strip()
+    there = str(form.get("next", "/"))
     try:
         stranger = site_of(request).stranger(request)
         key = await stranger.login(name, str(form.get("password", "")))

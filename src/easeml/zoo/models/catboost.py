@@ -44,7 +44,8 @@ class _Progress:
     """
 
     def __init__(self, context: Context, trees: int) -> None:
-        self.context, self.trees = context, trees
+        self.context = context
+        self.trees = trees
         self.grown = 0
         self.raised: BaseException | None = None
 

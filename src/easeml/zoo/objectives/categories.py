@@ -87,7 +87,9 @@ class Matthews(_Share):
     def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return R_K (J. Gorodkin, Computational Biology and Chemistry 28, 2004, equation 8)."""
         table = _confusion(actual, predicted)
-        true, said, rows = table.sum(axis=1), table.sum(axis=0), table.sum()
+        true = table.sum(axis=1)
+        said = table.sum(axis=0)
+        rows = table.sum()
         spread_true = rows**2 - np.sum(true**2)
         spread_said = rows**2 - np.sum(said**2)
         if spread_true == 0 or spread_said == 0:
@@ -228,7 +230,8 @@ def _rarity(rows: NDArray[np.intp]) -> NDArray[np.float64]:
 def _area(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
     _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    n, m = int(positive.sum()), int((~positive).sum())
+    n = int(positive.sum())
+    m = int((~positive).sum())
     return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * m))
 
 

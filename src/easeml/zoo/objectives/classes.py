@@ -189,7 +189,8 @@ def _check_costs(table: NDArray[np.float64], labels: list[str]) -> None:
     cheapest = table.min(axis=1)
     strange = np.flatnonzero(np.diag(table) > cheapest)
     if len(strange):
-        true, said = labels[strange[0]], labels[int(table[strange[0]].argmin())]
+        true = labels[strange[0]]
+        said = labels[int(table[strange[0]].argmin())]
         raise InvalidInput(
             f"Where {true!r} is true, saying {said!r} costs less than saying {true!r}.",
             where="objective",

@@ -95,7 +95,8 @@ class TableOneHot:
 
     def load(self, folder: Path) -> FittedOneHot:
         """Read what was saved."""
-        table, arrays = Table.load(folder), load_arrays(folder / _FILE)
+        table = Table.load(folder)
+        arrays = load_arrays(folder / _FILE)
         return FittedOneHot(
             table,
             arrays["fill"],

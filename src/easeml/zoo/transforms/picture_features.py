@@ -22,7 +22,8 @@ def picture_features(image: NDArray[np.float64], cells: int, small: int) -> NDAr
 
 def shrunk(image: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     """Return the means of the areas of a grid of at most ``most`` x ``most``."""
-    height, width = min(most, image.shape[0]), min(most, image.shape[1])
+    height = min(most, image.shape[0])
+    width = min(most, image.shape[1])
     rows = np.add.reduceat(image, np.arange(height) * image.shape[0] // height, axis=0)
     sums = np.add.reduceat(rows, np.arange(width) * image.shape[1] // width, axis=1)
     return sums / (
@@ -38,7 +39,8 @@ def oriented_gradients(grey: NDArray[np.float64], cells: int) -> NDArray[np.floa
     6: centred differences without smoothing, votes by magnitude shared between the two nearest of 9
     orientations, L2-Hys blocks.
     """
-    down, right = _differences(grey, 0), _differences(grey, 1)
+    down = _differences(grey, 0)
+    right = _differences(grey, 1)
     strength = np.hypot(down, right)
     place = (np.arctan2(down, right) % np.pi) / np.pi * _BINS - 0.5
     low = np.floor(place).astype(int)

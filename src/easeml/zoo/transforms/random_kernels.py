@@ -64,7 +64,8 @@ class Kernels:
         return made
 
     def _convolved(self, series: NDArray[np.float64], kernel: int) -> NDArray[np.float64]:
-        length, dilation = int(self.lengths[kernel]), int(self.dilations[kernel])
+        length = int(self.lengths[kernel])
+        dilation = int(self.dilations[kernel])
         reach = (length - 1) * dilation
         if self.padded[kernel]:
             series = np.pad(series, ((0, 0), (0, 0), (reach // 2, reach // 2)))
@@ -104,7 +105,8 @@ def statistics(channel: NDArray[np.float64]) -> list[float]:
     known = channel[np.isfinite(channel)]
     if len(known) == 0:
         return [0.0] * STATISTICS
-    centred, moments = known - known.mean(), np.arange(len(known)) - (len(known) - 1) / 2
+    centred = known - known.mean()
+    moments = np.arange(len(known)) - (len(known) - 1) / 2
     power = float((centred**2).sum())
     return [
         float(known.mean()),

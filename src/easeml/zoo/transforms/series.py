@@ -26,8 +26,8 @@ class FittedSeries:
     """What was learned of series.
 
     ``centre`` and ``scale``: of the values of each channel in the training data. ``raw``: values
-    are features, too. Where the number of channels differs from row to row, channels beyond the first ``len(centre)``
-    are not looked at.
+    are features, too. Where the number of channels differs from row to row, channels beyond the
+    first ``len(centre)`` are not looked at.
     """
 
     column: str
@@ -106,7 +106,8 @@ class Series:
         """Read what was saved."""
         column, steps, raw = load_json(folder / _FILES[0])
         arrays = load_arrays(folder / _FILES[1])
-        centre, scale = arrays.pop("centre"), arrays.pop("scale")
+        centre = arrays.pop("centre")
+        scale = arrays.pop("scale")
         return FittedSeries(column, steps, raw, centre, scale, Kernels(**arrays))
 
 

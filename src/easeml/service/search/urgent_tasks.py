@@ -1,4 +1,4 @@
-"""Room for urgent tasks: how many wait for a device, and what runs that could make room."""
+"""Urgent tasks of the search: how many wait for a device, and what could end for them."""
 
 from typing import NamedTuple
 
@@ -7,14 +7,14 @@ from easeml.search.preemption import OnDevice
 from easeml.store import Transaction
 
 
-class Room(NamedTuple):
+class Demand(NamedTuple):
     """``wanted``: devices that urgent tasks still need; ``running``: what may be suspended."""
 
     wanted: int
     running: list[OnDevice]
 
 
-def room(tx: Transaction, devices: int) -> Room:
+def demand(tx: Transaction, devices: int) -> Demand:
     """Return what urgent tasks need beyond the devices that are free or will be in a moment.
 
     ``devices``: how many there are. Urgent tasks are never suspended.
@@ -35,7 +35,7 @@ def room(tx: Transaction, devices: int) -> Room:
         cost = costs.get(task.candidate_id, 0.0)
         found.append(OnDevice(task.id, ran, cost, task.suspensions))
     idle = max(0, devices - len(running))
-    return Room(max(0, urgent_waiting(tx) - idle - len(ending)), found)
+    return Demand(max(0, urgent_waiting(tx) - idle - len(ending)), found)
 
 
 def urgent_waiting(tx: Transaction) -> int:

@@ -1,0 +1,74 @@
+"""The options that say what an application is: what to predict, how, from which data."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+File = Annotated[
+    Path,
+    typer.Argument(help="A table, a zip file or folder of samples by class, arrays, series ..."),
+]
+Target = Annotated[str | None, typer.Option(help="Column to predict; proposed where left out.")]
+Objective = Annotated[
+    str | None,
+    typer.Option(
+        help="What to optimise; the default of the target's type. Of a class: recall(bad), "
+        "f-beta(bad, 2)."
+    ),
+]
+Costs = Annotated[
+    Path | None,
+    typer.Option(
+        help="A CSV table of what each confusion costs, for the objective cost: a row for what "
+        "is true, a column for what is said."
+    ),
+]
+CostUnit = Annotated[str, typer.Option(help="The unit of these costs, such as EUR.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="COLUMN=TYPE, COLUMN.missing=CODES, COLUMN.format=FORM."),
+]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out.")]
+Keep = Annotated[
+    list[str] | None, typer.Option(help="Column to keep although proposed for dropping.")
+]
+SplitBy = Annotated[
+    str,
+    typer.Option(help="Rows to train and test: random, time:COLUMN, group:COLUMN or given:COLUMN."),
+]
+Name = Annotated[str | None, typer.Option(help="Name of the application.")]
+Models = Annotated[str | None, typer.Option(help="Only these models, with commas.")]
+Exclude = Annotated[str | None, typer.Option(help="Not these models, with commas.")]
+MaxLatency = Annotated[
+    str | None, typer.Option(help="What a model may take to predict one row, such as 20ms.")
+]
+MaxSize = Annotated[
+    str | None, typer.Option(help="What the files of a model may take, such as 5MB.")
+]
+Monotonic = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="COLUMN=rising or =falling: the prediction (of two classes, the probability of the "
+        "second) never goes against it; repeatable."
+    ),
+]
+Constrain = Annotated[
+    list[str] | None,
+    typer.Option(help="MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH; repeatable."),
+]
+MaxTasks = Annotated[int | None, typer.Option(min=1, help="Most candidates to train.")]
+MaxSeconds = Annotated[float | None, typer.Option(min=0.001, help="Most device seconds to spend.")]
+Deadline = Annotated[
+    datetime | None, typer.Option(help="Local time by which training must be expected to end.")
+]
+GoalText = Annotated[
+    str | None,
+    typer.Option(
+        metavar="GOAL",
+        help='Such as 0.9, "accuracy >= 0.9" or "error below 5 %": say first whether it can '
+        "be reached. A goal that names an objective chooses it.",
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

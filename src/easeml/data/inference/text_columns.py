@@ -1,0 +1,94 @@
+"""Columns of texts: identifiers, categories and free text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from easeml.data.inference import name_words as names
+from easeml.data.inference.column_values import Values, report_on
+from easeml.data.inference.missing_codes import suspect_words
+from easeml.data.inference.text_hints import has_digit, like_codes, nearly_numbers
+from easeml.data.types.column_report import ColumnReport, sort_labels
+
+MOST_CLASSES = 1000
+
+
+def text_report(values: Values) -> ColumnReport:
+    """The report of a column of texts: an identifier, a category, or text."""
+    texts = values.texts
+    each = values.each
+    sample = texts[:1000]
+    words = sum(len(text.split()) for text in sample) / len(sample)
+
+    named = names.names_identifier(values.name)
+    if _identifies(texts, each, values.present, words, named):
+        return replace(
+            report_on(values, "text", 0.95, _identifier_evidence(values)),
+            nature="identifier",
+            nature_confidence=0.97 if named else 0.85,
+        )
+
+    is_category = _could_be_classes(len(texts), each) and not _is_prose(words, each)
+    report = _category(values) if is_category else _free_text(values, words)
+    return replace(report, suspected_codes=suspect_words(texts, values.number_of))
+
+
+def _category(values: Values) -> ColumnReport:
+    each = values.each
+    rows = f"{each:,.0f}" if each >= 10 else f"{each:.2g}"
+    said = f"{len(values.texts)} different values, each in {rows} rows on average."
+    confidence = 0.95 if each >= 20 else 0.8
+    report = report_on(values, "category", confidence, said)
+    return replace(report, classes=sort_labels(values.texts))
+
+
+def _free_text(values: Values, words: float) -> ColumnReport:
+    """The report of free text; ``words``: how many a value has on average."""
+    texts = values.texts
+    count = f"{len(texts)} different values in {values.present} rows"
+    said = f"Text: {count}, {_words_told(words)} on average."
+    hints = like_codes(texts) + nearly_numbers(texts)
+    confidence = 0.95 if words >= 4 else 0.75
+    return report_on(values, "text", confidence, said + hints)
+
+
+def _words_told(words: float) -> str:
+    """A mean number of words: 1 word, 2.9 words, 290 words."""
+    if words >= 10:
+        return f"{words:,.0f} words"
+    said = f"{words:.2g}"
+    return "1 word" if said == "1" else f"{said} words"
+
+
+def _identifier_evidence(values: Values) -> str:
+    count = f"{len(values.texts)} different values in {values.present} rows"
+    return f"Looks like an identifier: {count}."
+
+
+def _is_prose(words: float, each: float) -> bool:
+    """Whether values are sentences rather than long labels, which would be repeated."""
+    return words >= 4 and each < 5
+
+
+def _could_be_classes(distinct: int, each: float) -> bool:
+    """Whether so many values, each in so many rows, could be classes.
+
+    More values have to be repeated more often.
+    """
+    if distinct <= 10:
+        return True
+    if distinct <= 20:
+        return each >= 2
+    return distinct <= MOST_CLASSES and each >= 5
+
+
+def _identifies(texts: list[str], each: float, present: int, words: float, named: bool) -> bool:
+    """Single words that are (nearly) all different, with a name or digits that tell."""
+    if words > 1.5 or present < 10:
+        return False
+    if named:
+        return each <= 1.05
+    if each != 1:
+        return False
+    with_digits = sum(has_digit(text) for text in texts)
+    return with_digits >= 0.9 * len(texts)

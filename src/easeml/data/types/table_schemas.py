@@ -1,0 +1,94 @@
+"""The schemas of tables: from columns to nodes, and back to the types of columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from easeml.data.types.cells import CELLS, GRAPH
+from easeml.data.types.column_report import ColumnReport
+from easeml.schema import CategoryClass, Node, Schema, node_names
+
+
+def schema_of(columns: list[ColumnReport], dropped: tuple[str, ...]) -> Schema:
+    """The schema of these columns; labels are in it where the reports have them all."""
+    graph = Schema({})
+    plain = []
+    for column in columns:
+        if column.type == "graph":
+            graph = Schema.from_json(column.content)
+        else:
+            plain.append(column)
+
+    # A node is also the name of its class, so that no name may be taken by the graph.
+    classes = dict(graph.classes)
+    taken = [*graph.nodes, *classes]
+    names = node_names([*taken, *(column.name for column in plain)])[len(taken) :]
+
+    nodes = {}
+    for name, column in zip(names, plain, strict=True):
+        nodes[name] = _node_of(name, column)
+        if column.type == "category":
+            classes[name] = _class_of(column)
+    return Schema({**nodes, **graph.nodes}, classes, dropped, graph.constraints)
+
+
+def kind_of(node: Node) -> str:
+    """The column type of a singleton of a table's schema."""
+    if node.type != "tensor":
+        return node.type
+    if node.dim == (1,):
+        return "number"
+    return "image" if node.format == "image" else "tensor"
+
+
+def kinds_of(schema: Schema) -> dict[str, str]:
+    """The columns of a table's schema and their types; all with instances are one, a graph."""
+    kinds = {}
+    has_graph = False
+    for node in schema.nodes.values():
+        if node.singleton:
+            kinds[node.label] = kind_of(node)
+        else:
+            has_graph = True
+
+    if has_graph:
+        kinds[GRAPH] = "graph"
+    return kinds
+
+
+def _node_of(name: str, column: ColumnReport) -> Node:
+    """The singleton of a column."""
+    node = Node(
+        name,
+        column.type,
+        optional=column.missing > 0,
+        column=column.name,
+        missing=tuple(column.missing_codes),
+    )
+    if column.type in CELLS:
+        form = column.content.get("format", "")
+        return replace(
+            node,
+            type="tensor",
+            dim=tuple(column.content["dim"]),
+            format=form,
+        )
+    if column.type == "number":
+        return replace(
+            node,
+            type="tensor",
+            dim=(1,),
+            format=column.format,
+        )
+    if column.type == "category":
+        return replace(node, class_name=name)
+    if column.type == "timestamp":
+        return replace(node, format=column.format)
+    return node
+
+
+def _class_of(column: ColumnReport) -> CategoryClass:
+    """The class of a category column; its labels only where all are known."""
+    all_known = len(column.classes) == column.distinct
+    labels = tuple(column.classes) if all_known else ()
+    return CategoryClass(column.distinct, labels)

@@ -1,0 +1,65 @@
+"""What endpoints were asked, and what was true."""
+
+from dataclasses import dataclass, field
+
+from easeml.store.shapes import Json, OtherAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLog:
+    """What is kept of the requests to an endpoint. ``id``: the application.
+
+    ``share``: of the requests, at random; 0: none. ``days``: how long. ``masked``: columns whose
+    values are not kept. ``missed``: requests that were to be kept and could not be. ``failed``:
+    those that a model that is rolled out failed on, since its roll-out began.
+    """
+
+    id: str
+    tenant_id: str
+    share: float
+    days: float
+    masked: list[str] = field(default_factory=list)
+    created: float = 0.0
+    missed: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProductionRow:
+    """A row that an endpoint was asked about, and what it answered.
+
+    ``id``: the request's, and the number of the row in it. ``key``: the value of its column
+    ``key``, by which its owner knows it; empty where it has none.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    request_id: str
+    row: int
+    key: str
+    model_id: str
+    inputs: Json
+    answer: Json  # prediction, and probabilities where there are
+    created: float = 0.0
+    share: float = 0.0  # the chance that a model that is rolled out would answer it
+    rollout_id: str = ""  # of the roll-out in which both models have predicted it
+    other: OtherAnswer | None = None  # of the other model in a roll-out; None: it was not asked
+    counted: bool = False  # its truth is part of the evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What was true of a row that an endpoint was asked about; the newest of a row counts.
+
+    It names the row by request and number, or by key. ``value``: as JSON, under ``value``.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    request_id: str
+    row: int
+    key: str
+    value: Json
+    created: float = 0.0

@@ -1,0 +1,68 @@
+"""Processes, their leases, stored bytes, settings and modules of this easeml."""
+
+from dataclasses import dataclass
+
+from easeml.contract.states import ModuleState, ProcessKind, ProcessState
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running controller, scheduler, worker or predictor."""
+
+    id: str
+    kind: ProcessKind
+    pid: int
+    host: str
+    address: str = ""  # where it listens, if it does
+    state: ProcessState = ProcessState.RUNNING
+    heartbeat: float = 0.0
+    created: float = 0.0
+    draining: bool = False  # a worker that takes no new tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A named lease; ``epoch`` grows with every change of holder."""
+
+    name: str
+    holder: str
+    epoch: int
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """A reference that keeps stored bytes alive. ``id``: tenant and digest."""
+
+    id: str
+    tenant_id: str
+    digest: str
+    size: int
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSetting:
+    """A setting that was changed while easeml runs. ``id``: its name."""
+
+    id: str
+    value: str
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleMark:
+    """What was decided on a module of the knowledge base. ``id``: its name.
+
+    One that was added has the text of its file as ``source``. ``task_id`` is the task that checks
+    it; ``error`` says what failed. ``tenant_id``: whose it is alone; empty: it is everybody's.
+    """
+
+    id: str
+    archived: bool = False
+    created: float = 0.0
+    source: str = ""
+    state: ModuleState = ModuleState.INSTALLED
+    task_id: str = ""
+    error: str = ""
+    tenant_id: str = ""
