@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from easeml.contract.model_rules import NewModelRules
 from easeml.contract.states import ModuleState
 from easeml.contract.tasks import TaskResult
 from easeml.engine.choices import Choices
@@ -14,10 +15,11 @@ from easeml.search import policy_named, spaces
 from easeml.search.optimizers import Tried, optimizer_named
 from easeml.service.access.caller import Caller
 from easeml.service.administration import kept_settings
+from easeml.service.applications import model_rules
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.trials import cost_belief, finished_trials
 from easeml.service.modules import catalogue, faults
-from easeml.service.search import job_states, suggesting, training_tasks, variants
+from easeml.service.search import job_states, proposals, suggesting, training_tasks, variants
 from easeml.service.search.suggesting import Wanted
 from easeml.settings import Settings
 from easeml.store import Store
@@ -180,6 +182,44 @@ def test_a_provider_chooses_it_and_a_newer_one_takes_its_place(
         kept_settings.change(store, settings, admin, "optimizer", value="logistic")
     kept_settings.change(store, settings, admin, "optimizer", value="tpe")
     assert chosen() == "tpe"
+
+
+def test_an_application_has_an_optimizer_of_its_tenant_alone(
+    store: Store, ann: Caller, bob: Caller, admin: Caller, optimizer: Module, tmp_path: Path
+) -> None:
+    job = running(store, ann)
+    added(store, optimizer, ann.tenant_id)
+    added(store, replace(made(tmp_path / "draws", "optimizer"), name="draws"), bob.tenant_id)
+    for name in ("draws", "no such", "logistic"):
+        with pytest.raises(InvalidInput, match="no optimizer"):
+            model_rules.set_rules(
+                store, ann, job.application_id, NewModelRules.model_validate({"optimizer": name})
+            )
+    settings = Settings(home=tmp_path)
+    for provider_too in ("guesses", "draws"):
+        with pytest.raises(InvalidInput, match="no optimizer"):
+            kept_settings.change(store, settings, admin, "optimizer", value=provider_too)
+
+    def asked_instead_of_the_usual() -> str:
+        with store.read() as tx:
+            registry = knowledge_base.current(tx)
+            rules = tx.unscoped().applications.get(job.application_id).rules
+            return proposals.of_application(registry, job, rules, optimizer_named("tpe")).name
+
+    assert asked_instead_of_the_usual() == "tpe"
+    wish = NewModelRules.model_validate({"optimizer": "guesses", "max_latency": 3.0})
+    shown = model_rules.set_rules(store, ann, job.application_id, wish)
+    assert (shown.optimizer, shown.max_latency) == ("guesses", 3.0)
+    assert asked_instead_of_the_usual() == "guesses"
+    catalogue.set_archived(store, ann, "guesses", True)  # by whose it is
+    assert asked_instead_of_the_usual() == "tpe"
+    answered_by = asked(store, job, optimizer)
+    answered(store, {}, "suggest hung.")
+    assert answered_by.tenant_id == ann.tenant_id
+    with store.read() as tx:
+        assert "suggest hung" in faults.known(tx, ann)["guesses"]  # whose it is hears of it
+        assert faults.known(tx, bob) == {}
+        assert faults.known(tx, admin) == {}
 
 
 def test_an_added_transform_makes_variants_of_the_best_models(

@@ -114,7 +114,7 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, t
     description.write_text(DISCRIMINANT)
     admin = sign_in("admin")
     admin.goto("/knowledge")
-    admin.get_by_role("link", name="Add a model").click()
+    admin.get_by_role("link", name="Add a module").click()
     expect_accessible(admin)
     admin.get_by_label("A module.toml").set_input_files(description)
     admin.get_by_role("button", name="Check it").click()
@@ -178,6 +178,32 @@ def test_what_may_be_tried_of_a_model_is_constrained(sign_in: SignIn, wine: Path
     page.goto(f"{page.url}/models")
     expect(page.locator("#constrained")).to_contain_text("depth from 3 to 3")
     expect(page.locator("#models")).to_contain_text("depth 3")
+
+
+def test_costs_and_columns_to_follow_are_said_in_the_wizard(sign_in: SignIn, tmp_path: Path):
+    table = tmp_path / "sizes.csv"
+    rows = [f"{row},{row % 7},{'large' if row > 20 else 'small'}" for row in range(40)]
+    table.write_text("\n".join(["size,weight,kind", *rows]))
+    page = sign_in()
+    upload(page, table)
+    page.get_by_label("Target").select_option("kind")
+    page.get_by_label("Objective: what good means").select_option(
+        label="Cost: a table of what each confusion costs"
+    )
+    cell = page.get_by_label("Cost of large said to be small")
+    cell.fill("12.5")
+    cell.press("Tab")
+    expect(page.get_by_role("link", name=re.compile("Undo .*=12.5"))).to_be_visible()
+    expect(page.get_by_label("Cost of large said to be small")).to_have_value("12.5")
+    page.locator("#followed summary").click()
+    page.locator("#followed").get_by_label("size").select_option("falling")
+    expect(page.get_by_role("link", name="Undo falling with size")).to_be_visible()
+    expect_accessible(page)
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url(re.compile("/applications/app_"))
+    page.goto(f"{page.url}/settings")
+    page.locator("#followed").wait_for()
+    expect(page.locator("#followed").get_by_label("size")).to_have_value("falling")
 
 
 def test_whether_a_goal_can_be_reached_is_asked_before_start(sign_in: SignIn, wine: Path):

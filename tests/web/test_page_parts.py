@@ -15,7 +15,7 @@ from easeml.contract.jobs import Improvement
 from easeml.contract.models import Measure
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.scheduling import LossCurve, SchedulerView, Share
-from easeml.errors import NotAllowed
+from easeml.errors import InvalidInput, NotAllowed
 from easeml.web import formatting, session
 from easeml.web.charts import histogram_figure, spark_figure, time_unit
 from easeml.web.quality_chart import quality_figure
@@ -254,6 +254,12 @@ fields = st.one_of(
         st.sampled_from(["5", " 0.1 ", "many", ""]),
     ),
     st.tuples(st.sampled_from(["offer.m.k", "only.m.k"]), st.sampled_from(['"a"', "true", "[]"])),
+    st.tuples(st.sampled_from(["way0", "way2"]), st.sampled_from(["rising", "falling", "", "up"])),
+    st.tuples(st.just("objective"), st.sampled_from(["cost(a as b=1)", "recall(a)"])),
+    st.tuples(
+        st.sampled_from(['cost.["a", "b, c"]', 'cost.["b, c", "a"]']), st.sampled_from("05x")
+    ),
+    st.tuples(st.just("cost-unit"), st.sampled_from(["", "EUR"])),
 )
 
 
@@ -302,6 +308,29 @@ def test_changes_become_a_declaration():
     assert declaration.keep == ["id"]
     assert declaration.drop == ["é & <b>"]
     assert declaration.exclude == ["b"]
+
+
+def test_a_table_of_costs_and_columns_to_follow_become_a_declaration():
+    form = [
+        ("objective", "cost(bad as good=1)"),
+        ('cost.["bad", "good"]', "5"),
+        ('cost.["good", "bad, or so"]', "0.50"),
+        ('cost.["bad", "bad"]', "0"),
+        ("cost-unit", "EUR"),
+        ("way0", "rising"),
+        ("way2", ""),
+    ]
+    declaration = Wishes.read(form, VERSION).declaration(VERSION)
+    assert declaration.objective == (
+        'cost("bad" as "good"=5, "good" as "bad, or so"=0.50, unit="EUR")'
+    )
+    assert declaration.monotonic == {"age": "rising"}
+    others = [("objective", "accuracy"), *form[1:]]  # the table of before is no wish any more
+    assert Wishes.read(others, VERSION).objective == "accuracy"
+    typed = [*form, ("named", "recall(bad)")]
+    assert Wishes.read(typed, VERSION).objective == "recall(bad)"
+    with pytest.raises(InvalidInput, match="no cell"):
+        Wishes.read([("cost.bad", "1")], VERSION)
 
 
 @given(st.text("abc_", max_size=9), st.text("abc_", max_size=9))

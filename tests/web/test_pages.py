@@ -1,6 +1,8 @@
 """The pages over HTTP: sessions, forms from elsewhere, headers."""
 
+import io
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 
 import httpx
@@ -117,6 +119,18 @@ def test_a_folder_of_programs_is_packed_from_what_a_browser_sends(ann: httpx.Cli
         ({**whole, "mine/big": "x" * 70_000}, "at most"),
     ):
         sent = [("folder", (name, text.encode())) for name, text in files.items()]
+        answer = ann.post("/knowledge/add", data={"csrf": token(ann)}, files=sent)
+        assert answer.status_code == 422
+        assert why in answer.text
+    zip_file = io.BytesIO()
+    with zipfile.ZipFile(zip_file, "w") as archive:
+        for name, text in whole.items():
+            archive.writestr(name, text)
+    for content, why in (
+        (zip_file.getvalue(), "its isolation level is none"),
+        (b"PK", "It cannot be read"),
+    ):
+        sent = {"zip": ("mine.zip", content)}
         answer = ann.post("/knowledge/add", data={"csrf": token(ann)}, files=sent)
         assert answer.status_code == 422
         assert why in answer.text

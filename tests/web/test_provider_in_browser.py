@@ -47,7 +47,7 @@ def test_the_provider_limits_a_tenant_and_archives_a_model(
     upload(eve, wine)
     expect(eve.get_by_label("Naive Bayes")).to_be_visible()
     expect(eve.get_by_label("Neural network")).to_have_count(0)
-    admin.get_by_role("button", name="Let new searches try it again").click()
+    admin.get_by_role("button", name="Let it be used again").click()
     expect(admin.locator("#head")).not_to_contain_text("archived")
 
 

@@ -54,6 +54,10 @@ Monotonic = Annotated[
         "second) never goes against it; repeatable."
     ),
 ]
+Optimizer = Annotated[
+    str,
+    typer.Option(help="What proposes configurations; what the provider chose where left out."),
+]
 Constrain = Annotated[
     list[str] | None,
     typer.Option(help="MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH; repeatable."),

@@ -1,9 +1,12 @@
 """``module``: the knowledge base."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -68,6 +71,7 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
             ("about", found.about),
             ("reference", found.reference),
             ("version", found.version),
+            ("measure", found.measure.in_words if found.measure else ""),
             ("runs", RUNTIMES.get(found.runtime, found.runtime)),
             ("takes", found.schema_in),
             ("gives", found.schema_out),
@@ -95,7 +99,9 @@ def init_module(
 
 @modules.command("check")
 def check_module(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a module.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The folder of a module, or a zip file of it.")
+    ],
     as_json: Json = False,
 ) -> None:
     """Check a folder with programs on this machine, as a service does: run them, and compare.
@@ -106,12 +112,13 @@ def check_module(
 
     began = time.monotonic()
     ended: list[checking.Ended] = []
-    for one in checking.check(path):
-        ended.append(one)
-        if not as_json:
-            say(f"{'failed' if one.error else 'passed'}: {one.title}")
-        if one.error and not as_json:
-            say(f"  {one.error}\n  {one.remedy}".rstrip())
+    with _folder(path) as folder:
+        for one in checking.check(folder):
+            ended.append(one)
+            if not as_json:
+                say(f"{'failed' if one.error else 'passed'}: {one.title}")
+            if one.error and not as_json:
+                say(f"  {one.error}\n  {one.remedy}".rstrip())
     failed = sum(bool(one.error) for one in ended)
     if as_json:
         print_json({"checks": [asdict(one) for one in ended]})
@@ -127,7 +134,8 @@ def add_module(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="The module.toml that describes it, or a folder with programs."
+            metavar="PATH",
+            help="The module.toml that describes it, a folder with programs, or a zip file of one.",
         ),
     ],
     private: Annotated[
@@ -139,7 +147,8 @@ def add_module(
 
     Providers add for everybody, everybody for their own tenant. Exit code 1 if it does not pass.
     """
-    text, image = _text(file), _image(file)
+    with _folder(file) as path:
+        text, image = _text(path), _image(path)
     with Client() as client:
         upload = ""
         if image is not None:
@@ -157,6 +166,7 @@ def add_module(
         print_json(found)
     elif found.state == ModuleState.READY:
         say(_joined(found))
+        say(f"Tasks of this service have the isolation level {found.isolation}.")
     else:
         say(f"{found.name} did not pass: {found.error}")
     if found.state != ModuleState.READY:
@@ -191,7 +201,8 @@ def _joined(found: ModuleChecks) -> str:
     if found.module_kind == "objective":
         return f"{joined}: `easeml app create --objective {found.name}`."
     if found.module_kind == "optimizer":
-        return f"{joined}: `easeml config set optimizer {found.name}`."
+        for_one = f"`easeml app rules ID --optimizer {found.name}` for a search"
+        return f"{joined}: {for_one}, `easeml config set optimizer {found.name}` for all."
     return f"{joined}; {found.joined} open searches go on with it."
 
 
@@ -214,6 +225,22 @@ def _tell(found: ModuleChecks, told: set[str]) -> None:
         say(f"{check.state}: {check.title}")
         if check.error:
             say(f"  {check.error}\n  {check.remedy}")
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[Path]:
+    """Yield the folder of a module; that of a zip file is there for as long as it is used."""
+    if path.suffix.lower() != ".zip":
+        yield path
+        return
+    from easeml.contract import zipped_module
+    from easeml.modules import packed
+
+    if not path.is_file():
+        raise InvalidInput("There is no such file.", where=str(path), remedy="Check the path.")
+    with path.open("rb") as file, TemporaryDirectory() as folder:
+        packed.unpack(zipped_module.read(file.read(zipped_module.LARGEST_ZIP + 1)), Path(folder))
+        yield Path(folder)
 
 
 def _text(file: Path) -> str:

@@ -35,6 +35,10 @@ def rules(
             "all that are wanted; none: no column."
         ),
     ] = None,
+    optimizer: Annotated[
+        str | None,
+        typer.Option(help="What proposes configurations; none: what the provider chose for all."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show what every model that serves has to keep, and what that leaves out; or change it.
@@ -43,13 +47,13 @@ def rules(
     """
     with Client() as client:
         found = client.model_rules(application_id)
-        if (max_latency, max_size, monotonic) != (None, None, None):
-            wish = _changed(found, max_latency, max_size, monotonic)
+        if (max_latency, max_size, monotonic, optimizer) != (None, None, None, None):
+            wish = _changed(found, max_latency, max_size, monotonic, optimizer)
             found = client.set_model_rules(application_id, wish)
         titles = client.module_titles()
     if as_json:
         return print_json(found)
-    if not found.asks_anything:
+    if not (found.asks_anything or found.optimizer):
         return say("Any model that fits may serve.")
     print_pairs(told_pairs(found))
     rows = []
@@ -77,21 +81,34 @@ def told_pairs(rules: ModelRules) -> list[tuple[str, object]]:
         pairs.append(("largest size", f"{rules.max_size:,} bytes"))
     for column, way in rules.monotonic.items():
         pairs.append((f"{way} with", column))
-    if pairs:
+    if rules.optimizer:
+        pairs.append(("configurations by", rules.optimizer))
+    if rules.asks_anything:
         pairs.append(("models that keep this", f"{rules.keeping} of {rules.trained}"))
     return pairs
 
 
 def _changed(
-    found: ModelRules, max_latency: str | None, max_size: str | None, monotonic: list[str] | None
+    found: ModelRules,
+    max_latency: str | None,
+    max_size: str | None,
+    monotonic: list[str] | None,
+    optimizer: str | None,
 ) -> NewModelRules:
     latency = found.max_latency
     size = found.max_size
     held = dict(found.monotonic)
+    proposing = found.optimizer if optimizer is None else optimizer
     if max_latency is not None:
         latency = None if max_latency == _NONE else seconds_of(max_latency)
     if max_size is not None:
         size = None if max_size == _NONE else bytes_of(max_size)
     if monotonic is not None:
         held = {} if monotonic == [_NONE] else dict(read_monotonic(monotonic))
-    return made_request(NewModelRules, max_latency=latency, max_size=size, monotonic=held)
+    return made_request(
+        NewModelRules,
+        max_latency=latency,
+        max_size=size,
+        monotonic=held,
+        optimizer="" if proposing == _NONE else proposing,
+    )

@@ -33,6 +33,7 @@ class Declaration(Request):
     monotonic: dict[str, Literal["rising", "falling"]] = Field(
         default_factory=dict
     )  # column -> how the prediction follows it
+    optimizer: str = Field("", max_length=100)  # what proposes configurations; empty: the usual one
     max_tasks: int | None = Field(None, gt=0)
     max_seconds: float | None = Field(None, gt=0)
     deadline: AwareDatetime | None = None  # no training that is expected to end later is started
@@ -42,12 +43,14 @@ class Declaration(Request):
 
 
 class ObjectiveOption(Answer):
-    """An objective that fits an output schema."""
+    """An objective that fits an output schema. ``costs``: of a table of costs, true -> said -> cost."""
 
     name: str
     title: str
     about: str = ""
     default: bool = False
+    costs: dict[str, dict[str, float]] | None = None
+    cost_unit: str = ""
 
 
 class ObjectiveFamily(Answer):

@@ -38,10 +38,39 @@ class FittingApplication(Answer):
     name: str
 
 
+class MeasureFacts(Answer):
+    """What the values of an objective mean.
+
+    ``best``: highest or lowest, empty where neither is; ``low`` and ``high``: the ends of the range,
+    None where there is none. ``unit``: empty where it has none; ``needs``: labels or probabilities.
+    """
+
+    best: str = ""
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    needs: str = "labels"
+
+    @property
+    def in_words(self) -> str:
+        """The same in a sentence's words: ``lowest is best, 0 or more, in the unit of the target``."""
+        words = [f"{self.best} is best"] if self.best else ["to compare, neither end is best"]
+        if self.low is not None and self.high is not None:
+            words.append(f"from {self.low:g} to {self.high:g}")
+        elif self.low is not None:
+            words.append(f"{self.low:g} or more")
+        elif self.high is not None:
+            words.append(f"{self.high:g} or less")
+        if self.unit:
+            words.append(f"in {self.unit}")
+        words.append(f"needs {self.needs}")
+        return ", ".join(words)
+
+
 class Module(Answer):
     """A model, transform, objective or optimizer.
 
-    Schemas in their text form; ``space``: name -> what it may be.
+    Schemas in their text form; ``space``: name -> what it may be. ``measure``: of an objective.
     """
 
     name: str
@@ -64,6 +93,7 @@ class Module(Answer):
     runtime: str = (
         "python"  # a class in a task's process; or programs, as a process or in a container
     )
+    measure: MeasureFacts | None = None
     lacks: str = ""  # the library that must be installed before it can be used
 
 
@@ -119,7 +149,8 @@ class ModuleChecks(Answer):
     failed.
 
     ``joined``: how many searches go on with it. ``private``: only those of the tenant that added it.
-    ``module_kind``: model or objective.
+    ``module_kind``: model, transform, objective or optimizer. ``isolation``: the level that tasks of
+    this service are confined to.
     """
 
     name: str
@@ -131,6 +162,7 @@ class ModuleChecks(Answer):
     toml: str
     task_id: str
     joined: int = 0
+    isolation: str = ""
     created: float
 
 

@@ -1,4 +1,4 @@
-"""The REST types of the rules that every model of an application has to keep."""
+"""The REST types of the rules that an application's models and search have to keep."""
 
 from typing import Literal
 
@@ -12,12 +12,14 @@ class NewModelRules(Request):
 
     ``max_latency``: seconds to predict one row; ``max_size``: bytes of its files. ``monotonic``:
     column -> how the prediction follows it: never against it. Of a target of two classes that is the
-    probability of the second.
+    probability of the second. ``optimizer``: what proposes configurations for the search; empty: what
+    the provider chose for all.
     """
 
     max_latency: float | None = Field(None, gt=0, allow_inf_nan=False)
     max_size: int | None = Field(None, gt=0, le=2**53)
     monotonic: dict[str, Literal["rising", "falling"]] = Field(default_factory=dict)
+    optimizer: str = Field("", max_length=100)
 
 
 class LeftOut(Answer):
@@ -43,6 +45,7 @@ class ModelRules(Answer):
     max_latency: float | None = None
     max_size: int | None = None
     monotonic: dict[str, str] = Field(default_factory=dict)
+    optimizer: str = ""
     trained: int = 0
     keeping: int = 0
     left_out: list[LeftOut] = Field(default_factory=list)

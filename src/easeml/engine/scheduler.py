@@ -34,6 +34,7 @@ from .urgent import UrgentWork
 
 _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for a decision
 _EVENTS_AT_ONCE = 500
+_PUT_AWAY_OR_BACK = {"module.archived", "module.restored"}
 _MAY_PROMOTE = ("task.done", "task.failed", "job.resting", "job.stopped")
 _log = structlog.get_logger()
 
@@ -166,10 +167,14 @@ class Scheduler:
                 everything = [job.id for job in tx.unscoped().jobs.list(limit=None)]
                 return everything, everything
             events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
-            if any(event.kind == "module.ready" for event in events):
+            kinds = {event.kind for event in events}
+            if kinds & {"module.ready", *_PUT_AWAY_OR_BACK}:
                 self._mirror.follow_registry(knowledge_base.current(tx, self._installed))
-            if any(event.kind == kept_settings.EVENT for event in events):
+            if kept_settings.EVENT in kinds:
                 self._mirror.follow_policy(self._choices.policy(tx))
+            if kinds & _PUT_AWAY_OR_BACK:  # every search that has it tries it no more, or again
+                running = tx.unscoped().jobs.pick("id", state=JobState.RUNNING)
+                self._again |= {job_id for (job_id,) in running}
         if events:
             self._seq = events[-1].seq
         changed = dict.fromkeys(self._again)

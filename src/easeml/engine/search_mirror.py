@@ -9,6 +9,7 @@ from typing import Any
 from easeml.contract.states import FINISHED_TASKS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
 from easeml.modules import Registry
 from easeml.search import (
+    Arm,
     Budget,
     CostBelief,
     Decision,
@@ -258,22 +259,32 @@ class SearchMirror:
             self.note("set_terms", tenant=tenant_id, **asdict(terms))
 
     def _follow_rules(self, tables: Tables, job: Job, known_job: _JobMirror) -> None:
-        """Tell the search how likely its arms keep the limits on models, where there are any."""
+        """Tell the search how likely its arms keep the limits on models, where there are any.
+
+        Those of modules that do nothing but fail have no chance.
+        """
         rules = tables.applications.get(job.application_id).rules
         limits = model_limits.limits(rules)
-        if not limits and not known_job.chances:
+        arms = self.state.job(job.id).arms
+        faulty = [place for place, arm in enumerate(arms) if self._is_faulty(arm)]
+        if not limits and not faulty and not known_job.chances:
             return
         models = tables.models.list(job_id=job.id, limit=None)
-        searched = self.state.job(job.id)
-        chances: list[float] = []
+        chances = [1.0] * len(arms) if faulty else []
         if limits:
             measured = model_limits.measured_arms(tables, models, known_job.arms)
-            found = feasible.chances(searched.arms, measured, limits)
+            found = feasible.chances(arms, measured, limits)
             chances = [round(chance, _DIGITS) for chance in found]
+        for place in faulty:
+            chances[place] = 0.0
         best = _best_that_may_serve(models, known_job.arms, chances)
-        if chances != known_job.chances or best != searched.best:
+        if chances != known_job.chances or best != self.state.job(job.id).best:
             known_job.chances = chances
             self.note("set_chances", job=job.id, chances=chances, best=best)
+
+    def _is_faulty(self, arm: Arm) -> bool:
+        """Whether the model of an arm, or an added transform before it, does nothing but fail."""
+        return not self.registry.faulty.isdisjoint(arm.model.split("+"))
 
     def _extend(self, tx: Transaction, tables: Tables, job: Job, known_job: _JobMirror) -> None:
         """Take in the candidates that were added.

@@ -19,6 +19,7 @@ from easeml.errors import EasemlError
 from easeml.modules import added, packed
 from easeml.modules.containers import asking, keeper
 from easeml.modules.leash import waited_seconds
+from easeml.modules.programs import ProgramFailed
 from easeml.service.tasks.kinds import load_kind
 
 SPEC = "spec.json"
@@ -100,7 +101,7 @@ def run(folder: Path) -> TaskResult:
     except MemoryError:
         raise
     except EasemlError as error:
-        result = TaskResult(ok=False, error=str(error))
+        result = TaskResult(ok=False, error=str(error), value=_fault_of(error))
     except BaseException as error:  # a body that calls sys.exit() has failed too
         retry = bool(getattr(error, "retry", True))
         result = TaskResult(
@@ -117,6 +118,13 @@ def run(folder: Path) -> TaskResult:
     result = result.model_copy(update=measured)
     write_result(folder, result)
     return result
+
+
+def _fault_of(error: EasemlError) -> dict[str, str]:
+    """Return what a program of a module did wrong, without what it printed, which may tell of data."""
+    if not isinstance(error, ProgramFailed):
+        return {}
+    return {"fault": error.message.partition("\n")[0]}
 
 
 def _processor_seconds() -> float:

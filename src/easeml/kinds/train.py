@@ -168,6 +168,13 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
     return {"version": version_of_job(tables, task.job_id)}
 
 
+def failed(tx: Transaction, task: Task) -> None:
+    """Tell of a fault of programs that were added."""
+    from easeml.service.modules import faults
+
+    faults.of_training(tx, task)
+
+
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Keep the trained model; a fault of its module is told to the providers."""
     from easeml.ids import new_id
@@ -211,6 +218,7 @@ KIND = Kind(
     body=train,
     inputs=inputs,
     record=record,
+    failed=failed,
     outputs=("model", "predictions"),
     values=("quality",),
 )

@@ -16,6 +16,7 @@ from easeml.modules.contract import Objective
 from easeml.modules.module import Module
 from easeml.modules.objective_programs import ProcessObjective
 from easeml.modules.registry import Registry
+from easeml.modules.scale import scale_of, why_no_measure
 
 _ROWS, _CLASSES, _SEEDS = 40, 3, 5
 
@@ -27,9 +28,28 @@ def check(module: Module) -> None:
     for_classes = getattr(objective, "for_classes", None)
     if for_classes is not None:
         objective = for_classes([str(code) for code in range(_CLASSES)])
+    if module.measure:
+        _check_description(module, objective)
     for seed in range(_SEEDS):
         actual, right, wrong = _answers(_is_category(module), seed)
         _check_answers(objective, actual, right, wrong, f"{module.name}, seed {seed}")
+
+
+def _check_description(module: Module, objective: Objective) -> None:
+    """The table ``[measure]`` of a description says what the class does."""
+    reason = why_no_measure(module.measure, unbounded=True)
+    assert not reason, f"{module.name}: {reason}"
+    scale = scale_of(module.measure)
+    lower_is_better = getattr(objective, "lower_is_better", False)
+    assert lower_is_better == (scale.best < scale.worst), f"{module.name}: which end is the best?"
+    assert objective.needs_probabilities == scale.needs_probabilities, module.name
+    in_unit = getattr(objective, "in_unit_of_target", False)
+    assert in_unit == scale.in_unit_of_target, module.name
+    low, high = sorted((scale.worst, scale.best))
+    for seed in range(_SEEDS):
+        actual, right, wrong = _answers(_is_category(module), seed)
+        found = [objective.value(actual, right), objective.value(actual, wrong)]
+        assert all(low - 1e-9 <= one <= high + 1e-9 for one in found), f"{module.name}: {found}"
 
 
 def check_values(module: Module, registry: Registry, folder: Path) -> None:

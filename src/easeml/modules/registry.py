@@ -44,7 +44,8 @@ class ModelMatch:
 class Registry:
     """The knowledge base. ``problems`` tells of files that are no modules; they harm no other.
 
-    ``archived``: names of models that fit nothing any more. ``private``: the only tenant, by id,
+    ``archived``: names of models that fit nothing any more; ``faulty``: those of them that are
+    archived because their runs failed, which no search tries any more. ``private``: the only tenant, by id,
     of each module that is not everybody's, by its name. ``lacking``: the distribution that a module
     needs and that is not installed, by the module's name; such a module fits nothing.
     """
@@ -52,6 +53,7 @@ class Registry:
     modules: tuple[Module, ...]
     problems: tuple[str, ...] = ()
     archived: frozenset[str] = frozenset()
+    faulty: frozenset[str] = frozenset()
     private: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,4 +1,8 @@
-"""What the values of an objective mean: the table ``[measure]`` of a folder of programs."""
+"""What the values of an objective mean: the table ``[measure]`` of its description.
+
+Of a folder of programs it is believed; of a class it is for people to read, and the conformance suite
+compares it with the class.
+"""
 
 import math
 from collections.abc import Mapping
@@ -24,13 +28,16 @@ def scale_of(measure: Mapping[str, Any]) -> Scale:
     return Scale(**measure)
 
 
-def why_no_measure(measure: Mapping[str, Any]) -> str:
-    """Return what is wrong with the table ``[measure]`` of a description; empty: nothing."""
+def why_no_measure(measure: Mapping[str, Any], *, unbounded: bool = False) -> str:
+    """Return what is wrong with the table ``[measure]`` of a description; empty: nothing.
+
+    ``unbounded``: whether an end may be infinite.
+    """
     unknown = sorted(set(measure) - set(Scale.__slots__))
     if unknown:
         return f"Unknown key 'measure.{unknown[0]}'."
     for key in ("worst", "best"):
-        if not _is_finite(measure.get(key)):
+        if not _is_number(measure.get(key), unbounded):
             return f"measure.{key} is not a number."
     if measure["worst"] == measure["best"]:
         return "measure.worst and measure.best are the same."
@@ -40,6 +47,6 @@ def why_no_measure(measure: Mapping[str, Any]) -> str:
     return ""
 
 
-def _is_finite(value: Any) -> bool:
+def _is_number(value: Any, unbounded: bool) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)
+    return is_number and (math.isfinite(value) or (unbounded and not math.isnan(value)))

@@ -119,7 +119,8 @@ class Rules(Shape):
     ``models``: these only, None: all. ``constrain``: model -> parameter -> what it may be.
     ``latency``: seconds that a model may take to predict one row; ``size``: bytes that its files
     may have; None: any. ``monotonic``: column -> rising or falling, as the prediction has to follow
-    it. ``measures``: what every model is measured by beside what fits its target.
+    it. ``measures``: what every model is measured by beside what fits its target. ``optimizer``:
+    what proposes configurations; empty: what the provider chose for all.
     """
 
     models: list[str] | None = None
@@ -129,11 +130,12 @@ class Rules(Shape):
     size: int | None = None
     monotonic: dict[str, str] = field(default_factory=dict)
     measures: list[str] = field(default_factory=list)
+    optimizer: str = ""
 
     def to_json(self) -> Json:
         """Return the JSON object; without what is not said, as before there were such keys."""
         document = asdict(self)
-        for name in ("latency", "size", "monotonic", "measures"):
+        for name in ("latency", "size", "monotonic", "measures", "optimizer"):
             if not document[name]:
                 del document[name]
         return document

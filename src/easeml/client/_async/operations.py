@@ -72,7 +72,8 @@ class AsyncOperations(AsyncCalls):
     async def notifications(self, limit: int = 50) -> Notifications:
         """Return the caller's newest notifications and how many are unread.
 
-        At most 100 are counted.
+        At most 100 are counted. Of the models that served an application the newest one is told:
+        a search that finds a better one every few seconds is one piece of news.
         """
         return await self._get(Notifications, "/notifications", limit=limit)
 
@@ -707,15 +708,16 @@ class AsyncOperations(AsyncCalls):
         return await self._get(ModelRules, f"/applications/{application_id}/model-rules")
 
     async def set_model_rules(self, application_id: str, wish: NewModelRules) -> ModelRules:
-        """Ask other things of every model that serves. The same rules again change nothing.
+        """Ask other things of every model that serves, or have the search asked of another
+        optimizer. The same rules again change nothing.
 
         The search goes on under them. What serves and breaks them gives way to the best model
         that keeps them, as soon as there is one. Where columns are to be followed that were not,
         no model of before knows that: a new search begins on the same data.
 
-        Raises ``NotFound``, ``InvalidInput`` for a column that cannot be followed or where no
-        model is left, and ``Conflict`` where a new search would have to begin before the data is
-        ready.
+        Raises ``NotFound``, ``InvalidInput`` for a column that cannot be followed, an optimizer
+        that is not there or where no model is left, and ``Conflict`` where a new search would
+        have to begin before the data is ready.
         """
         return await self._send(
             ModelRules,

@@ -220,7 +220,7 @@ class _LocalExecution:
             note = f"It was stopped at its limit of {limit}: this is what it had by then."
             return written.model_copy(update={"notes": [*written.notes, note]})
         text = f"The task ran longer than its limit of {limit} and was stopped."
-        return TaskResult(ok=False, error=self._with_log(text))
+        return TaskResult(ok=False, error=self._with_log(text), value={"fault": text})
 
     def _read_result(self) -> TaskResult | None:
         path = self._folder / task_main.RESULT

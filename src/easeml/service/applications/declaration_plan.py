@@ -24,6 +24,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.applications import objectives
 from easeml.service.datasets import datasets
 from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.optimizers import optimizer_of
 from easeml.service.knowledge.rules import allowed_models, check_monotonic, matching
 from easeml.service.knowledge.trials import Trial, cost_belief, default_work, width
 from easeml.service.search import jobs
@@ -51,8 +52,8 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     """Check a declaration against its data and the knowledge base; writes nothing.
 
     Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if
-    it could not be read, and ``InvalidInput`` for a column, type, objective or model that is
-    unknown or does not fit.
+    it could not be read, and ``InvalidInput`` for a column, type, objective, model or optimizer that
+    is unknown or does not fit.
     """
     dataset, upload = _find_upload(tables, declaration)
     _check_rows(upload)
@@ -60,6 +61,8 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     fitting = objectives.fitting(registry, columns)
     objective = objectives.chosen(declaration, fitting, registry, columns.schema_out)
     rules = _rules(declaration)
+    if rules.optimizer:
+        optimizer_of(registry, rules.optimizer, dataset.tenant_id)
     check_monotonic(rules, columns.schema_in.to_json(), columns.schema_out.to_json())
     models = matching(registry, columns.schema_in, columns.schema_out, rules)
     _check_models(declaration, models, rules)
@@ -197,6 +200,7 @@ def _rules(declaration: Declaration) -> Rules:
         declaration.max_latency,
         declaration.max_size,
         dict(declaration.monotonic),
+        optimizer=declaration.optimizer,
     )
 
 

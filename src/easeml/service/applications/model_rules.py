@@ -1,4 +1,6 @@
-"""The rules that every model of an application has to keep: looked at, and changed at any time."""
+"""What every model of an application has to keep, and what proposes for its search: looked at, and
+changed at any time.
+"""
 
 from dataclasses import replace
 
@@ -10,6 +12,7 @@ from easeml.modules import Registry
 from easeml.search import feasible
 from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.optimizers import optimizer_of
 from easeml.service.knowledge.rules import NOT_MONOTONIC, allowed_models, check_monotonic, matching
 from easeml.service.models import promotion
 from easeml.service.search import jobs, model_limits
@@ -30,14 +33,16 @@ def get(store: Store, caller: Caller, application_id: str) -> ModelRules:
 
 
 def set_rules(store: Store, caller: Caller, application_id: str, wish: NewModelRules) -> ModelRules:
-    """Ask other things of every model that serves. The same rules again change nothing.
+    """Ask other things of every model that serves, or have the search asked of another optimizer.
+    The same rules again change nothing.
 
     The search goes on under them. What serves and breaks them gives way to the best model that
     keeps them, as soon as there is one. Where columns are to be followed that were not, no model of
     before knows that: a new search begins on the same data.
 
-    Raises ``NotFound``, ``InvalidInput`` for a column that cannot be followed or where no model is
-    left, and ``Conflict`` where a new search would have to begin before the data is ready.
+    Raises ``NotFound``, ``InvalidInput`` for a column that cannot be followed, an optimizer that is
+    not there or where no model is left, and ``Conflict`` where a new search would have to begin
+    before the data is ready.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -48,6 +53,7 @@ def set_rules(store: Store, caller: Caller, application_id: str, wish: NewModelR
             latency=wish.max_latency,
             size=wish.max_size,
             monotonic=dict(wish.monotonic),
+            optimizer=wish.optimizer,
         )
         registry = knowledge_base.of_tenant(tx, caller.tenant_id)
         if rules != before:
@@ -58,6 +64,8 @@ def set_rules(store: Store, caller: Caller, application_id: str, wish: NewModelR
 
 
 def _check(tables: Tables, registry: Registry, application: Application, rules: Rules) -> None:
+    if rules.optimizer:
+        optimizer_of(registry, rules.optimizer, application.tenant_id)
     version = tables.versions.get(application.version_id)
     if not version.schema_out:
         raise Conflict("The data is being prepared.", remedy="Try again in a moment.")
@@ -114,6 +122,7 @@ def _show(tables: Tables, registry: Registry, application: Application) -> Model
         max_latency=rules.latency,
         max_size=rules.size,
         monotonic=rules.monotonic,
+        optimizer=rules.optimizer,
     )
     job = jobs.current(tables, application.id)
     if job is None or not model_limits.are_any(rules):

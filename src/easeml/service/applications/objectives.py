@@ -84,10 +84,25 @@ def options(objectives: Sequence[Module], objective: Module) -> list[ObjectiveOp
         offered.append(objective)
     return [
         ObjectiveOption(
-            name=one.name, title=one.title, about=one.about, default=one.name == objective.name
+            name=one.name,
+            title=one.title,
+            about=one.about,
+            default=one.name == objective.name,
+            costs=_costs(one),
+            cost_unit=str(one.parameters.get("unit", "")),
         )
         for one in offered
     ]
+
+
+def _costs(objective: Module) -> dict[str, dict[str, float]] | None:
+    """Return what each confusion costs: true label -> said label -> cost; None for others."""
+    if "costs" not in objective.parameters:
+        return None
+    costs: dict[str, dict[str, float]] = {}
+    for true, said, cost in objective.parameters["costs"]:
+        costs.setdefault(true, {})[said] = cost
+    return costs
 
 
 def families(registry: Registry, target: Schema) -> list[ObjectiveFamily]:

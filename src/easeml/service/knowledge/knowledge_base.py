@@ -49,12 +49,13 @@ def _with_added(tx: Transaction, installed: Registry, wanted: dict[str, list[str
         added.append(module)
         if tenant_id:
             private[name] = tenant_id
-    archived = frozenset(name for (name,) in tx.module_marks.pick("id", archived=True))
+    put_away = dict(tx.module_marks.pick("id", "error", archived=True))
     return replace(
         installed,
         modules=(*own, *added),
         problems=tuple(problems),
-        archived=archived,
+        archived=frozenset(put_away),
+        faulty=frozenset(name for name, fault in put_away.items() if fault),
         private=private,
     )
 

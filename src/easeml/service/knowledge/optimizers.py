@@ -5,18 +5,20 @@ from easeml.modules import Module, Registry
 from easeml.search.optimizers import Optimizer, installed_optimizers
 
 
-def optimizer_of(registry: Registry, name: str) -> Optimizer | Module:
+def optimizer_of(registry: Registry, name: str, tenant_id: str = "") -> Optimizer | Module:
     """Return the optimizer of a name; an archived one gives way to what has taken its place.
 
-    Raises ``InvalidInput`` where there is none.
+    ``tenant_id``: who asks, and may have private ones; empty: only what is everybody's. Raises
+    ``InvalidInput`` where there is none.
     """
+    registry = registry.seen_by(tenant_id)
     installed = installed_optimizers()
     if name == "default" or name in installed.by_name:
         return installed.named(name)
     added = {module.name: module for module in registry.of_kind("optimizer")}
     for module in added.values():
         if name in registry.archived and name in module.replaces:
-            return optimizer_of(registry, module.name)
+            return optimizer_of(registry, module.name, tenant_id)
     if name in added and name not in registry.archived:
         return added[name]
     known = [*installed.by_name, *(one for one in added if one not in registry.archived)]

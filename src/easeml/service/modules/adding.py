@@ -2,7 +2,7 @@
 
 A worker checks it; then every search that a model fits goes on with it, and every model that an
 objective fits is measured by it. A transform is put before the best models of every search; an
-optimizer waits until a provider chooses it.
+optimizer waits until a provider chooses it for all, or an application for itself.
 
 What is added is a description, never code: it names a class of a package that the provider
 installed and trusts.
@@ -81,7 +81,7 @@ def add(
     module = knowledge_base.read_added(source)
     _check_kind(module)
     if module.kind == "optimizer":
-        _check_optimizer(module, wish.private)
+        _check_optimizer(module)
     if module.is_programs:
         _check_isolation(settings)
     elif wish.private:
@@ -116,7 +116,8 @@ def add(
         )
         tx.events.append("module.checking", module.name, {"by": caller.user_id}, caller.tenant_id)
         once.remember(tx, {"name": module.name})
-        return _show(tx, mark, b"")
+        shown = _show(tx, mark, b"")
+    return shown.model_copy(update={"isolation": settings.isolation})
 
 
 def checks(store: Store, settings: Settings, caller: Caller, name: str) -> ModuleChecks:
@@ -132,7 +133,8 @@ def checks(store: Store, settings: Settings, caller: Caller, name: str) -> Modul
             raise NotFound(f"No module {name!r} was added here.", where=name)
         attempt = tx.unscoped().attempts.list(task_id=mark.task_id, newest_first=True, limit=1)
         text = logs.printed(store, settings.home / "work", attempt[0]) if attempt else b""
-        return _show(tx, mark, text)
+        shown = _show(tx, mark, text)
+    return shown.model_copy(update={"isolation": settings.isolation})
 
 
 def owns(caller: Caller, mark: ModuleMark | None) -> bool:
@@ -220,14 +222,8 @@ def _check_kind(module: Module) -> None:
         )
 
 
-def _check_optimizer(module: Module, private: bool) -> None:
-    """Raise for an optimizer of one tenant, and for the name of an installed one."""
-    if private:
-        raise InvalidInput(
-            "An optimizer cannot be private: one proposes for the searches of all.",
-            where=f"{_FILE}: kind",
-            remedy="Ask a provider to add it and to choose it.",
-        )
+def _check_optimizer(module: Module) -> None:
+    """Raise ``Conflict`` for an optimizer with the name of an installed one."""
     if module.name == "default" or module.name in installed_optimizers().by_name:
         _refuse_name(module, "")
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections import Counter, defaultdict
+from math import isfinite
 from statistics import median
 
 from easeml import __version__
@@ -9,6 +10,7 @@ from easeml.contract import knowledge as contract
 from easeml.contract.states import ModuleState, TaskGroup, TaskState
 from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry
+from easeml.modules.scale import scale_of, why_no_measure
 from easeml.search.optimizers import installed_optimizers
 from easeml.search.policies import installed_policies
 from easeml.service.access.caller import Caller
@@ -81,6 +83,8 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
         if mark is None:
             tx.module_marks.add(ModuleMark(name))
         tx.module_marks.update(name, archived=archived)
+        if not archived and not has_failed:
+            tx.module_marks.update(name, error="")  # another trial, whatever it did wrong before
         kind = "module.archived" if archived else "module.restored"
         tx.events.append(kind, name, {"by": caller.user_id}, caller.tenant_id)
     return get(store, caller)
@@ -174,7 +178,27 @@ def _show(
         added=bool(module.source),
         private=module.name in registry.private,
         runtime=module.runtime,
+        measure=_measure(module),
         lacks=registry.lacking.get(module.name, ""),
+    )
+
+
+def _measure(module: Module) -> contract.MeasureFacts | None:
+    """Return what the values of an objective mean, where its description says so."""
+    if not module.measure or why_no_measure(module.measure, unbounded=True):
+        return None
+    scale = scale_of(module.measure)
+    direction = "highest" if scale.best > scale.worst else "lowest"
+    low, high = sorted((scale.worst, scale.best))
+    unit = "the unit of the target" if scale.in_unit_of_target else ""
+    if "costs" in module.takes:
+        unit = "the unit of the costs"
+    return contract.MeasureFacts(
+        best=direction if module.sought else "",
+        low=low if isfinite(low) else None,
+        high=high if isfinite(high) else None,
+        unit=unit,
+        needs="probabilities" if scale.needs_probabilities else "labels",
     )
 
 

@@ -1,9 +1,11 @@
 """More configurations for a search that has tried most of what it began with."""
 
 from easeml.contract.states import JobState, TaskGroup, TaskState
+from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry
 from easeml.search import CostBelief, SearchState, models_to_extend, spaces
 from easeml.search.optimizers import Optimizer, Tried, fresh, optimizer_named
+from easeml.service.knowledge.optimizers import optimizer_of
 from easeml.service.knowledge.rules import space_of
 from easeml.service.search import suggesting, variants
 from easeml.service.search.candidates import extend
@@ -11,6 +13,7 @@ from easeml.service.search.suggesting import EACH, Wanted
 from easeml.service.search.training_tasks import within_limits
 from easeml.store import Transaction
 from easeml.store.records import Candidate, Job, Json, Task
+from easeml.store.shapes import Rules
 
 _MOST = 1000  # candidates of a job
 _FRUITLESS = 30  # tasks in a row without a better model, after which a job gets no more candidates
@@ -27,19 +30,22 @@ def add_proposals(
     """Add proposed configurations of the most promising models of a running job.
 
     First each of them is tried behind every transform that was added. Then ``optimizer`` proposes,
-    for those of which few are untried, unless many tasks in a row brought nothing. A module is
+    or what the application names in its place, for those of which few are untried, unless many tasks
+    in a row brought nothing. A module is
     asked by a task, which adds them when it ends. Whether to train what was added is then for the
     search to say, which rests when it expects too little of it. Returns what was added: none where
     the spaces are used up or the limits of the job are.
     """
     job = tx.unscoped().jobs.get(job_id)
-    wanted = _wanted(tx, registry, job, state)
+    rules = tx.scoped(job.tenant_id).applications.get(job.application_id).rules
+    wanted = _wanted(tx, registry, job, state, rules)
     if not wanted:
         return []
     models = [one.model for one in wanted if one.model == variants.model_of(one.model)]
     added = variants.add_variants(tx, registry, job, models, costs)
     if added:
         return added
+    optimizer = of_application(registry, job, rules, optimizer)
     if isinstance(optimizer, Module):
         if suggesting.is_under_way(tx, job):
             return []
@@ -53,6 +59,18 @@ def add_proposals(
     return extend(tx, registry, job, found, costs)
 
 
+def of_application(
+    registry: Registry, job: Job, rules: Rules, usual: Optimizer | Module
+) -> Optimizer | Module:
+    """Return the optimizer that an application names, or the usual one where that is gone."""
+    if not rules.optimizer:
+        return usual
+    try:
+        return optimizer_of(registry, rules.optimizer, job.tenant_id)
+    except InvalidInput:  # it was archived
+        return usual
+
+
 def _ask(tx: Transaction, job: Job, optimizer: Module, wanted: list[Wanted]) -> None:
     """Have a module asked for models whose spaces have anything left."""
     left = []
@@ -63,7 +81,9 @@ def _ask(tx: Transaction, job: Job, optimizer: Module, wanted: list[Wanted]) -> 
         suggesting.request(tx, job, optimizer, left)
 
 
-def _wanted(tx: Transaction, registry: Registry, job: Job, state: SearchState) -> list[Wanted]:
+def _wanted(
+    tx: Transaction, registry: Registry, job: Job, state: SearchState, rules: Rules
+) -> list[Wanted]:
     """Return the models and variants of a job that are to get more configurations, best first."""
     searched = state.job(job.id)
     if job.state != JobState.RUNNING or searched.best is None:
@@ -71,7 +91,6 @@ def _wanted(tx: Transaction, registry: Registry, job: Job, state: SearchState) -
     if len(searched.arms) >= _MOST or not within_limits(tx, job):
         return []
     tables = tx.scoped(job.tenant_id)
-    rules = tables.applications.get(job.application_id).rules
 
     def space(model: str) -> Json | None:
         return space_of(registry.get(variants.model_of(model)), rules)

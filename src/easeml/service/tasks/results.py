@@ -54,7 +54,7 @@ def accept(
         tx.unscoped().attempts.update(attempt.id, log=digests[LOG])
     if not result.ok:
         error = result.error or "The attempt failed without saying why."
-        return _fail(tx, attempt, error, result.retry, result.cost)
+        return _fail(tx, attempt, error, result.retry, result.cost, result.value.get("fault"))
     kind = kind_named(task.spec_kind)
     problem = _what_lacks(kind, result, digests)
     if problem:
@@ -97,8 +97,18 @@ def suspend(tx: Transaction, task: Task, attempt: Attempt, seconds: float) -> Ta
     return waiting
 
 
-def _fail(tx: Transaction, attempt: Attempt, error: str, retry: bool, cost: float) -> Task:
+def _fail(
+    tx: Transaction,
+    attempt: Attempt,
+    error: str,
+    retry: bool,
+    cost: float,
+    fault: str | None = None,
+) -> Task:
+    """End an attempt as failed. ``fault``: what a module did wrong, where it is a module's fault."""
     failed = tx.queue.fail(attempt, error=error, retry=retry, cost=cost)
+    if fault:
+        failed = tx.unscoped().tasks.update(failed.id, result={"fault": fault})
     if failed.state == TaskState.FAILED:
         after_failure(tx, failed)
     return failed

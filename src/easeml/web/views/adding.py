@@ -16,6 +16,8 @@ from starlette.routing import Route
 
 from easeml.contract.knowledge import LARGEST_MODULE, ModuleChecks
 from easeml.contract.states import CheckState, Role
+from easeml.contract.zipped_module import LARGEST_ZIP
+from easeml.contract.zipped_module import read as read_zip
 from easeml.errors import EasemlError, InvalidInput, TooLarge
 from easeml.web.page_context import PageContext, back_to, signed_in
 
@@ -56,8 +58,11 @@ async def add(context: PageContext) -> Response:
     try:
         file = form.get("file")
         folder = _named(form.getlist("folder"))
+        zip_file = form.get("zip")
         if folder:
             made = await _add_folder(context, folder, is_private)
+        elif isinstance(zip_file, UploadFile) and zip_file.filename:
+            made = await _add_zip(context, zip_file, is_private)
         else:
             if isinstance(file, UploadFile) and file.filename:
                 toml = await _text(file)
@@ -88,6 +93,13 @@ async def _add_folder(
     return await context.client.add_module(
         toml, private=is_private, files=files, image_upload=image
     )
+
+
+async def _add_zip(context: PageContext, file: UploadFile, is_private: bool) -> ModuleChecks:
+    """Have a folder of programs checked that comes as a zip file."""
+    texts = read_zip(await file.read(LARGEST_ZIP + 1))
+    toml = texts.pop(_DESCRIPTION)
+    return await context.client.add_module(toml, private=is_private, files=texts)
 
 
 def _named(given: Sequence[UploadFile | str]) -> dict[str, UploadFile]:

@@ -3,6 +3,7 @@
 Reloads, Back and bookmarks keep it.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
@@ -12,9 +13,11 @@ from easeml.contract.applications import Declaration
 from easeml.contract.datasets import Column, Version
 from easeml.errors import InvalidInput
 from easeml.web.views.constraining import constraint_fields, constraints, told
+from easeml.web.views.costing import with_costs
 
 _LARGEST = 1e9
 _VERBS = {"drop": "left out", "input": "used"}
+_WAYS = ("rising", "falling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ class Wishes:
     Types and roles are by the column's position; ``exclude`` names models that are switched off,
     ``constrain`` holds the fields that say what may be tried of the others. ``goal`` is the quality
     that was asked about, ``asked`` the task that finds out. ``latency`` in milliseconds and
-    ``size`` in kilobytes are what a model may take.
+    ``size`` in kilobytes are what a model may take. ``ways`` are how the prediction has to follow
+    a column.
     """
 
     target: str
@@ -45,13 +49,14 @@ class Wishes:
     asked: str = ""
     latency: str = ""
     size: str = ""
+    ways: Mapping[int, str] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
         """Read the fields of an address or a form; what says no more than the proposal is left out."""
         given = list(fields)
         named = dict(given)
-        types, roles = {}, {}
+        types, roles, ways = {}, {}, {}
         for position, column in enumerate(version.columns):
             kind = named.get(f"type{position}", "")
             if kind and kind != column.type:
@@ -59,12 +64,15 @@ class Wishes:
             role = named.get(f"role{position}", "")
             if role in ("input", "drop") and role != _usual_role(column):
                 roles[position] = role
+            way = named.get(f"way{position}", "")
+            if way in _WAYS:
+                ways[position] = way
         target = named.get("target", "")
         if target == (version.summary.get("target") or ""):
             target = ""
         return cls(
             target=target,
-            objective=named.get("named", "").strip() or named.get("objective", ""),
+            objective=_objective(named, given),
             types=types,
             roles=roles,
             exclude=_excluded(given),
@@ -73,6 +81,7 @@ class Wishes:
             asked=named.get("asked", ""),
             latency=named.get("latency", "").strip(),
             size=named.get("size", "").strip(),
+            ways=ways,
         )
 
     def query(self) -> str:
@@ -85,6 +94,7 @@ class Wishes:
         fields = self._rules()
         fields += [(f"type{position}", kind) for position, kind in sorted(self.types.items())]
         fields += [(f"role{position}", role) for position, role in sorted(self.roles.items())]
+        fields += [(f"way{position}", way) for position, way in sorted(self.ways.items())]
         fields += [("exclude", name) for name in self.exclude]
         fields += self.constrain
         if self.goal:
@@ -119,6 +129,7 @@ class Wishes:
             exclude=list(self.exclude),
             max_latency=_limit(self.latency, "latency", 0.001),
             max_size=_bytes(self.size),
+            monotonic={name[position]: way for position, way in self.ways.items()},
             constrain=constraints(self.constrain),
         )
 
@@ -139,6 +150,8 @@ class Wishes:
             changes.append(self._change(f"{name[position]}: {kind}", f"type{position}"))
         for position, role in sorted(self.roles.items()):
             changes.append(self._change(f"{name[position]}: {_VERBS[role]}", f"role{position}"))
+        for position, way in sorted(self.ways.items()):
+            changes.append(self._change(f"{way} with {name[position]}", f"way{position}"))
         wanted: dict[str, list[str]] = {}
         for field, value in self.constrain:
             wanted.setdefault(field, []).append(value)
@@ -156,6 +169,12 @@ class Wishes:
             if not is_this:
                 kept.append((name, given))
         return Change(text, urlencode(kept))
+
+
+def _objective(named: Mapping[str, str], given: list[tuple[str, str]]) -> str:
+    """Return the objective: what was typed, or else what was chosen, with the costs of its table."""
+    typed = named.get("named", "").strip()
+    return typed or with_costs(named.get("objective", ""), given)
 
 
 def _bytes(kilobytes: str) -> int | None:

@@ -5,6 +5,7 @@ from starlette.routing import Route
 
 from easeml.contract.accounts import Invitation
 from easeml.contract.applications import Application
+from easeml.contract.knowledge import Module
 from easeml.contract.states import MemberRole, ShareRole
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.views import application as pages
@@ -34,10 +35,17 @@ async def _show(context: PageContext, made: Invitation | None = None) -> Respons
         "roles": ShareRole,
         "rules": await context.client.model_rules(application.id),
         "followed": _followed(application),
+        "optimizers": await _optimizers(context),
         "retention": await context.client.retention(application.id),
         "models": {model.id: model.name for model in leaderboard.models},
     }
     return pages.render(context, application, "application_settings.html", **values)
+
+
+async def _optimizers(context: PageContext) -> list[Module]:
+    """Return what can propose configurations for the search."""
+    base = await context.client.knowledge_base()
+    return [one for one in base.modules if one.kind == "optimizer" and not one.archived]
 
 
 def _followed(application: Application) -> list[str]:

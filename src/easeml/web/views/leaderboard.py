@@ -97,6 +97,7 @@ async def rules(context: PageContext) -> Response:
             monotonic[column] = value
     wish = made_request(
         NewModelRules,
+        optimizer=str(form.get("optimizer", "")),
         max_latency=None if latency is None else latency / 1000,
         max_size=None if size is None else round(1000 * size),
         monotonic=monotonic,

@@ -18,6 +18,7 @@ from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.report_parts import ShownReport, shown
 from easeml.web.views.constraining import Setting, settings
+from easeml.web.views.costing import cost_table, is_cost
 from easeml.web.views.declaring import Wishes
 from easeml.web.views.suspects import suspects
 
@@ -123,6 +124,11 @@ async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Respo
         "kept": set(wishes.constrain),
     }
     values |= {
+        "followed": _followed(values["columns"], proposal),
+        "cost_table": cost_table(proposal),
+        "is_cost": is_cost,
+    }
+    values |= {
         "target": _target(wishes, version),
         "changes": wishes.changes(version),
         "query": wishes.query(),
@@ -162,6 +168,20 @@ def _columns(version: Version, proposal: Proposal | None) -> list[Column]:
         return uploaded
     declared = {column.name: column for column in proposal.columns}
     return [declared.get(column.name, column) for column in uploaded]
+
+
+def _followed(columns: list[Column], proposal: Proposal | None) -> list[tuple[int, Column]]:
+    """Return the columns that a prediction can follow, with their positions: inputs of numbers.
+
+    None where the target is neither a number nor one of two classes.
+    """
+    if proposal is None or len(proposal.labels) not in (0, 2):
+        return []
+    found = []
+    for position, column in enumerate(columns):
+        if column.role == "input" and column.type == "number":
+            found.append((position, column))
+    return found
 
 
 def _settings(proposal: Proposal | None) -> dict[str, list[Setting]]:

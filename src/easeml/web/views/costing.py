@@ -1,0 +1,107 @@
+"""What each confusion costs, as a table of the wizard: the name of the objective says it all.
+
+A cell is the field ``cost.["TRUE", "SAID"]``; the unit is ``cost-unit``. The address keeps the name
+alone, such as ``cost(bad as good=5)`` (decision 0047).
+"""
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from easeml.contract.applications import Proposal
+from easeml.errors import InvalidInput
+
+_FAMILY = "cost"
+_FIELD = "cost."
+_UNIT = "cost-unit"
+_MOST_LABELS = 12  # of a table that is shown; larger ones come by the command line
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A field of the table: its name, what it is about, and what it costs."""
+
+    field: str
+    true: str
+    said: str
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostTable:
+    """A row for what is true, a cell for what is said; ``unit`` of the costs."""
+
+    labels: list[str]
+    rows: list[list[Cell]]
+    unit: str
+
+
+def is_cost(objective: str) -> bool:
+    """Whether an objective is a table of costs."""
+    return objective.startswith(f"{_FAMILY}(")
+
+
+def with_costs(objective: str, given: Iterable[tuple[str, str]]) -> str:
+    """Return the objective that the cells of a form name; as it is where there are none.
+
+    What is no number is left as it was written, for the service to refuse.
+    """
+    arguments = []
+    unit = ""
+    for field, value in given:
+        if field == _UNIT:
+            unit = value.strip()
+        pair = _pair(field)
+        cost = value.strip()
+        if pair is not None and not _is_nothing(cost):
+            arguments.append(f"{_quoted(pair[0])} as {_quoted(pair[1])}={cost}")
+    if not arguments or not is_cost(objective):
+        return objective
+    if unit:
+        arguments.append(f"unit={_quoted(unit)}")
+    return f"{_FAMILY}({', '.join(arguments)})"
+
+
+def cost_table(proposal: Proposal | None) -> CostTable | None:
+    """Return the table of the chosen objective, None where it is another, or has many classes."""
+    if proposal is None or len(proposal.labels) > _MOST_LABELS:
+        return None
+    chosen = next((one for one in proposal.objectives if one.default), None)
+    if chosen is None or chosen.costs is None:
+        return None
+    labels = proposal.labels
+    rows = []
+    for true in labels:
+        cells = []
+        for said in labels:
+            field = _FIELD + json.dumps([true, said], ensure_ascii=False)
+            cells.append(Cell(field, true, said, chosen.costs.get(true, {}).get(said, 0.0)))
+        rows.append(cells)
+    return CostTable(labels, rows, chosen.cost_unit)
+
+
+def _pair(field: str) -> tuple[str, str] | None:
+    """Return what is true and what is said of a field of the table; None for other fields."""
+    if not field.startswith(_FIELD):
+        return None
+    with suppress(ValueError):
+        found = json.loads(field.removeprefix(_FIELD))
+        if (
+            isinstance(found, list)
+            and len(found) == 2
+            and all(isinstance(one, str) for one in found)
+        ):
+            return found[0], found[1]
+    raise InvalidInput("This is no cell of a table of costs.", where=field[:80])
+
+
+def _quoted(label: str) -> str:
+    """Return a label as it may stand in the name of an objective, whatever it holds."""
+    return json.dumps(label, ensure_ascii=False)
+
+
+def _is_nothing(cost: str) -> bool:
+    with suppress(ValueError):
+        return float(cost) == 0
+    return not cost
