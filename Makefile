@@ -9,7 +9,7 @@ DEVELOPS := .venv/.ready-dev
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install develop run test test-all test-pretrained test-boosting test-s3 test-quick test-floor lint prove coverage \
+.PHONY: install develop run test test-all test-pretrained test-boosting test-s3 test-ray test-quick test-floor lint prove coverage \
 	docs docs-site wheel lock clean
 
 install: $(RUNS)
@@ -52,6 +52,10 @@ test-boosting: develop
 # Artefacts in a bucket, with a server that speaks S3.
 test-s3: develop
 	./scripts/test-with requirements-s3.lock tests/store/test_bucket.py
+
+# Tasks on a Ray cluster, which the tests start on loopback. Not part of CI: its programs take long to start.
+test-ray: develop
+	./scripts/test-with requirements-ray.lock tests/engine/test_ray.py
 
 test-quick: develop
 	$(PYTEST) -m "not faults and not service"

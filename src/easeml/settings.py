@@ -72,6 +72,9 @@ class Settings(BaseSettings):
         6 * 3600.0, gt=0, description="longest run of an attempt that predicts a file"
     )
     task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
+    task_threads: int = Field(
+        0, ge=0, description="cores of one attempt; 0: those of this machine, shared by its workers"
+    )
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
     isolation: Isolation = Field(
         "none",
@@ -80,13 +83,21 @@ class Settings(BaseSettings):
         "their own as well; root only), or sandbox (namespaces of their own as well)",
     )
     executor: str = Field(
-        "local", description="what runs the tasks of this machine: local, or a plug-in by its name"
+        "local",
+        description="what runs the tasks of this machine: local, ray (an existing Ray cluster), or "
+        "a plug-in by its name",
     )
     first_secrets: str = Field(
         "",
         description="folder with the secrets of the first start, a file each: password of its "
         "provider, key (theirs for commands and machines that join), metrics-key (for /metrics); "
         "empty: they are made, and shown once",
+    )
+    device_kind: str = Field(
+        "",
+        max_length=50,
+        description="kind of the devices of this machine, such as their processor: what runs cost "
+        "is learned by kind; empty: the usual",
     )
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
     module_packages: str = Field(

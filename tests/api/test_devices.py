@@ -20,7 +20,9 @@ def worker(store: Store) -> str:
     """A controller and a worker of this machine; the worker's id."""
     with store.write() as tx:
         for kind in (ProcessKind.CONTROLLER, ProcessKind.WORKER):
-            process = Process(new_id("proc"), kind, 1, "this machine", heartbeat=tx.now())
+            process = Process(
+                new_id("proc"), kind, 1, "this machine", heartbeat=tx.now(), device="old", pace=4.0
+            )
             tx.processes.add(process)
     return process.id
 
@@ -43,6 +45,7 @@ def test_a_device_is_drained_and_resumed(client: TestClient, provider, worker: s
         (found,) = client.get("/api/v1/devices", headers=provider.headers).json()["items"]
         states.append(found["state"])
     assert states == ["drained", "free"]
+    assert (found["kind"], found["pace"]) == ("old", 4.0)
     assert client.post("/api/v1/devices/proc_1/drain", headers=provider.headers).status_code == 404
 
 

@@ -136,6 +136,13 @@ def leave_a_link_as_log(folder: Path) -> TaskResult:
     os._exit(3)
 
 
+def link_in_outputs(folder: Path) -> TaskResult:
+    """Bring a link to somebody else's file as an output."""
+    result = finish(folder)
+    (folder / task_main.OUTPUTS / "other").symlink_to(folder.parent / "secret")
+    return result
+
+
 BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
     "fit-forest": fit_forest,
     "fit-boosted-trees": fit_boosted_trees,
@@ -150,4 +157,5 @@ BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
     "once": once,
     "leave-a-link": leave_a_link,
     "leave-a-link-as-log": leave_a_link_as_log,
+    "link-in-outputs": link_in_outputs,
 }

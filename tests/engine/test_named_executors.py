@@ -1,5 +1,6 @@
 """Executors by name: easeml's own, a plug-in's, and names that none has."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,11 +55,16 @@ def test_a_plug_in_runs_a_body(plug_in: None, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("ray", "There are: local, gone, mirror."), ("gone", "no_such_package_at_all")],
+    [
+        ("unknown", "There are: local, ray, gone, mirror."),
+        ("gone", "no_such_package_at_all"),
+        ("ray", "easeml[ray]"),
+    ],
 )
 def test_what_cannot_be_used_is_refused_with_what_there_is(
-    plug_in: None, name: str, said: str
+    plug_in: None, monkeypatch: pytest.MonkeyPatch, name: str, said: str
 ) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)  # it is not installed
     with pytest.raises(InvalidInput) as refused:
         executor_named(name)
     assert said in refused.value.message + refused.value.remedy

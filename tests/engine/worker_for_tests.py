@@ -1,5 +1,5 @@
 """A real worker process that runs the bodies of ``bodies_for_tests``: ``python worker_for_tests.py
-HOME``.
+HOME [EXECUTOR]``.
 """
 
 import sys
@@ -10,16 +10,17 @@ import bodies_for_tests
 from easeml.confinement import Isolation
 from easeml.contract.tasks import Limits
 from easeml.engine import worker
-from easeml.engine.executors import LocalExecutor
+from easeml.engine.executors import Executor, executor_named
 from easeml.settings import Settings
 
+HOME, NAME = [*sys.argv[1:], "local"][:2]
 
-def _executor(limits: Limits, *, isolation: Isolation) -> LocalExecutor:
-    return LocalExecutor(limits, bodies_for_tests.run, preload=(), isolation=isolation)
+
+def _executor(limits: Limits, *, isolation: Isolation) -> Executor:
+    open_executor = executor_named(NAME)
+    return open_executor(limits, run=bodies_for_tests.run, preload=(), isolation=isolation)
 
 
 if __name__ == "__main__":
     worker.executor_named = lambda name: _executor
-    worker.run_worker(
-        Settings(home=Path(sys.argv[1]), workers=1, lease_seconds=2.0, task_memory=2**28)
-    )
+    worker.run_worker(Settings(home=Path(HOME), workers=1, lease_seconds=2.0, task_memory=2**28))

@@ -28,7 +28,7 @@ def joined(easeml: EasemlProcess, client: Client, tmp_path: Path) -> Iterator[Wo
     before = {device.id for device in devices_when(client, easeml.workers)}
     (tmp_path / "key").write_text(f"{easeml.key}\n")
     arguments = ["worker", "--join", easeml.url, "--token-file", str(tmp_path / "key")]
-    arguments += ["--devices", "1", "--home", str(tmp_path / "w")]
+    arguments += ["--devices", "1", "--kind", "spare", "--home", str(tmp_path / "w")]
     machine = subprocess.Popen([sys.executable, "-m", "easeml.cli", *arguments])
     try:
         there = devices_when(client, easeml.workers + 1)
@@ -71,4 +71,8 @@ def test_a_joined_machine_trains_and_the_service_serves(
     states = {device.id: device.state for device in client.devices()}
     assert states.pop(joined.id) in (DeviceState.FREE, DeviceState.WORKING)
     assert set(states.values()) == {DeviceState.DRAINED}
-    assert joined.id in easeml.command("device", "list")
+    assert joined.kind == "spare"
+    (listed,) = [
+        line for line in easeml.command("device", "list").splitlines() if joined.id in line
+    ]
+    assert "spare" in listed

@@ -36,6 +36,9 @@ def work_for(
         Path | None, typer.Option(metavar="FILE", help="File with that key, in place of --token.")
     ] = None,
     devices: Annotated[int, typer.Option(min=1, help="Tasks at once.")] = 1,
+    kind: Annotated[
+        str, typer.Option(help="Kind of its devices, such as their processor; empty: the usual.")
+    ] = "",
     home: Annotated[Path, typer.Option(help="Folder for what the workers fetch and write.")] = Path(
         ".easeml-worker"
     ),
@@ -57,7 +60,8 @@ def work_for(
             return client.join_machine(version=easeml.__version__, host=this_host())
 
         told = answered(ask, _PATIENCE, _PAUSE)
-    settings = settings_of(home=home, workers=devices, **told.model_dump())
+    own = {"device_kind": kind} if kind else {}
+    settings = settings_of(home=home, workers=devices, **told.model_dump(), **own)
     if settings.artefacts_url:
         require_library()  # here, as each worker would fail for ever
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -111,8 +115,9 @@ def list_devices(as_json: Json = False) -> None:
     for one in found:
         tasks = ", ".join(f"{task.kind} for {task.tenant}" for task in one.tasks)
         heard = f"{max(0.0, time.time() - one.heard):.0f} s ago"
-        rows.append((one.id, one.machine, one.state.value, tasks, heard))
-    return print_table(["device", "machine", "state", "tasks", "heard of"], rows)
+        kind = f"{one.kind} ({one.pace:.2g} x)" if one.kind else "usual"
+        rows.append((one.id, one.machine, kind, one.state.value, tasks, heard))
+    return print_table(["device", "machine", "kind", "state", "tasks", "heard of"], rows)
 
 
 @device.command("drain")

@@ -32,6 +32,8 @@ class WorkerDevice(Answer):
     id: str
     machine: str
     process: int = Field(description="id of its process on that machine")
+    kind: str = Field(description="what its machine calls it; empty: the usual")
+    pace: float = Field(description="how many times as long runs take there as on the usual kind")
     state: DeviceState
     tasks: list[RunningTask]
     joined: float

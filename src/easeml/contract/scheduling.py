@@ -30,10 +30,14 @@ class DeviceTask(Answer):
 
 
 class Device(Answer):
-    """A worker's device. ``name`` is a number; ``here``: is the worker running?"""
+    """A worker's device. ``name`` is a number; ``here``: is the worker running?
+
+    ``kind``: as its machine says; empty for the usual.
+    """
 
     name: str
     here: bool
+    kind: str = ""
 
 
 class Waiting(Answer):

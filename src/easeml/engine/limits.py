@@ -50,8 +50,10 @@ def _usable_cores() -> int:
 
 
 def task_limits(settings: Settings) -> Limits:
-    """Return the limits of an attempt: the cores of this machine are shared between its workers."""
-    threads = max(1, _usable_cores() // settings.workers)
+    """Return the limits of an attempt: the cores of this machine are shared between its workers,
+    where the settings do not say how many it has.
+    """
+    threads = settings.task_threads or max(1, _usable_cores() // settings.workers)
     return Limits(
         seconds=settings.task_seconds,
         memory=settings.task_memory,

@@ -1,14 +1,18 @@
-"""What runs cost on this machine, learned at every result of every tenant."""
+"""What runs cost on the devices there are, learned at every result of every tenant."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from easeml.contract.states import TaskState
 from easeml.modules import Registry
 from easeml.search import CostBelief, SearchJob, Work
+from easeml.search.costs import pace_of
 from easeml.search.costs.news import ArmCosts, changed_costs
 from easeml.service.knowledge.trials import cost_belief, finished_trials, own_seconds
 from easeml.store import Transaction
 from easeml.store.records import Task
+
+_PACED = 100  # newest runs whose costs on two kinds of devices are compared
 
 
 class MachineCosts:
@@ -29,12 +33,18 @@ class MachineCosts:
             return
         self._counted.add(task.id)
         seconds = own_seconds(task)
+        work = replace(work, device=task.device)
         if task.state == TaskState.FAILED:
             believed = float(self.belief.predict([work]).seconds[0])
             if seconds <= believed:
                 return
         self.belief = self.belief.after(work, seconds)
         self.news = True
+
+    def pace(self, device: str) -> float:
+        """Return how many times as long runs take on a kind of device as on the usual one."""
+        newest = [work for work, _ in self.belief.runs[-_PACED:]]
+        return pace_of(self.belief, device, newest)
 
     def changes(
         self, jobs: Mapping[str, SearchJob], works: Mapping[str, Sequence[Work]]

@@ -13,12 +13,21 @@ from easeml.store.records import Process
 HEARTBEAT_SECONDS = 3.0  # every beat is a commit, and wakes all who wait for one
 
 
-def register(store: Store, kind: ProcessKind, address: str = "") -> Process:
-    """Add this process to the store as running and return its record."""
+def register(store: Store, kind: ProcessKind, address: str = "", device: str = "") -> Process:
+    """Add this process to the store as running and return its record.
+
+    ``device``: the kind of a worker's device.
+    """
     with store.write() as tx:
         return tx.processes.add(
             Process(
-                new_id("proc"), kind, os.getpid(), this_host(), address=address, heartbeat=tx.now()
+                new_id("proc"),
+                kind,
+                os.getpid(),
+                this_host(),
+                address=address,
+                heartbeat=tx.now(),
+                device=device,
             )
         )
 

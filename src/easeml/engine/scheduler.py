@@ -28,6 +28,7 @@ from easeml.store.records import Event
 from .choices import Choices
 from .housekeeping import live_workers
 from .leadership import Leadership
+from .paces import follow_paces
 from .search_mirror import SearchMirror
 from .upkeep import Upkeep
 from .urgent import UrgentWork
@@ -239,8 +240,8 @@ class Scheduler:
         if not self._mirror.state.waiting:
             return
         free = self._free_devices() - self._decide_urgent()
-        if free > 0:
-            self._mirror.follow_costs()
+        if free > 0 and self._mirror.follow_costs():
+            follow_paces(self._store, self._leadership, self._mirror.pace)
         while free > 0:
             choices = self._mirror.decide(free)
             if not choices:

@@ -167,10 +167,16 @@ class SearchMirror:
         """Return what runs of all tenants are believed to cost."""
         return self._known_costs(tx).belief
 
-    def follow_costs(self) -> None:
-        """Tell the search what waiting runs are believed to cost by now, if there was a result."""
+    def pace(self, device: str) -> float:
+        """Return how many times as long runs take on a kind of device as on the usual one."""
+        return self._costs.pace(device) if self._costs is not None else 1.0
+
+    def follow_costs(self) -> bool:
+        """Tell the search what waiting runs are believed to cost by now; False where there was no
+        result since.
+        """
         if self._costs is None or not self._costs.news:
-            return
+            return False
         works = {name: known.works for name, known in self._jobs.items()}
         for job_id, costs in self._costs.changes(self.state.jobs, works).items():
             self.note("set_costs", job=job_id, costs=[list(pair) for pair in costs])
@@ -178,6 +184,7 @@ class SearchMirror:
             for arm, cost in costs:
                 candidate = candidates[arm]
                 self._unwritten_costs[candidate] = cost
+        return True
 
     def take_costs(self) -> dict[str, float]:
         """Return what candidates cost by now, by id, where it changed since this was asked."""

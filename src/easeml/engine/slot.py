@@ -272,6 +272,9 @@ class Slot(threading.Thread):
         if outcome.ending == "suspended":
             self._put_back(task, attempt, outcome.seconds)
             return None
+        if outcome.ending == "lost":
+            self._give_up(task, attempt, outcome.result.error, folder)
+            return None
         return outcome.result
 
     def _put_back(self, task: Task, attempt: Attempt, seconds: float) -> None:
@@ -281,6 +284,14 @@ class Slot(threading.Thread):
                 results.suspend(tx, task, attempt, seconds)
         except Fenced:
             _log.info("suspended too late: the attempt was no longer current", attempt=attempt.id)
+
+    def _give_up(self, task: Task, attempt: Attempt, error: str, folder: Path) -> None:
+        """Let a task whose attempt was lost wait again; what it printed is kept."""
+        digests: dict[str, str] = {}
+        sizes: dict[str, int] = {}
+        self._keep_log(task, folder, digests, sizes)
+        with self._context.store.write() as tx:
+            results.lose(tx, attempt, error, digests, sizes)
 
     def _keep_log(
         self, task: Task, folder: Path, digests: dict[str, str], sizes: dict[str, int]

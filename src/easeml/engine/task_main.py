@@ -50,6 +50,11 @@ def reaches_out(folder: Path) -> bool:
     return (folder / GRANT).exists()
 
 
+def needs_this_machine(folder: Path) -> bool:
+    """Whether a task cannot run elsewhere: its images lie here, or it was granted a secret."""
+    return reaches_out(folder) or (folder / _IMAGES).exists()
+
+
 def concerns_uploaded_programs(folder: Path) -> bool:
     """Whether a task is about a module whose programs somebody uploaded.
 

@@ -34,7 +34,7 @@ def run_worker(settings: Settings) -> None:
     open_executor = executor_named(settings.executor)
     executor = open_executor(limits, isolation=settings.isolation)
     store = Store.of(settings)
-    process = register(store, ProcessKind.WORKER)
+    process = register(store, ProcessKind.WORKER, device=settings.device_kind)
     try:
         _remove_leftovers(store, settings.home / "work")
         folder = settings.home / "work" / process.id

@@ -6,18 +6,26 @@ other.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
-from easeml.contract.states import TASKS_UNDER_WAY, AttemptState, Lane, TaskState
+from easeml.contract.states import (
+    TASKS_UNDER_WAY,
+    AttemptState,
+    Lane,
+    ProcessKind,
+    ProcessState,
+    TaskState,
+)
 from easeml.errors import Fenced, NotFound
 from easeml.ids import new_id
+from easeml.search.costs import is_slow
 from easeml.store.records import Attempt, Task
 from easeml.store.rows import values
 from easeml.store.session import Session
-from easeml.store.tables import attempts, tasks
+from easeml.store.tables import attempts, candidates, processes, tasks
 from easeml.store.usage import Used
 
 LOST_ALLOWED = 3
@@ -37,6 +45,12 @@ _RUNNING = sa.select(attempts.c.id, attempts.c.asked_to_end).where(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Device:
+    kind: str = ""
+    pace: float = 1.0
+
+
 class Queue:
     """Tasks waiting for work and under work, over all tenants."""
 
@@ -54,14 +68,21 @@ class Queue:
 
         Urgent tasks come first. Tenants take turns: the one with the fewest running tasks in the
         lane comes first, then the one that was served longest ago. A tenant's own tasks are taken
-        oldest first.
+        oldest first. A device that is slower than others takes the shortest run of the tenants with
+        the fewest running tasks, so that long ones are left for the fast ones.
         """
+        device, paces = self._devices(process_id)
         waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
             waiting = sa.and_(waiting, tasks.c.kind.in_(kinds))
         for which in (sa.and_(waiting, tasks.c.urgent), waiting):
-            for tenant_id in self._turns(which, lane):
-                task = self._take(sa.and_(which, tasks.c.tenant_id == tenant_id))
+            turns = self._turns(which, lane)
+            offered = [tasks.c.tenant_id == tenant_id for tenant_id, _ in turns]
+            if turns and lane == Lane.SEARCH and is_slow(device.pace, paces):
+                first = [tenant_id for tenant_id, running in turns if running == turns[0][1]]
+                offered.insert(0, tasks.c.id == self._shortest(which, first))
+            for theirs in offered:
+                task = self._take(sa.and_(which, theirs), device.kind)
                 if task is not None:
                     return task, self._attempt(task, process_id, lease_seconds)
         return None
@@ -77,8 +98,10 @@ class Queue:
         found = self._session.all(_RUNNING, {"ids": list(attempt_ids)})
         return {row.id: row.asked_to_end is not None for row in found}
 
-    def _turns(self, waiting: "sa.ColumnElement[bool]", lane: Lane) -> list[str]:
-        """The tenants with waiting tasks, in the order in which they are to be served."""
+    def _turns(self, waiting: "sa.ColumnElement[bool]", lane: Lane) -> list[tuple[str, int]]:
+        """The tenants with waiting tasks, in the order in which they are to be served, and how many
+        tasks each has running; 0 where there is one tenant only.
+        """
         asking = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id).label("oldest")).where(
             waiting
         )
@@ -87,7 +110,7 @@ class Queue:
             for row in self._session.all(asking.group_by(tasks.c.tenant_id))
         }
         if len(oldest) < 2:
-            return list(oldest)
+            return [(tenant_id, 0) for tenant_id in oldest]
         busy = sa.select(tasks.c.tenant_id, sa.func.count().label("tasks")).where(
             tasks.c.state == TaskState.RUNNING, tasks.c.lane == lane
         )
@@ -99,7 +122,7 @@ class Queue:
         def turn(tenant_id: str) -> tuple[int, float, str]:
             return running.get(tenant_id, 0), served[tenant_id], oldest[tenant_id]
 
-        return sorted(oldest, key=turn)
+        return [(tenant_id, running.get(tenant_id, 0)) for tenant_id in sorted(oldest, key=turn)]
 
     def _last_served(self, tenant_id: str, lane: Lane) -> float:
         """When the tenant's newest task that was ever begun in the lane was begun; 0 if none was.
@@ -112,14 +135,41 @@ class Queue:
         row = self._session.first(begun.order_by(tasks.c.id.desc()).limit(1))
         return row.started if row else 0.0
 
-    def _take(self, which: "sa.ColumnElement[bool]") -> Task | None:
-        """Start the oldest of these tasks that no other transaction is taking."""
+    def _devices(self, process_id: str) -> tuple["_Device", set[float]]:
+        """Return the device of a worker, and the paces of all that run."""
+        running = sa.and_(
+            processes.c.kind == ProcessKind.WORKER, processes.c.state == ProcessState.RUNNING
+        )
+        asked = sa.select(processes.c.id, processes.c.device, processes.c.pace).where(running)
+        found = {row.id: _Device(row.device, row.pace) for row in self._session.all(asked)}
+        return found.get(process_id, _Device()), {device.pace for device in found.values()}
+
+    def _shortest(self, waiting: "sa.ColumnElement[bool]", tenants: Sequence[str]) -> str | None:
+        """Return the waiting task of these tenants that is believed to take the least time."""
+        cost = candidates.c.predicted_cost
+        shortest = (
+            sa.select(tasks.c.id)
+            .join(candidates, candidates.c.id == tasks.c.candidate_id)
+            .where(waiting, tasks.c.tenant_id.in_(tenants))
+            .order_by(cost, tasks.c.id)
+            .limit(1)
+        )
+        found = self._session.first(shortest)
+        return found.id if found is not None else None
+
+    def _take(self, which: "sa.ColumnElement[bool]", device: str) -> Task | None:
+        """Start the oldest of these tasks that no other transaction is taking, on a kind of
+        device.
+        """
         oldest = sa.select(tasks.c.id).where(which).order_by(tasks.c.id).limit(1)
         rows = self._session.change_returning(
             sa.update(tasks)
             .where(tasks.c.id == oldest.with_for_update(skip_locked=True).scalar_subquery())
             .values(
-                state=TaskState.RUNNING, attempts=tasks.c.attempts + 1, started=self._session.now()
+                state=TaskState.RUNNING,
+                attempts=tasks.c.attempts + 1,
+                started=self._session.now(),
+                device=device,
             )
             .returning(*tasks.c)
         )
@@ -216,6 +266,13 @@ class Queue:
         failed.
         """
         return self._lose(attempts.c.process_id == process_id, "The worker ended.")
+
+    def lose(self, attempt: Attempt, error: str) -> list[Task]:
+        """Give up an attempt whose machine went away; returns its task, waiting again or failed.
+
+        Nothing where it is no longer running.
+        """
+        return self._lose(attempts.c.id == attempt.id, error)
 
     def cancel(self, task_id: str, reason: str = "The task was cancelled.") -> Task:
         """Cancel a waiting or running task; one that is finished stays as it is.

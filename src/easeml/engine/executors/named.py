@@ -12,10 +12,13 @@ from easeml.contract.tasks import Limits
 from easeml.errors import InvalidInput
 
 from .base import Executor
-from .local import LocalExecutor
 
 GROUP = "easeml.executors"
-LOCAL = "local"
+_ROOM = "easeml.engine.executors"
+_OWN = {
+    "local": EntryPoint("local", f"{_ROOM}.local:LocalExecutor", GROUP),
+    "ray": EntryPoint("ray", f"{_ROOM}.ray:RayExecutor", GROUP),
+}
 
 
 class OpenExecutor(Protocol):
@@ -32,31 +35,31 @@ class OpenExecutor(Protocol):
 
 
 def executor_named(name: str) -> OpenExecutor:
-    """Return what opens the executor called ``name``; ``local`` is easeml's own.
+    """Return what opens the executor called ``name``; ``local`` and ``ray`` are easeml's own.
 
     Raises ``InvalidInput``, which names all that there are, for a name that none has and for one
     whose package cannot be imported.
     """
-    if name == LOCAL:
-        return LocalExecutor
     installed = _installed()
     if name not in installed:
         raise InvalidInput(
             f"There is no executor {name!r}.",
             where="executor",
-            remedy=f"There are: {', '.join([LOCAL, *installed])}. A package may bring another.",
+            remedy=f"There are: {', '.join(installed)}. A package may bring another.",
         )
     try:
         return installed[name].load()
     except Exception as error:  # whatever the code of others raises
+        needs = f"easeml[{name}]" if name in _OWN else installed[name].module
         raise InvalidInput(
             f"The executor {name!r} cannot be used: {error}.",
             where="executor",
-            remedy=f"Install what {installed[name].module} needs, or use {LOCAL}.",
+            remedy=f"Install what it needs ({needs}), or use local.",
         ) from error
 
 
 def _installed() -> dict[str, EntryPoint]:
-    """Return the entry points by name; easeml's own name cannot be taken."""
+    """Return the entry points by name; easeml's own names cannot be taken."""
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-    return {point.name: point for point in points if point.name != LOCAL}
+    others = {point.name: point for point in points if point.name not in _OWN}
+    return _OWN | others

@@ -116,6 +116,8 @@ def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[W
             id=worker.id,
             machine=worker.host.partition(" ")[0],
             process=worker.pid,
+            kind=worker.device,
+            pace=worker.pace,
             state=_state(worker, is_busy=bool(tasks), is_silent=is_silent),
             tasks=tasks,
             joined=worker.created,

@@ -5,7 +5,7 @@ These are numbers by model and configuration: no data and no names.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -41,6 +41,7 @@ class Trial:
     quality: float
     cost: float
     finished: float
+    device: str = ""
 
 
 def finished_trials(tx: Transaction) -> list[Trial]:
@@ -84,6 +85,7 @@ def _trials(tx: Transaction, tasks: Sequence[Task]) -> list[Trial]:
                 quality=task.quality or 0.0,
                 cost=own_seconds(task),
                 finished=task.finished or task.created,
+                device=task.device,
             )
         )
     return trials
@@ -151,7 +153,7 @@ def cost_belief(registry: Registry, trials: Sequence[Trial]) -> CostBelief:
     runs = []
     for trial in reversed(trials[:_MOST_TRIALS]):
         work = _work(registry, trial.candidate, trial.rows, trial.columns, trial.classes)
-        runs.append((work, trial.cost))
+        runs.append((replace(work, device=trial.device), trial.cost))
     return CostBelief.of(runs)
 
 

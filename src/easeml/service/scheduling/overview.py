@@ -104,7 +104,8 @@ def _names_seen(tables: Tables, view: TenantView, tasks: Sequence[Task]) -> dict
 
 
 def _device(worker: Process, number: int) -> Device:
-    return Device(name=str(number), here=worker.state == ProcessState.RUNNING)
+    here = worker.state == ProcessState.RUNNING
+    return Device(name=str(number), here=here, kind=worker.device)
 
 
 def _run(attempt: Attempt, task: Task, device: int, view: TenantView, name: str) -> DeviceTask:

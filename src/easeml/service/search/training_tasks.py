@@ -1,6 +1,13 @@
 """A choice of the scheduler becomes a training task, within its job's limits."""
 
-from easeml.contract.states import FINISHED_TASKS, TASKS_UNDER_WAY, JobState, TaskGroup
+from easeml.contract.states import (
+    FINISHED_TASKS,
+    TASKS_UNDER_WAY,
+    JobState,
+    ProcessKind,
+    ProcessState,
+    TaskGroup,
+)
 from easeml.ids import new_id
 from easeml.modules import Registry
 from easeml.search import Decision as Choice
@@ -40,7 +47,8 @@ def write_decision(
         return None
     if cost is not None and cost != candidate.predicted_cost:
         candidate = tables.candidates.update(candidate.id, predicted_cost=cost)
-    leash = max(_SHORTEST_LEASH, _LEASH * candidate.predicted_cost)
+    longest = candidate.predicted_cost * _slowest_pace(tx)
+    leash = max(_SHORTEST_LEASH, _LEASH * longest)
     task = request_training(tx, registry, job, candidate, leash, urgent=urgent)
     tables.decisions.add(
         Decision(
@@ -55,6 +63,12 @@ def write_decision(
         )
     )
     return task
+
+
+def _slowest_pace(tx: Transaction) -> float:
+    """Return how many times as long a run takes on the slowest device: which one it gets is open."""
+    running = {"kind": ProcessKind.WORKER, "state": ProcessState.RUNNING}
+    return max((pace for (pace,) in tx.processes.pick("pace", **running)), default=1.0)
 
 
 def within_limits(tx: Transaction, job: Job) -> bool:

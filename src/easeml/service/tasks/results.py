@@ -49,9 +49,7 @@ def accept(
     """
     task = tx.unscoped().tasks.get(attempt.task_id)
     sizes = sizes or {}
-    if LOG in digests:
-        artefact_references.keep(tx, task.tenant_id, digests[LOG], sizes.get(LOG, 0))
-        tx.unscoped().attempts.update(attempt.id, log=digests[LOG])
+    _keep_log(tx, attempt, digests, sizes)
     if not result.ok:
         error = result.error or "The attempt failed without saying why."
         return _fail(tx, attempt, error, result.retry, result.cost, result.value.get("fault"))
@@ -95,6 +93,31 @@ def suspend(tx: Transaction, task: Task, attempt: Attempt, seconds: float) -> Ta
     data = {"job_id": task.job_id, "name": name, "seconds": seconds}
     tx.events.append("task.suspended", task.id, data, task.tenant_id)
     return waiting
+
+
+def lose(
+    tx: Transaction,
+    attempt: Attempt,
+    error: str,
+    digests: Mapping[str, str],
+    sizes: Mapping[str, int],
+) -> None:
+    """Give up an attempt whose machine went away: its task waits again, or was lost too often.
+
+    ``digests`` and ``sizes``: of its log, as for ``accept``.
+    """
+    _keep_log(tx, attempt, digests, sizes)
+    for task in tx.queue.lose(attempt, error):
+        if task.state == TaskState.FAILED:
+            after_failure(tx, task)
+
+
+def _keep_log(
+    tx: Transaction, attempt: Attempt, digests: Mapping[str, str], sizes: Mapping[str, int]
+) -> None:
+    if LOG in digests:
+        artefact_references.keep(tx, attempt.tenant_id, digests[LOG], sizes.get(LOG, 0))
+        tx.unscoped().attempts.update(attempt.id, log=digests[LOG])
 
 
 def _fail(

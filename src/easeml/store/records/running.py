@@ -18,6 +18,8 @@ class Process:
     heartbeat: float = 0.0
     created: float = 0.0
     draining: bool = False  # a worker that takes no new tasks
+    device: str = ""  # kind of a worker's device; empty: the usual
+    pace: float = 1.0  # how many times as long runs take on that kind as on the usual, as learned
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class Task:
     suspensions: int = 0  # attempts that were ended to make room for urgent ones
     lost: float = 0.0  # device seconds of these, which are part of the cost
     request: str = ""  # id of the request that asked for it; empty where a process did
+    device: str = ""  # kind of the device that took it last
 
     @property
     def spec_kind(self) -> str:

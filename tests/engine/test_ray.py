@@ -1,0 +1,251 @@
+"""The executor of a Ray cluster, on a cluster of its own: endings, cancelling, lost nodes, and a
+whole easeml on it.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attacks_for_tests
+import bodies_for_tests
+import pytest
+from sklearn.datasets import load_wine
+from test_worker import attempts, caller, count_workers, submit, task, wait_for
+from watching_processes import alive, eventually
+
+from easeml.client import Client
+from easeml.contract.tasks import Limits, TaskSpec
+from easeml.engine import task_main
+from easeml.engine.executors import executor_named
+from easeml.service.access.caller import Caller
+from easeml.store import Store
+from ray_cluster import RayCluster
+from service_process import EasemlProcess
+
+if find_spec("ray") is None:  # which reads its environment when it is imported
+    pytest.skip("make test-ray runs it", allow_module_level=True)
+
+pytestmark = pytest.mark.service
+LIMITS = Limits(seconds=60, memory=256 * 2**20, threads=1)
+
+if TYPE_CHECKING:
+    from easeml.engine.executors.ray import RayExecutor
+
+__all__ = ["caller"]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
+    """A cluster with one node."""
+    made = RayCluster(tmp_path_factory.mktemp("r"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in made.environment.items():
+            patch.setenv(name, value)
+        try:
+            made.start()
+            yield made
+        finally:
+            made.stop()
+
+
+@pytest.fixture(scope="module")
+def executor(cluster: RayCluster) -> Iterator["RayExecutor"]:
+    made = executor_named("ray")(LIMITS, run=bodies_for_tests.run, preload=(), isolation="none")
+    yield made
+    made.close()
+
+
+def work_folder(path: Path, behaviour: str) -> Path:
+    path.mkdir(exist_ok=True)
+    (path / "do").write_text(behaviour)
+    return path
+
+
+def body_of(cluster: RayCluster) -> int:
+    """Return the process of a body that runs; its folder is one of the node's."""
+    found: list[Path] = []
+    eventually(lambda: found.extend(cluster.work.glob("*/attempt-*/pid")) or found)
+    eventually(found[0].read_text)
+    return int(found[0].read_text())
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "ending", "said"),
+    [
+        ("finish", "finished", ""),
+        ("linger", "finished", ""),
+        ("eat-memory", "out-of-memory", "256 MiB"),
+        ("fault", "crashed", "SIGSEGV"),
+        ("leave", "crashed", "exit code 3"),
+    ],
+)
+def test_a_body_ends_as_on_this_machine(
+    executor: "RayExecutor", tmp_path: Path, behaviour: str, ending: str, said: str
+) -> None:
+    outcome = executor.start(work_folder(tmp_path, behaviour), LIMITS).wait()
+    assert outcome.ending == ending
+    assert said in outcome.result.error
+    assert outcome.result.cost == outcome.seconds > 0
+    assert (tmp_path / "outputs" / "table" / "rows").exists() == outcome.result.ok
+    if behaviour != "eat-memory":
+        assert (tmp_path / task_main.LOG).read_text() == "the body runs\n"
+
+
+def test_a_hanging_body_is_ended_when_its_time_is_up(
+    executor: "RayExecutor", cluster: RayCluster, tmp_path: Path
+) -> None:
+    limits = LIMITS.model_copy(update={"seconds": 2.0})
+    execution = executor.start(work_folder(tmp_path, "hang"), limits)
+    pid = body_of(cluster)
+    outcome = execution.wait()
+    assert outcome.ending == "timed-out"
+    assert not outcome.result.retry
+    assert not alive(pid)
+    assert not list(cluster.work.glob("*/attempt-*"))
+
+
+def test_what_is_printed_is_read_while_the_body_runs_and_kill_ends_it(
+    executor: "RayExecutor", cluster: RayCluster, tmp_path: Path
+) -> None:
+    execution = executor.start(work_folder(tmp_path, "hang"), LIMITS)
+    log = tmp_path / task_main.LOG
+    eventually(lambda: log.exists() and log.read_text() == "the body runs\n")
+    pid = body_of(cluster)
+    execution.kill()
+    execution.kill()
+    outcome = execution.wait()
+    assert outcome.ending == "killed"
+    assert outcome.result.retry
+    assert not alive(pid)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "grace", "ending"),
+    [("end-when-asked", 30.0, "finished"), ("hang", 0.1, "suspended")],
+)
+def test_a_body_that_is_asked_to_end(
+    executor: "RayExecutor",
+    cluster: RayCluster,
+    tmp_path: Path,
+    behaviour: str,
+    grace: float,
+    ending: str,
+) -> None:
+    execution = executor.start(work_folder(tmp_path, behaviour), LIMITS)
+    pid = body_of(cluster)
+    execution.ask_to_end(grace)
+    assert execution.wait().ending == ending
+    assert not alive(pid)
+
+
+def test_inputs_travel_and_more_than_fit_wait_their_turn(
+    executor: "RayExecutor", tmp_path: Path
+) -> None:
+    spec = TaskSpec(module="m", body={}, inputs={"source": "sha256-of-it"})
+    executions = []
+    for number in range(4):
+        folder = tmp_path / str(number)
+        task_main.prepare(folder, spec)
+        (folder / task_main.INPUTS / "source").write_text("finish")
+        began = time.monotonic()
+        executions.append(executor.start(folder, LIMITS))
+        assert time.monotonic() - began < 1.0
+    assert [execution.wait().ending for execution in executions] == ["finished"] * 4
+
+
+def test_links_that_lead_out_are_not_laid_out(executor: "RayExecutor", tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("of this machine")
+    folder = work_folder(tmp_path / "work", "link-in-outputs")
+    outcome = executor.start(folder, LIMITS).wait()
+    assert outcome.ending == "crashed"
+    assert not outcome.result.retry
+    assert "is a link to" in outcome.result.error
+    assert not (folder / "outputs" / "table").exists()
+
+
+def test_a_confined_body_reaches_neither_files_nor_ray(
+    executor: "RayExecutor", cluster: RayCluster, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("of another tenant")
+    opened = executor_named("ray")
+    confined = opened(LIMITS, run=attacks_for_tests.run, preload=(), isolation="process")
+    for attack in ("read-file", "connect"):
+        folder = work_folder(tmp_path / attack, attack)
+        (folder / "target").write_text(str(secret))
+        (folder / "pid").write_text(cluster.address.rpartition(":")[2])
+        outcome = confined.start(folder, LIMITS).wait()
+        assert outcome.ending == "finished", outcome.result.error
+        assert "stopped" in outcome.result.value, outcome.result.value
+
+
+def test_a_node_with_another_easeml_is_refused(executor: "RayExecutor", tmp_path: Path) -> None:
+    usual = executor._told
+    executor._told = replace(usual, version="0.0.1")
+    try:
+        outcome = executor.start(work_folder(tmp_path, "finish"), LIMITS).wait()
+    finally:
+        executor._told = usual
+    assert (outcome.ending, outcome.result.retry) == ("crashed", False)
+    assert "Install the same on all nodes" in outcome.result.error
+
+
+def test_a_lost_node_costs_an_attempt_and_a_cancelled_task_is_killed(
+    cluster: RayCluster, store: Store, caller: Caller, tmp_path: Path
+) -> None:
+    script = Path(__file__).with_name("worker_for_tests.py")
+    worker = subprocess.Popen([sys.executable, str(script), str(tmp_path), "ray"])
+    marker = cluster.work / "hung"
+    try:
+        eventually(lambda: count_workers(store))
+        lost = submit(store, caller, "once")
+        eventually(lambda: marker.exists() and marker.read_text())
+        cluster.replace_node()
+        assert wait_for(store, lost, "done", "failed").state == "done"
+        assert attempts(store, lost) == ["lost", "done"]
+
+        cancelled = submit(store, caller, "hang")
+        body = body_of(cluster)
+        with store.write() as tx:
+            tx.queue.cancel(cancelled)
+        eventually(lambda: not alive(body))
+        assert task(store, cancelled).state == "cancelled"
+    finally:
+        worker.terminate()
+        assert worker.wait(60) == 0
+
+
+def test_an_easeml_on_ray_trains_and_serves(cluster: RayCluster, tmp_path: Path) -> None:
+    frame = load_wine(as_frame=True).frame
+    frame.to_csv(tmp_path / "wine.csv", index=False)
+    easeml = EasemlProcess(
+        tmp_path / "home", 1, executor="ray", isolation="process", task_memory=str(2**30)
+    )
+    easeml.start()
+    try:
+        arguments = ["app", "create", str(tmp_path / "wine.csv"), "--target", "target"]
+        easeml.command(*arguments, "--max-tasks", "2", "--yes")
+        with Client(easeml.url, easeml.key) as client:
+            application = next(iter(client.applications()))
+            client.wait(application.id, until="converged", timeout=120)
+            rows = frame.drop(columns="target").iloc[:3].to_dict("records")
+            assert len(client.predict(application.id, rows).predictions) == 3
+            trained = [one for one in client.tasks() if one.kind == "train"]
+        assert {one.state for one in trained} == {"done"}
+    finally:
+        assert easeml.stop() == 0
+
+
+def test_memory_that_ends_on_a_node_is_told_and_worth_another_attempt(
+    cluster: RayCluster, executor: "RayExecutor", tmp_path: Path
+) -> None:
+    cluster.replace_node(RAY_memory_usage_threshold="0.01", RAY_memory_monitor_refresh_ms="100")
+    outcome = executor.start(work_folder(tmp_path, "hang"), LIMITS).wait()
+    assert outcome.ending == "out-of-memory"
+    assert outcome.result.retry
+    assert "node" in outcome.result.error
