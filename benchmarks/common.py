@@ -95,10 +95,15 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 def peer_python(folder: Path, name: str) -> Path:
     """Make (once) an environment with FLAML or AutoGluon below a folder; return its Python."""
+    return peer_programs(folder, name, _PEERS[name]) / "python"
+
+
+def peer_programs(folder: Path, name: str, packages: Sequence[str]) -> Path:
+    """Make (once) an environment with some packages below a folder; return its ``bin``."""
     programs = folder / name / "bin"
     installed = folder / f"{name}.installed"
     if not installed.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder / name)], check=True)
-        subprocess.run([str(programs / "pip"), "install", "--quiet", *_PEERS[name]], check=True)
+        subprocess.run([str(programs / "pip"), "install", "--quiet", *packages], check=True)
         installed.touch()
-    return programs / "python"
+    return programs

@@ -133,6 +133,11 @@ class Settings(BaseSettings):
         description="hosts with addresses of your own network that people may fetch from and have "
         "notifications posted to, with commas",
     )
+    mlflow_tracking_uri: str = Field(
+        "",
+        description="MLflow tracking server that is told of all runs of searches: "
+        "http://[USER:PASSWORD@]HOST:PORT; empty: none is",
+    )
     policy: str = Field("default", description="policy of the scheduler")
     preemption: str = Field(
         "least-delay", description="which task ends so that an urgent one can run; fifo: none does"

@@ -72,6 +72,7 @@ QUERIES = {
     "/api/v1/applications/{application_id}/feed": {"filename": "more.csv"},
     "/api/v1/applications/{application_id}/predictions": {"filename": "rows.csv"},
     "/api/v1/applications/{application_id}/imports": {"filename": "model.onnx"},
+    "/api/v1/applications/{application_id}/histories": {"filename": "study.db"},
 }
 OF_OTHER_TASKS = "/api/v1/tasks/{task_id}/predictions"  # the task that is asked about trains
 NOT_LOOKED_FOR = "/api/v1/applications/{application_id}/doubts/export"  # there are none yet

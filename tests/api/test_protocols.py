@@ -1,7 +1,9 @@
 """Other tools' protocols are translations: what arrives at the predictor, and what goes back."""
 
+import gzip
 import json
 import struct
+import zlib
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from easeml.api.asgi import create_asgi_app
 from easeml.protocols.tensors import Tensor, packed, read_tensor
+from easeml.service.access import sharing
 
 CLASSES = {
     "model_id": "mod_1",
@@ -81,6 +84,39 @@ def test_binary_tensors_in_and_out(client: TestClient, classes, ann) -> None:
     assert told["outputs"][0]["parameters"]["binary_data_size"] == 32
     assert "data" not in told["outputs"][0]
     assert struct.unpack("<4d", answer.content[end:]) == (0.75, 0.25, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_a_body_may_come_compressed(client: TestClient, classes, ann, pack, settings) -> None:
+    told = json.dumps({"inputs": [tensor("age", "FP64", [1], [31])]}).encode()
+    coding = "gzip" if pack is gzip.compress else "deflate"
+    headers = {**ann.headers, "content-encoding": coding}
+    headers["inference-header-content-length"] = str(len(told))
+    answer = client.post(INFER, content=pack(told), headers=headers)
+    assert answer.status_code == 200, answer.text
+    assert rows_seen(classes) == [{"age": 31}]
+    large = pack(b" " * (settings.request_limit + 1))
+    assert client.post(INFER, content=large, headers=headers).status_code == 413
+    for damaged in (told, pack(told)[:-6]):
+        assert client.post(INFER, content=damaged, headers=headers).status_code == 422
+    headers["content-encoding"] = "br"
+    assert "'br'" in client.post(INFER, content=told, headers=headers).json()["error"]
+
+
+def test_a_version_may_be_named_that_serves(client: TestClient, store, classes, ann, bob) -> None:
+    application = furnish(store, ann.caller.tenant_id).application_id
+    live = client.get(f"/v2/models/{application}", headers=ann.headers).json()["versions"][0]
+    address = f"/v2/models/{application}/versions"
+    told = {"inputs": [tensor("age", "FP64", [1], [31])]}
+    for version, expected in ((live, 200), ("mod_other", 404)):
+        asked = f"{address}/{version}"
+        assert client.get(asked, headers=ann.headers).status_code == expected
+        assert client.get(f"{asked}/ready", headers=ann.headers).status_code == expected
+        answer = client.post(f"{asked}/infer", json=told, headers=ann.headers)
+        assert answer.status_code == expected, answer.text
+    assert client.post(f"{address}/{live}/infer", json=told, headers=bob.headers).status_code == 404
+    asked = sharing.asked_for("POST", f"{address}/{live}/infer")
+    assert asked is not None and asked.is_prediction
 
 
 def test_numbers_come_with_their_interval(client: TestClient, predictor, ann) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from easeml.contract.states import RolloutState, RolloutWay
 from easeml.engine.predictor import Predictor
 from easeml.engine.serving import child
+from easeml.engine.serving.answers import Answer, Request
 from easeml.engine.serving.fetching import fetch, forget
 from easeml.engine.serving.shelf import Assigned, Shelf
 from easeml.engine.serving.tenant import TenantChild
@@ -250,17 +252,19 @@ def _model(artefact: str) -> TrainedModel:
 
 
 def test_where_a_challenger_fails_the_model_that_serves_answers(monkeypatch: pytest.MonkeyPatch):
-    def predict(served: str, content_type: str, body: bytes) -> tuple[int, bytes]:
-        return (500, b"failed") if served == "new" else (200, b"answered")
+    def answer_each(served: str, requests: Sequence[Request]) -> list[Answer]:
+        answer = Answer(500, b"failed") if served == "new" else Answer(200, b"answered")
+        return [answer] * len(requests)
 
-    monkeypatch.setattr(child, "_predict", predict)
+    monkeypatch.setattr(child, "answer_each", answer_each)
     here, _ = socket.socketpair()
     with here:
         serving = child._Child(here, here)
         for model in ("old", "new"):
             serving._shelf.put(model, model)  # pyright: ignore[reportArgumentType]
         serving._shelf.assign("app1", Assigned("old", "new", 1.0))
-        head, reply = serving._asked("app1", "text/csv", b"")
-        assert (head, reply) == ({"share": 1.0, "failed": True, "status": 200}, b"answered")
+        waiting = [child._Waiting(here, "app1", "", Request("text/csv", b""))]
+        told = serving._asked("app1", waiting * 2)
+        assert told == [({"share": 1.0, "failed": True, "status": 200}, b"answered")] * 2
         serving._shelf.assign("app1", Assigned("old", "new", 0.0))
-        assert serving._asked("app1", "text/csv", b"")[0] == {"share": 0.0, "status": 200}
+        assert serving._asked("app1", waiting)[0][0] == {"share": 0.0, "status": 200}

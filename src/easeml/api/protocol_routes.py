@@ -7,14 +7,18 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 
+from easeml.api.compressed import whole_body
 from easeml.api.context import Asker, Context, Here
 from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
 from easeml.data import kinds_of
-from easeml.errors import NotReady
+from easeml.errors import NotFound, NotReady
 from easeml.protocols import inference, invocations
 from easeml.protocols.errors import INVOCATIONS, V2, in_form_of
 from easeml.service.access.caller import Caller
 from easeml.service.applications import endpoints
+
+_MODEL = "/models/{application_id}"
+_VERSION = f"{_MODEL}/versions/{{version}}"
 
 v2 = APIRouter(prefix=V2, tags=["protocols"])
 mlflow = APIRouter(tags=["protocols"])
@@ -52,34 +56,47 @@ def get_ready(here: Here) -> Response:
     return JSONResponse({"ready": is_ready}, 200 if is_ready else 503)
 
 
-@v2.get("/models/{application_id}")
-def get_metadata(here: Here, asker: Asker, application_id: str) -> dict[str, Any]:
+@v2.get(_VERSION, include_in_schema=False)
+@v2.get(_MODEL)
+def get_metadata(request: Request, here: Here, asker: Asker, application_id: str) -> dict[str, Any]:
     """Tell inputs and outputs of an application's endpoint; its version is the live model's id."""
     found = endpoints.get(here.store, asker, application_id)
+    _check_version(request, found)
     versions = [found.model_id] if found.model_id else []
     return inference.metadata(application_id, versions, found.schema_in, found.schema_out)
 
 
-@v2.get("/models/{application_id}/ready")
-def get_model_ready(here: Here, asker: Asker, application_id: str) -> dict[str, Any]:
+@v2.get(f"{_VERSION}/ready", include_in_schema=False)
+@v2.get(f"{_MODEL}/ready")
+def get_model_ready(
+    request: Request, here: Here, asker: Asker, application_id: str
+) -> dict[str, Any]:
     """Tell whether a model is live (503 where none is)."""
-    if not endpoints.get(here.store, asker, application_id).model_id:
+    found = endpoints.get(here.store, asker, application_id)
+    _check_version(request, found)
+    if not found.model_id:
         raise NotReady("No model is live yet.", remedy="Wait until the search has trained one.")
     return {"name": application_id, "ready": True}
 
 
+@v2.post(f"{_VERSION}/infer", include_in_schema=False)
 @v2.post(
-    "/models/{application_id}/infer",
+    f"{_MODEL}/infer",
     openapi_extra=_body(**{"application/json": _TENSORS}),
 )
 async def infer(request: Request, here: Here, asker: Asker, application_id: str) -> Response:
     """Predict the rows of tensors: an input a column, or one with all columns in their order.
 
     Outputs: ``prediction``; ``probabilities`` of classes, or ``lower`` and ``upper`` of numbers.
-    Binary tensors (Triton's extension) are taken and given.
+    Binary tensors (Triton's extension) are taken and given. A version of the model may be named
+    (``/versions/MODEL_ID`` before ``/infer``): it has to be the live one.
     """
+    if "version" in request.path_params:
+        found = await run_in_threadpool(endpoints.get, here.store, asker, application_id)
+        _check_version(request, found)
     length = request.headers.get(inference.HEADER_LENGTH)
-    asked = inference.read_request(await request.body(), length)
+    body = await whole_body(request, here.settings.request_limit)
+    asked = inference.read_request(body, length)
     columns = []
     if asked.needs_columns:
         columns = await _columns(here, asker, application_id)
@@ -102,7 +119,7 @@ async def invoke(request: Request, here: Here, asker: Asker, application_id: str
     """Predict rows as MLflow's scoring server takes them: a frame as ``dataframe_split`` or
     ``dataframe_records``, ``instances``, ``inputs``, or CSV.
     """
-    content = await request.body()
+    content = await whole_body(request, here.settings.request_limit)
     content_type = request.headers.get("content-type", "application/json")
     if not content_type.startswith("text/csv"):
         columns = await _columns(here, asker, application_id)
@@ -112,6 +129,14 @@ async def invoke(request: Request, here: Here, asker: Asker, application_id: str
     if status >= 400:
         return _refused(request, status, answer)
     return JSONResponse(invocations.answer_of(json.loads(answer)))
+
+
+def _check_version(request: Request, found: endpoints.Endpoint) -> None:
+    """Raise ``NotFound`` where the address names a version that does not serve."""
+    version = request.path_params.get("version", found.model_id)
+    if version != found.model_id:
+        remedy = f"The version that serves is {found.model_id or 'none yet'}."
+        raise NotFound("This version of the model does not serve.", where=version, remedy=remedy)
 
 
 async def _ask(

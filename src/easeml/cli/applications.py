@@ -11,6 +11,7 @@ from easeml.cli import (
     creating,
     differing,
     gates,
+    histories,
     journey,
     keeping,
     leaderboard,
@@ -59,6 +60,7 @@ def register(root: typer.Typer) -> None:
     rules.add_to(app)
     leaderboard.add_to(app)
     keeping.add_to(app)
+    app.command()(histories.learn)
     remedies.add_to(app)
     root.add_typer(app, name="app")
 

@@ -17,6 +17,7 @@ from .messages.messenger import Messenger
 from .retaining import Retaining
 from .scheduler import Scheduler
 from .signals import Stop
+from .tracking.reporter import reporter_of
 
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 # Between looks that nothing asked for: for work that was lost, for a lease to take.
@@ -47,6 +48,9 @@ def run_scheduler(settings: Settings) -> None:
     messenger.start()
     retaining = Retaining(store, settings, process.id)
     retaining.start()
+    reporter = reporter_of(store, settings, process.id)
+    if reporter is not None:
+        reporter.start()
     beat_seconds = min(HEARTBEAT_SECONDS, settings.lease_seconds / 3)
     try:
         next_beat = next_round = 0.0
@@ -66,6 +70,8 @@ def run_scheduler(settings: Settings) -> None:
     finally:
         messenger.close()
         retaining.close()
+        if reporter is not None:
+            reporter.close()
         wakeup.close()
         scheduler.step_down()
         sign_off(store, process.id)

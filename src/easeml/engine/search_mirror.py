@@ -24,11 +24,11 @@ from easeml.search import (
 from easeml.search.decision_log import Change, Seen, applied, told_arms, told_runs
 from easeml.service.knowledge.trials import work_of
 from easeml.service.limits import quotas
-from easeml.service.search import model_limits
+from easeml.service.search import histories, model_limits
 from easeml.service.search.beliefs import arm_of, finished_runs
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Job, Task, TrainedModel
-from easeml.store.shapes import JobLimits
+from easeml.store.shapes import JobLimits, Rules
 
 from .machine_costs import MachineCosts
 
@@ -43,7 +43,8 @@ class _JobMirror:
 
     Its belief was learned when it had ``known`` arms and the jobs beside it had done ``others``
     tasks. ``works``: what the costs of its arms depend on, in their order. ``chances``: of the arms
-    to keep the rules of the application, as the search was told them.
+    to keep the rules of the application, as the search was told them. ``histories``: the tasks that
+    read what it learns from beside runs.
     """
 
     limits: JobLimits
@@ -53,6 +54,7 @@ class _JobMirror:
     works: list[Work]
     tasks: dict[str, TaskState] = field(default_factory=dict)
     chances: list[float] = field(default_factory=list)
+    histories: list[str] = field(default_factory=list)
 
 
 class SearchMirror:
@@ -152,7 +154,9 @@ class SearchMirror:
             if task.state in FINISHED_TASKS:
                 costs.learn(task, known_job.works[known_job.arms[task.candidate_id]])
         self._learn_from_others(tx, job, known_job)
-        self._follow_rules(tables, job, known_job)
+        rules = tables.applications.get(job.application_id).rules
+        self._follow_history(tx, rules, job, known_job)
+        self._follow_rules(tables, rules, job, known_job)
         is_active = job.state == JobState.RUNNING
         if is_active and not self.state.job(job.id).active:
             costs.news = True  # what it has may be from before it rested
@@ -222,6 +226,8 @@ class SearchMirror:
         candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
         arms = [arm_of(self.registry, candidate) for candidate in candidates]
         self._note_runs(tx)
+        rules = tables.applications.get(job.application_id).rules
+        told = {"history": histories.runs(tables, self.registry, rules)} if rules.histories else {}
         self.note(
             "add_job",
             job=job.id,
@@ -230,10 +236,12 @@ class SearchMirror:
             budget=asdict(_budget(job)),
             deadline=job.limits.deadline,
             since=_oldest_beside(tx, job).created,
+            **told,
         )
         places = {candidate.id: candidate.arm for candidate in candidates}
         works = self._works(tables, job, candidates)
         known_job = _JobMirror(job.limits, places, len(arms), _done_beside(tx, job), works)
+        known_job.histories = rules.histories
         self._jobs[job.id] = known_job
         return known_job
 
@@ -265,12 +273,24 @@ class SearchMirror:
                 self.raised.add(tenant_id)
             self.note("set_terms", tenant=tenant_id, **asdict(terms))
 
-    def _follow_rules(self, tables: Tables, job: Job, known_job: _JobMirror) -> None:
+    def _follow_history(
+        self, tx: Transaction, rules: Rules, job: Job, known_job: _JobMirror
+    ) -> None:
+        """Learn anew where the application was given another history."""
+        if known_job.histories == rules.histories:
+            return
+        known_job.histories = rules.histories
+        known_job.known = len(known_job.arms)
+        self._note_runs(tx)
+        history = histories.runs(tx.scoped(job.tenant_id), self.registry, rules)
+        since = _oldest_beside(tx, job).created
+        self.note("set_history", job=job.id, history=history, since=since)
+
+    def _follow_rules(self, tables: Tables, rules: Rules, job: Job, known_job: _JobMirror) -> None:
         """Tell the search how likely its arms keep the limits on models, where there are any.
 
         Those of modules that do nothing but fail have no chance.
         """
-        rules = tables.applications.get(job.application_id).rules
         limits = model_limits.limits(rules)
         arms = self.state.job(job.id).arms
         faulty = [place for place, arm in enumerate(arms) if self._is_faulty(arm)]

@@ -6,6 +6,7 @@ A digest does not give its row back, but whoever has a row can tell whether it w
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,9 @@ class KnownRows:
     def far_values(self, columns: Mapping[str, Any]) -> list[str]:
         """Return a sentence a column that has numbers far out of the range of the train rows."""
         said = []
-        for name, (low, high) in self.ranges.items():
+        for place in self._with_far_values(columns):
+            name = self._names[place]
+            low, high = self.ranges[name]
             values = np.asarray(columns[name], dtype=float)
             reach = _FAR * (high - low)
             far = values[(values < low - reach) | (values > high + reach)]
@@ -47,6 +50,25 @@ class KnownRows:
                     f"was trained on ({low:.6g} to {high:.6g}): do not trust these predictions."
                 )
         return said
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self.ranges)
+
+    @cached_property
+    def _reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the largest value (columns, 1) that is not far."""
+        low, high = np.array(list(self.ranges.values())).reshape(-1, 2, 1).transpose(1, 0, 2)
+        reach = _FAR * (high - low)
+        return low - reach, high + reach
+
+    def _with_far_values(self, columns: Mapping[str, Any]) -> NDArray[np.intp]:
+        """Return the places of the columns with far values: all are looked at by one comparison."""
+        if not self._names:
+            return np.empty(0, dtype=np.intp)
+        values = np.array([columns[name] for name in self._names], dtype=float)
+        least, largest = self._reach
+        return np.flatnonzero(((values < least) | (values > largest)).any(axis=1))
 
 
 def write(folder: Path, frame: "pd.DataFrame", target: str, schema_in: Mapping[str, Any]) -> None:

@@ -58,13 +58,15 @@ class Seen:
     """What a policy sees.
 
     ``policy``: its name. ``runs``: by an id that orders them, the finished runs of all tenants.
-    ``learned``: job -> what its belief comes from.
+    ``learned``: job -> what its belief comes from. ``histories``: job -> runs that its application was
+    given, which teach no other job.
     """
 
     state: SearchState = field(default_factory=SearchState)
     policy: str = "default"
     runs: Mapping[str, FinishedRun] = field(default_factory=_nothing)
     learned: Mapping[str, Learned] = field(default_factory=_nothing)
+    histories: Mapping[str, Sequence[PastRun]] = field(default_factory=_nothing)
 
 
 class Decided(NamedTuple):
@@ -160,7 +162,9 @@ def _add_job(
     budget: Values,
     deadline: float | None,
     since: float,
+    history: Sequence[Any] = (),
 ) -> Seen:
+    seen = _with_history(seen, job, history)
     read = _arms(arms)
     learned = _learned(seen, job, read, since)
     state = states.add_job(
@@ -197,10 +201,26 @@ def _set_prior(seen: Seen, job: str, since: float) -> Seen:
     return _with_learned(changed, job, learned)
 
 
+def _set_history(seen: Seen, job: str, history: Sequence[Any], since: float) -> Seen:
+    """A job is given other runs to learn from; its belief is learned anew."""
+    return _set_prior(_with_history(seen, job, history), job, since)
+
+
+def _with_history(seen: Seen, job: str, history: Sequence[Any]) -> Seen:
+    runs: list[PastRun] = []
+    for study, model, features, quality in history:
+        runs.append((study, model, tuple(features), quality))
+    kept = {name: known for name, known in seen.histories.items() if name != job}
+    if runs:
+        kept[job] = runs
+    return replace(seen, histories=MappingProxyType(kept))
+
+
 def _remove_job(seen: Seen, job: str) -> Seen:
     rest = {name: learned for name, learned in seen.learned.items() if name != job}
     state = states.remove_job(seen.state, job)
-    return replace(seen, state=state, learned=MappingProxyType(rest))
+    kept = replace(seen, state=state, learned=MappingProxyType(rest))
+    return _with_history(kept, job, ())
 
 
 def _set_runs(seen: Seen, runs: Mapping[str, Sequence[Any] | None]) -> Seen:
@@ -282,6 +302,7 @@ _KINDS: dict[str, Callable[..., Seen]] = {
     "set_chances": _set_chances,
     "set_costs": _set_costs,
     "set_deadline": _set_deadline,
+    "set_history": _set_history,
     "set_now": _set_now,
     "set_policy": _set_policy,
     "set_prior": _set_prior,
@@ -295,9 +316,10 @@ def _learned(seen: Seen, job: str, arms: Sequence[Arm], since: float) -> Learned
     """Return what all runs teach of the arms of a job.
 
     Jobs that were created ``since``, in seconds of the epoch, are searched beside it: see
-    ``learned_beside``. The newest runs come first, since sums depend on the order.
+    ``learned_beside``. The newest runs come first, since sums depend on the order; the history that
+    the job was given comes before all.
     """
-    before: list[PastRun] = []
+    before: list[PastRun] = [*seen.histories.get(job, ())]
     beside: list[PastRun] = []
     own: list[PastRun] = []
     for id in sorted(seen.runs, reverse=True):

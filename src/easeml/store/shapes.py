@@ -120,7 +120,8 @@ class Rules(Shape):
     ``latency``: seconds that a model may take to predict one row; ``size``: bytes that its files
     may have; None: any. ``monotonic``: column -> rising or falling, as the prediction has to follow
     it. ``measures``: what every model is measured by beside what fits its target. ``optimizer``:
-    what proposes configurations; empty: what the provider chose for all.
+    what proposes configurations; empty: what the provider chose for all. ``histories``: tasks that
+    read trials of other programs, of which the search learns.
     """
 
     models: list[str] | None = None
@@ -131,11 +132,13 @@ class Rules(Shape):
     monotonic: dict[str, str] = field(default_factory=dict)
     measures: list[str] = field(default_factory=list)
     optimizer: str = ""
+    histories: list[str] = field(default_factory=list)
 
     def to_json(self) -> Json:
         """Return the JSON object; without what is not said, as before there were such keys."""
         document = asdict(self)
-        for name in ("latency", "size", "monotonic", "measures", "optimizer"):
+        added_later = ("latency", "size", "monotonic", "measures", "optimizer", "histories")
+        for name in added_later:
             if not document[name]:
                 del document[name]
         return document

@@ -118,6 +118,38 @@ class Datasets(Uploads):
             progress=progress,
         )
 
+    def import_history(
+        self,
+        application_id: str,
+        path: str | Path,
+        *,
+        model: str = "",
+        study: str = "",
+        value: str = "",
+        direction: str = "",
+        progress: Progress | None = None,
+        idempotency_key: str | None = None,
+    ) -> Task:
+        """Have trials of another program read, by a task; the application's search learns from them.
+
+        ``path``: the SQLite file or the journal of an Optuna study, or a table of trials as CSV.
+        ``model``: of ours, where the trials do not name theirs; ``study``: its name, where there are
+        several; ``value``: the column that trials are judged by; ``direction``: "maximize" or
+        "minimize", where the file does not say. The task's result has the trials that were taken
+        and why others were not. Raises InvalidInput, NotFound, Conflict while the data is not
+        ready, TooLarge.
+        """
+        path = check_file(path)
+        asked = {"model": model, "study": study, "value": value, "direction": direction}
+        return self._create_from(
+            Task,
+            f"/applications/{application_id}/histories",
+            path,
+            key=idempotency_key,
+            params={"filename": path.name, **asked},
+            progress=progress,
+        )
+
     def save_predictions(self, task_id: str, path: str | Path) -> None:
         """Write what a task predicted of a file into the Parquet file ``path``, beside its rows.
 

@@ -157,7 +157,8 @@ class TextColumn:
 
         ``labels``: they are labels to compare with, so that an unknown one is a fault, not a note.
         """
-        if not any(self.name in row for row in rows):
+        is_there = self.name in rows[0] or any(self.name in row for row in rows)
+        if not is_there:
             self._absent("the rows", findings)
             return self.finish([None] * len(rows), self.labels)
 

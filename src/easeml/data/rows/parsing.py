@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,14 @@ class ColumnTable:
 
     columns: Mapping[str, Any]
     rows: int
+
+    @classmethod
+    def joined(cls, tables: Sequence[ColumnTable]) -> ColumnTable:
+        """Return the rows of tables with the same columns, one after the other."""
+        columns = {}
+        for name in tables[0].columns:
+            columns[name] = _joined([table.columns[name] for table in tables])
+        return cls(columns, sum(table.rows for table in tables))
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]
@@ -297,6 +305,16 @@ def _listed(names: list[str]) -> str:
     """The first names, and dots where there are more."""
     text = ", ".join(names[:_SHOWN_NAMES])
     return f"{text}, ..." if len(names) > _SHOWN_NAMES else text
+
+
+def _joined(arrays: Sequence[Any]) -> Any:
+    """Return the arrays of a column as one: numpy's, or pandas' of one type."""
+    import numpy as np
+
+    kind = type(arrays[0])
+    if kind is np.ndarray:
+        return np.concatenate(arrays)
+    return kind._concat_same_type(arrays)  # what pandas' extension arrays have to have
 
 
 def _columns(schema: Schema) -> list[TextColumn | CellColumn]:

@@ -4,55 +4,37 @@ Everything a tenant can influence in serving, the request and the model, is touc
 process with a memory limit, that is replaced when it dies.
 """
 
-import json
 import os
 import random
 import selectors
 import socket
 import tempfile
 import threading
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import structlog
 
 from easeml.confinement import Isolation, Starting, confine
-from easeml.contract import measures
-from easeml.contract.models import Measure
-from easeml.data import Rows, kinds_of, parse_rows
 from easeml.engine.limits import limit_child
 from easeml.engine.logs import configure_logging
+from easeml.engine.serving.answers import Answer, Request, Served, answer_each
 from easeml.engine.serving.frames import Header, encode, receive_frame
 from easeml.engine.serving.shelf import Assigned, Shelf
-from easeml.errors import EasemlError
-from easeml.modules import Predictions, added, conformal, interval, known_rows, measured
+from easeml.modules import added, known_rows
 from easeml.modules.containers import asking
-from easeml.modules.ensemble import TrainedEnsemble, load_model
-from easeml.modules.known_rows import KnownRows
-from easeml.modules.pipeline import TrainedPipeline
-from easeml.modules.programs import ProgramFailed
-from easeml.protocols.endpoint import answer_of, problem
+from easeml.modules.ensemble import load_model
 from easeml.schema import Schema
 
 _log = structlog.get_logger()
 _LONGEST_ID = 256  # bytes
 _MEASURE_SECONDS = 5.0  # of an uploaded objective: others wait meanwhile
 _FAILED = 500  # and above: the model is to blame, not the rows
+_TOGETHER = 2**18  # bytes of requests that are predicted by one call
 _PATIENCE = 30.0  # seconds for a frame that has begun to arrive, or an answer to leave
-
-
-@dataclass(frozen=True)
-class _Served:
-    model_id: str
-    name: str
-    objective: str
-    trained: TrainedPipeline | TrainedEnsemble
-    schema_in: Schema
-    schema_out: Schema
-    known: KnownRows | None = None  # of the rows that it learned from
 
 
 def serve(
@@ -79,6 +61,16 @@ def serve(
     _Child(control, handed).run()
 
 
+@dataclass(frozen=True)
+class _Waiting:
+    """A request that was read, and where its answer goes."""
+
+    connection: socket.socket
+    application: str
+    request_id: str
+    asked: Request
+
+
 class _Child:
     """One loop over all sockets: between two requests, never within one, another model takes over."""
 
@@ -86,8 +78,9 @@ class _Child:
         self._control = control
         self._handed = handed
         self._writing = threading.Lock()
-        self._shelf: Shelf[_Served] = Shelf()
+        self._shelf: Shelf[Served] = Shelf()
         self._selector = selectors.DefaultSelector()
+        self._waiting: list[_Waiting] = []
 
     def run(self) -> None:
         """Serve until the predictor closes."""
@@ -97,6 +90,7 @@ class _Child:
             while True:
                 for key, _ in self._selector.select():
                     key.data()
+                self._answer_waiting()
         except (EOFError, OSError):
             return
 
@@ -137,58 +131,108 @@ class _Child:
             raise EOFError
         connection = socket.socket(fileno=descriptors[0])
         connection.settimeout(_PATIENCE)
-        answer = partial(self._answer, connection, application.decode())
-        self._selector.register(connection, selectors.EVENT_READ, answer)
+        receive = partial(self._receive, connection, application.decode())
+        self._selector.register(connection, selectors.EVENT_READ, receive)
 
-    def _answer(self, connection: socket.socket, application: str) -> None:
+    def _receive(self, connection: socket.socket, application: str) -> None:
+        """Read a request; it waits until what else has come is read."""
         try:
             header, body = receive_frame(connection)
-            head, reply = self._asked(application, header["content_type"], body)
-            if head["status"] != 200:
-                request = header.get("request", "")
-                _log.warning(
-                    "not predicted",
-                    request=request,
-                    application=application,
-                    status=head["status"],
-                )
-            connection.sendall(encode(head, reply))
         except (EOFError, OSError):
-            self._selector.unregister(connection)
-            connection.close()
+            self._let_go(connection)
+            return
+        asked = Request(header["content_type"], body)
+        self._waiting.append(_Waiting(connection, application, header.get("request", ""), asked))
 
-    def _asked(self, application: str, content_type: str, body: bytes) -> tuple[Header, bytes]:
-        """Return head and body of the answer to a request.
+    def _answer_waiting(self) -> None:
+        """Answer what waits; a model predicts the rows of all that ask it by one call.
+
+        Nobody waits for others to come: what is answered together came while others were answered.
+        """
+        waiting, self._waiting = self._waiting, []
+        for application, group in _by_application(waiting):
+            for one, (head, reply) in zip(group, self._asked(application, group), strict=True):
+                self._reply(one, head, reply)
+
+    def _reply(self, one: "_Waiting", head: Header | None, reply: bytes) -> None:
+        if head is None:  # nothing is loaded: the predictor sets it up when the caller asks again
+            self._let_go(one.connection)
+            return
+        if head["status"] != 200:
+            _log.warning(
+                "not predicted",
+                request=one.request_id,
+                application=one.application,
+                status=head["status"],
+            )
+        try:
+            one.connection.sendall(encode(head, reply))
+        except OSError:
+            self._let_go(one.connection)
+
+    def _let_go(self, connection: socket.socket) -> None:
+        self._selector.unregister(connection)
+        connection.close()
+
+    def _asked(
+        self, application: str, group: Sequence["_Waiting"]
+    ) -> list[tuple[Header | None, bytes]]:
+        """Return head and body of the answer to each request; no heads where nothing is loaded.
 
         A model that is rolled out answers its share, drawn for each request; where it fails the
         other model answers, and the head says so.
         """
         served = self._shelf.of(application)
-        if served is None:  # the predictor sets it up when the caller asks again
-            raise EOFError
+        if served is None:
+            return [(None, b"")] * len(group)
+        requests = [one.asked for one in group]
         challenger = self._shelf.challenger_of(application)
         if challenger is None:
-            status, reply = _predict(served, content_type, body)
-            return {"status": status}, reply
+            return [({"status": status}, reply) for status, reply in answer_each(served, requests)]
         other, share = challenger
-        head: Header = {"share": share}
-        if random.random() < share:  # noqa: S311 nobody gains by guessing it
-            status, reply = _predict(other, content_type, body)
-            if status < _FAILED:
-                return {**head, "status": status}, reply
-            head["failed"] = True
-        status, reply = _predict(served, content_type, body)
-        return {**head, "status": status}, reply
+        heads: list[Header] = [{"share": share} for _ in requests]
+        answers: dict[int, Answer] = {}
+        drawn = [place for place in range(len(requests)) if random.random() < share]  # noqa: S311 nobody gains by guessing it
+        for place, answer in zip(drawn, _answers(other, requests, drawn), strict=True):
+            if answer.status < _FAILED:
+                answers[place] = answer
+            else:
+                heads[place]["failed"] = True
+        rest = [place for place in range(len(requests)) if place not in answers]
+        answers.update(zip(rest, _answers(served, requests, rest), strict=True))
+        told: list[tuple[Header | None, bytes]] = []
+        for place, head in enumerate(heads):
+            status, reply = answers[place]
+            told.append(({**head, "status": status}, reply))
+        return told
 
 
-def _load(request: Header) -> _Served:
+def _answers(served: Served, requests: Sequence[Request], places: Sequence[int]) -> list[Answer]:
+    return answer_each(served, [requests[place] for place in places])
+
+
+def _by_application(waiting: Sequence[_Waiting]) -> Iterator[tuple[str, list[_Waiting]]]:
+    """Group requests; long ones stand alone, and a group has a bounded number of bytes."""
+    open_groups: dict[str, list[_Waiting]] = {}
+    sizes: Counter[str] = Counter()
+    for one in waiting:
+        size = len(one.asked.body)
+        if size + sizes[one.application] > _TOGETHER:
+            yield one.application, [one]
+            continue
+        open_groups.setdefault(one.application, []).append(one)
+        sizes[one.application] += size
+    yield from open_groups.items()
+
+
+def _load(request: Header) -> Served:
     """Load, warm up, and replay the manifest's parity sample before anybody is served."""
     added.tell(request["objective_source"], _MEASURE_SECONDS)
     trained = load_model(Path(request["folder"]))
     trained.check_parity()
     schema_in = Schema.from_json(trained.manifest["schema_in"])
     schema_out = Schema.from_json(trained.manifest["schema_out"])
-    return _Served(
+    return Served(
         request["model_id"],
         request["name"],
         request["objective"],
@@ -197,84 +241,3 @@ def _load(request: Header) -> _Served:
         schema_out,
         known_rows.read(Path(request["folder"])),
     )
-
-
-def _predict(served: _Served, content_type: str, body: bytes) -> tuple[int, bytes]:
-    try:
-        return 200, json.dumps(_prediction(served, content_type, body)).encode()
-    except ProgramFailed as error:
-        return 500, problem(500, "The model failed", error)
-    except EasemlError as error:
-        return 422, problem(422, "The rows cannot be predicted", error)
-    except MemoryError:
-        return 413, problem(
-            413,
-            "Too many rows",
-            EasemlError("The rows need too much memory.", remedy="Send fewer at a time."),
-        )
-    except (
-        Exception
-    ) as error:  # a model may fail on input it never saw: the caller learns it, serving goes on
-        failure = EasemlError(
-            f"The model failed on these rows: {type(error).__name__}.",
-            remedy="Try other rows, or roll back.",
-        )
-        return 500, problem(500, "The model failed", failure)
-
-
-def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, Any]:
-    rows = parse_rows(body, content_type, served.schema_in, served.schema_out)
-    predicted = served.trained.predict(rows.table)
-    band = served.trained.manifest.get(conformal.FACT)
-    reply: dict[str, Any] = {
-        "model_id": served.model_id,
-        "model_name": served.name,
-        **answer_of(rows, predicted, band, served.known),
-    }
-    if rows.labels is not None:
-        with suppress(ProgramFailed):  # an uploaded objective; the predictions are good
-            reply["quality"] = _quality(served, rows.labels, predicted)
-            _tell_training_rows(served, rows, predicted, reply)
-    return reply
-
-
-def _quality(served: _Served, labels: Any, predicted: Predictions) -> dict[str, Any]:
-    """Return the score of predictions with its interval, and the measure in its own unit."""
-    value, low, high = interval(served.objective, labels, predicted)
-    target = next(iter(kinds_of(served.schema_out)), "")
-    return {
-        "objective": served.objective,
-        "value": value,
-        "low": low,
-        "high": high,
-        "rows": len(labels),
-        "measure": asdict(measured(served.objective, labels, predicted, target=target)),
-    }
-
-
-def _tell_training_rows(
-    served: _Served, rows: Rows, predicted: Predictions, reply: dict[str, Any]
-) -> None:
-    """Say how many rows the model learned from, and how good it is on the others: what is known by
-    heart flatters.
-    """
-    if served.known is None or rows.labels is None:
-        return
-    known = served.known.are_known(rows.table.columns, rows.labels)
-    if not known.any():
-        return
-    reply["quality"]["training_rows"] = int(known.sum())
-    are = "rows are rows that the model was trained on; they flatter it."
-    if known.sum() == 1:
-        are = "rows is a row that the model was trained on; it flatters the model."
-    if len(known) == 1:
-        are = "row is a row that the model was trained on; it flatters the model."
-    said = f"{known.sum():,} of {len(known):,} {are}"
-    if not known.all():
-        others = _quality(served, rows.labels[~known], predicted.of_rows(~known))
-        reply["quality"]["others"] = others
-        measure = Measure.model_validate(others["measure"])
-        between = f" ({measures.interval(measure)})" if measures.interval(measure) else ""
-        where = "row" if others["rows"] == 1 else f"{others['rows']:,} rows"
-        said += f" On the other {where}: {measures.named(measure)}{between}."
-    reply["notes"].append(said)

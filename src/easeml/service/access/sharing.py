@@ -18,6 +18,7 @@ _PATH = re.compile(
     r"/(?:api/v1/(?P<kind>applications|jobs|models|tasks|work)|(?P<v2>v2/models))"
     r"/(?P<id>[^/]+)(?P<rest>/.*)?"
 )
+_VERSION = re.compile(r"/versions/[^/]+")  # of a model, which a path of v2 may name
 _LOOKED_AT = (
     "",
     "/view",
@@ -177,8 +178,10 @@ def asked_for(method: str, path: str) -> Asked | None:
     found = _PATH.fullmatch(path)
     if found is None:
         return None
-    kind = found["kind"] or "v2"
-    return Asked(method, kind, found["id"], found["rest"] or "")
+    kind, rest = found["kind"] or "v2", found["rest"] or ""
+    if kind == "v2" and (version := _VERSION.match(rest)):
+        rest = rest[version.end() :]
+    return Asked(method, kind, found["id"], rest)
 
 
 def look(store: Store) -> Known:

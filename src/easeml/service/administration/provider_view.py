@@ -87,7 +87,7 @@ def settings_in_force(store: Store, settings: Settings, caller: Caller) -> list[
     found = []
     for name, field in Settings.model_fields.items():
         value = changed.get(name) or str(getattr(settings, name))
-        if name in ("database_url", "smtp_url"):
+        if name in ("database_url", "smtp_url", "mlflow_tracking_uri"):
             value = _hidden(value)
         if name == "openid_client_secret" and value:
             value = "(hidden)"

@@ -27,11 +27,13 @@ def make_candidates(
     version: DatasetVersion,
     costs: CostBelief,
     before: Sequence[Candidate] = (),
+    told: Sequence[ModuleConfig] = (),
 ) -> list[Candidate]:
     """Return the arms of ``job`` in a fixed order, with what they are believed to cost.
 
-    ``before``: what did best on the version before; it is tried again. Modules that are private to
-    other tenants are none of them.
+    ``before``: what did best on the version before; it is tried again. ``told``: models with
+    configurations that did best elsewhere. Modules that are private to other tenants are none of
+    them.
     """
     registry = registry.seen_by(job.tenant_id)
     rules = application.rules
@@ -51,6 +53,14 @@ def make_candidates(
         arm = len(found)
         candidate = make_candidate(job, arm, again.model, number, again.pipeline, again.variant)
         found.append(candidate)
+    for one in told:
+        same = [other for other in found if other.variant == one.module]
+        is_known = any(other.pipeline.model.config == one.config for other in same)
+        if not same or is_known:
+            continue
+        pipeline = replace(same[0].pipeline, model=one)
+        number = len(same) + 1
+        found.append(make_candidate(job, len(found), one.module, number, pipeline))
     return with_costs(registry, found, version, costs)
 
 

@@ -13,7 +13,7 @@ from easeml.contract.states import (
 from easeml.modules import Registry
 from easeml.search import CostBelief, SearchState, remaining
 from easeml.service.knowledge import knowledge_base
-from easeml.service.search import jobs, model_limits, suggesting
+from easeml.service.search import histories, jobs, model_limits, suggesting
 from easeml.service.search.candidates import best_before, make_candidates
 from easeml.service.search.spending import spent_seconds
 from easeml.service.search.training_tasks import within_limits
@@ -76,7 +76,8 @@ def _start(tx: Transaction, registry: Registry, job: Job, costs: CostBelief) -> 
     application = tables.applications.get(job.application_id)
     version = tables.versions.get(job.version_id)
     before = best_before(tables, job)
-    candidates = make_candidates(registry, application, job, version, costs, before)
+    told = histories.best(tables, registry, application.rules)
+    candidates = make_candidates(registry, application, job, version, costs, before, told)
     if not candidates:
         error = "No model of the knowledge base fits the prepared data."
         tables.applications.update(application.id, state=ApplicationState.FAILED)

@@ -1,0 +1,79 @@
+"""``app learn``: let a search learn from trials of another program."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import print_json, say
+from easeml.client import Client
+from easeml.contract.states import TaskState
+from easeml.errors import EasemlError
+
+_MOST_SHOWN = 10
+
+
+class Direction(StrEnum):
+    """Which values are better."""
+
+    MAXIMIZE = "maximize"
+    MINIMIZE = "minimize"
+
+
+def learn(
+    application_id: ApplicationId,
+    file: Annotated[
+        Path, typer.Argument(help="SQLite file or journal of an Optuna study, or a CSV table.")
+    ],
+    model: Annotated[
+        str, typer.Option(help="Model of all trials, where they do not name theirs.")
+    ] = "",
+    study: Annotated[str, typer.Option(help="Its name, where the file has several.")] = "",
+    value: Annotated[
+        str, typer.Option(help="Column of a table by which its trials are judged.")
+    ] = "",
+    direction: Annotated[
+        Direction | None, typer.Option(help="Which values of a table are better.")
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait.")] = 120.0,
+    as_json: Json = False,
+) -> None:
+    """Let the search of an application learn from trials that another program made.
+
+    What parameters mean here is told, and why trials were left out. The best three configurations
+    become candidates; all together are believed as far as this search bears them out.
+    """
+    with Client() as client:
+        task = client.import_history(
+            application_id,
+            file,
+            model=model,
+            study=study,
+            value=value,
+            direction=direction.value if direction else "",
+        )
+        task = client.wait_task(task.id, timeout=timeout)
+    if as_json:
+        print_json(task)
+    elif task.state == TaskState.DONE:
+        _show(task.result)
+    if task.state != TaskState.DONE:
+        raise EasemlError(f"Nothing was learned: {task.error}", where=file.name)
+
+
+def _show(read: dict[str, Any]) -> None:
+    counts = read["counts"]
+    say(f"{counts['taken']} trials taken, {counts['left_out']} left out.")
+    for note in read.get("notes", []):
+        say(note)
+    for name, trials in read["ignored"].items():
+        say(f"No model here has the parameter '{name}' ({trials} trials): it is left out of them.")
+    for one in read["left_out"][:_MOST_SHOWN]:
+        say(f"Trial {one['trial']}: {one['why']}")
+    if counts["left_out"] > _MOST_SHOWN:
+        say("...")
+    for one in read["taken"][:3]:
+        config = ", ".join(f"{name} {value}" for name, value in one["config"].items())
+        say(f"A candidate here: {one['model']} ({config}), which had {one['value']:.6g}.")

@@ -1,0 +1,177 @@
+"""Answers of a model to requests that wait together: each reads its own rows and gets its own
+answer, and one call predicts the rows of all.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from easeml.contract import measures
+from easeml.contract.models import Measure
+from easeml.data import ColumnTable, Rows, kinds_of, parse_rows
+from easeml.errors import EasemlError
+from easeml.modules import Predictions, conformal, interval, measured
+from easeml.modules.ensemble import TrainedEnsemble
+from easeml.modules.known_rows import KnownRows
+from easeml.modules.pipeline import TrainedPipeline
+from easeml.modules.programs import ProgramFailed
+from easeml.protocols.endpoint import answer_of, problem
+from easeml.schema import Schema
+
+Given = TypeVar("Given")
+
+
+@dataclass(frozen=True)
+class Served:
+    """A loaded model, and what belongs to its answers."""
+
+    model_id: str
+    name: str
+    objective: str
+    trained: TrainedPipeline | TrainedEnsemble
+    schema_in: Schema
+    schema_out: Schema
+    known: KnownRows | None = None  # of the rows that it learned from
+
+
+class Request(NamedTuple):
+    """Rows to predict, as they came."""
+
+    content_type: str
+    body: bytes
+
+
+class Answer(NamedTuple):
+    """HTTP status and JSON bytes: of a prediction, or of a problem."""
+
+    status: int
+    content: bytes
+
+
+def answer_each(served: Served, requests: Sequence[Request]) -> list[Answer]:
+    """Return the answer to each request.
+
+    A model predicts a row alone as it does among others (``modules.conformance`` holds it), so one
+    call predicts the rows of all. Where it fails, each request is predicted by itself: rows that
+    break a model break the answer to who sent them.
+    """
+    read = [_guarded(lambda one=one: _rows_of(served, one)) for one in requests]
+    whole = [rows for rows in read if isinstance(rows, Rows)]
+    together = _guarded(lambda: _predict_all(served, whole)) if len(whole) > 1 else None
+    shared = iter(together) if isinstance(together, list) else None
+    answers = []
+    for rows in read:
+        if isinstance(rows, Answer):
+            answers.append(rows)
+        elif shared is not None:
+            answers.append(_answered(served, rows, next(shared)))
+        else:
+            answers.append(_answered(served, rows, None))
+    return answers
+
+
+def _rows_of(served: Served, request: Request) -> Rows:
+    return parse_rows(request.body, request.content_type, served.schema_in, served.schema_out)
+
+
+def _predict_all(served: Served, requests: Sequence[Rows]) -> list[Predictions]:
+    """Return the predictions of the rows of each request, made by one call."""
+    predicted = served.trained.predict(ColumnTable.joined([rows.table for rows in requests]))
+    counts = [len(rows.table) for rows in requests]
+    ends = np.cumsum(counts)
+    places = np.arange(ends[-1])
+    return [
+        predicted.of_rows(places[end - count : end])
+        for count, end in zip(counts, ends, strict=True)
+    ]
+
+
+def _answered(served: Served, rows: Rows, predicted: Predictions | None) -> Answer:
+    """Return the answer to rows. ``predicted``: where that is known already."""
+
+    def answer() -> Answer:
+        made = served.trained.predict(rows.table) if predicted is None else predicted
+        return Answer(200, json.dumps(_told(served, rows, made)).encode())
+
+    return _guarded(answer)
+
+
+def _guarded(call: Callable[[], Given]) -> Given | Answer:
+    """Return what a call gives, or the problem that it ends with."""
+    try:
+        return call()
+    except ProgramFailed as error:
+        return Answer(500, problem(500, "The model failed", error))
+    except EasemlError as error:
+        return Answer(422, problem(422, "The rows cannot be predicted", error))
+    except MemoryError:
+        said = EasemlError("The rows need too much memory.", remedy="Send fewer at a time.")
+        return Answer(413, problem(413, "Too many rows", said))
+    except (
+        Exception
+    ) as error:  # a model may fail on input it never saw: the caller learns it, serving goes on
+        failure = EasemlError(
+            f"The model failed on these rows: {type(error).__name__}.",
+            remedy="Try other rows, or roll back.",
+        )
+        return Answer(500, problem(500, "The model failed", failure))
+
+
+def _told(served: Served, rows: Rows, predicted: Predictions) -> dict[str, Any]:
+    band = served.trained.manifest.get(conformal.FACT)
+    reply: dict[str, Any] = {
+        "model_id": served.model_id,
+        "model_name": served.name,
+        **answer_of(rows, predicted, band, served.known),
+    }
+    if rows.labels is not None:
+        with suppress(ProgramFailed):  # an uploaded objective; the predictions are good
+            reply["quality"] = _quality(served, rows.labels, predicted)
+            _tell_training_rows(served, rows, predicted, reply)
+    return reply
+
+
+def _quality(served: Served, labels: Any, predicted: Predictions) -> dict[str, Any]:
+    """Return the score of predictions with its interval, and the measure in its own unit."""
+    value, low, high = interval(served.objective, labels, predicted)
+    target = next(iter(kinds_of(served.schema_out)), "")
+    return {
+        "objective": served.objective,
+        "value": value,
+        "low": low,
+        "high": high,
+        "rows": len(labels),
+        "measure": asdict(measured(served.objective, labels, predicted, target=target)),
+    }
+
+
+def _tell_training_rows(
+    served: Served, rows: Rows, predicted: Predictions, reply: dict[str, Any]
+) -> None:
+    """Say how many rows the model learned from, and how good it is on the others: what is known by
+    heart flatters.
+    """
+    if served.known is None or rows.labels is None:
+        return
+    known = served.known.are_known(rows.table.columns, rows.labels)
+    if not known.any():
+        return
+    reply["quality"]["training_rows"] = int(known.sum())
+    are = "rows are rows that the model was trained on; they flatter it."
+    if known.sum() == 1:
+        are = "rows is a row that the model was trained on; it flatters the model."
+    if len(known) == 1:
+        are = "row is a row that the model was trained on; it flatters the model."
+    said = f"{known.sum():,} of {len(known):,} {are}"
+    if not known.all():
+        others = _quality(served, rows.labels[~known], predicted.of_rows(~known))
+        reply["quality"]["others"] = others
+        measure = Measure.model_validate(others["measure"])
+        between = f" ({measures.interval(measure)})" if measures.interval(measure) else ""
+        where = "row" if others["rows"] == 1 else f"{others['rows']:,} rows"
+        said += f" On the other {where}: {measures.named(measure)}{between}."
+    reply["notes"].append(said)

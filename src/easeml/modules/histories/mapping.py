@@ -1,0 +1,202 @@
+"""What the trials of a study mean here: models of ours, configurations of their spaces, qualities."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from easeml.errors import InvalidInput
+from easeml.modules.histories.studies import Direction, Study, Trial
+from easeml.search import spaces
+
+_MODEL_NAMES = ("model", "classifier", "regressor", "estimator", "algorithm", "algo", "model_type")
+_KINDS = re.compile(r"(classifier|regressor|classification|regression)$")
+_SHORT = {  # of models: what people call them -> our name without dashes
+    "lgbm": "lightgbm",
+    "lgb": "lightgbm",
+    "xgb": "xgboost",
+    "cat": "catboost",
+    "cb": "catboost",
+    "rf": "randomforest",
+    "et": "extratrees",
+    "hgb": "histgradientboosting",
+    "histgb": "histgradientboosting",
+    "logreg": "logistic",
+    "lr": "logistic",
+    "svc": "svm",
+    "svr": "svm",
+    "kneighbors": "knn",
+    "nearestneighbors": "knn",
+    "gaussiannb": "naivebayes",
+    "nb": "naivebayes",
+    "tree": "decisiontree",
+    "gp": "gaussianprocess",
+}
+_SYNONYMS = {  # ours -> what LightGBM, XGBoost, CatBoost and scikit-learn call it
+    "trees": ("n_estimators", "num_iterations", "num_boost_round", "iterations", "max_iter"),
+    "learning_rate": ("eta", "lr", "learning_rate_init"),
+    "leaves": ("num_leaves", "max_leaf_nodes", "max_leaves"),
+    "leaf_rows": ("min_child_samples", "min_data_in_leaf", "min_samples_leaf"),
+    "l2": ("reg_lambda", "lambda_l2", "l2_regularization", "l2_leaf_reg", "lambda"),
+    "row_share": ("subsample", "bagging_fraction"),
+    "feature_share": ("colsample_bytree", "feature_fraction", "rsm"),
+    "features": ("max_features",),
+    "bins": ("max_bin", "max_bins"),
+    "depth": ("max_depth",),
+    "neighbours": ("n_neighbors",),
+    "alpha": ("l2",),
+    "C": ("c",),
+}
+_LOW, _MIDDLE, _HIGH = 0.1, 0.6, 0.9  # qualities that stand for values of another scale
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A trial as a run here: ``trial`` is its name, ``quality`` in [0, 1] is comparable within it."""
+
+    trial: str
+    model: str
+    config: dict[str, Any]
+    value: float
+    quality: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A trial that is not taken, and why."""
+
+    trial: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """What a study gives. ``ignored``: parameters that no space here has -> in how many trials."""
+
+    taken: Sequence[Taken]
+    left_out: Sequence[LeftOut]
+    ignored: Mapping[str, int]
+    notes: Sequence[str]
+
+
+def mapped(study: Study, models: Mapping[str, Mapping[str, Any]], model: str = "") -> Mapped:
+    """Return what the trials of a study mean for ``models`` (name -> space) of ours.
+
+    A trial names its model by a parameter such as "classifier"; where it does not, ``model`` is
+    meant. Parameters are known by our names and by those of scikit-learn, LightGBM, XGBoost and
+    CatBoost, also behind a prefix of their model (``lgbm_``, ``clf__``). One that is outside of our
+    space cannot be tried here, so its trial is left out.
+
+    The values of a study are compared with each other alone. Those in [0, 1] of which more is better
+    are taken as they are; others are laid on a scale by their order and distance, since the search
+    learns level and scale of each job.
+    """
+    known = {_bare(name): name for name in models}
+    chosen: list[tuple[Trial, str, dict[str, Any]]] = []
+    left_out: list[LeftOut] = []
+    ignored: dict[str, int] = {}
+    for trial in study.trials:
+        try:
+            own, config = _read(trial, models, known, model, ignored)
+        except InvalidInput as error:
+            where = f" ({error.where})" if error.where else ""
+            left_out.append(LeftOut(trial.name, f"{error.message}{where}"))
+            continue
+        chosen.append((trial, own, config))
+    values = np.array([trial.value for trial, *_ in chosen], dtype=float)
+    qualities, notes = _qualities(values, study.direction)
+    taken = []
+    for (trial, own, config), quality in zip(chosen, qualities.tolist(), strict=True):
+        taken.append(Taken(trial.name, own, config, float(trial.value or 0.0), quality))
+    return Mapped(taken, left_out, ignored, [*study.notes, *notes])
+
+
+def _read(
+    trial: Trial,
+    models: Mapping[str, Mapping[str, Any]],
+    known: Mapping[str, str],
+    model: str,
+    ignored: dict[str, int],
+) -> tuple[str, dict[str, Any]]:
+    """Return model and configuration of a trial. Raises ``InvalidInput`` for one that is not taken."""
+    if trial.value is None:
+        raise InvalidInput("It has no value: it failed, was pruned, or did not end.")
+    asked, name = _named(trial, known, model)
+    if not name:
+        raise InvalidInput(f"No model here is called {asked!r}." if asked else "It names no model.")
+    given: dict[str, Any] = {}
+    unknown = []
+    for param, value in trial.params.items():
+        if param.lower() in _MODEL_NAMES:
+            continue
+        place = _place_of(param, asked, models[name])
+        if place:
+            given[place] = _fitting(models[name][place], value)
+        else:
+            unknown.append(param)
+    if unknown and not given:
+        raise InvalidInput(f"None of its parameters is one of {name}.")
+    config = spaces.complete(models[name], given)
+    for param in unknown:
+        ignored[param] = ignored.get(param, 0) + 1
+    return name, config
+
+
+def _named(trial: Trial, known: Mapping[str, str], model: str) -> tuple[str, str]:
+    """Return what a trial calls its model, and ours; empty where there is none."""
+    for param, value in trial.params.items():
+        if param.lower() in _MODEL_NAMES:
+            return str(value), known.get(_bare(str(value)), "")
+    return model, model
+
+
+def _bare(name: str) -> str:
+    """Return a model's name as all spellings of it have it."""
+    letters = re.sub(r"[^a-z0-9]", "", name.lower())
+    short = _KINDS.sub("", letters) or letters
+    return _SHORT.get(short, short)
+
+
+def _place_of(param: str, model: str, space: Mapping[str, Any]) -> str:
+    """Return the parameter of a space that another program's is; empty where there is none."""
+    bare = param.rpartition("__")[2]
+    prefix, _, rest = bare.partition("_")
+    spellings = [bare]
+    if rest and _bare(prefix) == _bare(model):
+        spellings.append(rest)
+    for spelling in spellings:
+        if spelling in space:
+            return spelling
+        for place, others in _SYNONYMS.items():
+            if spelling in others and place in space:
+                return place
+    return ""
+
+
+def _fitting(node: Any, value: Any) -> Any:
+    """Return a value in the form that our space has it: a whole number, or the text for none."""
+    is_mapping = isinstance(node, Mapping)
+    if is_mapping and ".int" in node and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if is_mapping and ".float" in node and type(value) is int:
+        return float(value)
+    if is_mapping and ".choice" in node and value is None:
+        return "none"
+    return value
+
+
+def _qualities(values: Any, direction: Direction) -> tuple[Any, list[str]]:
+    """Return values as qualities, of which more is better, and what was done."""
+    if not len(values):
+        return values, []
+    gains = -values if direction == Direction.MINIMIZE else values
+    if gains.min() >= 0 and gains.max() <= 1:
+        return gains, []
+    middle = float(np.median(gains))
+    above, below = gains.max() - middle, np.median(middle - gains[gains <= middle])
+    unit = max(float(above), float(below), 1e-12)
+    laid = _MIDDLE + (_HIGH - _MIDDLE) * (gains - middle) / unit
+    note = "Its values are no shares: they are compared with each other by their distances."
+    return np.clip(laid, _LOW, _HIGH), [note]

@@ -1,0 +1,58 @@
+"""A study: trials of another program, each with its parameters and the value that it reached."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from easeml.errors import InvalidInput
+
+
+class Direction(StrEnum):
+    """Which values are better."""
+
+    MAXIMIZE = "maximize"
+    MINIMIZE = "minimize"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """``name``: as the other program calls it; ``value``: None where it did not finish."""
+
+    name: str
+    params: Mapping[str, Any]
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """``name``: empty where the file has none. ``notes``: what was guessed of the file."""
+
+    name: str
+    direction: Direction
+    trials: Sequence[Trial]
+    notes: Sequence[str] = field(default_factory=list)
+
+
+def one_named(names: Sequence[str], asked: str, where: str) -> int:
+    """Return the place of the study that is asked for, or of the only one.
+
+    Raises ``InvalidInput``.
+    """
+    if asked in names:
+        return names.index(asked)
+    if len(names) == 1 and not asked:
+        return 0
+    said = "It has no study." if not names else "Say which study is meant."
+    known = ", ".join(repr(name) for name in names[:10])
+    raise InvalidInput(said, where=where, remedy=f"It has: {known}." if names else "")
+
+
+def number_of(told: Any) -> float | None:
+    """Return a finite number; None for what is none."""
+    try:
+        value = float(told)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return value if math.isfinite(value) else None
