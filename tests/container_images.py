@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,11 +27,13 @@ runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "none"
 """
-_VARIABLES = {
+VARIABLES = {
     "PYTHONHOME": "/opt/python",
     "LD_LIBRARY_PATH": "/opt/system",
     "PATH": "/opt/python/bin",
 }
+"""The environment of this Python in an image."""
+OF_SHELL = {"PATH": "/bin"}
 
 
 def needs_containers() -> None:
@@ -72,28 +75,38 @@ def _tried() -> str:
 @cache
 def python_image() -> Path:
     """Return the tar file of an image with this Python and its standard library, and nothing else."""
+    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "python.tar"
+    trial.write_image(path, python_files(), VARIABLES)
+    return path
+
+
+@cache
+def python_files() -> dict[str, bytes]:
+    """Return the files of this Python and its standard library, by their names in an image."""
     files = {}
     for name, path in interpreter(()).items():
         if path.suffix != ".a":
             files[name] = path.read_bytes()
-    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "python.tar"
-    trial.write_image(path, files, _VARIABLES)
-    return path
+    return files
 
 
 @cache
 def shell_image() -> Path:
     """Return the tar file of an image with a shell, awk and sleep, and what they link to."""
+    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "shell.tar"
+    trial.write_image(path, shell_files(("sh", "awk", "sleep")), OF_SHELL)
+    return path
+
+
+def shell_files(programs: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of programs of this machine in an image, and of what they link to."""
     files = {}
-    for name in ("sh", "awk", "sleep"):
+    for name in programs:
         found = shutil.which(name)
         assert found is not None
         files[f"bin/{name}"] = Path(found).resolve()
     files |= _libraries(list(files.values()))
-    contents = {name: path.read_bytes() for name, path in files.items()}
-    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "shell.tar"
-    trial.write_image(path, contents, {"PATH": "/bin"})
-    return path
+    return {name: path.read_bytes() for name, path in files.items()}
 
 
 def _libraries(programs: list[Path]) -> dict[str, Path]:

@@ -55,6 +55,22 @@ def whole_file(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def paths_below(top: Path, deepest: int) -> Iterator[Path]:
+    """Give what is in a folder and in those below it: files, links, and folders that lie deeper than
+    ``deepest`` folders. Links are not followed.
+    """
+    waiting = [(top, 1)]
+    while waiting:
+        folder, depth = waiting.pop()
+        with os.scandir(folder) as entries:
+            found = sorted(entries, key=lambda entry: entry.name)
+        for entry in found:
+            if entry.is_dir(follow_symlinks=False) and depth < deepest:
+                waiting.append((Path(entry.path), depth + 1))
+            else:
+                yield Path(entry.path)
+
+
 def _flatten(top: Path) -> None:
     """Move every folder up until it lies in ``top`` itself."""
     waiting = [top]

@@ -109,6 +109,18 @@ def test_a_module_in_a_container_is_made_and_checked_as_its_page_says(tmp_path: 
     assert "failed" not in said
 
 
+@pytest.mark.skipif(shutil.which("podman") is None, reason="the page uses podman: install it")
+def test_an_image_of_the_prototype_is_checked_as_its_page_says(tmp_path: Path) -> None:
+    container_images.needs_containers()
+    try:
+        said = follow(PAGES / "prototype.md", tmp_path)
+    finally:
+        removed = ["podman", "rmi", "--force", "localhost/old-accuracy:1"]
+        subprocess.run(removed, capture_output=True, check=True)
+    assert said.count("passed: ") == 3
+    assert "failed" not in said
+
+
 @pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
 @pytest.mark.parametrize(("page", "checks"), [("optimizer", 4), ("transform", 9)])
 def test_others_are_made_and_checked_as_their_pages_say(

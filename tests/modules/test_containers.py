@@ -168,16 +168,17 @@ def of_docker(layer: bytes, machine: str = "amd64", **config: object) -> bytes:
     return tar_of({"manifest.json": json.dumps(manifest).encode(), **parts})
 
 
-def test_of_an_image_only_layers_and_environment_are_left(tmp_path: Path) -> None:
+def test_of_an_image_layers_environment_and_beginning_are_left(tmp_path: Path) -> None:
     layer = tar_of({"module/train": b"x"})
-    wishes = {"Env": ["A=b", "junk"], "User": "0", "Volumes": {"/data": {}}, "Entrypoint": ["/x"]}
+    begins = {"Entrypoint": ["/x"], "WorkingDir": "/app"}
+    wishes = {"Env": ["A=b", "junk"], "User": "0", "Volumes": {"/data": {}}, "Cmd": ["x"], **begins}
     once, twice = gzip.compress(layer), gzip.compress(layer[:600]) + gzip.compress(layer[600:])
     for given in (layer, once, twice):
         parts = rewritten(tmp_path, of_docker(given, **wishes))
         assert parts["0.tar"] == layer
         assert json.loads(parts["manifest.json"])[0]["RepoTags"] == [NAME]
         config = json.loads(parts["config.json"])
-        assert config["config"] == {"Env": ["A=b"]}
+        assert config["config"] == {"Env": ["A=b"], **begins}
         digest = hashlib.sha256(layer).hexdigest()
         assert config["rootfs"]["diff_ids"] == [f"sha256:{digest}"]
 
@@ -203,6 +204,9 @@ LAYER = tar_of({"f": b"x"})
         (of_docker(gzip.compress(LAYER)[:-9]), "ends too early"),
         (of_docker(b"\x28\xb5\x2f\xfd rest"), "zstd"),
         (of_docker(LAYER, "riscv64"), "linux/riscv64"),
+        (of_docker(LAYER, WorkingDir="/proc/self/fd/7"), "would begin in '/proc/self/fd/7'"),
+        (of_docker(LAYER, WorkingDir="/app/../proc"), "would begin in"),
+        (of_docker(LAYER, WorkingDir=7), "would begin in '7'"),
         (tar_of({"manifest.json": b"[]"}), "holds 0 images"),
         (tar_of({"manifest.json": b'[{"Config": "../x", "Layers": []}]'}), "say what its parts"),
         (tar_of({"manifest.json": b"[" * 100_000}), "say what its parts"),

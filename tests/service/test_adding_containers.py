@@ -1,14 +1,19 @@
-"""A module that lives in an image is added to a running easeml, searched, served, and outlived."""
+"""Modules that live in images are added to a running easeml, searched, served, and outlived; runs that
+were killed go on from their checkpoints.
+"""
 
 import csv
 import json
+import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
 
 import container_images
+import prototype_images
 from easeml.client import Client
 from easeml.confinement import why_unavailable
 from easeml.modules import load_registry, packed
@@ -19,6 +24,7 @@ from service_process import LOOK_EVERY, EasemlProcess
 pytestmark = [
     pytest.mark.service,
     pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp"),
+    pytest.mark.xdist_group("containers"),  # one service for all of them
 ]
 ROWS = 80
 
@@ -37,7 +43,7 @@ def write_table(path: Path) -> None:
         writer.writerow(["size", "weight", "kind"])
         for row in range(ROWS):
             kind = row % 2
-            writer.writerow([kind * 5 + row % 7 / 3, row % 5, ["small", "large"][kind]])
+            writer.writerow([kind * 5 + row % 7 / 3, row * 37 % 101 / 7, ["small", "large"][kind]])
 
 
 def write_module(easeml: EasemlProcess, folder: Path) -> None:
@@ -49,74 +55,182 @@ def write_module(easeml: EasemlProcess, folder: Path) -> None:
     (folder / "shell.tar").write_bytes(container_images.shell_image().read_bytes())
 
 
-def test_a_module_in_an_image_is_added_searched_and_served(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
+    """A running easeml whose containers end with it."""
     container_images.needs_containers()
-    write_table(tmp_path / "sizes.csv")
-    names = [one.name for one in load_registry().of_kind("model")]
-    others = ",".join(name for name in names if name != "baseline-classifier")
-    easeml = EasemlProcess(tmp_path / "home", workers=1, isolation=highest_level())
+    home = tmp_path_factory.mktemp("containers") / "home"
+    easeml = EasemlProcess(home, workers=1, isolation=highest_level(), lease_seconds="4")
     easeml.start()
     try:
-        person = {"name": "ann", "password": "correct horse battery"}
-        easeml.call("POST", "/api/v1/users", person)
-        of_provider = easeml.key
-        easeml.key = easeml.call("POST", "/api/v1/login", person)["secret"]  # ann, from here on
-        write_module(easeml, tmp_path / "nearest")
-        said = easeml.command("module", "add", str(tmp_path / "nearest"), "--private")
-        assert "failed" not in said
-        assert "in a container" in easeml.command("module", "show", "nearest")
-
-        rules = ("--target", "kind", "--exclude", others)
-        made = easeml.command(
-            "app", "create", str(tmp_path / "sizes.csv"), *rules, "--yes", "--json"
-        )
-        application = f"/api/v1/applications/{json.loads(made)['id']}"
-        easeml.wait(json.loads(made)["id"], "first-model", 120)
-        rows = [
-            {"size": 0.5, "weight": 1},
-            {"size": 6, "weight": 1},
-        ]
-        answer: dict = {"model_name": ""}
-        while not answer["model_name"].startswith("nearest"):  # it is better, so it goes live
-            time.sleep(LOOK_EVERY)
-            answer = easeml.call("POST", f"{application}/predict", {"rows": rows})
-        assert answer["predictions"] == ["small", "large"]
-        refused = ("model", "export", json.loads(made)["id"], "--out", str(tmp_path / "out"))
-        assert "container image" in easeml.command(*refused, expect=2)
-
-        # Whatever is taken away from what serves comes back, and nobody who asks is told of it.
-        own = images.repository(easeml.home)
-        images.remove(images.held(own), own)
-        answer = easeml.call("POST", f"{application}/predict", {"rows": rows})
-        assert answer["predictions"] == ["small", "large"]
-
-        # Others may not name an image of the machine, nor one that nobody sent.
-        toml = (tmp_path / "nearest" / "module.toml").read_text().replace("nearest", "other")
-        named = {"toml": toml.replace("shell.tar", "some:1"), "files": {}, "private": True}
-        with pytest.raises(HTTPError, match="403"):
-            easeml.call("POST", "/api/v1/modules", named)
-        digest = images.digest_of_file(tmp_path / "nearest" / "shell.tar")
-        easeml.key = of_provider
-        of_ann = {"toml": f'{toml}\n[image]\nref = "image-sha256:{digest}"\n'}
-        with pytest.raises(HTTPError, match="422"):
-            easeml.call("POST", "/api/v1/modules", of_ann)
-        assert easeml.call("GET", "/api/v1/status")["containers"].startswith(("podman", "docker"))
-
-        # A worker is killed while a container runs: the container goes with it.
-        (tmp_path / "nearest" / "train").write_text("#!/bin/sh\nsleep 600\n")
-        (tmp_path / "nearest" / "module.toml").write_text(toml)
-        add_in_background(easeml, tmp_path / "nearest")
-        while not containers_of(easeml):
-            time.sleep(LOOK_EVERY)
-        first = containers_of(easeml)
-        easeml.kill("worker")
-        while set(first) & set(containers_of(easeml)):
-            time.sleep(LOOK_EVERY)
+        yield easeml
     finally:
         easeml.stop()
     while containers_of(easeml):  # keepers end them after the service has gone
         time.sleep(LOOK_EVERY)
+    own = images.repository(easeml.home)
     images.remove(images.held(own), own)
+
+
+def declare(easeml: EasemlProcess, tmp_path: Path, *rules: str) -> str:
+    """Declare an application whose search tries a baseline and what is added; return its id."""
+    write_table(tmp_path / "sizes.csv")
+    names = [one.name for one in load_registry().of_kind("model")]
+    others = ",".join(name for name in names if name != "baseline-classifier")
+    given = (str(tmp_path / "sizes.csv"), "--target", "kind", "--exclude", others, *rules)
+    return json.loads(easeml.command("app", "create", *given, "--yes", "--json"))["id"]
+
+
+def predictions(easeml: EasemlProcess, application: str, model: str) -> list[str]:
+    """Return what is predicted of a small and a large row, as soon as a model serves."""
+    rows = [{"size": 0.5, "weight": 1}, {"size": 6, "weight": 1}]
+    answer: dict = {"model_name": ""}
+    easeml.wait(application, "first-model", 240)
+    while not answer["model_name"].startswith(model):  # it is better, so it goes live
+        time.sleep(LOOK_EVERY)
+        url = f"/api/v1/applications/{application}/predict"
+        answer = easeml.call("POST", url, {"rows": rows})
+    return answer["predictions"]
+
+
+def trainings(easeml: EasemlProcess, model: str) -> list[dict]:
+    """Return the training tasks of a model that was added, as far as they have begun."""
+    found = easeml.call("GET", "/api/v1/tasks?kind=train&limit=200")["items"]
+    return [task for task in found if task["name"].startswith(model) and task["attempts"]]
+
+
+def log_of(easeml: EasemlProcess, task: dict) -> str:
+    """Return what the newest attempt of a task has printed."""
+    return easeml.call("GET", f"/api/v1/tasks/{task['id']}/log")["text"]
+
+
+IN_SHELL = """\
+#!/bin/sh
+step=0
+[ -f checkpoint/step ] && read -r step < checkpoint/step
+read -r names < "$2/features.csv"
+while [ "$names" = x0,x1 ] && [ $step -lt 12 ]; do  # only where it is not checked
+  step=$((step + 1))
+  echo $step > checkpoint/step
+  echo "{\\"step\\": $step}"
+  sleep 0.3
+done
+"""
+IN_PYTHON = """\
+#!/usr/bin/env python3
+import json, sys, time
+from pathlib import Path
+
+is_checked = json.loads(Path(sys.argv[2], "about.json").read_text())["features"] != 2
+kept = Path("checkpoint", "step")
+for step in range(int(kept.read_text()) + 1 if kept.exists() else 1, 1 if is_checked else 13):
+    kept.with_name("new").write_text(str(step))
+    kept.with_name("new").replace(kept)
+    print('{"step": %d}' % step, flush=True)
+    time.sleep(0.3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "steps"),
+    [("shell", IN_SHELL), ("python", IN_PYTHON)],
+    ids=["container", "process"],
+)
+def test_a_run_that_was_killed_goes_on_from_its_checkpoint(
+    easeml: EasemlProcess, tmp_path: Path, language: str, steps: str
+) -> None:
+    folder = tmp_path / f"steps-in-{language}"
+    if language == "shell":
+        write_module(easeml, folder)
+    else:
+        easeml.command("module", "init", str(folder), "--language", language)
+    _, _, rest = (folder / "train").read_text().partition("\n")
+    (folder / "train").write_text(steps + rest)
+    easeml.command("module", "add", str(folder))
+    application = declare(easeml, tmp_path, "--max-tasks", "2", "--name", folder.name)
+    while not trainings(easeml, folder.name):
+        time.sleep(LOOK_EVERY)
+    (task,) = trainings(easeml, folder.name)
+    while "step 3" not in log_of(easeml, task):
+        time.sleep(LOOK_EVERY)
+    easeml.kill("worker")
+    assert predictions(easeml, application, folder.name) == ["small", "large"]
+    detail = easeml.call("GET", f"/api/v1/tasks/{task['id']}/detail")
+    assert len(detail["attempts"]) == 2
+    told = re.findall(r"step (\d+)", log_of(easeml, task))
+    assert 3 < int(told[0]) <= 12, told
+    assert "12" in told
+    easeml.command("module", "archive", folder.name)
+
+
+def test_images_of_the_prototype_are_searched_by_and_served(
+    easeml: EasemlProcess, tmp_path: Path
+) -> None:
+    names = {"model": "old-neighbours", "objective": "old-accuracy", "optimizer": "old-draws"}
+    for kind, name in names.items():
+        image = str(prototype_images.image(kind))
+        folder = str(tmp_path / name)
+        easeml.command("module", "init", folder, "--kind", kind, "--image", image)
+        easeml.command("module", "add", folder)
+    easeml.command("config", "set", "optimizer", names["optimizer"])
+    application = declare(easeml, tmp_path, "--objective", names["objective"], "--name", "old")
+    assert predictions(easeml, application, names["model"]) == ["small", "large"]
+    proposed: list[dict] = []
+    while not proposed:  # the optimizer is asked by a task, and what it says is taken
+        time.sleep(LOOK_EVERY)
+        tasks = easeml.call("GET", "/api/v1/tasks?kind=advise&limit=200")["items"]
+        told = [task["result"] for task in tasks if "proposed" in task["result"]]
+        proposed = [one["proposed"] for one in told if any(one["proposed"].values())]
+    assert [one["fault"] for one in told] == [""] * len(told)
+    easeml.command("config", "set", "optimizer", "default")
+    for name in names.values():
+        easeml.command("module", "archive", name)
+
+
+def test_a_module_in_an_image_is_added_searched_and_served(
+    easeml: EasemlProcess, tmp_path: Path
+) -> None:
+    person = {"name": "ann", "password": "correct horse battery"}
+    easeml.call("POST", "/api/v1/users", person)
+    of_provider = easeml.key
+    easeml.key = easeml.call("POST", "/api/v1/login", person)["secret"]  # ann, from here on
+    write_module(easeml, tmp_path / "nearest")
+    said = easeml.command("module", "add", str(tmp_path / "nearest"), "--private")
+    assert "failed" not in said
+    assert "in a container" in easeml.command("module", "show", "nearest")
+
+    application = declare(easeml, tmp_path)
+    assert predictions(easeml, application, "nearest") == ["small", "large"]
+    refused = ("model", "export", application, "--out", str(tmp_path / "out"))
+    assert "container image" in easeml.command(*refused, expect=2)
+
+    # Whatever is taken away from what serves comes back, and nobody who asks is told of it.
+    own = images.repository(easeml.home)
+    images.remove(images.held(own), own)
+    assert predictions(easeml, application, "nearest") == ["small", "large"]
+
+    # Others may not name an image of the machine, nor one that nobody sent.
+    toml = (tmp_path / "nearest" / "module.toml").read_text().replace("nearest", "other")
+    named = {"toml": toml.replace("shell.tar", "some:1"), "files": {}, "private": True}
+    with pytest.raises(HTTPError, match="403"):
+        easeml.call("POST", "/api/v1/modules", named)
+    digest = images.digest_of_file(tmp_path / "nearest" / "shell.tar")
+    easeml.key = of_provider
+    of_ann = {"toml": f'{toml}\n[image]\nref = "image-sha256:{digest}"\n'}
+    with pytest.raises(HTTPError, match="422"):
+        easeml.call("POST", "/api/v1/modules", of_ann)
+    assert easeml.call("GET", "/api/v1/status")["containers"].startswith(("podman", "docker"))
+
+    # A worker is killed while a container runs: the container goes with it.
+    (tmp_path / "nearest" / "train").write_text("#!/bin/sh\nsleep 600\n")
+    (tmp_path / "nearest" / "module.toml").write_text(toml)
+    add_in_background(easeml, tmp_path / "nearest")
+    while not containers_of(easeml):
+        time.sleep(LOOK_EVERY)
+    first = containers_of(easeml)
+    easeml.kill("worker")
+    while set(first) & set(containers_of(easeml)):
+        time.sleep(LOOK_EVERY)
 
 
 def add_in_background(easeml: EasemlProcess, folder: Path) -> None:

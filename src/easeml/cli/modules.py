@@ -89,11 +89,20 @@ def init_module(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder that is made.")],
     kind: Annotated[str, typer.Option(help="model, transform, objective or optimizer.")] = "model",
     language: Annotated[str, typer.Option(help="python, r or shell.")] = "python",
+    image: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The tar file of an image of ease.ml's prototype."),
+    ] = None,
 ) -> None:
     """Write a working module to begin with: a folder with module.toml and its programs."""
     from easeml.modules import skeletons
+    from easeml.modules.prototype import image as of_prototype
 
-    for made in skeletons.make(path, kind, language):
+    if image is not None:
+        written = of_prototype.make(path, kind, image)
+    else:
+        written = skeletons.make(path, kind, language)
+    for made in written:
         say(str(made))
 
 

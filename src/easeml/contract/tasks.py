@@ -13,6 +13,9 @@ RESULT = "result.json"
 """Where a body's result lies in its work folder."""
 
 
+CHECKPOINT = "checkpoint"
+"""The folder of a body's work folder that its next attempt finds, where this one is killed."""
+
 GRANT = "grant.json"
 """Where a body that reaches out finds what it may do, which nothing else keeps."""
 

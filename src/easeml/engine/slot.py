@@ -28,6 +28,7 @@ from easeml.store import Store
 from easeml.store.records import Attempt, Task
 
 from . import task_main
+from .checkpoints import Checkpoints
 from .executors import Execution, Executor
 
 AWAY_PAUSE = 1.0  # seconds until a database that did not answer is asked again
@@ -46,6 +47,7 @@ class SlotContext:
     lease_seconds: float
     images: MachineImages | None = None  # without, no program runs in a container
     settings: Settings | None = None  # without, no task reaches out
+    checkpoints: Checkpoints | None = None  # without, every attempt begins anew
 
 
 def _at_once(work: Callable[[], None]) -> None:
@@ -154,6 +156,8 @@ class Slot(threading.Thread):
                 self._attempt = self._execution = None
                 self._dropped = self._asked_to_end = False
         if result is None:
+            if self._context.checkpoints is not None:
+                self._context.checkpoints.keep(attempt.id, folder)
             remove_folder(folder)
         else:
             then(lambda: self._record_named(task, attempt, result, folder))
@@ -234,6 +238,8 @@ class Slot(threading.Thread):
         finally:
             with self._guard:
                 self._recording.discard(attempt.id)
+            if self._context.checkpoints is not None:
+                self._context.checkpoints.forget(attempt)
             remove_folder(folder)
 
     def _execute(
@@ -244,6 +250,8 @@ class Slot(threading.Thread):
         _log.info("attempt begins", task=task.id, attempt=attempt.id)
         for name, digest in spec.inputs.items():
             context.store.artefacts.fetch(task.tenant_id, digest, folder / task_main.INPUTS / name)
+        if context.checkpoints is not None:
+            context.checkpoints.bring(attempt, folder)
         if context.images is not None:
             try:
                 task_main.name_images(

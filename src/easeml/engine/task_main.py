@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
-from easeml.contract.tasks import GRANT, RESULT, Limits, TaskResult, TaskSpec
+from easeml.contract.tasks import CHECKPOINT, GRANT, RESULT, Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError
 from easeml.modules import added, packed
 from easeml.modules.containers import asking, keeper
@@ -35,6 +35,7 @@ def prepare(folder: Path, spec: TaskSpec) -> None:
     """Lay out an empty work folder for ``spec``; the caller then puts the inputs into ``inputs/``."""
     (folder / INPUTS).mkdir(parents=True)
     (folder / OUTPUTS).mkdir()
+    (folder / CHECKPOINT).mkdir()
     (folder / SPEC).write_text(spec.model_dump_json())
 
 

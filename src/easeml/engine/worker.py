@@ -14,6 +14,7 @@ from easeml.settings import Settings
 from easeml.store import Store
 
 from . import containers
+from .checkpoints import Checkpoints
 from .executors import executor_named
 from .limits import task_limits
 from .logs import configure_logging
@@ -36,12 +37,22 @@ def run_worker(settings: Settings) -> None:
     store = Store.of(settings)
     process = register(store, ProcessKind.WORKER, device=settings.device_kind)
     try:
-        _remove_leftovers(store, settings.home / "work")
-        folder = settings.home / "work" / process.id
+        work = settings.home / "work"
+        checkpoints = Checkpoints(store, settings.home / "checkpoints", work)
+        _remove_leftovers(store, work, checkpoints)
+        folder = work / process.id
         images = MachineImages(store, settings.home)
         containers.look_after(images)
         context = SlotContext(
-            store, executor, limits, process.id, folder, settings.lease_seconds, images, settings
+            store,
+            executor,
+            limits,
+            process.id,
+            folder,
+            settings.lease_seconds,
+            images,
+            settings,
+            checkpoints,
         )
         Worker(context).run(stop)
         remove_folder(folder)
@@ -132,8 +143,9 @@ class Worker:
             slot.drop(attempt_id)
 
 
-def _remove_leftovers(store: Store, folder: Path) -> None:
-    """Remove the work folders of workers that have ended."""
+def _remove_leftovers(store: Store, folder: Path, checkpoints: Checkpoints) -> None:
+    """Remove the work folders of workers that have ended, and keep their checkpoints."""
+    checkpoints.remove_unneeded()
     if not folder.exists():
         return
     with store.read() as tx:
@@ -147,4 +159,5 @@ def _remove_leftovers(store: Store, folder: Path) -> None:
         }
     for path in folder.iterdir():
         if path.name not in running:
+            checkpoints.keep_those_of(path)
             remove_folder(path)

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from easeml.contract.evaluation import CurvePoint
 from easeml.contract.states import Lane
-from easeml.contract.tasks import Pipeline, Spec, TaskResult
+from easeml.contract.tasks import CHECKPOINT, Pipeline, Spec, TaskResult
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
@@ -111,12 +111,13 @@ def _train(
         report=partial(_report, curve),
         enough=enough,
         objective=spec.objective,
+        checkpoint=outputs.parent / CHECKPOINT if fidelity == 1.0 else None,
     )
     started = time.perf_counter()
     trained = fit(
         spec.pipeline.model_dump(), version.train, spec.schema_in, spec.schema_out, context
     )
-    predictions = {role: trained.predict(frame) for role, frame in frames.items()}
+    predictions = dict(zip(frames, trained.predict_each(list(frames.values())), strict=True))
     seconds = time.perf_counter() - started
     row_ids = {role: frame["_row"] for role, frame in frames.items()}
     write_predictions(outputs / "predictions", row_ids, predictions)

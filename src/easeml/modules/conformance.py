@@ -268,8 +268,8 @@ def check_space(module: Module, registry: Registry, folder: Path) -> None:
 
 
 def check_killed(module: Module, registry: Registry, folder: Path) -> None:
-    """A run that is killed leaves nothing behind: it keeps no checkpoints, and the next one begins
-    anew and learns the same.
+    """A run that is killed, and goes on from the checkpoint that it kept if it kept one, learns the
+    same.
     """
     X = np.random.default_rng(2).normal(size=(_ROWS, 3))
     is_above = X[:, 0] > 0
@@ -280,9 +280,10 @@ def check_killed(module: Module, registry: Registry, folder: Path) -> None:
     began = time.monotonic()
     undisturbed = model.fit(data, config, Context(seed=7)).predict(X)
     half = (time.monotonic() - began) / 4  # of training, which is half of both
+    context = Context(seed=7, checkpoint=folder / "checkpoint")
     with suppress(ProgramFailed):
-        replace(model, seconds=half).fit(data, config, Context(seed=7))
-    again = model.fit(data, config, Context(seed=7)).predict(X)
+        replace(model, seconds=half).fit(data, config, context)
+    again = model.fit(data, config, context).predict(X)
     np.testing.assert_allclose(again, undisturbed, rtol=1e-6, atol=1e-9)
 
 

@@ -93,6 +93,11 @@ def check_again(module: Module, registry: Registry, folder: Path) -> None:
 OF_PROGRAMS = (check_values, check_direction, check_rows_alone, check_again)
 """The first stands for itself: what it finds wrong, all others would find as well."""
 
+OF_PROTOTYPE = (check_direction, check_again)
+"""Its contract says nothing of rows alone: some of its measures are no numbers there. Each of its
+measures is a call, and the first check finds what ``check_values`` would.
+"""
+
 
 def _is_category(module: Module) -> bool:
     assert module.schema_in is not None, f"{module.name}: an objective has an input schema"

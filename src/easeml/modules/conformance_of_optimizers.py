@@ -26,5 +26,13 @@ def check_equal_qualities(module: Module, registry: Registry, folder: Path) -> N
     conformance.check_equal_qualities(module.make())
 
 
+def check_suggestions(module: Module, registry: Registry, folder: Path) -> None:
+    """Suggestions are of the space, and some of them are new, also when there is a history."""
+    conformance.check_suggestions(module.make())
+
+
+OF_PROTOTYPE = (check_suggestions,)
+"""Its contract knows no seed and no history: it may draw again what was tried."""
+
 OF_PROGRAMS = (check_proposals, check_used_up, check_equal_qualities)
 """The first stands for itself: what it finds wrong, all others would find as well."""

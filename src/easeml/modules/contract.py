@@ -34,7 +34,8 @@ class Context:
     its quality so far (None where it measures none); ``report`` may raise to end the fit, and the
     model lets that pass. A model that learns in steps asks ``enough`` between them: where it is true,
     the fit ends and keeps what it has, with a note. ``objective``: by whose measure labels are
-    chosen, see ``decision``; empty: the most probable ones.
+    chosen, see ``decision``; empty: the most probable ones. ``checkpoint``: a folder that a fit of the
+    same data and configuration finds as one that was killed left it; None: none is kept.
     """
 
     seed: int = 0
@@ -43,6 +44,7 @@ class Context:
     report: Callable[[int, float | None], None] = field(default=_no_report)
     enough: Callable[[], bool] = field(default=_never)
     objective: str = ""
+    checkpoint: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

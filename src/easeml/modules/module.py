@@ -14,11 +14,12 @@ from easeml.search.costs import checked_hints
 from . import packed
 from .accepts import Accepts
 from .contract import CONTRACT_VERSION
+from .prototype import description as prototype
 from .scale import scale_of
 
 KINDS = ("model", "transform", "objective", "optimizer")
 _TYPES: dict[str, type] = {
-    "name": str, "kind": str, "version": str, "contract": int, "title": str, "about": str, "reference": str,
+    "name": str, "kind": str, "version": str, "contract": object, "title": str, "about": str, "reference": str,
     "transforms": list, "rank": int, "runtime": dict, "resources": dict, "cost": dict, "space": dict, "accepts": str,
     "schema_in": object, "schema_out": object, "replaces": list, "files": dict,
     "measure": dict, "takes": list, "sought": bool, "monotonic": bool, "image": dict,
@@ -77,7 +78,8 @@ class Module:
     run in (``containers.images``); empty where they run as processes. ``takes``: what an objective
     has to be told, for which it is a family (``families``). ``sought``: a search may go by it; of
     others more is not better. ``monotonic``: a model that can be held to rise or fall with a feature
-    (``contract.Data``).
+    (``contract.Data``). ``contract``: the version that it is written for, or one of
+    ``prototype.description.CONTRACTS``.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Module:
     sought: bool = True
     monotonic: bool = False
     image: str = ""
+    contract: str = str(CONTRACT_VERSION)
 
     @property
     def is_programs(self) -> bool:
@@ -142,25 +145,14 @@ class Module:
         return NamedEstimator(found, self.parameters)
 
     def _programs(self) -> Any:
+        from .made_of_programs import made
+
+        given = {"name": self.name, "files": self.files, "exchange": self.exchange}
+        if self.image:
+            given["image"] = self.image
         if self.kind == "objective":
-            from .objective_programs import ProcessObjective
-
-            scale = scale_of(self.measure)
-            return ProcessObjective(self.name, self.files, self.exchange, scale, image=self.image)
-
-        if self.kind == "optimizer":
-            from .optimizer_programs import ProcessOptimizer
-
-            return ProcessOptimizer(self.name, self.files, self.exchange)
-
-        if self.kind == "transform":
-            from .transform_programs import ProcessTransform
-
-            return ProcessTransform(self.name, self.files, self.exchange)
-
-        from .process import ProcessModel
-
-        return ProcessModel(self.name, self.files, self.exchange, self.image)
+            given["scale"] = scale_of(self.measure)
+        return made(self.contract, self.kind, given)
 
     def load_class(self) -> type:
         """Import the class. Raises ``InvalidInput`` where there is none."""
@@ -208,6 +200,7 @@ def parse(text: str, where: str) -> Module:
             f"This is not TOML: {error}",
             where=where,
         ) from error
+    document = prototype.completed(document, _FEATURES, _TARGETS, where)
     _check(document, where)
     document = _with_schemas(document)
     space = document.get("space", {})
@@ -238,6 +231,7 @@ def parse(text: str, where: str) -> Module:
         sought=document.get("sought", True),
         monotonic=document.get("monotonic", False),
         image=document.get("image", {}).get("ref", ""),
+        contract=str(document["contract"]),
     )
 
 
@@ -274,7 +268,8 @@ def _check(document: dict[str, Any], where: str) -> None:
             where=where,
             remedy=f"Kinds: {', '.join(KINDS)}.",
         )
-    if document.get("contract") != CONTRACT_VERSION:
+    is_known = str(document.get("contract")) == str(CONTRACT_VERSION)
+    if not is_known and not prototype.is_prototype(document):
         remedy = f"Write contract = {CONTRACT_VERSION}, or install a release of the module for that contract."
         raise InvalidInput(
             "contract is missing, or of another version.",

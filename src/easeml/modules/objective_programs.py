@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+from easeml.errors import InvalidInput
 
 from .exchange import read_numbers, write_numbers
 from .files import save_json
@@ -41,6 +43,7 @@ class ProcessObjective:
     scale: Scale
     seconds: float = MOST_SECONDS
     image: str = ""
+    most_resamples: ClassVar[int] = 1000  # of the rows that an interval is found from
 
     @property
     def needs_probabilities(self) -> bool:
@@ -70,10 +73,18 @@ class ProcessObjective:
         return (value - self.scale.worst) / (self.scale.best - self.scale.worst)
 
     def values(self, answers: Sequence[tuple[NDArray[Any], NDArray[np.float64]]]) -> list[float]:
-        """Return the measures of pairs of actual and predicted, by one run of ``eval``.
+        """Return the measures of pairs of actual and predicted.
 
-        Raises ``ProgramFailed`` for what it does wrong, named after the module.
+        Raises ``ProgramFailed`` for what ``eval`` does wrong, named after the module.
         """
+        try:
+            found = self.measure(answers)
+        except (ProgramFailed, InvalidInput) as error:
+            raise ProgramFailed(error.message, where=self.name, remedy=error.remedy) from error
+        return [self._in_range(value) for value in found]
+
+    def measure(self, answers: Sequence[tuple[NDArray[Any], NDArray[np.float64]]]) -> list[float]:
+        """Return what one run of ``eval`` answers. Raises as ``runtimes.run``."""
         with program_folder(self.files) as place:
             for number, (actual, predicted) in enumerate(answers):
                 path = place / "data" / f"{number:06}.{self.exchange}"
@@ -82,13 +93,9 @@ class ProcessObjective:
             about = {"tables": len(answers), "classes": classes}
             save_json(place / "data" / "about.json", about)
             arguments = ["--data", "data", "--output", "output"]
-            try:
-                run(place, "eval", arguments, Limits(self.seconds), image=self.image)
-            except ProgramFailed as error:
-                raise ProgramFailed(error.message, where=self.name, remedy=error.remedy) from error
+            run(place, "eval", arguments, Limits(self.seconds), image=self.image)
             path = place / "output" / f"values.{self.exchange}"
-            found = read_numbers(path, self.name, len(answers), 1, "eval")
-        return [self._in_range(float(value)) for value in found[:, 0]]
+            return read_numbers(path, self.name, len(answers), 1, "eval")[:, 0].tolist()
 
     def _in_range(self, value: float) -> float:
         low, high = sorted((self.scale.worst, self.scale.best))

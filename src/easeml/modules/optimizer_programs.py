@@ -18,7 +18,8 @@ from easeml.search.optimizers import Tried, fresh
 
 from .files import save_json
 from .program_folder import program_folder
-from .programs import Limits, ProgramFailed, run
+from .programs import Limits, ProgramFailed
+from .runtimes import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,12 +37,15 @@ Read = Callable[[Mapping[str, Any], str], Any]
 
 @dataclass(frozen=True, slots=True)
 class ProcessOptimizer:
-    """An optimizer whose proposals a program makes. ``exchange``: json or csv."""
+    """An optimizer whose proposals a program makes. ``exchange``: json or csv; ``image``: that it runs
+    in, empty where it runs as a process.
+    """
 
     name: str
     files: Mapping[str, str]
     exchange: str
     seconds: float = MOST_SECONDS
+    image: str = ""
 
     def propose(
         self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
@@ -55,24 +59,43 @@ class ProcessOptimizer:
             return []
         if not spaces.listed(space):
             return fresh([spaces.default(space)], tried, n)
-        write, read = _FORMATS[self.exchange]
-        printed: list[str] = []
         with program_folder(self.files) as place:
-            write(place, space, tried)
-            arguments = ["--space", f"space.{self.exchange}"]
-            arguments += ["--history", f"history.{self.exchange}"]
-            arguments += ["--num-tasks", str(n), "--seed", str(seed)]
-            limits = Limits(self.seconds, printed=_PRINTED)
             try:
-                run(place, "suggest", arguments, limits, lambda line: printed.append(_text(line)))
+                printed = self.ask(place, space, tried, n, seed)
             except InvalidInput as error:
                 raise ProgramFailed(error.message, where=self.name, remedy=error.remedy) from error
-        return fresh(self._configs(space, printed, read), tried, n)
+        return fresh(self._configs(space, printed), tried, n)
 
-    def _configs(self, space: Mapping[str, Any], lines: list[str], read: Read) -> Iterator[Config]:
+    def ask(
+        self, place: Path, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
+    ) -> list[str]:
+        """Return the lines that ``suggest`` prints when it is run in a folder of its own."""
+        write, _ = _FORMATS[self.exchange]
+        write(place, space, tried)
+        arguments = ["--space", f"space.{self.exchange}"]
+        arguments += ["--history", f"history.{self.exchange}"]
+        return self.printed(place, [*arguments, "--num-tasks", str(n), "--seed", str(seed)])
+
+    def printed(self, place: Path, arguments: list[str], by_entry: bool = False) -> list[str]:
+        """Run ``suggest`` and return the lines that it prints. Raises as ``runtimes.run``."""
+        lines: list[str] = []
+        limits = Limits(self.seconds, printed=_PRINTED)
+
+        def told(line: bytes) -> None:
+            lines.append(_text(line))
+
+        run(place, "suggest", arguments, limits, told, self.image, by_entry)
+        return lines
+
+    def config(self, space: Mapping[str, Any], line: str) -> Any:
+        """Return the configuration of a line. Raises ``ValueError`` and the like for none."""
+        _, read = _FORMATS[self.exchange]
+        return read(space, line)
+
+    def _configs(self, space: Mapping[str, Any], lines: list[str]) -> Iterator[Config]:
         for line in filter(None, lines):
             try:
-                yield spaces.complete(space, read(space, line))
+                yield spaces.complete(space, self.config(space, line))
             except InvalidInput as error:
                 raise self._refused(line, f"{error.where}: {error.message}") from error
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:

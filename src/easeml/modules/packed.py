@@ -154,6 +154,8 @@ def check_programs(document: Mapping[str, Any], where: str) -> None:
             where=where,
             remedy="Write accepts = 'features', and no schemas.",
         )
+    if is_container and document["kind"] == "transform":
+        raise InvalidInput("A transform cannot run in a container.", where=f"{where}: runtime.kind")
     if is_container:
         return  # the image has the programs that the folder has not; running them tells
     for program in PROGRAMS[document["kind"]]:

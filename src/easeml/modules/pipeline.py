@@ -68,6 +68,21 @@ class TrainedPipeline:
             data = transform.transform(data)
         return self.target.predictions(self.model.predict(data))
 
+    def predict_each(self, frames: "Sequence[pd.DataFrame]") -> list[Predictions]:
+        """Predict several tables; in one call, where the model is a program: starting one takes far
+        longer than its rows do.
+        """
+        import pandas as pd
+
+        from .process import TrainedProcess
+
+        if not isinstance(self.model, TrainedProcess):
+            return [self.predict(frame) for frame in frames]
+        together = pd.concat(frames, ignore_index=True)
+        found = self.predict(together)
+        ends = np.cumsum([len(frame) for frame in frames])
+        return [found.of_rows(rows) for rows in np.split(np.arange(len(together)), ends[:-1])]
+
     def check_parity(self) -> None:
         """Predict the manifest's sample again.
 

@@ -14,12 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from easeml.errors import Damaged
 
+from . import checkpoints
+from .checkpoints import Kept, copy_files
 from .contract import Context, Data
 from .exchange import read_numbers, write_numbers
 from .files import load_json, save_json
@@ -58,6 +60,7 @@ class ProcessModel:
     exchange: str
     image: str = ""
     seconds: float = _FIT_SECONDS
+    most_rows: ClassVar[int] = 2**31  # that ``predict`` is given at once
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedProcess:
         """Run ``train``. Lines ``{"step": 1, "quality": 0.5}`` that it prints are reported.
@@ -66,26 +69,49 @@ class ProcessModel:
         code 2: it cannot learn from this data.
         """
         with program_folder(self.files) as place:
-            write_features(place, data.X, self.exchange)
-            target = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
-            names = numbered("y", target.shape[1])
-            write_numbers(place / "data" / f"target.{self.exchange}", target, names)
-            about = {
-                "rows": data.X.shape[0],
-                "features": data.X.shape[1],
-                "classes": data.classes,
-                "seed": context.seed,
-                "threads": context.threads,
-                "fidelity": context.fidelity,
-            }
-            save_json(place / "data" / "about.json", about)
-            save_json(place / "config.json", dict(config))
-            arguments = ["--data", "data", "--config", "config.json", "--output", "memory"]
-            told = partial(_report, context, place)
-            run(place, "train", arguments, Limits(self.seconds), told, self.image)
+            self.learn(place, data, config, context)
             memory = read_memory(place / "memory", self.name, "train")
-        width = data.classes or target.shape[1]
+        width = data.classes or int(np.prod(data.y.shape[1:]))
         return TrainedProcess(self, memory, data.classes, width)
+
+    def learn(self, place: Path, data: Data, config: Mapping[str, Any], context: Context) -> None:
+        """Run ``train`` in a folder of its own, where it writes what it learnt into ``memory``."""
+        write_features(place, data.X, self.exchange)
+        target = np.asarray(data.y, dtype=np.float64).reshape(len(data.y), -1)
+        names = numbered("y", target.shape[1])
+        write_numbers(place / "data" / f"target.{self.exchange}", target, names)
+        about = {
+            "rows": data.X.shape[0],
+            "features": data.X.shape[1],
+            "classes": data.classes,
+            "seed": context.seed,
+            "threads": context.threads,
+            "fidelity": context.fidelity,
+        }
+        save_json(place / "data" / "about.json", about)
+        save_json(place / "config.json", dict(config))
+        arguments = ["--data", "data", "--config", "config.json", "--output", "memory"]
+        kept = None
+        if context.checkpoint is not None:
+            copy_files(context.checkpoint, place / checkpoints.FOLDER)
+            kept = Kept(place / checkpoints.FOLDER, context.checkpoint)
+        told = partial(report, context, place, kept)
+        run(place, "train", arguments, Limits(self.seconds), told, self.image)
+
+    def answer(self, place: Path, X: Any, trained: TrainedProcess) -> NDArray[np.float64]:
+        """Run ``predict`` in a folder of its own, which holds ``memory``; return what it answers of
+        at most ``most_rows`` rows, of shape (rows, width).
+        """
+        write_features(place, X, self.exchange)
+        rows = X.shape[0]
+        arguments = ["--data", "data", "--memory", "memory", "--output", "output"]
+        run(place, "predict", arguments, Limits(self.seconds_to_predict(rows)), image=self.image)
+        path = place / "output" / f"predictions.{self.exchange}"
+        return read_numbers(path, self.name, rows, trained.width)
+
+    def seconds_to_predict(self, rows: int) -> float:
+        """Return how long ``predict`` may take."""
+        return _PREDICT_SECONDS + rows * _PREDICT_SECONDS_A_ROW
 
     def load(self, folder: Path) -> TrainedProcess:
         """Return what was saved. Raises ``Damaged``."""
@@ -115,18 +141,17 @@ class TrainedProcess:
         rows = X.shape[0]
         if rows == 0:
             return np.zeros((0, self.width)) if self.classes else np.zeros(0)
-        exchange = self.model.exchange
-        with program_folder(self.model.files) as place:
-            write_features(place, X, exchange)
-            write_memory(place / "memory", self.memory)
-            seconds = _PREDICT_SECONDS + rows * _PREDICT_SECONDS_A_ROW
-            arguments = ["--data", "data", "--memory", "memory", "--output", "output"]
-            run(place, "predict", arguments, Limits(seconds), image=self.model.image)
-            path = place / "output" / f"predictions.{exchange}"
-            found = read_numbers(path, self.model.name, rows, self.width)
+        most = self.model.most_rows
+        parts = [self._answer(X[start : start + most]) for start in range(0, rows, most)]
+        found = np.concatenate(parts)
         if not self.classes:
             return found[:, 0] if self.width == 1 else found
         return _probabilities(found, self.model.name)
+
+    def _answer(self, X: Any) -> NDArray[np.float64]:
+        with program_folder(self.model.files) as place:
+            write_memory(place / "memory", self.memory)
+            return self.model.answer(place, X, self)
 
     def save(self, folder: Path) -> None:
         """Write the bytes into one file, as text: nothing of them is a file by its own name."""
@@ -135,10 +160,14 @@ class TrainedProcess:
         save_json(folder / _STATE, state)
 
 
-def _report(context: Context, place: Path, line: bytes) -> None:
-    """Pass on a line of progress; other lines are the program's own."""
+def report(context: Context, place: Path, kept: Kept | None, line: bytes) -> None:
+    """Pass on a line of progress; other lines are the program's own. Whatever it is, the checkpoint is
+    kept.
+    """
     if context.enough():
         (place / "enough").touch()
+    if kept is not None:
+        kept.follow()
     try:
         found = json.loads(line)
         step = int(found["step"])

@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from easeml.folders import temporary_folder
+from easeml.folders import paths_below, temporary_folder
 
+from . import checkpoints
 from .exchange import write_numbers
 from .packed import unpack
 from .programs import LARGEST_OUTPUT, ProgramFailed
+
+_DEEPEST = 6  # folders in each other that a program may leave
 
 
 @contextmanager
@@ -22,7 +25,7 @@ def program_folder(files: Mapping[str, str]) -> Iterator[Path]:
     """Make the folder that a program has to itself, and take it away."""
     with temporary_folder("module-") as made:
         place = made / "own"
-        for name in ("module", "data", "memory", "output"):
+        for name in ("module", "data", "memory", "output", checkpoints.FOLDER):
             (place / name).mkdir(parents=True)
         unpack(files, place / "module")
         yield place
@@ -48,20 +51,22 @@ def read_memory(folder: Path, name: str, program: str) -> dict[str, bytes]:
         raise ProgramFailed(f"{program} took its folder away.", where=name, remedy=remedy)
     memory: dict[str, bytes] = {}
     size = 0
-    for path in sorted(folder.iterdir()):
+    for path in sorted(paths_below(folder, _DEEPEST)):
         if path.is_symlink() or not path.is_file():
             raise ProgramFailed(f"{path.name} of {program} is not a file.", where=name)
         size += path.stat().st_size
         if size > LARGEST_OUTPUT:
             raise ProgramFailed(f"{program} wrote more than may be kept.", where=name)
-        memory[path.name] = path.read_bytes()
+        memory[path.relative_to(folder).as_posix()] = path.read_bytes()
     return memory
 
 
 def write_memory(folder: Path, memory: Mapping[str, bytes]) -> None:
     """Put what was learnt where a program finds it."""
     for name, content in memory.items():
-        (folder / name).write_bytes(content)
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def as_text(memory: Mapping[str, bytes]) -> dict[str, str]:
@@ -71,4 +76,7 @@ def as_text(memory: Mapping[str, bytes]) -> dict[str, str]:
 
 def of_text(memory: Mapping[str, str]) -> dict[str, bytes]:
     """Return what ``as_text`` made text of. Raises ``ValueError``, ``TypeError``."""
+    for name in memory:
+        if name.startswith("/") or ".." in name.split("/"):
+            raise ValueError(f"{name} leads out of the folder")
     return {name: base64.b64decode(text) for name, text in memory.items()}

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -104,9 +105,11 @@ def watched(
             stderr=errors,
             close_fds=True,
         )
+        ending = os.pidfd_open(process.pid)
         try:
-            fault = _watch(process, place, limits, _Lines(printed, told), why_stop)
+            fault = _watch(process, place, limits, _Lines(printed, told), why_stop, ending)
         finally:
+            os.close(ending)
             process.kill()
             process.wait()
         is_whole = not fault  # what was cut off is no explanation
@@ -164,12 +167,16 @@ def _watch(
     limits: Limits,
     lines: _Lines,
     why_stop: Callable[[], str],
+    ending: int,
 ) -> str:
-    """Wait for the end; return why it was not left to end by itself, or nothing."""
+    """Wait for the end; return why it was not left to end by itself, or nothing.
+
+    ``ending``: what becomes readable when the process ends.
+    """
     began = time.monotonic()
     disk_next = began + _LOOK_AT_DISK_EVERY
     while process.poll() is None:
-        time.sleep(_LOOK_EVERY)
+        select.select([ending], [], [], _LOOK_EVERY)
         now = time.monotonic()
         if lines.size > limits.printed:
             return _flood(limits)

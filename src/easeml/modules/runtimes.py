@@ -15,13 +15,15 @@ def run(
     limits: Limits,
     told: Callable[[bytes], None] = programs.nobody,
     image: str = "",
+    by_entry: bool = False,
 ) -> None:
     """Run a program with the folder ``place`` and nothing else; both runtimes behave alike.
 
-    ``image``: what it runs in; empty: as a confined process. Raises as ``programs.run``, and
+    ``image``: what it runs in; empty: as a confined process. ``by_entry``: what the image starts by
+    itself is given the name of the program. Raises as ``programs.run``, and
     ``Conflict`` where containers cannot be run.
     """
     if not image:
         programs.run(place, program, arguments, limits, told)
         return
-    programs.judge(program, asking.run(image, place, program, arguments, limits, told))
+    programs.judge(program, asking.run(image, place, program, arguments, limits, told, by_entry))

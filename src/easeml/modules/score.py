@@ -175,9 +175,10 @@ def _with_interval(
 def _of_program(
     measure: ProcessObjective, known: NDArray[Any], predicted: NDArray[np.float64], resamples: int
 ) -> tuple[float, float, float]:
-    """Return the value with its interval as ``_with_interval``, by one run of the program."""
+    """Return the value with its interval as ``_with_interval``, in one call of the objective."""
     most = max(_LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM // len(known))
-    draws = list(_resamples(known, predicted, min(resamples, most)))
+    number = min(resamples, most, measure.most_resamples)
+    draws = list(_resamples(known, predicted, number))
     value, *resampled = measure.values([(known, predicted), *draws])
     return value, *_ends(value, resampled)
 

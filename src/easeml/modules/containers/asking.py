@@ -55,17 +55,21 @@ def run(
     arguments: list[str],
     limits: Limits,
     told: Callable[[bytes], None],
+    by_entry: bool = False,
 ) -> Ended:
     """Run a program of an image with the files of ``place``; what it made is there afterwards.
 
     ``image``: as modules name it (``images.named_in``). Raises as ``running.run``.
     """
     if not _keepers:
-        return running.run(images.loaded(image), place, program, arguments, limits, told)
+        name = images.loaded(image)
+        return running.run(name, place, program, arguments, limits, told, by_entry=by_entry)
     kept = _keepers[0]
+    wish = {"image": image, "program": program, "arguments": arguments, "limits": asdict(limits)}
+    wish["by_entry"] = by_entry
     with _one_at_a_time:
         try:
-            return _ask(kept.connection, image, place, program, arguments, limits, told)
+            return _ask(kept.connection, wish, place, told)
         except (EOFError, OSError) as error:
             kept.when_lost()
             raise running.NotStarted("The process that starts containers has gone.") from error
@@ -75,15 +79,8 @@ def run(
 
 
 def _ask(
-    keeper: socket.socket,
-    image: str,
-    place: Path,
-    program: str,
-    arguments: list[str],
-    limits: Limits,
-    told: Callable[[bytes], None],
+    keeper: socket.socket, wish: wire.Message, place: Path, told: Callable[[bytes], None]
 ) -> Ended:
-    wish = {"image": image, "program": program, "arguments": arguments, "limits": asdict(limits)}
     wire.send(keeper, wish, place, _files_of(place))
     for name in MADE:
         shutil.rmtree(place / name)

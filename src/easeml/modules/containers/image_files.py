@@ -2,9 +2,10 @@
 
 ``python -I image_files.py FOLDER NAME``: reads ``FOLDER/given.tar``, an OCI image layout or what
 ``docker save`` writes, and writes ``FOLDER/clean.tar``, which podman and docker load under
-``NAME``. It confines itself to the folder first. Of the given image only its layers and its
-environment are left: no names, volumes, users, health checks or commands, so that loading it cannot
-take the name of another image, and running it does nothing unasked.
+``NAME``. It confines itself to the folder first. Of the given image only its layers, its
+environment, and its entry point and folder are left, which the contract of ease.ml's prototype needs:
+no names, volumes, users, health checks or commands, so that loading it cannot take the name of
+another image, and running it does nothing unasked.
 
 https://github.com/opencontainers/image-spec
 """
@@ -28,6 +29,7 @@ MOST_LAYERS = 120
 _LARGEST_DOCUMENT = 4 * 2**20
 _CHUNK = 2**20
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+_OF_THE_KERNEL = {"proc", "sys", "dev"}
 _GZIP = 31  # what zlib calls a file of gzip
 _ZIPPED, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -41,7 +43,7 @@ def rewrite(given: Path, clean: Path, name: str, largest: int = LARGEST) -> None
     try:
         with tarfile.open(given, "r:") as source, tarfile.open(clean, "w") as target:
             config_name, layer_names = _parts(source)
-            config = _document(source, config_name)
+            config = document_in(source, config_name)
             _check_machine(config)
             if not 0 < len(layer_names) <= MOST_LAYERS:
                 raise BadImage(f"it has {len(layer_names)} layers; 1 to {MOST_LAYERS} are taken")
@@ -49,7 +51,7 @@ def rewrite(given: Path, clean: Path, name: str, largest: int = LARGEST) -> None
             left = largest
             for number, layer_name in enumerate(layer_names):
                 place = clean.with_name(f"{number}.layer")
-                digest = _unpack(_open(source, layer_name), place, left)
+                digest = _unpack(part_of(source, layer_name), place, left)
                 left -= place.stat().st_size
                 target.add(place, f"{number}.tar", filter=_plain)
                 place.unlink()
@@ -71,7 +73,7 @@ def _parts(tar: tarfile.TarFile) -> tuple[str, list[str]]:
         return _parts_of_layout(tar)
     if "manifest.json" not in names:
         raise BadImage("it has neither an index.json nor a manifest.json")
-    images = _document(tar, "manifest.json")
+    images = document_in(tar, "manifest.json")
     if len(images) != 1:
         raise BadImage(f"it holds {len(images)} images; one is taken")
     return images[0]["Config"], list(images[0]["Layers"])
@@ -79,11 +81,11 @@ def _parts(tar: tarfile.TarFile) -> tuple[str, list[str]]:
 
 def _parts_of_layout(tar: tarfile.TarFile) -> tuple[str, list[str]]:
     """Follow an OCI index to the image for this machine: indexes may refer to indexes."""
-    document = _document(tar, "index.json")
+    document = document_in(tar, "index.json")
     for _ in range(3):
         if "manifests" not in document:
             return _blob(document["config"]), [_blob(layer) for layer in document["layers"]]
-        document = _document(tar, _blob(_for_this_machine(document["manifests"])))
+        document = document_in(tar, _blob(_for_this_machine(document["manifests"])))
     raise BadImage("its indexes refer to each other")
 
 
@@ -110,7 +112,7 @@ def _blob(descriptor: dict[str, Any]) -> str:
     return f"blobs/{algorithm}/{digest}"
 
 
-def _open(tar: tarfile.TarFile, name: str) -> IO[bytes]:
+def part_of(tar: tarfile.TarFile, name: str) -> IO[bytes]:
     """Return a part of the archive; a link within it is followed by ``tarfile``."""
     file = tar.extractfile(tar.getmember(name))
     if file is None:
@@ -118,8 +120,9 @@ def _open(tar: tarfile.TarFile, name: str) -> IO[bytes]:
     return file
 
 
-def _document(tar: tarfile.TarFile, name: str) -> Any:
-    content = _open(tar, name).read(_LARGEST_DOCUMENT + 1)
+def document_in(tar: tarfile.TarFile, name: str) -> Any:
+    """Return a small document of the archive. Raises ``BadImage``, ``ValueError``."""
+    content = part_of(tar, name).read(_LARGEST_DOCUMENT + 1)
     if len(content) > _LARGEST_DOCUMENT:
         raise BadImage(f"{name} is too large")
     return json.loads(content)
@@ -164,12 +167,30 @@ def _chunks(packed: IO[bytes]) -> Iterator[bytes]:
 def _of_config(given: dict[str, Any], layers: list[str]) -> dict[str, Any]:
     runs = given.get("config") or {}
     variables = [one for one in runs.get("Env") or () if isinstance(one, str) and "=" in one]
+    kept: dict[str, Any] = {"Env": variables}
+    entry, folder = runs.get("Entrypoint"), runs.get("WorkingDir")
+    if entry and isinstance(entry, list) and all(isinstance(one, str) for one in entry):
+        kept["Entrypoint"] = entry
+    if folder:
+        kept["WorkingDir"] = _plain_folder(folder)
     return {
         "architecture": given["architecture"],
         "os": "linux",
-        "config": {"Env": variables},
+        "config": kept,
         "rootfs": {"type": "layers", "diff_ids": layers},
     }
+
+
+def _plain_folder(folder: Any) -> str:
+    """Return the folder in which an image's programs begin. Raises ``BadImage`` for one that is the
+    kernel's: through it, engines have let programs out (CVE-2024-21626).
+    """
+    parts = folder.split("/") if isinstance(folder, str) else []
+    names = [part for part in parts if part]
+    is_plain = parts[:1] == [""] and not {"..", "."} & set(names)
+    if not is_plain or set(names[:1]) & _OF_THE_KERNEL:
+        raise BadImage(f"its programs would begin in {str(folder)[:80]!r}")
+    return folder
 
 
 def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -114,7 +114,17 @@ def remove(digests: Iterable[str], own: str) -> None:
 
 def _load(using: Engine, place: Path, name: str) -> None:
     """Write the image anew in a confined process, load what it wrote, and name it."""
-    command = [sys.executable, "-I", image_files.__file__, str(place), name]
+    confined(image_files.__file__, place, name)
+    using.call(["load", "--quiet", "--input", str(place / image_files.CLEAN)])
+
+
+def confined(script: str, place: Path, *arguments: str) -> str:
+    """Run a script that confines itself to the folder of an image; return what it prints.
+
+    Raises ``InvalidInput`` with what it says where it fails.
+    """
+    command = [sys.executable, "-I", script, str(place), *arguments]
+    printed = b""
     try:
         ended = subprocess.run(
             command,
@@ -124,7 +134,7 @@ def _load(using: Engine, place: Path, name: str) -> None:
             env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
             check=False,
         )
-        said = ended.stderr.decode(errors="replace").strip()
+        printed, said = ended.stdout, ended.stderr.decode(errors="replace").strip()
         failed = ended.returncode != 0
     except subprocess.TimeoutExpired:
         failed, said = True, f"This image cannot be read within {_REWRITE_SECONDS:g} s."
@@ -137,7 +147,7 @@ def _load(using: Engine, place: Path, name: str) -> None:
             where="runtime.image",
             remedy=remedy,
         )
-    using.call(["load", "--quiet", "--input", str(place / image_files.CLEAN)])
+    return printed.decode(errors="replace")
 
 
 def loaded(image: str) -> str:

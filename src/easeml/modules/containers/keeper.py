@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from easeml.errors import EasemlError, InvalidInput
-from easeml.folders import temporary_folder
+from easeml.folders import paths_below, temporary_folder
+from easeml.modules import checkpoints
+from easeml.modules.checkpoints import Kept
 from easeml.modules.programs import LARGEST_OUTPUT, Ended, Limits
 
 from . import asking, running, wire
 
-_MOST_FILES = 1000
 Names = Callable[[], Mapping[str, str]]
 
 
@@ -68,11 +69,11 @@ def serve(connection: socket.socket, names: Names) -> None:
 
 def _serve_one(connection: socket.socket, names: Names, place: Path) -> None:
     wish = wire.receive(connection, place)
-    for name in ("module", "data", *asking.MADE):
+    for name in ("module", "data", checkpoints.FOLDER, *asking.MADE):
         (place / name).mkdir(exist_ok=True)
     try:
         ended = _run(connection, names(), wish, place)
-        made = _made(place)
+        made = _made(place, wish["limits"]["files"])
     except running.NotStarted as error:
         wire.tell(connection, {"not-started": str(error)})
         return
@@ -91,8 +92,12 @@ def _run(
         raise InvalidInput("This image does not belong to what is done here.", where=image)
     limits = Limits(**wish["limits"])
 
+    copies = place.parent / "copies"  # the container cannot write there
+    kept = Kept(place / checkpoints.FOLDER, copies / checkpoints.FOLDER)
+
     def told(line: bytes) -> None:
-        wire.tell(connection, {"line": line.decode(errors="replace")})
+        names = [f"{checkpoints.FOLDER}/{name}" for name in kept.follow()]
+        wire.send(connection, {"line": line.decode(errors="replace")}, copies, names)
 
     def why_stop() -> str:
         readable, _, _ = select.select([connection], [], [], 0)
@@ -105,13 +110,15 @@ def _run(
         return ""
 
     program, arguments = wish["program"], wish["arguments"]
-    return running.run(names[image], place, program, arguments, limits, told, why_stop)
+    by_entry = wish["by_entry"]
+    return running.run(names[image], place, program, arguments, limits, told, why_stop, by_entry)
 
 
-def _made(place: Path) -> list[str]:
-    """Return the plain files that a program made. Raises ``EasemlError`` for too many bytes.
+def _made(place: Path, most_files: int) -> list[str]:
+    """Return the plain files that a program made. Raises ``EasemlError`` for too many of them or of
+    their bytes.
 
-    Links and folders are left out: whoever looks for a file there finds none.
+    Links are left out: whoever looks for a file there finds none.
     """
     found = []
     size = 0
@@ -119,15 +126,15 @@ def _made(place: Path) -> list[str]:
         folder = place / name
         if folder.is_symlink() or not folder.is_dir():
             continue
-        for path in sorted(folder.iterdir()):
+        for path in paths_below(folder, wire.DEEPEST - 1):
             told = path.lstat()
             if not stat.S_ISREG(told.st_mode):
                 continue
-            found.append(f"{name}/{path.name}")
+            found.append(path.relative_to(place).as_posix())
             size += told.st_size
-    if size > 2 * LARGEST_OUTPUT or len(found) > _MOST_FILES:
-        raise InvalidInput("The program wrote more than may be kept.")
-    return found
+            if size > 2 * LARGEST_OUTPUT or len(found) > most_files:
+                raise InvalidInput("The program wrote more than may be kept.")
+    return sorted(found)
 
 
 def main(descriptor: int, allowed: Path) -> None:

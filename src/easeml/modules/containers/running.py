@@ -9,8 +9,10 @@ import os
 import secrets
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from easeml.errors import EasemlError
 from easeml.folders import temporary_folder
 from easeml.modules.programs import Ended, Limits, watched
 from easeml.namespaces import FIRST_USER
@@ -30,6 +32,7 @@ class NotStarted(RuntimeError):
 
 
 _ENGINE_FAILED = 125  # exit code of podman and docker themselves
+_TRIES = 3  # to remove a container
 _BACKSTOP = 60  # seconds after its limit in which a container ends though nobody watches it
 _FROM_SIGNAL = 128
 _TEMPORARY = "/tmp:rw,noexec,nosuid,nodev,size=64m,mode=1777"  # noqa: S108 within the container
@@ -44,8 +47,12 @@ def run(
     limits: Limits,
     told: Callable[[bytes], None],
     why_stop: Callable[[], str] = str,
+    by_entry: bool = False,
 ) -> Ended:
     """Run ``/module/PROGRAM`` of the image that the engine calls ``name``, or the file of ``place``.
+
+    ``by_entry``: what the image starts by itself is given the name of the program instead, and begins
+    in the image's own folder.
 
     ``place`` becomes ``/work``, which it may write; it belongs to the container's user until the
     call ends. The others are those of ``programs.watched``. Raises ``Conflict`` where no engine
@@ -53,21 +60,23 @@ def run(
     """
     using = engine()
     container = f"easeml-{secrets.token_hex(8)}"
-    own_file = place / "module" / program
-    path = f"{WORK}/module/{program}" if own_file.is_file() else f"{OWN}/{program}"
     with temporary_folder("run-") as notes:
         started = notes / "started"  # the engine writes it when there is a container
         command = [using.program, "run", "--rm", "--name", container, "--cidfile", str(started)]
         command += _confined(using, _give_away(place), limits, notes)
         command += ["--volume", f"{place}:{WORK}:rw{',nosuid,nodev' if using.is_podman else ''}"]
-        command += ["--workdir", WORK, "--entrypoint", path, name, *arguments]
+        if by_entry:
+            command += [name, program, *arguments]
+        else:
+            path = _path_of(place, program)
+            command += ["--workdir", WORK, "--entrypoint", path, name, *arguments]
         fault = "it was not watched to its end"
         try:
             ended = watched(command, environment(), place, limits, told, why_stop)
             fault = ended.fault
         finally:
             if fault:  # only the engine's client was killed
-                using.call(["rm", "--force", "--volumes", container])
+                _remove(using, container)
         has_started = started.exists()
     if ended.code == _ENGINE_FAILED and not has_started:
         raise NotStarted(
@@ -75,6 +84,24 @@ def run(
             "`easeml doctor` tells whether this machine can run containers."
         )
     return _told(ended, limits)
+
+
+def _remove(using: Engine, container: str) -> None:
+    """Remove a container that may run. What ends by itself at this very moment is no error: the
+    engine, which removes it then as well, is asked again.
+    """
+    command = ["rm", "--force", "--volumes", container]
+    for _ in range(_TRIES - 1):
+        with suppress(EasemlError):
+            using.call(command)
+            return
+    using.call(command)
+
+
+def _path_of(place: Path, program: str) -> str:
+    """Return where a program is: in the folder beside ``module.toml``, or in the image."""
+    is_in_folder = (place / "module" / program).is_file()
+    return f"{WORK}/module/{program}" if is_in_folder else f"{OWN}/{program}"
 
 
 def _told(ended: Ended, limits: Limits) -> Ended:

@@ -7,7 +7,7 @@ import platform
 import struct
 import tarfile
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,17 +57,24 @@ def run() -> Engine:
 
 
 def write_image(
-    path: Path, files: Mapping[str, bytes], variables: Mapping[str, str] | None = None
+    path: Path,
+    files: Mapping[str, bytes],
+    variables: Mapping[str, str] | None = None,
+    *,
+    entry: Sequence[str] = (),
+    folder: str = "",
 ) -> None:
     """Write an OCI image layout of one layer as a tar file: ``files`` by name, all executable.
 
-    ``variables``: of the environment of its programs.
+    ``variables``: of the environment of its programs; ``entry``: what it starts by itself; ``folder``:
+    where that begins.
     """
     layer = _tar(files)
+    environment = [f"{name}={value}" for name, value in (variables or {}).items()]
     config = {
         "architecture": "amd64",
         "os": "linux",
-        "config": {"Env": [f"{name}={value}" for name, value in (variables or {}).items()]},
+        "config": {"Env": environment, "Entrypoint": list(entry), "WorkingDir": folder},
         "rootfs": {"type": "layers", "diff_ids": [_digest(layer)]},
     }
     packed_config = json.dumps(config).encode()

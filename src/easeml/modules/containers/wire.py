@@ -16,24 +16,23 @@ from typing import Any
 from easeml.errors import EasemlError
 
 _LENGTH = struct.Struct("!I")
-_LARGEST_HEADER = 8 * 2**20
+_LARGEST_HEADER = 32 * 2**20
 _CHUNK = 2**20
-_DEEPEST = 2  # parts of a file's name: its folder and its own
+DEEPEST = 8  # parts of a file's name: its folders and its own
 
 Message = dict[str, Any]
 
 
 def send(connection: socket.socket, header: Message, folder: Path, names: Iterable[str]) -> None:
     """Send a message with files of ``folder``."""
-    files = [(name, _open_plain(folder / name)) for name in names]
-    try:
-        listed = [[name, os.fstat(descriptor).st_size] for name, descriptor in files]
-        packed = json.dumps({**header, "files": listed}).encode()
-        connection.sendall(_LENGTH.pack(len(packed)) + packed)
-        for (_, descriptor), (_, size) in zip(files, listed, strict=True):
+    listed = [(name, (folder / name).lstat().st_size) for name in names]
+    packed = json.dumps({**header, "files": listed}).encode()
+    connection.sendall(_LENGTH.pack(len(packed)) + packed)
+    for name, size in listed:
+        descriptor = _open_plain(folder / name)
+        try:
             _send_file(connection, descriptor, size)
-    finally:
-        for _, descriptor in files:
+        finally:
             os.close(descriptor)
 
 
@@ -76,14 +75,15 @@ def _send_file(connection: socket.socket, descriptor: int, size: int) -> None:
 
 def _inside(folder: Path, name: str) -> Path:
     parts = name.split("/")
-    is_plain = len(parts) <= _DEEPEST and not {"", ".", ".."} & set(parts) and "\0" not in name
+    is_plain = len(parts) <= DEEPEST and not {"", ".", ".."} & set(parts) and "\0" not in name
     if not is_plain:
         raise EasemlError("A message about a container names a file elsewhere.")
     return folder / name
 
 
 def _receive_file(connection: socket.socket, path: Path, size: int) -> None:
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)  # a checkpoint is sent again and again
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     mode = 0o755 if path.parent.name == "module" else 0o644
     descriptor = os.open(path, flags, mode)

@@ -23,10 +23,7 @@ def make(folder: Path, kind: str, language: str) -> list[Path]:
     """
     _check("kind", kind, tuple(PROGRAMS))
     _check("language", language, LANGUAGES)
-    if folder.exists() and any(folder.iterdir()):
-        remedy = "Name a folder that is not there yet."
-        raise Conflict("The folder is not empty.", where=str(folder), remedy=remedy)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     name = folder.resolve().name.lower()
     made = []
     for file in _files(kind, language):
@@ -39,6 +36,14 @@ def make(folder: Path, kind: str, language: str) -> list[Path]:
             path.chmod(0o755)
         made.append(path)
     return made
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder. Raises ``Conflict`` where there is one with files."""
+    if folder.exists() and any(folder.iterdir()):
+        remedy = "Name a folder that is not there yet."
+        raise Conflict("The folder is not empty.", where=str(folder), remedy=remedy)
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def _files(kind: str, language: str) -> Iterator[Traversable]:

@@ -47,6 +47,19 @@ def check_proposals(optimizer: Optimizer) -> None:
             tried.append(Tried(config, quality))
 
 
+def check_suggestions(optimizer: Optimizer) -> None:
+    """Some proposals are new, turn after turn; all are of the space.
+
+    Of an optimizer that draws anew each time, no more can be asked.
+    """
+    tried: list[Tried] = []
+    for turn in range(_TURNS):
+        found = optimizer.propose(NETWORK, tried, _BATCH, seed=3)
+        assert found, f"{optimizer.name}, turn {turn}: proposes nothing new"
+        tried += [Tried(config, 1 / config["layers"]) for config in found]
+    assert optimizer.propose({}, [Tried({}, 0.1)], 3, seed=0) == []
+
+
 def check_used_up(optimizer: Optimizer) -> None:
     """A space that has no more gives no more, and none are given where none are wanted."""
     tried: list[Tried] = []
