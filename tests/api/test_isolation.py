@@ -62,6 +62,8 @@ BODIES = {
     "/api/v1/applications/{application_id}/rollouts/end": {"end": "stop"},
     "/api/v1/subscriptions/{subscription_id}/confirm": {"code": "1"},
     "/api/v1/work/{item_id}/answer": {"value": "setosa"},
+    "/api/v1/tasks/{task_id}/tracing": {"on": True},
+    "/api/v1/datasets/{dataset_id}/erasures": {"where": {"size": "1"}},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},
     "/api/v1/versions/{version_id}/reports": {
         "tool": "feasibility",
@@ -75,6 +77,7 @@ QUERIES = {
     "/api/v1/applications/{application_id}/histories": {"filename": "study.db"},
 }
 OF_OTHER_TASKS = "/api/v1/tasks/{task_id}/predictions"  # the task that is asked about trains
+NOT_TRACED = "/api/v1/tasks/{task_id}/trace"
 NOT_LOOKED_FOR = "/api/v1/applications/{application_id}/doubts/export"  # there are none yet
 HEADERS = {
     "/api/v1/uploads/{upload_id}": {
@@ -188,6 +191,7 @@ def test_the_owner_reaches_them_on_the_same_routes(client: TestClient, store: St
         if method == "GET" or template.endswith(("/rollback", "/unpin", "/pin", "/stop")):
             answer = client.request(method, template.format(**ids), headers=ann.headers)
             expected = 409 if template in (OF_OTHER_TASKS, NOT_LOOKED_FOR) else 200
+            expected = 404 if template == NOT_TRACED else expected
             assert answer.status_code == expected, (method, template, answer.text)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from easeml.contract.tasks import TaskResult
 from easeml.engine import task_main
 from easeml.modules.leash import Leash
+from easeml.tracing import span, watch
 
 
 def run(folder: Path) -> TaskResult:
@@ -85,6 +86,12 @@ def end_when_asked(folder: Path) -> TaskResult:
     return finish(folder)
 
 
+def be_seen(folder: Path) -> TaskResult:
+    """Go on until asked to end, in a step, as a body that can be traced."""
+    with watch(folder), span("be seen"):
+        return end_when_asked(folder)
+
+
 def linger(folder: Path) -> TaskResult:
     """Leave a child behind."""
     child = os.fork()
@@ -150,6 +157,7 @@ BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
     "hang": hang,
     "finish-first-and-hang": finish_first_and_hang,
     "end-when-asked": end_when_asked,
+    "be-seen": be_seen,
     "linger": linger,
     "eat-memory": eat_memory,
     "fault": fault,

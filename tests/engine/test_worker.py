@@ -1,21 +1,27 @@
 """Real worker processes on a real store: results, misbehaving bodies, kill -9, leases, stopping."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from watching_processes import alive, eventually
 
 from easeml.engine.housekeeping import give_back_lost_work, live_workers
+from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
+from easeml.service.tasks import steering, traces
 from easeml.store import Store
 from easeml.store.records import Task, Tenant
+from easeml.tracing import SWITCH, TRACE
 
 SILENCE = 30.0
 Start = Callable[[], subprocess.Popen[bytes]]
@@ -147,6 +153,46 @@ def test_a_task_that_is_asked_to_end_is_put_back_and_goes_on_later(
     assert attempts(store, task_id) == ["suspended", "done"]
     assert done.suspensions == 1
     assert 1.5 <= done.lost < done.cost
+
+
+def test_a_running_task_is_traced_and_no_more_when_told(
+    store: Store, caller: Caller, start_worker: Start, tmp_path: Path
+) -> None:
+    start_worker()
+    work = tmp_path / "work"
+    task_id = submit(store, caller, "be-seen")
+    wait_for(store, task_id, "running")
+    with pytest.raises(NotFound):
+        traces.chrome(store, work, caller, task_id)
+
+    steering.trace(store, caller, task_id, on=True)
+    eventually(lambda: "end_when_asked" in traced(store, work, caller, task_id))
+    steering.trace(store, caller, task_id, on=False)
+    switch = next(work.glob(f"*/*/{TRACE}")).with_name(SWITCH)
+    eventually(lambda: not switch.exists())
+    with store.write() as tx:
+        tx.queue.ask_to_end(task_id)
+    assert wait_for(store, task_id, "done", "failed").state == "done"
+
+    bars = traced(store, work, caller, task_id)
+    assert bars["run the body"]["ts"] <= bars["be seen"]["ts"]
+    inside = bars["be seen"]["ts"] + bars["be seen"]["dur"]
+    assert inside <= bars["run the body"]["ts"] + bars["run the body"]["dur"]
+    assert bars["end_when_asked"]["ts"] + bars["end_when_asked"]["dur"] <= inside
+    with pytest.raises(Conflict):
+        steering.trace(store, caller, task_id, on=True)
+    with pytest.raises(NotFound):
+        traces.chrome(store, work, replace(caller, tenant_id="ten_other"), task_id)
+
+
+def traced(store: Store, work: Path, caller: Caller, task_id: str) -> dict[str, dict[str, Any]]:
+    """Return the bars of a trace by name, nothing while there are none."""
+    try:
+        content = traces.chrome(store, work, caller, task_id)
+    except NotFound:
+        return {}
+    events = json.loads(content)["traceEvents"]
+    return {event["name"]: event for event in events if event["ph"] == "X"}
 
 
 def test_sigterm_gives_the_work_back_at_once(

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli import erasing
 from easeml.cli.options import Header, Json, KeepFormulas
 from easeml.cli.output import moment, notes, print_json, print_table, say, share_missing
 from easeml.errors import InvalidInput
@@ -45,6 +46,7 @@ class State(StrEnum):
 
 def register(root: typer.Typer) -> None:
     """Add the commands of this module to the root."""
+    erasing.add_to(app)
     root.add_typer(app, name="data")
 
 

@@ -1,4 +1,4 @@
-"""``task cancel``, ``task retry``, ``task fetch`` and ``job limit``."""
+"""``task cancel``, ``task retry``, ``task trace``, ``task fetch`` and ``job limit``."""
 
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ def add_to(tasks: typer.Typer, jobs: typer.Typer) -> None:
     """Add the commands to ``task`` and ``job``."""
     tasks.command()(cancel)
     tasks.command()(retry)
+    tasks.command()(trace)
     tasks.command()(fetch)
     jobs.command()(limit)
 
@@ -43,6 +44,33 @@ def retry(task_id: TaskId, as_json: Json = False) -> None:
         print_json(task)
     else:
         say(f"{task.id} takes its place, and is {task.state}.")
+
+
+def trace(
+    task_id: TaskId,
+    *,
+    on: Annotated[
+        bool | None, typer.Option("--on/--off", help="Note what the task does, or no more.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write what was noted here, in Chrome's trace format.")
+    ] = None,
+    attempt: Annotated[
+        int | None, typer.Option(min=1, help="Number of the attempt; the newest by default.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Switch the trace of a task on or off while it runs, or download it."""
+    if on is None and out is None:
+        raise InvalidInput("Name what to do.", where="trace", remedy="Say --on, --off or --out.")
+    with Client() as client:
+        if on is not None:
+            task = client.trace_task(task_id, on=on)
+            told = f"{task.id} is {'traced from now on' if on else 'traced no more'}."
+            print_json(task) if as_json else say(told)
+        if out is not None:
+            client.download_trace(task_id, out, attempt=attempt)
+            say(f"The trace is in {out}: open it in ui.perfetto.dev or chrome://tracing.")
 
 
 def fetch(

@@ -49,6 +49,16 @@ class DataChoice(StrEnum):
     DELETE = "delete"
 
 
+class ModelFate(StrEnum):
+    """What becomes of models that learnt from rows that are erased.
+
+    The search trains others, and what serves goes on until then; or they serve no more at once.
+    """
+
+    RETRAIN = "retrain"
+    RETIRE = "retire"
+
+
 class InvitationKind(StrEnum):
     """What an invitation leads to: an application, a tenant with others in it, or one of one's own."""
 

@@ -29,6 +29,7 @@ class Task(Answer):
     created: float
     started: float | None = None
     finished: float | None = None
+    traced: bool = False  # it notes what it does
 
 
 class Attempt(Answer):
@@ -48,6 +49,40 @@ class TaskDetail(Answer):
     attempts: list[Attempt]
 
 
+class TraceBar(Answer):
+    """A step, or a function that ran: seconds of the epoch; ``depth``: how many others it is in.
+
+    ``module``: of a function; empty for a step.
+    """
+
+    name: str
+    begin: float
+    end: float
+    depth: int
+    module: str = ""
+
+
+class TraceTrack(Answer):
+    """What one thread of a process did, or its steps."""
+
+    process: str
+    name: str
+    bars: list[TraceBar]
+
+
+class TaskTrace(Answer):
+    """What an attempt did, from when to when, as far as a picture shows it.
+
+    ``looks``: at the code that ran. ``clock_error``: seconds by which the clock of a process may be
+    off the database's at most; None: nobody knows.
+    """
+
+    attempt: int
+    tracks: list[TraceTrack]
+    looks: int
+    clock_error: float | None = None
+
+
 class Decision(Answer):
     """A recorded choice of the scheduler."""
 
@@ -62,7 +97,8 @@ class Decision(Answer):
 class TaskView(Answer):
     """All that the page of a task shows.
 
-    ``log``: what its newest attempt printed; ``answers``: of lifecycle tools about its model.
+    ``log``: what its newest attempt printed; ``trace``: what the newest that was traced did;
+    ``answers``: of lifecycle tools about its model.
     """
 
     task: Task
@@ -70,6 +106,7 @@ class TaskView(Answer):
     log: AttemptLog
     report: TaskReport
     answers: list[Report]
+    trace: TaskTrace | None = None
 
 
 class TaskOverview(Answer):

@@ -45,13 +45,29 @@ from easeml.data.versions.declared import (
     read_declared,
     read_upload,
     read_version,
+    write_arrow,
     write_upload,
     write_version,
 )
 from easeml.data.versions.doubts import DoubtfulCell, doubtful_cells, write_cells
+from easeml.data.versions.erasing import (
+    blanked,
+    ids_of,
+    ids_with,
+    places_with,
+    roles_among,
+    silent_about,
+    without_ids,
+)
 from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN, VERSION_FORMATS, export_version
 from easeml.data.versions.pushed import pushed
-from easeml.data.versions.renewed import check_renewed, check_whole, number_of_new_rows, renewed
+from easeml.data.versions.renewed import (
+    check_renewed,
+    check_whole,
+    new_rows,
+    number_of_new_rows,
+    renewed,
+)
 from easeml.data.versions.splits import ALL_ROLES, FEWEST_ROWS, ROLES, UNLABELLED, Split
 from easeml.data.versions.table_files import typed_table, without_formulas, write_table
 
@@ -84,6 +100,7 @@ __all__ = [
     "VersionTables",
     "Wanted",
     "answered",
+    "blanked",
     "cell_text",
     "check_renewed",
     "check_whole",
@@ -97,16 +114,20 @@ __all__ = [
     "export_version",
     "feed",
     "from_json",
+    "ids_of",
+    "ids_with",
     "infer",
     "infer_easeml",
     "infer_table",
     "is_easeml",
     "is_header",
     "kinds_of",
+    "new_rows",
     "number_of_new_rows",
     "object_array",
     "parse_rows",
     "pixels",
+    "places_with",
     "pushed",
     "read_declared",
     "read_easeml",
@@ -116,13 +137,17 @@ __all__ = [
     "read_version",
     "refine",
     "renewed",
+    "roles_among",
     "row_ids",
     "rows_off",
+    "silent_about",
     "switched",
     "to_json",
     "train_rows",
     "typed_table",
     "without_formulas",
+    "without_ids",
+    "write_arrow",
     "write_cells",
     "write_easeml",
     "write_table",

@@ -28,6 +28,7 @@ from easeml.store import Store
 from easeml.store.records import Attempt, Task
 
 from . import task_main
+from .attempt_trace import AttemptTrace
 from .checkpoints import Checkpoints
 from .executors import Execution, Executor
 
@@ -69,6 +70,7 @@ class Slot(threading.Thread):
         self._attempt: Attempt | None = None
         self._recording: set[str] = set()
         self._execution: Execution | None = None
+        self._trace: AttemptTrace | None = None
         self._dropped = False
         self._asked_to_end = False
 
@@ -106,6 +108,14 @@ class Slot(threading.Thread):
             self._asked_to_end = True
             if self._execution is not None:
                 self._execution.ask_to_end(GRACE)
+
+    def trace(self, attempt_id: str, *, on: bool) -> None:
+        """Trace that attempt from now on, if it runs, or no more."""
+        with self._guard:
+            if self._attempt is None or self._attempt.id != attempt_id:
+                return
+            if self._trace is not None:
+                self._trace.switch(on=on)
 
     def run(self) -> None:
         """Claim and work until stopped; waits for ``wake`` when the lane is empty."""
@@ -146,21 +156,24 @@ class Slot(threading.Thread):
     ) -> None:
         """Run a claimed task, and hand on the recording of its result."""
         folder = self._context.folder / attempt.id
+        trace = AttemptTrace(self._context.store, folder, on=task.traced)
+        with self._guard:
+            self._trace = trace
         result: TaskResult | None = None
         try:
-            result = self._run_body(task, attempt, spec, folder)
+            result = self._run_body(task, attempt, spec, folder, trace)
         finally:
             with self._guard:
                 if result is not None:
                     self._recording.add(attempt.id)
-                self._attempt = self._execution = None
+                self._attempt = self._execution = self._trace = None
                 self._dropped = self._asked_to_end = False
         if result is None:
             if self._context.checkpoints is not None:
                 self._context.checkpoints.keep(attempt.id, folder)
             remove_folder(folder)
         else:
-            then(lambda: self._record_named(task, attempt, result, folder))
+            then(lambda: self._record_named(task, attempt, result, folder, trace))
 
     def _claim_when_there(self) -> tuple[Task, Attempt, TaskSpec] | None:
         """Claim a task as soon as the database answers, or nothing once this worker is to end."""
@@ -199,11 +212,11 @@ class Slot(threading.Thread):
         return task, attempt, spec
 
     def _run_body(
-        self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path
+        self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path, trace: AttemptTrace
     ) -> TaskResult | None:
         """Return the result of the body, or None if the attempt was dropped or suspended."""
         try:
-            return self._execute(task, attempt, spec, folder)
+            return self._execute(task, attempt, spec, folder, trace)
         except Exception:
             _log.exception("attempt failed outside its body", task=task.id)
             return TaskResult(
@@ -212,18 +225,34 @@ class Slot(threading.Thread):
                 retry=True,
             )
 
-    def _record_named(self, task: Task, attempt: Attempt, result: TaskResult, folder: Path) -> None:
+    def _record_named(
+        self,
+        task: Task,
+        attempt: Attempt,
+        result: TaskResult,
+        folder: Path,
+        trace: AttemptTrace,
+    ) -> None:
         with _naming(task):  # another thread
-            self._record(task, attempt, result, folder)
+            self._record(task, attempt, result, folder, trace)
 
-    def _record(self, task: Task, attempt: Attempt, result: TaskResult, folder: Path) -> None:
+    def _record(
+        self,
+        task: Task,
+        attempt: Attempt,
+        result: TaskResult,
+        folder: Path,
+        trace: AttemptTrace,
+    ) -> None:
         """Keep the outputs and bring the result; the work folder goes."""
         digests: dict[str, str] = {}
         sizes: dict[str, int] = {}
         try:
-            self._keep_log(task, folder, digests, sizes)
+            self._keep_text(task, results.LOG, _printed(folder), digests, sizes)
             if result.ok:
-                self._keep_outputs(task, result, folder / task_main.OUTPUTS, digests, sizes)
+                with trace.step("keep the outputs"):
+                    self._keep_outputs(task, result, folder / task_main.OUTPUTS, digests, sizes)
+            self._keep_text(task, results.TRACE, trace.text(), digests, sizes)
         except Exception:
             _log.exception("outputs could not be kept", task=task.id)
             digests.clear()
@@ -243,15 +272,17 @@ class Slot(threading.Thread):
             remove_folder(folder)
 
     def _execute(
-        self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path
+        self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path, trace: AttemptTrace
     ) -> TaskResult | None:
         context = self._context
         task_main.prepare(folder, spec)
         _log.info("attempt begins", task=task.id, attempt=attempt.id)
-        for name, digest in spec.inputs.items():
-            context.store.artefacts.fetch(task.tenant_id, digest, folder / task_main.INPUTS / name)
-        if context.checkpoints is not None:
-            context.checkpoints.bring(attempt, folder)
+        with trace.step("fetch the inputs"):
+            for name, digest in spec.inputs.items():
+                place = folder / task_main.INPUTS / name
+                context.store.artefacts.fetch(task.tenant_id, digest, place)
+            if context.checkpoints is not None:
+                context.checkpoints.bring(attempt, folder)
         if context.images is not None:
             try:
                 task_main.name_images(
@@ -265,10 +296,12 @@ class Slot(threading.Thread):
         with self._guard:
             if self._dropped or self._stopping:
                 return None
+            trace.tell()
             self._execution = context.executor.start(folder, _limits(spec, self._usual_limits()))
             if self._asked_to_end:
                 self._execution.ask_to_end(GRACE)
-        outcome = self._execution.wait()
+        with trace.step("run the body"):
+            outcome = self._execution.wait()
         _log.info(
             "attempt ended",
             task=task.id,
@@ -297,21 +330,17 @@ class Slot(threading.Thread):
         """Let a task whose attempt was lost wait again; what it printed is kept."""
         digests: dict[str, str] = {}
         sizes: dict[str, int] = {}
-        self._keep_log(task, folder, digests, sizes)
+        self._keep_text(task, results.LOG, _printed(folder), digests, sizes)
         with self._context.store.write() as tx:
             results.lose(tx, attempt, error, digests, sizes)
 
-    def _keep_log(
-        self, task: Task, folder: Path, digests: dict[str, str], sizes: dict[str, int]
+    def _keep_text(
+        self, task: Task, name: str, text: bytes, digests: dict[str, str], sizes: dict[str, int]
     ) -> None:
-        """Keep the last part of what the attempt printed, if it printed anything."""
-        path, most = folder / task_main.LOG, logs.LARGEST_LOG
-        size = path.lstat().st_size if path.exists() else 0
-        if content := logs.read_plain(path, max(0, size - most), most):
+        """Keep what the attempt printed, or noted of itself, if that is anything."""
+        if text:
             artefacts = self._context.store.artefacts
-            digests[results.LOG], sizes[results.LOG] = artefacts.put_stream(
-                task.tenant_id, [content], len(content)
-            )
+            digests[name], sizes[name] = artefacts.put_stream(task.tenant_id, [text], len(text))
 
     def _keep_outputs(
         self,
@@ -385,6 +414,13 @@ def _limits(spec: TaskSpec, usual: Limits) -> Limits:
     if spec.seconds is None or spec.seconds >= usual.seconds:
         return usual
     return usual.model_copy(update={"seconds": spec.seconds})
+
+
+def _printed(folder: Path) -> bytes:
+    """Return the last part of what an attempt printed."""
+    path = folder / task_main.LOG
+    size = path.lstat().st_size if path.exists() else 0
+    return logs.read_plain(path, max(0, size - logs.LARGEST_LOG), logs.LARGEST_LOG)
 
 
 def _size(path: Path) -> int:

@@ -21,6 +21,7 @@ from easeml.modules.containers import asking, keeper
 from easeml.modules.leash import waited_seconds
 from easeml.modules.programs import ProgramFailed
 from easeml.service.tasks.kinds import load_kind
+from easeml.tracing import span, watch
 
 SPEC = "spec.json"
 LOG = "log.txt"
@@ -97,13 +98,19 @@ def run(folder: Path) -> TaskResult:
     raised on.
     """
     faulthandler.enable()
+    with watch(folder):
+        return _run(folder)
+
+
+def _run(folder: Path) -> TaskResult:
     spec = TaskSpec.model_validate_json((folder / SPEC).read_bytes())
     began = time.time()
     try:
         kind = load_kind(spec.module)
         told = kind.spec.model_validate(spec.body)
         added.tell(told.objective_source)
-        result = kind.body(told, folder / INPUTS, folder / OUTPUTS)
+        with span(spec.body.get("kind", "body")):
+            result = kind.body(told, folder / INPUTS, folder / OUTPUTS)
     except MemoryError:
         raise
     except EasemlError as error:

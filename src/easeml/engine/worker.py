@@ -12,6 +12,7 @@ from easeml.folders import remove_folder
 from easeml.service.modules.images import MachineImages
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.store.queue import Asked
 
 from . import containers
 from .checkpoints import Checkpoints
@@ -115,12 +116,15 @@ class Worker:
         self._follow_attempts(attempts, current)
 
     def _follow_attempts(
-        self, attempts: list[tuple[Slot, str]], current: Mapping[str, bool]
+        self, attempts: list[tuple[Slot, str]], current: Mapping[str, Asked]
     ) -> None:
         for slot, attempt_id in attempts:
-            if attempt_id not in current:
+            asked = current.get(attempt_id)
+            if asked is None:
                 slot.drop(attempt_id)
-            elif current[attempt_id]:
+                continue
+            slot.trace(attempt_id, on=asked.traced)
+            if asked.to_end:
                 slot.ask_to_end(attempt_id)
 
     def _under_way(self) -> list[tuple[Slot, str]]:

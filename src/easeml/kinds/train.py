@@ -71,8 +71,10 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     """
     from easeml.data import read_version
     from easeml.modules.leash import Leash
+    from easeml.tracing import span
 
-    version = read_version(inputs / "version")
+    with span("read"):
+        version = read_version(inputs / "version")
     seconds = math.inf if spec.leash is None else spec.leash
     enough = Leash(seconds, folder=outputs.parent).is_over
     rows = len(version.train)
@@ -101,6 +103,7 @@ def _train(
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
     from easeml.modules.suspicion import suspicions
+    from easeml.tracing import span
 
     frames = {role: getattr(version, role) for role in ROLES}
     curve: list[CurvePoint] = []
@@ -126,25 +129,30 @@ def _train(
     rows = frames["validation"]
     unseen = predictions["validation"]
     learnt = version.train[target]
-    found, unmeasured = qualities_of(spec, rows, target, unseen, trained.predict, learnt)
-    some_of_curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
-    write_evaluation(outputs, rows, target, unseen, some_of_curve)
+    with span("measure"):
+        found, unmeasured = qualities_of(spec, rows, target, unseen, trained.predict, learnt)
+    with span("evaluate"):
+        some_of_curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
+        write_evaluation(outputs, rows, target, unseen, some_of_curve)
 
     folder = outputs / "model"
-    save(
-        trained,
-        folder,
-        quality=found["quality"],
-        objective=spec.objective,
-        interval=conformal.describe(rows[target], unseen),
-    )
-    known_rows.write(folder, version.train, target, spec.schema_in)
+    with span("store"):
+        save(
+            trained,
+            folder,
+            quality=found["quality"],
+            objective=spec.objective,
+            interval=conformal.describe(rows[target], unseen),
+        )
+        known_rows.write(folder, version.train, target, spec.schema_in)
+    with span("measure the latency"):
+        latency = latency_of(trained, rows)
     fault = fault_of(learnt, rows[target], unseen)
     value = {
         **found,
         "name": spec.pipeline.model.module,
         "seconds": seconds,
-        "latency": latency_of(trained, rows),
+        "latency": latency,
         "fault": fault,
     }
     doubts = [fault] if fault else []

@@ -13,6 +13,7 @@ import numpy as np
 
 from easeml.errors import Damaged, InvalidInput
 from easeml.search import spaces
+from easeml.tracing import span
 
 from . import manifest
 from .contract import Context, Data, FittedTransform, Predictions, Trained
@@ -64,9 +65,11 @@ class TrainedPipeline:
         if len(frame) == 0:
             return self.target.nothing()
         data: Any = frame
-        for transform in self.transforms:
-            data = transform.transform(data)
-        return self.target.predictions(self.model.predict(data))
+        with span("transform"):
+            for transform in self.transforms:
+                data = transform.transform(data)
+        with span("predict"):
+            return self.target.predictions(self.model.predict(data))
 
     def predict_each(self, frames: "Sequence[pd.DataFrame]") -> list[Predictions]:
         """Predict several tables; in one call, where the model is a program: starting one takes far
@@ -113,13 +116,15 @@ def fit(
     data: Any = frame
     transforms = []
     for choice in description["transforms"]:
-        fitted = _module_of(choice).make().fit(data, schema_in, choice["config"], context)
-        data = fitted.transform(data)
+        with span(f"fit transform {choice['module']}"):
+            fitted = _module_of(choice).make().fit(data, schema_in, choice["config"], context)
+            data = fitted.transform(data)
         transforms.append(fitted)
     choice = description["model"]
     signs = _signs(description.get("monotonic", {}), transforms[-1:], data)
     learnt = Data(_features(data), target.encode(frame), target.codes, signs)
-    model = _module_of(choice).make().fit(learnt, choice["config"], context)
+    with span(f"fit {choice['module']}"):
+        model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(note for part in (target, *transforms, model) for note in part.notes)
     sample = frame.head(manifest.SAMPLE_ROWS).copy()
     return TrainedPipeline(

@@ -39,9 +39,13 @@ calms down.
 
 # Asked after every commit of any process: built once, since building takes longer than asking.
 _WAITING_LANES = sa.select(tasks.c.lane).where(tasks.c.state == TaskState.WAITING).distinct()
-_RUNNING = sa.select(attempts.c.id, attempts.c.asked_to_end).where(
-    attempts.c.id.in_(sa.bindparam("ids", expanding=True)),
-    attempts.c.state == AttemptState.RUNNING,
+_RUNNING = (
+    sa.select(attempts.c.id, attempts.c.asked_to_end, tasks.c.traced)
+    .join(tasks, tasks.c.id == attempts.c.task_id)
+    .where(
+        attempts.c.id.in_(sa.bindparam("ids", expanding=True)),
+        attempts.c.state == AttemptState.RUNNING,
+    )
 )
 
 
@@ -49,6 +53,14 @@ _RUNNING = sa.select(attempts.c.id, attempts.c.asked_to_end).where(
 class _Device:
     kind: str = ""
     pace: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a running attempt is asked for: to end with what it has, to be traced."""
+
+    to_end: bool
+    traced: bool
 
 
 class Queue:
@@ -91,12 +103,12 @@ class Queue:
         """Return the lanes in which a task waits."""
         return {Lane(row.lane) for row in self._session.all(_WAITING_LANES)}
 
-    def current(self, attempt_ids: Sequence[str]) -> dict[str, bool]:
-        """Return which of these attempts run, and whether each was asked to end."""
+    def current(self, attempt_ids: Sequence[str]) -> dict[str, Asked]:
+        """Return which of these attempts run, and what each is asked for."""
         if not attempt_ids:
             return {}
         found = self._session.all(_RUNNING, {"ids": list(attempt_ids)})
-        return {row.id: row.asked_to_end is not None for row in found}
+        return {row.id: Asked(row.asked_to_end is not None, row.traced) for row in found}
 
     def _turns(self, waiting: "sa.ColumnElement[bool]", lane: Lane) -> list[tuple[str, int]]:
         """The tenants with waiting tasks, in the order in which they are to be served, and how many

@@ -30,6 +30,7 @@ def create_pages(api: ASGIApp) -> Starlette:
             ),
             Route("/live", forward.live),
             Route("/tasks/{task}/predictions", forward.predictions),
+            Route("/tasks/{task}/trace", forward.trace),
             Route(UPLOADS_PATH, forward.begin_upload, methods=["POST"]),
             Route(UPLOADS_PATH + "/{upload}", forward.go_on, methods=["HEAD", "PATCH", "DELETE"]),
             Route("/new/upload", forward.make_dataset, methods=["POST"]),

@@ -54,6 +54,12 @@ async def predictions(request: Request) -> _Forwarded:
     return _Forwarded(request, path, session.key_of(request))
 
 
+async def trace(request: Request) -> _Forwarded:
+    """Download what a task did, from when to when."""
+    path = f"{_API}/tasks/{request.path_params['task']}/trace"
+    return _Forwarded(request, path, session.key_of(request))
+
+
 async def begin_upload(request: Request) -> _Forwarded:
     """Announce a file that comes in pieces; the form's token is in a header, here and below."""
     return _checked(request, f"{_API}/uploads")

@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.evaluation import AttemptLog
 from easeml.service.models import evaluation
-from easeml.service.tasks import logs, steering, task_views
+from easeml.service.tasks import logs, steering, task_views, traces
 from easeml.service.views import task_view
 
 OPERATIONS = (
@@ -20,6 +20,7 @@ OPERATIONS = (
     Operation("task_report", "GET", "/tasks/{task_id}/report", evaluation.report),
     Operation("cancel_task", "POST", "/tasks/{task_id}/cancel", steering.cancel),
     Operation("retry_task", "POST", "/tasks/{task_id}/retry", steering.retry, repeatable=False),
+    Operation("trace_task", "POST", "/tasks/{task_id}/tracing", steering.trace),
     Operation("decisions", "GET", "/decisions", task_views.decisions_page),
 )
 
@@ -40,3 +41,19 @@ def get_task_log(
     """Show what an attempt printed, also while it runs."""
     work = here.settings.home / "work"
     return logs.log(here.store, work, asker, task_id, attempt=attempt, offset=offset)
+
+
+@router.get("/tasks/{task_id}/trace", response_class=Response)
+def get_task_trace(
+    here: Here,
+    asker: Asker,
+    task_id: str,
+    attempt: Annotated[
+        int | None, Query(ge=1, le=2**31, description="its number; the newest traced by default")
+    ] = None,
+) -> Response:
+    """Download what an attempt did, also while it runs: a file in Chrome's trace format."""
+    work = here.settings.home / "work"
+    content = traces.chrome(here.store, work, asker, task_id, attempt=attempt)
+    named = {"content-disposition": f'attachment; filename="{task_id}.trace.json"'}
+    return Response(content, media_type="application/json", headers=named)

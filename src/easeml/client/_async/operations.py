@@ -29,6 +29,7 @@ from easeml.contract.application_views import (
 from easeml.contract.applications import Application, Declaration, Promotion, Proposal
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.devices import Joined, WorkerDevice
+from easeml.contract.erasures import Erasure, NewErasure
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.gates import Gates, NewGate
 from easeml.contract.jobs import Job, JobLimits
@@ -890,6 +891,31 @@ class AsyncOperations(AsyncCalls):
             method="PUT",
         )
 
+    async def erase_rows(
+        self,
+        dataset_id: str,
+        where: dict[str, str],
+        *,
+        models: str = "retrain",
+        plan_only: bool = True,
+    ) -> Task:
+        """Ask for rows of a data set to be erased everywhere, or in a dry run what that would be.
+
+        The task that does so has the report as its result. Raises ``NotFound``; ``NotAllowed``
+        for a key that may not do all; ``NotReady`` while a version of the data is being made.
+        """
+        request = made_request(NewErasure, where=where, models=models, plan_only=plan_only)
+        return await self._send(
+            Task,
+            f"/datasets/{dataset_id}/erasures",
+            request.model_dump(mode="json"),
+            repeatable=False,
+        )
+
+    def erasures(self, dataset_id: str) -> AsyncIterator[Erasure]:
+        """Give the reports on what was erased from a data set; raises ``NotFound``."""
+        return self._list(Erasure, f"/datasets/{dataset_id}/erasures")
+
     async def keep_model(self, model_id: str, *, keep: bool = True) -> TrainedModel:
         """Keep a model whatever the rules say, or leave it to them again.
 
@@ -1223,6 +1249,14 @@ class AsyncOperations(AsyncCalls):
         by easeml itself, such as what a search trains.
         """
         return await self._send(Task, f"/tasks/{task_id}/retry", repeatable=False)
+
+    async def trace_task(self, task_id: str, on: bool) -> Task:
+        """Trace what a task does from now on, or no more; it need not be changed for that.
+
+        A task that waits is traced from its beginning on. What was noted stays. Raises
+        ``NotFound``, ``Conflict`` for a task that has ended.
+        """
+        return await self._send(Task, f"/tasks/{task_id}/tracing", {"on": on})
 
     def decisions(
         self, *, newest_first: bool = False, job_id: str | None = None

@@ -2,6 +2,7 @@
 """Jobs, tasks, decisions, events and the service itself."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.sse import EventParser
@@ -10,7 +11,7 @@ from easeml.contract.evaluation import AttemptLog
 from easeml.contract.resources import Page
 from easeml.contract.status import Event
 from easeml.contract.task_views import Task
-from easeml.errors import EasemlError, Unreachable
+from easeml.errors import EasemlError, InvalidInput, Unreachable
 
 
 class Work(Calls):
@@ -22,6 +23,17 @@ class Work(Calls):
         Raises NotFound.
         """
         return self._get(AttemptLog, f"/tasks/{task_id}/log", attempt=attempt, offset=offset)
+
+    def download_trace(self, task_id: str, path: str | Path, *, attempt: int | None = None) -> None:
+        """Write what an attempt (None: the newest traced) did into ``path``: Chrome's trace format.
+
+        Raises NotFound, and InvalidInput where there is no folder to write into.
+        """
+        destination = Path(path)
+        if not destination.parent.is_dir():
+            raise InvalidInput("There is no such folder.", where=str(destination.parent))
+        wanted = "" if attempt is None else f"?attempt={attempt}"
+        self._transport.save(f"{API}/tasks/{task_id}/trace{wanted}", destination)
 
     def newest_tasks(
         self,

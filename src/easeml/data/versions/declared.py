@@ -96,7 +96,7 @@ def declare(
     rows = pd.DataFrame(_typed_columns(table, final))
     is_answered = rows[final.target].notna().to_numpy()
     answered = rows.loc[is_answered]
-    pool = rows.loc[~is_answered].reset_index(drop=True)
+    pool = rows.loc[~is_answered & ~_erased(table)].reset_index(drop=True)
     notes = [*final.leak_notes, *final.notes, *_pool_notes(len(pool), final.target)]
 
     by = None
@@ -136,6 +136,23 @@ def _pool_notes(unanswered: int, target: str) -> list[str]:
     return [f"{count} without a value of '{target}' can be labelled (the pool)."]
 
 
+def _erased(table: pa.Table) -> np.ndarray:
+    """Which rows have nothing in any column: they were erased (``versions.erasing``)."""
+    import numpy as np
+    import pyarrow as pa
+
+    empty = np.ones(table.num_rows, dtype=bool)
+    for column in table.columns:
+        if pa.types.is_string(column.type):
+            texts = column.fill_null("").to_numpy()
+            empty &= np.asarray(texts == "", dtype=bool)
+        else:
+            empty &= column.is_null().to_numpy()
+        if not empty.any():
+            break
+    return empty
+
+
 def _first_copies(frame: pd.DataFrame, columns: Columns) -> np.ndarray | None:
     """Of each row the place of the first of its copies; None where rows are not compared."""
     compared = compared_columns(columns.schema_in, columns.schema_out)
@@ -147,7 +164,7 @@ def write_version(folder: str | Path, declared: Declared) -> None:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for role, frame in declared.frames.items():
-        _write_arrow(
+        write_arrow(
             folder / f"{role}.arrow", _arrow(frame, declared.schema_in, declared.schema_out)
         )
     document = {
@@ -219,7 +236,7 @@ def write_upload(folder: str | Path, table: pa.Table, reports: Sequence[ColumnRe
     """Write an uploaded table, as text, with its column reports."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    _write_arrow(folder / "table.arrow", table)
+    write_arrow(folder / "table.arrow", table)
     (folder / "columns.json").write_text(
         json.dumps([report.to_json() for report in reports], indent=1)
     )
@@ -342,7 +359,8 @@ def _cell_kinds(schema_in: Schema, schema_out: Schema) -> dict[str, str]:
     return {name: kind for name, kind in kinds.items() if kind in CELLS}
 
 
-def _write_arrow(path: Path, table: pa.Table) -> None:
+def write_arrow(path: Path, table: pa.Table) -> None:
+    """Write a table as an Arrow file, which ``read_table`` knows whatever its name is."""
     import pyarrow as pa
 
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:

@@ -79,8 +79,7 @@ def renewed(version: Declared, before: pa.Table, table: pa.Table, name: str) -> 
     """
     used = _used_columns(version)
     known = {*used, *version.schema_in.dropped}
-    in_both = set(before.column_names) & set(table.column_names)
-    compared = [column for column in used if column in in_both]
+    compared = _in_both(version, before, table)
     are_new = _are_new(before, table, compared)
     notes = _notes(before, table, compared, known)
     if not are_new.any():
@@ -94,6 +93,16 @@ def renewed(version: Declared, before: pa.Table, table: pa.Table, name: str) -> 
         message = f"{error.message} Rows are counted among the {len(rows):,} that are new."
         raise DatasetError(message, where=error.where, remedy=error.remedy) from error
     return replace(grown, notes=[*grown.notes, *notes])
+
+
+def new_rows(version: Declared, before: pa.Table, table: pa.Table) -> pa.Table:
+    """Return the rows of ``table``, with all columns, that ``renewed`` lets join, in their order."""
+    return table.filter(_are_new(before, table, _in_both(version, before, table)))
+
+
+def _in_both(version: Declared, before: pa.Table, table: pa.Table) -> list[str]:
+    used = _used_columns(version)
+    return [one for one in used if one in before.column_names and one in table.column_names]
 
 
 def _used_columns(version: Declared) -> list[str]:

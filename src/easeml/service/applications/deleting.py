@@ -152,7 +152,7 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> No
     attempts = tables.attempts.list(task_id=task_ids, limit=None)
     models = tables.models.list(application_id=application.id, limit=None)
     for attempt in attempts:
-        tables.attempts.update(attempt.id, log="")
+        tables.attempts.update(attempt.id, log="", trace="")
     for task in tasks:
         tables.tasks.update(task.id, result={})
     for rows in (

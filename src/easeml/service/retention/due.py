@@ -129,7 +129,7 @@ def _logs(tx: Transaction, settings: Settings, sizes: dict[tuple[str, str], int]
     before = tx.now() - settings.keep_log_days * DAY
     why = f"its attempt ended more than {settings.keep_log_days:g} days ago"
     items = []
-    for id, tenant_id, _, digest in tx.old_logs.list(before, MOST):
-        size = sizes.get((tenant_id, digest), 0)
+    for id, tenant_id, _, *digests in tx.old_logs.list(before, MOST):
+        size = sum(sizes.get((tenant_id, digest), 0) for digest in digests)
         items.append(Item(KeptKind.LOGS, id, tenant_id, "", why, size))
     return items

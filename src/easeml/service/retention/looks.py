@@ -16,7 +16,7 @@ from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Report
 
-from . import due
+from . import due, erasing
 from .due import Due
 
 EVENT = "retention.collected"
@@ -58,6 +58,7 @@ def look(store: Store, settings: Settings) -> Collected:
     counts, sizes = Counted(), Counted()
     counts[KeptKind.UPLOADS], sizes[KeptKind.UPLOADS] = _forget_uploads(store)
     counts[KeptKind.APPLICATIONS] = deleting.erase_old(store)
+    erasing.finish(store)
     request_log.forget_old(store)
     with store.read() as tx:
         found = due.find(tx, settings)

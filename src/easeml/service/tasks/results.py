@@ -12,7 +12,7 @@ from easeml.service.tasks.kinds import Kind, find_kind, kind_named
 from easeml.store import Transaction
 from easeml.store.records import Attempt, Task
 
-LOG = ".log"  # no output has this name
+LOG, TRACE = ".log", ".trace"  # no output has these names
 
 
 def task_spec(tx: Transaction, task: Task) -> TaskSpec:
@@ -43,13 +43,13 @@ def accept(
     It is the end of its task, the records that its kind makes, and events.
 
     ``digests`` and ``sizes`` (bytes): of its outputs by name, already in the artefact store;
-    ``LOG`` names what it printed. A result that fails puts the task back while it may be retried.
-    Returns the task as it is now. Raises ``Fenced`` (then let the transaction end without a commit)
-    if the attempt is not the current one.
+    ``LOG`` names what it printed, ``TRACE`` what it noted of itself. A result that fails puts the
+    task back while it may be retried. Returns the task as it is now. Raises ``Fenced`` (then let the
+    transaction end without a commit) if the attempt is not the current one.
     """
     task = tx.unscoped().tasks.get(attempt.task_id)
     sizes = sizes or {}
-    _keep_log(tx, attempt, digests, sizes)
+    _keep_texts(tx, attempt, digests, sizes)
     if not result.ok:
         error = result.error or "The attempt failed without saying why."
         return _fail(tx, attempt, error, result.retry, result.cost, result.value.get("fault"))
@@ -106,18 +106,21 @@ def lose(
 
     ``digests`` and ``sizes``: of its log, as for ``accept``.
     """
-    _keep_log(tx, attempt, digests, sizes)
+    _keep_texts(tx, attempt, digests, sizes)
     for task in tx.queue.lose(attempt, error):
         if task.state == TaskState.FAILED:
             after_failure(tx, task)
 
 
-def _keep_log(
+def _keep_texts(
     tx: Transaction, attempt: Attempt, digests: Mapping[str, str], sizes: Mapping[str, int]
 ) -> None:
-    if LOG in digests:
-        artefact_references.keep(tx, attempt.tenant_id, digests[LOG], sizes.get(LOG, 0))
-        tx.unscoped().attempts.update(attempt.id, log=digests[LOG])
+    """Keep what the attempt printed, and what it noted of itself."""
+    for name, column in ((LOG, "log"), (TRACE, "trace")):
+        if name in digests:
+            artefact_references.keep(tx, attempt.tenant_id, digests[name], sizes.get(name, 0))
+            kept: dict[str, Any] = {column: digests[name]}
+            tx.unscoped().attempts.update(attempt.id, **kept)
 
 
 def _fail(

@@ -1,4 +1,4 @@
-"""Cancelling a task, and asking for one again that failed."""
+"""Cancelling a task, asking for one again that failed, and tracing one."""
 
 from easeml.contract.states import TASKS_UNDER_WAY, TaskGroup, TaskState
 from easeml.contract.task_views import Task as TaskAnswer
@@ -52,6 +52,28 @@ def retry(store: Store, caller: Caller, task_id: str) -> TaskAnswer:
             tx, caller.tenant_id, task.spec_kind, task.subject, job_id=task.job_id, **spec
         )
         return task_views.show_all(tables, [again])[0]
+
+
+def trace(store: Store, caller: Caller, task_id: str, *, on: bool) -> TaskAnswer:
+    """Trace what a task does from now on, or no more; it need not be changed for that.
+
+    A task that waits is traced from its beginning on. What was noted stays. Raises ``NotFound``,
+    ``Conflict`` for a task that has ended.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        task = tables.tasks.get(task_id)
+        if task.state not in TASKS_UNDER_WAY:
+            raise Conflict(
+                f"The task is {task.state}: there is nothing to trace.",
+                where=task_id,
+                remedy="Trace a task while it waits or runs.",
+            )
+        if task.traced != on:
+            tables.tasks.update(task_id, traced=on)
+            kind = "task.traced" if on else "task.untraced"
+            tx.events.append(kind, task_id, {"job_id": task.job_id}, caller.tenant_id)
+        return task_views.show_all(tables, [tables.tasks.get(task_id)])[0]
 
 
 def _check_can_be_retried(task: Task) -> None:

@@ -158,6 +158,7 @@ def _show(task: Task, name: str) -> TaskAnswer:
         created=task.created,
         started=task.started,
         finished=task.finished,
+        traced=task.traced,
     )
 
 

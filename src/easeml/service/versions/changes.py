@@ -223,13 +223,18 @@ def take_over(tx: Transaction, version: DatasetVersion) -> None:
     if job is not None and not _is_learnt_anew(parent, version):
         tables.jobs.update(job.id, version_id=version.id)
     elif job is not None:
-        if job.state not in ENDED_JOBS:
-            jobs.set_state(tx, job, JobState.STOPPED, "job.stopped")
-        jobs.cancel_waiting(tx, tables, job.id)
-        _add_job(tx, job, version)
+        end_search(tx, tables, job)
+        add_job(tx, job, version)
     rescoring.request(tx, application)
     data = {"version_id": version.id, "number": version.number}
     tx.events.append("application.data", application.id, data, application.tenant_id)
+
+
+def end_search(tx: Transaction, tables: Tables, job: Job) -> None:
+    """End the search on data that is not an application's any more."""
+    if job.state not in ENDED_JOBS:
+        jobs.set_state(tx, job, JobState.STOPPED, "job.stopped")
+    jobs.cancel_waiting(tx, tables, job.id)
 
 
 def is_changing(tables: Tables, application: Application) -> bool:
@@ -291,7 +296,8 @@ def _is_learnt_anew(parent: DatasetVersion, version: DatasetVersion) -> bool:
     return changed or version.operation.name in _LEARNT_ANEW
 
 
-def _add_job(tx: Transaction, before: Job, version: DatasetVersion) -> None:
+def add_job(tx: Transaction, before: Job, version: DatasetVersion) -> None:
+    """Search on a version as ``before`` did on another."""
     job = Job(
         id=new_id("job"),
         tenant_id=before.tenant_id,

@@ -5,7 +5,7 @@ from easeml.contract.task_views import TaskView
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.models import evaluation
-from easeml.service.tasks import logs, task_views
+from easeml.service.tasks import logs, task_views, traces
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -25,11 +25,13 @@ def get(store: Store, settings: Settings, caller: Caller, task_id: str) -> TaskV
         attempts = task_views.attempts_of(tables, task)
         model = tables.models.find(task_id=task.id)
         reports = tools.of_task(tables, task, model)
-    log = logs.read(store, settings.home / "work", attempts[-1]) if attempts else _NO_LOG
+    work = settings.home / "work"
+    log = logs.read(store, work, attempts[-1]) if attempts else _NO_LOG
     return TaskView(
         task=shown,
         detail=task_views.show_detail(task, attempts),
         log=log,
         report=evaluation.of_model(store, model),
         answers=[tools.show(store, report) for report in reports],
+        trace=traces.picture(store, work, task, attempts),
     )

@@ -37,6 +37,7 @@ class Task:
     lost: float = 0.0  # device seconds of these, which are part of the cost
     request: str = ""  # id of the request that asked for it; empty where a process did
     device: str = ""  # kind of the device that took it last
+    traced: bool = False  # its attempts note what they do, while this is so
 
     @property
     def spec_kind(self) -> str:
@@ -68,6 +69,7 @@ class Attempt:
     finished: float | None = None
     log: str = ""  # digest of what it printed; empty while it runs, and where it printed nothing
     asked_to_end: float | None = None  # since when it has to end, so that an urgent task can run
+    trace: str = ""  # digest of what it noted of itself; empty while it runs, and where it did not
 
 
 @dataclass(frozen=True, slots=True)

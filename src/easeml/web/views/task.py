@@ -3,11 +3,12 @@
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.states import TaskState
+from easeml.contract.states import TASKS_UNDER_WAY, TaskState
 from easeml.contract.task_progress import share_done
 from easeml.web import model_charts
-from easeml.web.page_context import PageContext, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.report_parts import shown
+from easeml.web.trace_chart import trace_figure
 
 _PICTURES = {
     "confusion": model_charts.confusion,
@@ -32,8 +33,23 @@ async def show(context: PageContext) -> Response:
         report=view.report,
         answers=[shown(answer) for answer in view.answers],
         pictures=pictures,
+        trace=view.trace,
+        timeline=trace_figure(view.trace) if view.trace else None,
+        is_under_way=view.task.state in TASKS_UNDER_WAY,
         share=share_done(view.log.text) if view.task.state == TaskState.RUNNING else None,
     )
 
 
-routes = [Route("/tasks/{task}", show)]
+@signed_in
+async def trace(context: PageContext) -> Response:
+    """Trace the task from now on, or no more."""
+    form = await context.form()
+    task_id = context.path("task")
+    await context.client.trace_task(task_id, on=form.get("on") == "yes")
+    return back_to(f"/tasks/{task_id}")
+
+
+routes = [
+    Route("/tasks/{task}", show),
+    Route("/tasks/{task}/tracing", trace, methods=["POST"]),
+]

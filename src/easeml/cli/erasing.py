@@ -1,0 +1,105 @@
+"""``data erase`` and ``data erasures``: rows that are to be nowhere any more."""
+
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import moment, print_json, print_pairs, print_table, say
+from easeml.client import Client
+from easeml.contract.erasures import Erasure
+from easeml.contract.states import ModelFate
+from easeml.errors import InvalidInput
+
+DatasetId = Annotated[
+    str, typer.Argument(metavar="DATASET", help="Id of the data set, or of an application on it.")
+]
+
+
+def add_to(data: typer.Typer) -> None:
+    """Add the commands to ``data``."""
+    data.command("erase")(erase)
+    data.command("erasures")(erasures)
+
+
+def erase(
+    dataset_id: DatasetId,
+    *,
+    where: Annotated[
+        list[str],
+        typer.Option(metavar="COL=VALUE", help="What the rows have; may be given more than once."),
+    ],
+    models: Annotated[
+        ModelFate,
+        typer.Option(help="What becomes of models that learnt from them: retrain or retire."),
+    ] = ModelFate.RETRAIN,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Erase; without it, only say what would go.")
+    ] = False,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait at most.")] = 600.0,
+    as_json: Json = False,
+) -> None:
+    """Erase rows, such as those of a person, everywhere: versions, requests, models, logs."""
+    with Client() as client:
+        conditions = dict(_condition(text) for text in where)
+        id = _dataset(client, dataset_id)
+        task = client.erase_rows(id, where=conditions, models=models, plan_only=not yes)
+        done = client.wait_task(task.id, timeout=timeout)
+    found = Erasure.model_validate(done.result["report"])
+    if as_json:
+        return print_json(found)
+    _print(found)
+    if found.plan_only:
+        return say("Nothing was erased yet. To erase it: say --yes.")
+    return None
+
+
+def erasures(dataset_id: DatasetId, as_json: Json = False) -> None:
+    """Show the reports on what was erased from a data set."""
+    with Client() as client:
+        found = list(client.erasures(_dataset(client, dataset_id)))
+    if as_json:
+        return print_json(found)
+    for one in found:
+        say(f"{moment(one.when)}, by {one.by}")
+        _print(one)
+    return None
+
+
+def _dataset(client: Client, id: str) -> str:
+    return client.application(id).dataset_id if id.startswith("app_") else id
+
+
+def _condition(text: str) -> tuple[str, str]:
+    column, sign, value = text.partition("=")
+    if not sign or not column:
+        raise InvalidInput(f"{text!r} is no condition.", where="--where", remedy="Say COL=VALUE.")
+    return column, value
+
+
+def _print(found: Erasure) -> None:
+    rows = [
+        (one.number, one.version_id, one.rows, ", ".join(f"{n} {r}" for r, n in one.roles.items()))
+        for one in found.versions
+    ]
+    print_table(["version", "id", "rows", "of which"], rows)
+    print_pairs(
+        [
+            ("kept requests", found.production_rows),
+            ("said of them", found.told),
+            ("questions", found.questions),
+            ("answers", found.answers),
+            ("analyses", found.analyses),
+            ("predicted files", found.predicted_files),
+            ("logs", found.logs),
+        ]
+    )
+    models = [
+        (one.model_id, one.name, "until another serves" if one.serves else "erased")
+        for one in found.models
+    ]
+    print_table(["model", "name", "its files"], models)
+    if not found.plan_only:
+        say(f"Stored bytes are gone by {moment(found.bytes_gone_by)}.")
+    for sentence in found.elsewhere:
+        say(sentence)

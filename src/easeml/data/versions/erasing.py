@@ -1,0 +1,169 @@
+"""Rows that are to be nowhere any more: finding them, and tables without them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from easeml.data.errors import DatasetError
+from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.text_tables import ROW, column_text
+from easeml.data.versions.changes import summed
+from easeml.data.versions.declared import Declared
+from easeml.data.versions.splits import ROLES
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+Conditions = Mapping[str, str]
+"""What a row is known by: a value, as written, for each of some columns. All have to hold."""
+
+
+def places_with(table: pa.Table, conditions: Conditions) -> np.ndarray:
+    """Return the places, from 0, of the rows of an uploaded table for which all conditions hold.
+
+    There are none in a table that lacks one of the columns, and none without any condition.
+    """
+    import numpy as np
+
+    if not conditions or not set(conditions) <= set(table.column_names):
+        return np.empty(0, dtype=np.int64)
+    holds = np.ones(table.num_rows, dtype=bool)
+    for column, value in conditions.items():
+        texts = column_text(table, column).to_numpy(zero_copy_only=False)
+        holds &= np.array([_is(text, value) for text in texts], dtype=bool)
+    return np.flatnonzero(holds)
+
+
+def ids_with(version: Declared, conditions: Conditions) -> set[int]:
+    """Return the ids of the rows of a declared version for which all conditions hold."""
+    found: set[int] = set()
+    for frame in version.frames.values():
+        if conditions and set(conditions) <= set(frame.columns):
+            found |= set(frame.loc[_holds(frame, conditions), ROW].tolist())
+    return found
+
+
+def ids_of(version: Declared) -> set[int]:
+    """Return the ids of all rows of a declared version."""
+    found: set[int] = set()
+    for frame in version.frames.values():
+        found |= set(frame[ROW].tolist())
+    return found
+
+
+def roles_among(version: Declared, ids: Collection[int]) -> dict[str, int]:
+    """Return how many of these rows a version has, by role."""
+    counts = {role: int(_among(frame, ids).sum()) for role, frame in version.frames.items()}
+    return {role: count for role, count in counts.items() if count}
+
+
+def without_ids(
+    version: Declared, ids: Collection[int], gone: Mapping[str, Collection[str]]
+) -> Declared:
+    """Return a version without some of its rows; no other row changes its id.
+
+    ``gone``: values, by column, that no row has any more: what is said of columns names none.
+    Raises ``DatasetError`` where no row would be left that a model could learn from.
+    """
+    frames = {}
+    for role, frame in version.frames.items():
+        frames[role] = frame.loc[~_among(frame, ids)].reset_index(drop=True)
+    if not any(len(frames[role]) for role in ROLES):
+        raise DatasetError(
+            "no row would be left that a model could learn from.",
+            where="where",
+            remedy="Delete the applications of this data set instead: easeml app delete.",
+        )
+    off = tuple(row for row in version.off if row not in ids)
+    groups = {name: role for name, role in version.groups.items() if not _is_named(name, gone)}
+    left = replace(version, frames=frames, off=off, groups=groups)
+    left = replace(left, columns=silent_about(left.columns, gone))
+    return summed(left, {})
+
+
+def blanked(table: pa.Table, places: np.ndarray) -> tuple[pa.Table, dict[str, set[str]]]:
+    """Return an uploaded table with nothing in some of its rows, and what no other row has, by column.
+
+    The rows stay as empty ones: ids of rows are places in their file.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    empty = np.zeros(table.num_rows, dtype=bool)
+    empty[places] = True
+    left = table.take(pa.array(np.arange(table.num_rows), mask=empty)).combine_chunks()
+    for place, field in enumerate(left.schema):
+        if pa.types.is_string(field.type):  # uploads have no text that is null
+            left = left.set_column(place, field, left.column(place).fill_null(""))
+    gone = {}
+    for column in table.column_names:
+        try:
+            before, after = set(_texts(table, column)), set(_texts(left, column))
+        except (TypeError, ValueError):  # cells that are no text: pictures, tensors, graphs
+            continue
+        gone[column] = before - after
+    return left, gone
+
+
+def silent_about(
+    reports: Sequence[ColumnReport], gone: Mapping[str, Collection[str]]
+) -> list[ColumnReport]:
+    """Return reports of columns that name no value that is gone."""
+    return [_silent(report, gone.get(report.name, ())) for report in reports]
+
+
+def _silent(report: ColumnReport, gone: Collection[str]) -> ColumnReport:
+    distribution = dict(report.distribution)
+    if "values" in distribution:
+        distribution["values"] = [one for one in distribution["values"] if one[0] not in gone]
+    return replace(
+        report,
+        examples=[one for one in report.examples if one not in gone],
+        evidence="" if _mentions(report.evidence, gone) else report.evidence,
+        distribution=distribution,
+    )
+
+
+def _mentions(sentence: str, values: Collection[str]) -> bool:
+    return any(value and value in sentence for value in values)
+
+
+def _is_named(group: str, gone: Mapping[str, Collection[str]]) -> bool:
+    return any(group in values for values in gone.values())
+
+
+def _texts(table: pa.Table, column: str) -> list[str]:
+    texts = column_text(table, column).to_pylist()
+    return [text for text in texts if text is not None]
+
+
+def _among(frame: pd.DataFrame, ids: Collection[int]) -> np.ndarray:
+    """Return which rows of a frame have one of these ids."""
+    import numpy as np
+
+    return np.isin(frame[ROW].to_numpy(), np.array(sorted(ids), dtype=np.int64))
+
+
+def _holds(frame: pd.DataFrame, conditions: Conditions) -> np.ndarray:
+    import numpy as np
+
+    holds = np.ones(len(frame), dtype=bool)
+    for column, value in conditions.items():
+        holds &= np.array([_is(cell, value) for cell in frame[column]], dtype=bool)
+    return holds
+
+
+def _is(cell: Any, value: str) -> bool:
+    """Is a cell what somebody wrote? Numbers are compared as numbers."""
+    if cell is None:
+        return False
+    if str(cell).strip() == value.strip():
+        return True
+    try:
+        return float(cell) == float(value)
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,284 @@
+"""Erasing rows, such as those of a person, everywhere that easeml has them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from easeml.contract.erasures import ErasedModel, ErasedVersion, Erasure, NewErasure
+from easeml.contract.parameters import After, Limit
+from easeml.contract.resources import Page
+from easeml.contract.states import TASKS_UNDER_WAY, ModelFate, VersionState
+from easeml.contract.task_views import Task as TaskAnswer
+from easeml.data import ROLES
+from easeml.errors import NotAllowed, NotReady
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.access.paging import page_records
+from easeml.service.advice import rescoring
+from easeml.service.retention import erased_traces
+from easeml.service.retention.erased_traces import Found
+from easeml.service.search import jobs
+from easeml.service.storage.releasing import GRACE_SECONDS
+from easeml.service.tasks import requests, task_views
+from easeml.service.versions import changes
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import Dataset, DatasetVersion, Report, Task, TrainedModel
+from easeml.store.shapes import OperationName, VersionSummary
+
+KIND = "erasure"
+_TASK = "erase-rows"
+_FILES = ("artefact", "predictions", "evaluation", "refitted", "refitted_predictions")
+_REMOVED = "Its files are erased: it had learnt from rows that are erased."
+_LOOK_EVERY = 600.0  # seconds between two looks of retention
+_ELSEWHERE = (
+    "Backups made before now still have the rows: make a new one, and remove the older ones.",
+    "Files and models that somebody downloaded are out of reach.",
+)
+_AT_ITS_SOURCE = "The data is fetched: erase the rows at their source too, or they come back."
+
+
+def request(store: Store, caller: Caller, dataset_id: str, wish: NewErasure) -> TaskAnswer:
+    """Ask for rows of a data set to be erased everywhere, or in a dry run what that would be.
+
+    The task that does so has the report as its result. Raises ``NotFound``; ``NotAllowed`` for a key
+    that may not do all; ``NotReady`` while a version of the data is being made.
+    """
+    if caller.is_limited:
+        raise NotAllowed("This key may not erase.", remedy="Use a key without a narrower scope.")
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        dataset = tables.datasets.get(dataset_id)
+        versions = tables.versions.list(dataset_id=dataset.id, limit=None)
+        _check_still(tables, dataset, versions)
+        ready = [one for one in versions if one.state == VersionState.READY]
+        task = requests.request(
+            tx,
+            caller.tenant_id,
+            _TASK,
+            dataset.id,
+            where=wish.where,
+            models=wish.models,
+            plan_only=wish.plan_only,
+            by=caller.user_id,
+            steps=_steps(tables, sorted(ready, key=lambda one: one.number)),
+        )
+        return task_views.show_all(tables, [task])[0]
+
+
+def list_page(
+    store: Store, caller: Caller, dataset_id: str, *, after: After = None, limit: Limit = 50
+) -> Page[Erasure]:
+    """Return a page of the reports on what was erased from a data set; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        tables.datasets.get(dataset_id)
+        found, following = page_records(tables.reports, after, limit, subject=dataset_id, kind=KIND)
+    items = [Erasure.model_validate(report.value) for report in found]
+    return Page(items=items, next=following)
+
+
+def record(
+    tx: Transaction,
+    task: Task,
+    versions: Mapping[str, Any],
+    digests: Mapping[str, str],
+    fed: Mapping[str, str],
+) -> None:
+    """Let nothing have the rows that a task found, and keep a report of it.
+
+    ``versions``: what its body said of each that has such rows; ``digests``: of those without them;
+    ``fed``: of the files that they were read from, without them; empty where a file had none of
+    them. In a dry run nothing changes but the result of the task.
+    """
+    tables = tx.scoped(task.tenant_id)
+    spec = task.payload
+    dataset = tables.datasets.get(task.subject)
+    found = erased_traces.find(tables, dataset, spec["where"], versions)
+    affected = _models(tables, found)
+    report = _report(tx, tables, task, found, affected)
+    if not spec["plan_only"]:
+        for version_id, said in versions.items():
+            _replace(tables, version_id, said, digests[version_id], fed[version_id])
+        erased_traces.remove(tx, tables, found)
+        _settle(tx, tables, found, affected, ModelFate(spec["models"]))
+        tables.reports.add(
+            Report(new_id("rep"), task.tenant_id, KIND, dataset.id, "", report.model_dump())
+        )
+        told = {"rows": sum(one.rows for one in report.versions), "by": spec["by"]}
+        told |= {"models": len(report.models), "name": dataset.name}
+        tx.events.append("data.erased", dataset.id, told, task.tenant_id)
+    tables.tasks.update(task.id, result={"report": report.model_dump()})
+    forget_question(tables, task)
+
+
+def forget_question(tables: Tables, task: Task) -> None:
+    """Forget what rows were known by: it is the very data that is to be erased."""
+    payload = {**task.payload, "where": dict.fromkeys(task.payload["where"], "(erased)")}
+    tables.tasks.update(task.id, payload=payload)
+
+
+def finish(store: Store) -> int:
+    """Erase the models that only served until another one did; return how many."""
+    with store.read() as tx:
+        reports = tx.unscoped().reports.list(kind=KIND, limit=None)
+    waiting = [one for one in reports if any(model["serves"] for model in one.value["models"])]
+    return sum(_finish(store, report) for report in waiting)
+
+
+def _finish(store: Store, report: Report) -> int:
+    count = 0
+    with store.write() as tx:
+        tables = tx.scoped(report.tenant_id)
+        models = [dict(model) for model in tables.reports.get(report.id).value["models"]]
+        for model in models:
+            application = tables.applications.get(model["application_id"])
+            if model["serves"] and application.live_model_id != model["model_id"]:
+                model["serves"] = False
+                _erase_model(tables, model["model_id"], tx.now())
+                count += 1
+        if count:
+            tables.reports.update(report.id, value={**report.value, "models": models})
+    return count
+
+
+def _check_still(tables: Tables, dataset: Dataset, versions: list[DatasetVersion]) -> None:
+    is_made = any(one.state == VersionState.INGESTING for one in versions)
+    if is_made or requests.under_way(tables, _TASK, dataset.id):
+        raise NotReady(
+            "A version of this data is being made.",
+            where=dataset.id,
+            remedy="Try again when it is ready.",
+        )
+
+
+def _steps(tables: Tables, versions: list[DatasetVersion]) -> list[dict[str, Any]]:
+    """Return how each version was made, parents first."""
+    uploads: dict[str, str] = {}  # of each version, the upload that it has the rows of
+    steps = []
+    for version in versions:
+        operation = version.operation
+        parent = version.parents[0] if version.parents else ""
+        before = uploads.get(parent, parent)
+        uploads[version.id] = operation.upload_id or before
+        if operation.name == OperationName.UPLOAD:
+            uploads[version.id] = version.id
+        step = {
+            "id": version.id,
+            "operation": str(operation.name),
+            "parent_id": parent,
+            "upload_id": operation.upload_id,
+            "before_id": before,
+            "filename": operation.told.get("filename", ""),
+            "slice": _has_slice(tables, version),
+        }
+        steps.append(step)
+    return steps
+
+
+def _has_slice(tables: Tables, version: DatasetVersion) -> bool:
+    if version.operation.name != OperationName.FEED:
+        return False
+    payloads = tables.tasks.pick("payload", subject=version.id)
+    return any(payload.get("where") for (payload,) in payloads)
+
+
+def _models(tables: Tables, found: Found) -> list[TrainedModel]:
+    """Return the models that learnt from, or were measured on, rows that were found."""
+    learnt = []
+    for version_id, said in found.versions.items():
+        if set(said["roles"]) & set(ROLES):
+            learnt.append(version_id)
+    ids = [id for (id,) in tables.jobs.pick("id", version_id=learnt)] if learnt else []
+    models = tables.models.list(job_id=ids, limit=None) if ids else []
+    return [one for one in models if any(getattr(one, name) for name in _FILES)]
+
+
+def _report(
+    tx: Transaction, tables: Tables, task: Task, found: Found, affected: list[TrainedModel]
+) -> Erasure:
+    spec = task.payload
+    live = {one.live_model_id for one in found.applications}
+    stays = spec["models"] == ModelFate.RETRAIN
+    rows = tables.versions.list(id=list(found.versions), limit=None) if found.versions else []
+    numbers = {version.id: version.number for version in rows}
+    versions = []
+    for id, said in found.versions.items():
+        one = ErasedVersion(
+            version_id=id, number=numbers[id], rows=said["rows"], roles=said["roles"]
+        )
+        versions.append(one)
+    models = []
+    for model in affected:
+        one = ErasedModel(
+            model_id=model.id,
+            name=model.name,
+            application_id=model.application_id,
+            serves=stays and model.id in live,
+        )
+        models.append(one)
+    is_fetched = any(version.operation.origin for version in rows)
+    return Erasure(
+        dataset_id=task.subject,
+        plan_only=spec["plan_only"],
+        models_are=spec["models"],
+        by=spec["by"],
+        when=tx.now(),
+        versions=versions,
+        models=models,
+        bytes_gone_by=tx.now() + GRACE_SECONDS + 2 * _LOOK_EVERY,
+        elsewhere=[*_ELSEWHERE, *([_AT_ITS_SOURCE] if is_fetched else [])],
+        **found.counts,
+    )
+
+
+def _replace(
+    tables: Tables, version_id: str, said: Mapping[str, Any], digest: str, fed: str
+) -> None:
+    """Let a version have the bytes without the rows, and nothing else of them."""
+    version = tables.versions.get(version_id)
+    changed: dict[str, Any] = {"artefact": digest, "doubts": ""}
+    if fed or version.operation.name == OperationName.FLOW:
+        changed["source_artefact"] = fed
+    changed["columns"] = said["columns"]
+    if "summary" in said:
+        changed["summary"] = VersionSummary(said["summary"])
+    changed["operation"] = erased_traces.without_rows(version.operation, set(said["ids"]))
+    tables.versions.update(version_id, **changed)
+
+
+def _settle(
+    tx: Transaction,
+    tables: Tables,
+    found: Found,
+    affected: list[TrainedModel],
+    fate: ModelFate,
+) -> None:
+    """Let models go that learnt from the rows, and search on what is left where that is wished."""
+    concerned = {model.application_id for model in affected}
+    for application in found.applications:
+        version = tables.versions.get(application.version_id)
+        job = jobs.current(tables, application.id)
+        if job is not None and version.id in found.versions:
+            _end(tx, tables, job.id)
+            changes.end_search(tx, tables, job)
+            if fate == ModelFate.RETRAIN and application.deleted is None:
+                changes.add_job(tx, job, version)
+        if application.id in concerned and fate == ModelFate.RETRAIN:
+            rescoring.request(tx, application)
+    live = {one.live_model_id for one in found.applications}
+    for model in affected:
+        if model.id not in live:
+            _erase_model(tables, model.id, tx.now())
+        elif fate == ModelFate.RETIRE:
+            tables.applications.update(model.application_id, live_model_id="", pinned=False)
+            _erase_model(tables, model.id, tx.now())
+
+
+def _end(tx: Transaction, tables: Tables, job_id: str) -> None:
+    """Cancel what a search has under way: it would bring models of the data as it was."""
+    for task in tables.tasks.list(job_id=job_id, state=TASKS_UNDER_WAY, limit=None):
+        tx.queue.cancel(task.id, "Rows of its data were erased.")
+
+
+def _erase_model(tables: Tables, model_id: str, now: float) -> None:
+    tables.models.update(model_id, error=_REMOVED, **dict.fromkeys(_FILES, ""))
+    tables.retirements.forget(now + 1.0, id=model_id)

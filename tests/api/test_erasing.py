@@ -1,0 +1,248 @@
+"""A person's rows are erased everywhere: by REST, with the real bodies, against a plain search of
+every byte that easeml still names.
+"""
+
+import json
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from fastapi.testclient import TestClient
+from inline_worker import consider, train, work_off
+
+from easeml.contract.states import WorkKind, WorkState, WorkWay
+from easeml.service.production import request_log
+from easeml.service.production.request_log import Seen
+from easeml.service.retention import erasing
+from easeml.settings import Settings
+from easeml.store import Store
+from easeml.store.records import WorkAnswer, WorkItem
+
+HEADER = "email,size,colour,kind\n"
+ANN, EVE = "ann.smith@example.org", "eve.jones@example.org"
+
+
+def table(rows: range, *more: str) -> bytes:
+    lines = []
+    for i in rows:
+        kind = "small" if i % 10 < 5 else "large"
+        lines.append(f"person{i}@example.org,{i % 10}.5,{('red', 'blue')[i % 2]},{kind}\n")
+    return (HEADER + "".join(lines) + "".join(more)).encode()
+
+
+class Desk:
+    """Somebody with an application whose data knows Ann twice: uploaded, and fed later."""
+
+    def __init__(self, client: TestClient, store: Store, person, folder: Path):
+        self.client, self.store, self.person, self.folder = client, store, person, folder
+        first = table(range(60), f"{ANN},3.25,red,small\n", f"{EVE},8.25,blue,large\n")
+        dataset = self.post("/datasets", params={"filename": "t.csv"}, content=first)
+        work_off(store, folder)
+        self.dataset_id = dataset["id"]
+        models = ["decision-tree-classifier"]
+        body = {"dataset_id": dataset["id"], "target": "kind", "models": models, "max_tasks": 9}
+        self.id = self.post("/applications", json=body)["id"]
+        work_off(store, folder)
+
+    def post(self, path: str, expect: int = 201, **sent) -> dict:
+        answer = self.client.post(f"/api/v1{path}", headers=self.person.headers, **sent)
+        assert answer.status_code == expect, answer.text
+        return answer.json()
+
+    def get(self, path: str) -> dict:
+        answer = self.client.get(f"/api/v1{path}", headers=self.person.headers)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    @property
+    def application(self) -> dict:
+        return self.get(f"/applications/{self.id}")
+
+    def feed(self, content: bytes) -> None:
+        params = {"filename": "more.csv"}
+        self.post(f"/applications/{self.id}/feed", params=params, content=content)
+        work_off(self.store, self.folder)
+
+    def erase(self, email: str, **wish) -> dict:
+        """Return the report."""
+        body = {"where": {"email": email}, **wish}
+        task = self.post(f"/datasets/{self.dataset_id}/erasures", json=body)
+        work_off(self.store, self.folder)
+        done = self.get(f"/tasks/{task['id']}")
+        assert done["state"] == "done", done["error"]
+        return done["result"]["report"]
+
+    def serve(self, email: str) -> None:
+        """Let the endpoint have been asked about a person, and told what was true."""
+        self.client.put(
+            f"/api/v1/applications/{self.id}/requests",
+            json={"share": 1.0, "days": 30},
+            headers=self.person.headers,
+        )
+        row = {"email": email, "size": 3.25, "colour": "red"}
+        other = {"email": "person1@example.org", "size": 1.5, "colour": "blue"}
+        body = json.dumps({"rows": [row, other]}).encode()
+        said = {"model_id": "mod", "predictions": ["small", "small"]}
+        answer = json.dumps(said).encode()
+        tenant_id = self.person.caller.tenant_id
+        seen = Seen("req_1", tenant_id, self.id, "application/json", body, answer)
+        request_log.keep(self.store, [seen])
+        told = [{"request_id": "req_1", "row": n, "value": "large"} for n in (0, 1)]
+        self.post(f"/applications/{self.id}/feedback", 200, json=told)
+
+    def ask(self, row: int) -> None:
+        """Let somebody have been asked, and have answered, what a row is."""
+        here = (self.person.caller.tenant_id, self.id)
+        version_id = self.application["version_id"]
+        item = WorkItem(
+            f"wrk_{row}", *here, version_id, WorkKind.LABEL, row, "kind", 1.0, state=WorkState.OPEN
+        )
+        answer = WorkAnswer(
+            f"ans_{row}", *here, item.id, WorkKind.LABEL, "usr", WorkWay.ANSWER, "small"
+        )
+        with self.store.write() as tx:
+            tables = tx.scoped(self.person.caller.tenant_id)
+            tables.work_items.add(item)
+            tables.work_answers.add(answer)
+
+    def train(self) -> None:
+        """Have a model trained, which serves if it is the first or the best."""
+        train(self.store, self.folder, self.application["job"]["id"])
+        work_off(self.store, self.folder)
+
+    def live(self) -> str:
+        """Return the id of what serves; empty where nothing does."""
+        model = self.application["live_model"]
+        return model["id"] if model else ""
+
+
+@pytest.fixture
+def desk(client: TestClient, store: Store, ann, tmp_path: Path) -> Desk:
+    return Desk(client, store, ann, tmp_path / "work")
+
+
+def places_of(store: Store, artefacts: Path, text: str) -> Counter[str]:
+    """Return where a text stands: rows by table, and stored bytes that some row names."""
+    found = Counter[str]()
+    with store.read() as tx:
+        connection = tx._session.connection
+        names = sa.inspect(connection).get_table_names()
+        for name in names:
+            for row in connection.execute(sa.text(f'SELECT * FROM "{name}"')):
+                found[name] += text in str(tuple(row))
+        named = tx.mentioned_digests(but="artefacts")
+    kept = store.artefacts.aged(0.0)
+    strays = {file.key for file in store.artefacts.strays(kept, named)}
+    for file in kept:
+        content = (artefacts / file.key).read_bytes()
+        found["bytes"] += file.key not in strays and text.encode() in content
+    return +found
+
+
+def test_a_person_is_erased_from_everything_and_the_rest_stays(
+    desk: Desk, store: Store, settings: Settings, bob
+) -> None:
+    places = partial(places_of, store, Path(settings.artefacts))
+    desk.feed(table(range(100, 110), f"{ANN},4.25,red,small\n"))
+    desk.serve(ANN)
+    desk.ask(60)
+    desk.ask(5)
+    before = desk.application
+    assert {"production_rows", "bytes"} <= places(ANN).keys()
+
+    planned = desk.erase(ANN)
+    assert planned["plan_only"]
+    assert {one["number"]: one["rows"] for one in planned["versions"]} == {1: 1, 2: 1, 3: 2}
+    counts = ("production_rows", "told", "questions", "answers")
+    assert [planned[name] for name in counts] == [1, 1, 1, 1]
+    assert desk.application["version_id"] == before["version_id"]
+    assert places(ANN)
+
+    done = desk.erase(ANN, plan_only=False)
+    assert done["versions"] == planned["versions"]
+    assert places(ANN) == {}
+    assert places(EVE)  # others stay
+    version = desk.get(f"/versions/{before['version_id']}")
+    assert version["summary"]["rows"] == 60 + 1 + 10
+    reports = desk.get(f"/datasets/{desk.dataset_id}/erasures")["items"]
+    assert [one["by"] for one in reports] == [desk.person.caller.user_id]
+    again = desk.erase(ANN)
+    assert (again["versions"], again["models"], again["production_rows"]) == ([], [], 0)
+
+    # Nothing is renumbered: others are found as before, also by what models do not use.
+    for email, versions in ((EVE, {1: 1, 2: 1, 3: 1}), ("person105@example.org", {3: 1})):
+        one = desk.erase(email, plan_only=False)
+        assert {one["number"]: one["rows"] for one in one["versions"]} == versions
+        assert places(email) == {}
+    assert places("person104@example.org")
+    desk.feed(table(range(200, 205)))
+    body = {"dataset_id": desk.dataset_id, "target": "kind", "models": ["baseline-classifier"]}
+    fresh = desk.post("/applications", json=body)
+    work_off(store, desk.folder)
+    version = desk.get(f"/versions/{fresh['version_id']}")
+    assert version["state"] == "ready", version["error"]
+    assert version["summary"]["rows"] == 60
+    assert "pool" not in version["summary"]
+    stranger = desk.client.post(
+        f"/api/v1/datasets/{desk.dataset_id}/erasures",
+        json={"where": {"email": EVE}},
+        headers=bob.headers,
+    )
+    assert stranger.status_code == 404
+
+
+def test_models_that_learnt_of_a_person_go_when_another_serves(desk: Desk, store: Store) -> None:
+    desk.train()
+    first = desk.live()
+    assert first
+    done = desk.erase(ANN, plan_only=False)
+    assert [(one["model_id"], one["serves"]) for one in done["models"]] == [(first, True)]
+    assert erasing.finish(store) == 0
+    assert desk.live() == first
+
+    desk.train()  # the search began anew on what is left
+    consider(store, desk.application["job"]["id"])
+    with store.write() as tx:  # whatever of the two is better
+        models = tx.unscoped().models
+        (second,) = [one for one in models.list(limit=None) if one.id != first]
+        tx.unscoped().applications.update(desk.id, live_model_id=second.id)
+    assert erasing.finish(store) == 1
+    with store.read() as tx:
+        assert tx.unscoped().models.get(first).artefact == ""
+        assert tx.unscoped().models.get(second.id).artefact != ""
+    assert erasing.finish(store) == 0
+    (report,) = desk.get(f"/datasets/{desk.dataset_id}/erasures")["items"]
+    assert [one["serves"] for one in report["models"]] == [False]
+
+
+def test_an_owner_may_rather_have_no_model_than_one_that_knows(desk: Desk, store: Store) -> None:
+    desk.train()
+    first = desk.live()
+    done = desk.erase(ANN, plan_only=False, models="retire")
+    assert [(one["model_id"], one["serves"]) for one in done["models"]] == [(first, False)]
+    assert desk.live() == ""
+    assert desk.application["job"]["state"] == "stopped"
+    with store.read() as tx:
+        assert tx.unscoped().models.get(first).artefact == ""
+
+
+def test_what_nobody_has_is_erased_nowhere(desk: Desk, store: Store) -> None:
+    before = desk.application
+    done = desk.erase("nobody@example.org", plan_only=False)
+    assert (done["versions"], done["models"]) == ([], [])
+    assert desk.application == before
+
+
+def test_the_last_rows_cannot_be_erased(desk: Desk) -> None:
+    body = {"where": {"colour": "red"}, "plan_only": False}
+    task = desk.post(f"/datasets/{desk.dataset_id}/erasures", json=body)
+    work_off(desk.store, desk.folder)
+    body = {"where": {"colour": "blue"}, "plan_only": False}
+    task = desk.post(f"/datasets/{desk.dataset_id}/erasures", json=body)
+    work_off(desk.store, desk.folder)
+    failed = desk.get(f"/tasks/{task['id']}")
+    assert failed["state"] == "failed"
+    assert "easeml app delete" in failed["error"]
+    assert "blue" not in json.dumps(desk.get(f"/tasks/{task['id']}/detail")["spec"]["where"])
