@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
+from easeml.client import Client
 from service_process import EasemlProcess
 
 pytestmark = pytest.mark.service
@@ -32,6 +33,10 @@ def test_a_file_is_predicted_by_a_task(easeml: EasemlProcess, tmp_path: Path) ->
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "later.csv"), expected)
     lines = [json.loads(line) for line in (tmp_path / "later.jsonl").read_text().splitlines()]
     assert [line["prediction"] for line in lines] == expected["prediction"].tolist()
+    with Client(easeml.url, easeml.key) as client:
+        for form in ("csv", "jsonl"):
+            client.save_predictions(task, tmp_path / "as-told", form=form)
+            assert (tmp_path / "as-told").read_bytes() == (tmp_path / f"later.{form}").read_bytes()
     later = pd.read_parquet(tmp_path / "later.parquet")
     assert later["prediction"].tolist() == expected["prediction"].tolist()
 

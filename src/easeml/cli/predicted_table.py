@@ -3,12 +3,11 @@
 import csv
 import io
 import json
-import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
 from easeml.cli.output import unwritable
 from easeml.contract.applications import Prediction
@@ -16,12 +15,8 @@ from easeml.contract.predictions import as_columns, without_formula
 from easeml.errors import Conflict
 from easeml.folders import whole_file
 
-if TYPE_CHECKING:
-    from pyarrow import parquet
-
 _JSON_LINES = {".jsonl", ".ndjson"}
 _PARQUET = {".parquet", ".pq"}
-_BUFFER = 1 << 20  # bytes of a column that are read at once
 
 
 @dataclass(frozen=True)
@@ -91,46 +86,19 @@ def write_as(source: Path, path: Path | None, *, keep_formulas: bool = False) ->
     is whole. ``keep_formulas``: see ``PredictedTable``. Raises ``InvalidInput`` where it cannot be
     written.
     """
-    from pyarrow import parquet
+    from easeml.data import TableFormat, as_stream, rows_of
 
-    with parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER) as read:
-        if path is None:
-            _write_csv(read, sys.stdout.buffer, keep_formulas=keep_formulas)
-            sys.stdout.flush()
-            return read.metadata.num_rows
-        suffix = path.suffix.lower()
-        try:
-            with whole_file(path) as place:
-                if suffix in _PARQUET:
-                    shutil.copyfile(source, place)
-                elif suffix in _JSON_LINES:
-                    _write_json_lines(read, place)
-                else:
-                    _write_csv(read, place, keep_formulas=keep_formulas)
-        except OSError as error:
-            raise unwritable(path, error) from error
-        return read.metadata.num_rows
-
-
-def _write_json_lines(read: "parquet.ParquetFile", path: Path) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for part in read.iter_batches():
-            file.writelines(f"{json.dumps(row)}\n" for row in part.to_pylist())
-
-
-def _write_csv(read: "parquet.ParquetFile", path: Path | BinaryIO, *, keep_formulas: bool) -> None:
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    from easeml.data import without_formulas
-
-    schema = read.schema_arrow
-    if not keep_formulas:
-        schema = without_formulas(schema.empty_table()).schema
-    with arrow_csv.CSVWriter(path, schema) as writer:
-        for part in read.iter_batches():
-            rows = pa.Table.from_batches([part])
-            writer.write_table(rows if keep_formulas else without_formulas(rows))
+    parts = as_stream(source, TableFormat.of(path), keep_formulas=keep_formulas)
+    if path is None:
+        sys.stdout.buffer.writelines(parts)
+        sys.stdout.flush()
+        return rows_of(source)
+    try:
+        with whole_file(path) as place, place.open("wb") as file:
+            file.writelines(parts)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    return rows_of(source)
 
 
 def of_rows(

@@ -60,6 +60,7 @@ from easeml.data.versions.erasing import (
     without_ids,
 )
 from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN, VERSION_FORMATS, export_version
+from easeml.data.versions.parquet_streams import TableFormat, as_stream, rows_of
 from easeml.data.versions.pushed import pushed
 from easeml.data.versions.renewed import (
     check_renewed,
@@ -96,10 +97,12 @@ __all__ = [
     "RowParts",
     "Rows",
     "Split",
+    "TableFormat",
     "TrainRow",
     "VersionTables",
     "Wanted",
     "answered",
+    "as_stream",
     "blanked",
     "cell_text",
     "check_renewed",
@@ -139,6 +142,7 @@ __all__ = [
     "renewed",
     "roles_among",
     "row_ids",
+    "rows_of",
     "rows_off",
     "silent_about",
     "switched",

@@ -52,8 +52,13 @@ def licence_of(distribution: str) -> str:
     return found[0].rpartition(" :: ")[2] if found else ""
 
 
-def card(facts: ModelFacts, manifest: Mapping[str, Any], licences: Mapping[str, str]) -> str:
-    """Return the model card in Markdown."""
+def card(
+    facts: ModelFacts,
+    manifest: Mapping[str, Any],
+    licences: Mapping[str, str],
+    cost: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the model card in Markdown. ``cost``: of one made smaller, as ``Compressed`` tells."""
     columns = kinds_of(Schema.from_json(manifest["schema_in"]))
     lines = [
         f"# {facts.model} of {facts.application}",
@@ -66,6 +71,7 @@ def card(facts: ModelFacts, manifest: Mapping[str, Any], licences: Mapping[str, 
         f"- {facts.objective} on validation rows (a score, 1 is best; the search has looked at "
         f"them): {_told(facts.quality)}",
         f"- {_test_sentence(facts)}",
+        *([] if cost is None else _of_smaller(cost)),
         "",
         "## What it takes",
         "",
@@ -78,6 +84,20 @@ def card(facts: ModelFacts, manifest: Mapping[str, Any], licences: Mapping[str, 
     if facts.notes:
         lines += ["", "## Notes", "", *[f"- {note}" for note in facts.notes]]
     return "\n".join(lines) + "\n"
+
+
+def _of_smaller(cost: Mapping[str, Any]) -> list[str]:
+    """Return what a model costs that was made smaller; what is told above is of the one before."""
+    size, quality = cost["bytes"], cost["quality"]
+    return [
+        f"- This one was made smaller ({cost['how']}): {size['after']:,} bytes instead of "
+        f"{size['before']:,}, which is {cost['saving']:.0%} less; {cost['packed_saving']:.0%} less "
+        "where both are packed",
+        f"- {quality['after']:.4f} instead of {quality['before']:.4f} on {cost['validation_rows']:,} "
+        "validation rows that neither had learned from",
+        f"- It predicts {cost['predicted_otherwise']:.2%} of {cost['test_rows']:,} test rows "
+        "otherwise (of numbers: the difference as a share of their deviation)",
+    ]
 
 
 def _test_sentence(facts: ModelFacts) -> str:

@@ -5,7 +5,7 @@ import json
 import platform
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +16,9 @@ from easeml.errors import InvalidInput
 from easeml.export.exported import ExportedModel, load_exported
 from easeml.export.facts import ModelFacts, card, licence_of
 from easeml.export.image import write_image
-from easeml.export.onnx_files import write_graph
+from easeml.export.onnx_files import sizes_of_graph, write_graph
 from easeml.export.papers import data_sheet, page
+from easeml.export.smaller import Compressed, Evidence, compress, sizes_of_parts
 from easeml.modules.containers import images
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class _Source:
     exported: ExportedModel
     facts: ModelFacts
     rows: "pd.DataFrame | None"
+    compressed: Compressed | None = None
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -114,14 +116,16 @@ def write_export(
     form: str,
     out: Path,
     rows: "pd.DataFrame | None" = None,
+    evidence: Evidence | None = None,
 ) -> dict[str, Any]:
     """Write a trained model's folder ``model`` in a format of ``FORMATS`` to ``out``.
 
     ``out`` is a new folder, or the new tar file of an image. ``rows``: typed inputs on which a
-    model that is translated (``onnx``) has to predict alike. Returns what ``export.json`` tells of
-    it. Raises ``InvalidInput`` where ``out`` is there, the format is not known or the model cannot
-    be translated, ``Damaged`` where the model does not predict here as it did when trained; then
-    nothing is written.
+    model that is translated (``onnx``) has to predict alike. ``evidence``: the model is made smaller
+    first, see ``smaller.compress``. Returns what ``export.json`` tells of it. Raises ``InvalidInput``
+    where ``out`` is there, the format is not known or the model cannot be translated or made
+    smaller, ``Damaged`` where the model does not predict here as it did when trained; then nothing
+    is written.
     """
     if form not in FORMATS:
         remedy = f"Known: {', '.join(FORMATS)}."
@@ -133,6 +137,8 @@ def write_export(
     source = _Source(model, load_exported(model), facts, rows)
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out.parent, prefix=".easeml-export-") as temporary:
+        if evidence is not None:
+            source = _smaller(source, evidence, form, Path(temporary) / "smaller")
         folder = Path(temporary) / "export"
         folder.mkdir()
         written = FORMATS[form](source, folder)
@@ -144,6 +150,15 @@ def write_export(
         write_image(folder, written.pins, facts, image)
         image.rename(out)
     return told
+
+
+def _smaller(source: _Source, evidence: Evidence, form: str, folder: Path) -> _Source:
+    """Return what is exported instead of ``source``: a smaller model, written into ``folder``."""
+    sizes = sizes_of_graph if form == "onnx" else sizes_of_parts
+    objective = source.facts.objective
+    compressed = compress(source.model, evidence, objective, folder, sizes)
+    exported = load_exported(folder)
+    return replace(source, model=folder, exported=exported, compressed=compressed)
 
 
 def _check_no_image(model: Path) -> None:
@@ -243,7 +258,8 @@ def _pins(manifest: Mapping[str, Any]) -> dict[str, str]:
 def _tell(source: _Source, form: str, written: _Written, out: Path) -> dict[str, Any]:
     """Write the card, the data sheet and ``export.json``, with the digest of every other file; return the latter."""
     licences = {name: licence_of(name) for name in ("easeml", *written.pins)}
-    written_card = card(source.facts, source.manifest, licences)
+    cost = None if source.compressed is None else source.compressed.to_json()
+    written_card = card(source.facts, source.manifest, licences, cost)
     (out / "card.md").write_text(written_card)
     (out / "card.html").write_text(page(written_card))
     data = data_sheet(source.facts, source.manifest)
@@ -262,6 +278,7 @@ def _tell(source: _Source, form: str, written: _Written, out: Path) -> dict[str,
         "requirements": dict(written.pins),
         "licences": licences,
         **written.more,
+        **({"compressed": cost} if cost else {}),
         "sha256": digests,
     }
     (out / _ABOUT).write_text(json.dumps(told, indent=1))

@@ -186,6 +186,18 @@ class Trained(Protocol):
 
 
 @runtime_checkable
+class CanBeShortened(Protocol):
+    """What a trained model may have beside ``Trained``, so that an export can make it smaller."""
+
+    def shortened(self, share: float) -> Trained:
+        """Return the same model with a share in (0, 1) of its steps, such as trees; at least one.
+
+        The model itself stays as it is.
+        """
+        ...
+
+
+@runtime_checkable
 class Model(Protocol):
     """Learns a target from features."""
 

@@ -113,6 +113,14 @@ def seal(trained: TrainedEnsemble, folder: Path, sample: "pd.DataFrame", **facts
     manifest.write(folder, document)
 
 
+def reweigh(folder: Path, weights: Sequence[float]) -> None:
+    """Give the members that lie in the folder of an ensemble these weights, which add up to 1.
+
+    The sample of its manifest is as before: see ``manifest.reseal``.
+    """
+    manifest.write(folder, {**manifest.read(folder), _WEIGHTS: list(weights)})
+
+
 def load_model(folder: Path) -> TrainedPipeline | TrainedEnsemble:
     """Load a trained model, an ensemble or a single one. Raises as ``pipeline.load_trained``."""
     document = manifest.read(folder)

@@ -108,6 +108,11 @@ def ended_early(done: int, most: int) -> tuple[str, ...]:
     return (f"It was ended early, with {done} of {most} steps.",)
 
 
+def steps_of(steps: int, share: float) -> int:
+    """Return how many of its steps a model keeps that is to have a share of them; at least one."""
+    return max(1, round(share * steps))
+
+
 def target_scale(data: Data) -> tuple[Any, Any]:
     """Return mean and standard deviation of a number, or of each element of a tensor; 0 and 1 for a
     category.

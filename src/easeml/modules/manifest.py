@@ -142,6 +142,17 @@ def check_parity(
         )
 
 
+def reseal(folder: Path, predict: Callable[["pd.DataFrame"], Predictions], **facts: Any) -> None:
+    """Keep what ``predict`` says of the sample now, in the manifest of a model that was changed.
+
+    ``facts`` take the place of those of that name. Raises as ``read``.
+    """
+    document = {**read(folder), **facts}
+    sample = _frame(document["parity"]["columns"], document["schema_in"])
+    document["parity"] = parity(sample, document["schema_in"], predict)
+    write(folder, document)
+
+
 def _numbers(predictions: Predictions) -> Any:
     if predictions.probabilities is None:
         return predictions.values

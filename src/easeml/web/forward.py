@@ -80,6 +80,13 @@ async def feed(request: Request) -> _Forwarded:
     return _checked(request, f"{_API}/applications/{request.path_params['application']}/feed")
 
 
+async def predict(request: Request) -> _Forwarded:
+    """Have the rows of a whole upload predicted by a task."""
+    return _checked(
+        request, f"{_API}/applications/{request.path_params['application']}/predictions"
+    )
+
+
 def _checked(request: Request, path: str) -> _Forwarded:
     key = session.key_of(request)
     session.check_csrf(key, request.headers.get(session.CSRF_HEADER, ""))

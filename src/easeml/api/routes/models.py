@@ -14,17 +14,26 @@ from easeml.service.views import model_files
 router = APIRouter(tags=["models"])
 
 _WITH_ROWS = Query(description="With the inputs of the test rows, to compare a translation on.")
+_WITH_EVIDENCE = Query(
+    description="With its fit on the train rows alone, the validation rows, and the inputs of the "
+    "test rows, to choose by how it is made smaller."
+)
 
 
 @router.get("/models/{model_id}/files", response_class=FileResponse)
 def download_model(
-    here: Here, asker: Asker, model_id: str, test_rows: Annotated[bool, _WITH_ROWS] = False
+    here: Here,
+    asker: Asker,
+    model_id: str,
+    test_rows: Annotated[bool, _WITH_ROWS] = False,
+    evidence: Annotated[bool, _WITH_EVIDENCE] = False,
 ) -> FileResponse:
     """Download a trained model: a tar file with its folder and what is known of it."""
     folder = TemporaryDirectory(prefix="easeml-model-")
     try:
         place = Path(folder.name)
-        path = model_files.pack(here.store, asker, model_id, place, with_test_rows=test_rows)
+        beside = model_files.Beside(test_rows, evidence)
+        path = model_files.pack(here.store, asker, model_id, place, beside)
     except BaseException:
         folder.cleanup()
         raise

@@ -5,16 +5,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, status
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, Query, Request, Response, status
+from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
 from easeml.api.context import Asker, Here, OnceKey
 from easeml.api.streams import BODY, FromUpload, source
 from easeml.contract.task_views import Task
+from easeml.data import TableFormat, as_stream
 from easeml.service.models import predicted_files
 
 router = APIRouter(tags=["applications"])
+
+_MEDIA_TYPES = {
+    TableFormat.CSV: "text/csv; charset=utf-8",
+    TableFormat.JSON_LINES: "application/jsonl",
+}
+_FORMAT = Query(alias="format", description="parquet, csv, or jsonl (an object a line)")
+_AS_THEY_ARE = Query(
+    description="In CSV, texts that a spreadsheet would run as a formula stay as they are."
+)
 
 
 @router.post(
@@ -46,14 +56,26 @@ async def predict_file(
 
 
 @router.get("/tasks/{task_id}/predictions", response_class=FileResponse)
-def download_predictions(here: Here, asker: Asker, task_id: str) -> FileResponse:
-    """Download what a task predicted of a file: a Parquet file with its rows."""
+def download_predictions(
+    here: Here,
+    asker: Asker,
+    task_id: str,
+    form: Annotated[TableFormat, _FORMAT] = TableFormat.PARQUET,
+    keep_formulas: Annotated[bool, _AS_THEY_ARE] = False,
+) -> Response:
+    """Download what a task predicted of a file, with its rows, in the format that is asked for."""
     folder = TemporaryDirectory(prefix="easeml-predictions-")
     try:
         path = predicted_files.fetch(here.store, asker, task_id, Path(folder.name))
     except BaseException:
         folder.cleanup()
         raise
-    return FileResponse(
-        path, filename=f"{task_id}.parquet", background=BackgroundTask(folder.cleanup)
+    name, clean = f"{task_id}.{form}", BackgroundTask(folder.cleanup)
+    if form == TableFormat.PARQUET:
+        return FileResponse(path, filename=name, background=clean)
+    return StreamingResponse(
+        as_stream(path, form, keep_formulas=keep_formulas),
+        media_type=_MEDIA_TYPES[form],
+        headers={"content-disposition": f'attachment; filename="{name}"'},
+        background=clean,
     )

@@ -56,11 +56,13 @@ class AsyncApplications(AsyncCalls):
         return await self._send(Task, f"/versions/{declaration.version_id}/reports", wish)
 
     async def download_model(
-        self, model_id: str, path: str | Path, *, test_rows: bool = False
+        self, model_id: str, path: str | Path, *, test_rows: bool = False, evidence: bool = False
     ) -> None:
         """Write the files of a trained model, with what is known of it, into the tar file ``path``.
 
         ``test_rows``: with the inputs of the test rows, to compare a translation of the model on.
+        ``evidence``: with its fit on the train rows alone, the validation rows, and the inputs of
+        the test rows, to choose by how it is made smaller.
 
         Raises NotFound, Conflict where its files are gone or damaged, and InvalidInput where there
         is no folder to write into.
@@ -68,8 +70,11 @@ class AsyncApplications(AsyncCalls):
         destination = Path(path)
         if not destination.parent.is_dir():
             raise InvalidInput("There is no such folder.", where=str(destination.parent))
-        wanted = "?test_rows=true" if test_rows else ""
-        await self._transport.save(f"{API}/models/{model_id}/files{wanted}", destination)
+        wanted = [
+            name for name, asked in (("test_rows", test_rows), ("evidence", evidence)) if asked
+        ]
+        query = "?" + "&".join(f"{name}=true" for name in wanted) if wanted else ""
+        await self._transport.save(f"{API}/models/{model_id}/files{query}", destination)
 
     @overload
     async def predict(

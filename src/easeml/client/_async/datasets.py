@@ -149,13 +149,18 @@ class AsyncDatasets(AsyncUploads):
             progress=progress,
         )
 
-    async def save_predictions(self, task_id: str, path: str | Path) -> None:
-        """Write what a task predicted of a file into the Parquet file ``path``, beside its rows.
+    async def save_predictions(
+        self, task_id: str, path: str | Path, *, form: str = "parquet", keep_formulas: bool = False
+    ) -> None:
+        """Write what a task predicted of a file into the file ``path``, beside its rows.
 
-        Raises NotFound, Conflict where the task brought nothing, or not yet, and InvalidInput where
-        there is no folder to write into.
+        ``form``: parquet, csv or jsonl (JSON lines). ``keep_formulas``: CSV has texts as they are
+        that a spreadsheet would run as a formula; else they get an apostrophe in front. Raises
+        NotFound, Conflict where the task brought nothing, or not yet, and InvalidInput where there
+        is no such format, or no folder to write into.
         """
         destination = Path(path)
         if not destination.parent.is_dir():
             raise InvalidInput("There is no such folder.", where=str(destination.parent))
-        await self._transport.save(f"{API}/tasks/{task_id}/predictions", destination)
+        query = f"format={form}&keep_formulas={str(keep_formulas).lower()}"
+        await self._transport.save(f"{API}/tasks/{task_id}/predictions?{query}", destination)

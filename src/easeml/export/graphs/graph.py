@@ -7,6 +7,7 @@ from onnx import ModelProto, ValueInfoProto, checker, compose, helper, numpy_hel
 from onnx.onnx_pb import TensorProto
 
 from easeml.errors import InvalidInput
+from easeml.export.graphs.constants import stored
 
 ML = "ai.onnx.ml"
 OPSETS = {"": 18, ML: 3}
@@ -68,7 +69,8 @@ class Graph:
         for name, kind in self.columns.items():
             letters = TensorProto.DOUBLE if kind == "number" else TensorProto.STRING
             inputs.append(helper.make_tensor_value_info(name, letters, ["rows", 1]))
-        made = helper.make_graph(self._nodes, "easeml", inputs, outputs, self._constants)
+        constants, casts = stored(self._constants)
+        made = helper.make_graph([*casts, *self._nodes], "easeml", inputs, outputs, constants)
         opsets = [helper.make_opsetid(domain, number) for domain, number in OPSETS.items()]
         model = helper.make_model(made, opset_imports=opsets, ir_version=_IR)
         checker.check_model(model)

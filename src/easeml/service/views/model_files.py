@@ -2,11 +2,12 @@
 
 import json
 import tarfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from easeml.contract.applications import TestQuality
-from easeml.data import kinds_of, read_version
+from easeml.data import kinds_of, read_declared, read_version, write_version
 from easeml.service.access.caller import Caller
 from easeml.service.applications import application_views
 from easeml.service.models import lost_models
@@ -16,16 +17,28 @@ from easeml.store import Store
 from easeml.store.records import DatasetVersion
 
 MODEL, FACTS, TEST_ROWS = "model", "facts.json", "test-rows.parquet"
+FIRST_FIT, EVIDENCE = "first-fit", "evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What lies beside the files of a model.
+
+    ``test_rows``: the inputs of the test rows, without what is to be predicted: a translation of
+    the model is compared on them, and nothing of its quality is read. ``evidence``: by what a way
+    is chosen to make it smaller, see ``easeml.export.Evidence``.
+    """
+
+    test_rows: bool = False
+    evidence: bool = False
 
 
 def pack(
-    store: Store, caller: Caller, model_id: str, folder: Path, *, with_test_rows: bool = False
+    store: Store, caller: Caller, model_id: str, folder: Path, beside: Beside = Beside()
 ) -> Path:
     """Write a tar file below ``folder`` with the files that serve and what is known of the model.
 
     The files lie in ``model``; ``facts.json`` has the fields of ``easeml.export.ModelFacts``.
-    ``with_test_rows``: the inputs of the test rows lie beside them, without what is to be
-    predicted: a translation of the model is compared on them, and nothing of its quality is read.
     Raises ``NotFound``, and ``Conflict`` where the files are gone or damaged.
     """
     with store.read() as tx:
@@ -54,8 +67,12 @@ def pack(
     with tarfile.open(path, "w") as tar:
         tar.add(files, MODEL)
         tar.add(folder / FACTS, FACTS)
-        if with_test_rows:
+        if beside.test_rows:
             tar.add(_test_rows(store, caller, version, folder), TEST_ROWS)
+        if beside.evidence:
+            tar.add(_evidence(store, caller, version, folder), EVIDENCE)
+            first_fit = store.artefacts.fetch(caller.tenant_id, model.artefact, folder / FIRST_FIT)
+            tar.add(first_fit, FIRST_FIT)
     with store.write() as tx:  # what somebody took lately is not removed here
         about = {"application_id": application.id, "by": caller.user_id}
         tx.events.append(EXPORTED, model.id, about, caller.tenant_id)
@@ -69,6 +86,23 @@ def _test_rows(store: Store, caller: Caller, version: DatasetVersion, folder: Pa
     inputs = list(kinds_of(tables.schema_in))
     path = folder / TEST_ROWS
     tables.test[inputs].to_parquet(path, index=False)
+    return path
+
+
+def _evidence(store: Store, caller: Caller, version: DatasetVersion, folder: Path) -> Path:
+    """Write the validation rows, and the test rows without their answers; return their folder."""
+    kept = store.artefacts.fetch(caller.tenant_id, version.artefact, folder / "all-rows")
+    declared = read_declared(kept)
+    test = declared.frames["test"]
+    nothing = test[declared.target].where(test["_row"] < 0)  # rows are counted from 0
+    without_answers = test.assign(**{declared.target: nothing})
+    frames = {
+        "train": declared.frames["train"].head(0),
+        "validation": declared.frames["validation"],
+        "test": without_answers,
+    }
+    path = folder / EVIDENCE
+    write_version(path, replace(declared, frames=frames, off=(), groups={}))
     return path
 
 

@@ -1,10 +1,6 @@
 """Schedules: when data sets from elsewhere are fetched again, and perhaps predicted."""
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.client import made_request
@@ -65,21 +61,6 @@ async def change(context: PageContext) -> Response:
     return back_to(_PAGE)
 
 
-@signed_in
-async def download(context: PageContext) -> Response:
-    """Give what a retrieval predicted, as a Parquet file."""
-    task_id = context.path("task")
-    folder = TemporaryDirectory(prefix="easeml-predictions-")
-    path = Path(folder.name, "rows.parquet")
-    try:
-        await context.client.save_predictions(task_id, path)
-    except BaseException:
-        folder.cleanup()
-        raise
-    clean = BackgroundTask(folder.cleanup)
-    return FileResponse(path, filename=f"{task_id}.parquet", background=clean)
-
-
 async def _show(
     context: PageContext, problem: EasemlError | None = None, given: dict[str, str] | None = None
 ) -> Response:
@@ -90,7 +71,6 @@ async def _show(
 
 routes = [
     Route(_PAGE, show),
-    Route("/tasks/{task}/predictions", download),
     Route(_PAGE, add, methods=["POST"]),
     Route(f"{_PAGE}/{{schedule}}/{{way}}", change, methods=["POST"]),
 ]

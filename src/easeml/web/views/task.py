@@ -5,6 +5,7 @@ from starlette.routing import Route
 
 from easeml.contract.states import TASKS_UNDER_WAY, TaskState
 from easeml.contract.task_progress import share_done
+from easeml.errors import NotFound
 from easeml.web import model_charts
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.report_parts import shown
@@ -49,7 +50,20 @@ async def trace(context: PageContext) -> Response:
     return back_to(f"/tasks/{task_id}")
 
 
+@signed_in
+async def steer(context: PageContext) -> Response:
+    """Cancel a task, or try it again; show its page, or that of the one that tries again."""
+    await context.form()
+    ways = {"cancel": context.client.cancel_task, "retry": context.client.retry_task}
+    way = ways.get(context.path("way"))
+    if way is None:
+        raise NotFound("There is no such page.", where=context.path("way"))
+    task = await way(context.path("task"))
+    return back_to(f"/tasks/{task.id}")
+
+
 routes = [
     Route("/tasks/{task}", show),
     Route("/tasks/{task}/tracing", trace, methods=["POST"]),
+    Route("/tasks/{task}/{way}", steer, methods=["POST"]),
 ]

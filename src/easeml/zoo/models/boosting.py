@@ -1,6 +1,7 @@
 """Gradient boosting of trees. Missing values are split on as such."""
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -10,16 +11,28 @@ from numpy.typing import NDArray
 
 from easeml.errors import Damaged
 from easeml.modules import Context, Data
-from easeml.modules.estimators import SklearnModel, ended_early
+from easeml.modules.estimators import SklearnModel, TrainedEstimator, ended_early, steps_of
 
 _BOOSTER = "booster.txt"
 _OF_NUMBERS = ("regression", "poisson")  # objectives, as LightGBM names them
 _LEAST_HESSIAN = 1e-3  # LightGBM's default of a leaf
 
 
+class TrainedHistogramBoosting(TrainedEstimator):
+    """scikit-learn's histogram gradient boosting, fitted."""
+
+    def shortened(self, share: float) -> "TrainedHistogramBoosting":
+        """Return the same with a share of its iterations, the first ones."""
+        shorter = copy(self.estimator)
+        kept = steps_of(len(shorter._predictors), share)
+        shorter._predictors = shorter._predictors[:kept]
+        return TrainedHistogramBoosting(shorter, self.centre, self.scale)
+
+
 class HistGradientBoosting(SklearnModel):
     """scikit-learn's histogram gradient boosting."""
 
+    trained = TrainedHistogramBoosting
     trusted = ("sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",)
     steps = "max_iter"
 
@@ -56,6 +69,14 @@ class TrainedBooster:
     def save(self, folder: Path) -> None:
         """Write LightGBM's text format."""
         self.booster.save_model(folder / _BOOSTER)
+
+    def shortened(self, share: float) -> "TrainedBooster":
+        """Return the same with a share of its trees, the first ones."""
+        import lightgbm
+
+        kept = steps_of(self.booster.current_iteration(), share)
+        text = self.booster.model_to_string(num_iteration=kept)
+        return TrainedBooster(lightgbm.Booster(model_str=text), self.classes)
 
 
 class LightGBM:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from easeml.errors import Damaged
 from easeml.modules import Context, Data
-from easeml.modules.estimators import ended_early
+from easeml.modules.estimators import ended_early, steps_of
 
 _FILE = "model.cbm"
 
@@ -35,6 +35,12 @@ class TrainedCatBoost:
     def save(self, folder: Path) -> None:
         """Write CatBoost's own binary format."""
         self.model.save_model(str(folder / _FILE))
+
+    def shortened(self, share: float) -> "TrainedCatBoost":
+        """Return the same with a share of its trees, the first ones."""
+        shorter = self.model.copy()
+        shorter.shrink(ntree_end=steps_of(shorter.tree_count_, share))
+        return TrainedCatBoost(shorter, self.classes)
 
 
 class _Progress:

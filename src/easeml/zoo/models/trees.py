@@ -1,6 +1,7 @@
 """Decision trees and forests. Missing values are split on as such."""
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules import Context, Data
-from easeml.modules.estimators import SklearnModel, TrainedEstimator, class_weight
+from easeml.modules.estimators import SklearnModel, TrainedEstimator, class_weight, steps_of
 
 _TREE = ("sklearn.tree._tree.Tree",)
 
@@ -30,6 +31,18 @@ class TrainedTrees(TrainedEstimator):
         if hasattr(self.estimator, "classes_"):
             return mean
         return (mean if mean.shape[1] > 1 else mean[:, 0]) * self.scale + self.centre
+
+
+class TrainedForest(TrainedTrees):
+    """Trees that were grown independently: fewer of them are a forest as well."""
+
+    def shortened(self, share: float) -> "TrainedForest":
+        """Return the same with a share of its trees."""
+        shorter = copy(self.estimator)
+        kept = steps_of(len(shorter.estimators_), share)
+        shorter.estimators_ = shorter.estimators_[:kept]
+        shorter.n_estimators = kept
+        return TrainedForest(shorter, self.centre, self.scale)
 
 
 class Tree(SklearnModel):
@@ -55,7 +68,7 @@ class Tree(SklearnModel):
 class _Forest(SklearnModel):
     trusted = _TREE
     steps = "n_estimators"
-    trained = TrainedTrees
+    trained = TrainedForest
     classifier: str
     regressor: str
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from easeml.errors import Damaged
 from easeml.modules import Context, Data
-from easeml.modules.estimators import ended_early
+from easeml.modules.estimators import ended_early, steps_of
 
 _FILE = "booster.ubj"
 
@@ -35,6 +35,11 @@ class TrainedXGBoost:
     def save(self, folder: Path) -> None:
         """Write XGBoost's own binary format."""
         self.booster.save_model(folder / _FILE)
+
+    def shortened(self, share: float) -> "TrainedXGBoost":
+        """Return the same with a share of its rounds, the first ones."""
+        kept = steps_of(self.booster.num_boosted_rounds(), share)
+        return TrainedXGBoost(self.booster[:kept], self.classes)
 
 
 class XGBoost:

@@ -1,0 +1,95 @@
+"""A Parquet file as a stream of another format, a part at a time."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from easeml.data.versions.table_files import without_formulas
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+_BUFFER = 1 << 20  # bytes of a column that are read at once, and of a file
+
+
+class TableFormat(StrEnum):
+    """How rows that are kept as Parquet are handed out."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSON_LINES = "jsonl"
+
+    @classmethod
+    def of(cls, path: Path | None) -> TableFormat:
+        """Return the format that the end of a name tells; CSV if it tells none."""
+        suffix = "" if path is None else path.suffix.lower()
+        return _BY_ENDING.get(suffix, cls.CSV)
+
+
+_BY_ENDING = {
+    ".parquet": TableFormat.PARQUET,
+    ".pq": TableFormat.PARQUET,
+    ".jsonl": TableFormat.JSON_LINES,
+    ".ndjson": TableFormat.JSON_LINES,
+}
+
+
+def as_stream(source: Path, form: TableFormat, *, keep_formulas: bool = False) -> Iterator[bytes]:
+    """Give the bytes of a Parquet file in another format; a part of it is held at a time.
+
+    ``keep_formulas``: CSV has names and texts as they are, see ``without_formulas``.
+    """
+    from pyarrow import parquet
+
+    if form == TableFormat.PARQUET:
+        yield from _bytes_of(source)
+        return
+    with parquet.ParquetFile(source, pre_buffer=False, buffer_size=_BUFFER) as read:
+        if form == TableFormat.JSON_LINES:
+            yield from _json_lines(read)
+        else:
+            yield from _csv(read, keep_formulas=keep_formulas)
+
+
+def rows_of(source: Path) -> int:
+    """Return how many rows a Parquet file has."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(source) as read:
+        return read.metadata.num_rows
+
+
+def _bytes_of(source: Path) -> Iterator[bytes]:
+    with source.open("rb") as file:
+        while part := file.read(_BUFFER):
+            yield part
+
+
+def _json_lines(read: parquet.ParquetFile) -> Iterator[bytes]:
+    for part in read.iter_batches():
+        lines = [f"{json.dumps(row)}\n" for row in part.to_pylist()]
+        yield "".join(lines).encode()
+
+
+def _csv(read: parquet.ParquetFile, *, keep_formulas: bool) -> Iterator[bytes]:
+    import pyarrow as pa
+
+    yield _csv_text(read.schema_arrow.empty_table(), keep_formulas=keep_formulas, header=True)
+    for part in read.iter_batches():
+        rows = pa.Table.from_batches([part])
+        yield _csv_text(rows, keep_formulas=keep_formulas, header=False)
+
+
+def _csv_text(rows: pa.Table, *, keep_formulas: bool, header: bool) -> bytes:
+    from pyarrow import csv
+
+    out = io.BytesIO()
+    shown = rows if keep_formulas else without_formulas(rows)
+    csv.write_csv(shown, out, csv.WriteOptions(include_header=header))
+    return out.getvalue()
