@@ -120,7 +120,10 @@ def finish(store: Store) -> int:
     """Erase the models that only served until another one did; return how many."""
     with store.read() as tx:
         reports = tx.unscoped().reports.list(kind=KIND, limit=None)
-    waiting = [one for one in reports if any(model["serves"] for model in one.value["models"])]
+    waiting = []
+    for report in reports:
+        if any(model.serves for model in Erasure.model_validate(report.value).models):
+            waiting.append(report)
     return sum(_finish(store, report) for report in waiting)
 
 
@@ -128,15 +131,18 @@ def _finish(store: Store, report: Report) -> int:
     count = 0
     with store.write() as tx:
         tables = tx.scoped(report.tenant_id)
-        models = [dict(model) for model in tables.reports.get(report.id).value["models"]]
-        for model in models:
-            application = tables.applications.get(model["application_id"])
-            if model["serves"] and application.live_model_id != model["model_id"]:
-                model["serves"] = False
-                _erase_model(tables, model["model_id"], tx.now())
+        told = Erasure.model_validate(tables.reports.get(report.id).value)
+        models = []
+        for model in told.models:
+            application = tables.applications.get(model.application_id)
+            is_replaced = model.serves and application.live_model_id != model.model_id
+            if is_replaced:
+                _erase_model(tables, model.model_id, tx.now())
                 count += 1
+            models.append(model.model_copy(update={"serves": model.serves and not is_replaced}))
         if count:
-            tables.reports.update(report.id, value={**report.value, "models": models})
+            value = told.model_copy(update={"models": models}).model_dump()
+            tables.reports.update(report.id, value=value)
     return count
 
 
