@@ -174,8 +174,8 @@ class Scheduler:
             if kept_settings.EVENT in kinds:
                 self._mirror.follow_policy(self._choices.policy(tx))
             if kinds & _PUT_AWAY_OR_BACK:  # every search that has it tries it no more, or again
-                running = tx.unscoped().jobs.pick("id", state=JobState.RUNNING)
-                self._again |= {job_id for (job_id,) in running}
+                running = tx.unscoped().jobs.column("id", state=JobState.RUNNING)
+                self._again |= set(running)
         if events:
             self._seq = events[-1].seq
         changed = dict.fromkeys(self._again)

@@ -175,7 +175,8 @@ def failed(tx: Transaction, task: Task) -> None:
     """Forget what the rows were known by."""
     from easeml.service.retention import erasing
 
-    erasing.forget_question(tx.scoped(task.tenant_id), task)
+    spec = EraseSpec.model_validate(task.payload)
+    erasing.forget_question(tx.scoped(task.tenant_id), task, spec.where)
 
 
 KIND = Kind(

@@ -21,7 +21,6 @@ from easeml.contract.states import (
 )
 from easeml.errors import Fenced, NotFound
 from easeml.ids import new_id
-from easeml.search.costs import is_slow
 from easeml.store.records import Attempt, Task
 from easeml.store.rows import values
 from easeml.store.session import Session
@@ -90,7 +89,7 @@ class Queue:
         for which in (sa.and_(waiting, tasks.c.urgent), waiting):
             turns = self._turns(which, lane)
             offered = [tasks.c.tenant_id == tenant_id for tenant_id, _ in turns]
-            if turns and lane == Lane.SEARCH and is_slow(device.pace, paces):
+            if turns and lane == Lane.SEARCH and _is_slow(device, paces):
                 first = [tenant_id for tenant_id, running in turns if running == turns[0][1]]
                 offered.insert(0, tasks.c.id == self._shortest(which, first))
             for theirs in offered:
@@ -371,3 +370,11 @@ class Queue:
     def _set(self, task: Task, **changes: Any) -> Task:
         self._session.change(sa.update(tasks).where(tasks.c.id == task.id).values(**changes))
         return replace(task, **changes)
+
+
+def _is_slow(device: _Device, paces: set[float]) -> bool:
+    if len(paces) < 2:
+        return False
+    from easeml.search.costs import is_slow  # reads numpy, which devices that are alike do not need
+
+    return is_slow(device.pace, paces)

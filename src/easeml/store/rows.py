@@ -185,6 +185,10 @@ class Rows(Generic[R]):
         shape = self._shape(equals)._replace(columns=names)
         return [tuple(row) for row in self._all(shape, equals)]
 
+    def column(self, name: str, **equals: Any) -> builtins.list[Any]:
+        """This field of all rows with these values, in order of id."""
+        return [value for (value,) in self.pick(name, **equals)]
+
     def newest_ids(self, most: int, equals: Mapping[str, Any]) -> builtins.list[str]:
         """The ids of the newest rows with these values, at most ``most``, newest first."""
         shape = self._shape(equals)._replace(columns=("id",), is_limited=True, newest_first=True)

@@ -165,7 +165,7 @@ def _free_name(tx: Transaction, identity: Identity) -> str:
     """Return a name that nobody has: of an address what stands before the @."""
     wanted = identity.name.partition("@")[0].lower()
     wanted = _NO_LETTERS.sub("-", wanted).strip("._-")[:_LONGEST] or new_id("user").lower()
-    taken = {name for (name,) in tx.users.pick("name")}
+    taken = set(tx.users.column("name"))
     name, number = wanted, 1
     while name in taken:
         number += 1

@@ -199,9 +199,9 @@ def _make(
 def _check_number(tx: Transaction, caller: Caller) -> None:
     """Raise ``Conflict`` where so many invitations are open that nobody looks through them."""
     rows = tx.scoped(caller.tenant_id).invitations
-    ends = rows.pick("expires", state=InvitationState.OPEN)
+    ends = rows.column("expires", state=InvitationState.OPEN)
     now = tx.now()
-    if sum(expires > now for (expires,) in ends) >= _MOST_OPEN:
+    if sum(expires > now for expires in ends) >= _MOST_OPEN:
         raise Conflict(
             f"{_MOST_OPEN} invitations are open.", remedy="Take back those that nobody needs."
         )

@@ -119,7 +119,7 @@ def _check_owner_stays(tx: Transaction, membership: Membership, name: str) -> No
         return
     _check_provider_stays(tx, membership)
     rows = tx.scoped(membership.tenant_id).memberships
-    owners = [user for (user,) in rows.pick("user_id", role=MemberRole.OWNER)]
+    owners = rows.column("user_id", role=MemberRole.OWNER)
     others = [user for user in owners if user != membership.user_id]
     if not tx.users.list(id=others, archived=False, limit=1):
         raise Conflict(

@@ -44,13 +44,13 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
     caller.require_provider()
     with store.read() as tx:
         tables = tx.unscoped()
-        users = Counter(tenant for (tenant,) in tables.memberships.pick("tenant_id"))
-        applications = Counter(tenant for (tenant,) in tables.applications.pick("tenant_id"))
+        users = Counter(tables.memberships.column("tenant_id"))
+        applications = Counter(tables.applications.column("tenant_id"))
         work = [_Work(*row) for row in tables.tasks.pick(*_Work.names())]
         tasks = Counter(task.tenant_id for task in work)
         training = Counter(task.tenant_id for task in work if task.is_training)
         waiting = Counter(task.tenant_id for task in work if task.state == TaskState.WAITING)
-        open_jobs = {id for (id,) in tables.jobs.pick("id", state=_OPEN)}
+        open_jobs = set(tables.jobs.column("id", state=_OPEN))
         cost = _sums((task.tenant_id, task.cost) for task in work)
         of_open = [task for task in work if task.job_id in open_jobs]
         open_cost = _sums((task.tenant_id, task.cost) for task in of_open)

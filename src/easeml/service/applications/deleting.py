@@ -29,7 +29,7 @@ def dependents(store: Store, caller: Caller, application_id: str) -> Dependents:
         application = tables.applications.get(application_id)
         here: dict[str, Any] = {"application_id": application_id}
         found = tables.jobs.list(application_id=application_id, limit=None)
-        people = [user for (user,) in tables.shares.pick("user_id", **here)]
+        people = tables.shares.column("user_id", **here)
         others = tables.applications.list(
             version_id=application.version_id, deleted=None, limit=None
         )

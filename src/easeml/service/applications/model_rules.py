@@ -1,5 +1,6 @@
-"""What every model of an application has to keep, and what proposes for its search: looked at, and
-changed at any time.
+"""What every model of an application has to keep, and what proposes for its search.
+
+Both are looked at, and changed at any time.
 """
 
 from dataclasses import replace
@@ -167,8 +168,7 @@ def _unlikely(
     measured = model_limits.measured_arms(tables, models, arms)
     known = [arm_of(registry, candidate) for candidate in candidates]
     chances = feasible.chances(known, measured, limits)
-    tried = tables.tasks.pick("candidate_id", job_id=job.id, kind=TaskGroup.TRAIN)
-    was_tried = {candidate_id for (candidate_id,) in tried}
+    was_tried = set(tables.tasks.column("candidate_id", job_id=job.id, kind=TaskGroup.TRAIN))
     found = []
     for candidate, chance in zip(candidates, chances, strict=True):
         if candidate.id not in was_tried and chance < feasible.UNLIKELY:

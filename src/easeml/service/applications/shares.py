@@ -69,7 +69,7 @@ def _of_labeller(tx: Transaction, caller: Caller, but: set[str]) -> list[Share]:
     tables = tx.scoped(caller.tenant_id)
     since = tables.memberships.list(user_id=caller.user_id, limit=1)[0].created
     shares = []
-    for (id,) in tables.applications.pick("id", deleted=None):
+    for id in tables.applications.column("id", deleted=None):
         if id not in but:
             user_id, role = caller.user_id, ShareRole.LABELLER
             shares.append(Share("", caller.tenant_id, id, user_id, role, since))

@@ -99,8 +99,8 @@ def unused(store: Store, caller: Caller, *, limit: Limit = 5) -> UnusedDatasets:
     """Return the newest datasets that no application was made of, the newest first."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        used = {dataset_id for (dataset_id,) in tables.applications.pick("dataset_id")}
-        ids = [id for (id,) in tables.datasets.pick("id") if id not in used]
+        used = set(tables.applications.column("dataset_id"))
+        ids = [id for id in tables.datasets.column("id") if id not in used]
         newest = tables.datasets.list(id=ids[-limit:], newest_first=True, limit=None)
         return UnusedDatasets(items=_show_all(tables, newest))
 

@@ -29,8 +29,8 @@ def of_application(tables: Tables, application_id: str) -> list[Gate]:
 
 def gated(tables: Tables, application_ids: list[str]) -> set[str]:
     """Return which of these applications have a gate."""
-    found = tables.gates.pick("application_id", application_id=application_ids, ended=False)
-    return {application_id for (application_id,) in found}
+    found = tables.gates.column("application_id", application_id=application_ids, ended=False)
+    return set(found)
 
 
 def ledger_of(gate: Gate) -> Ledger:

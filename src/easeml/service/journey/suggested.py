@@ -36,10 +36,10 @@ def not_recorded(
     tables: Tables, application: Application, actions: Sequence[Action]
 ) -> list[Action]:
     """Return the actions that were not suggested yet about the data as it is."""
-    told = tables.suggestions.pick(
+    told = tables.suggestions.column(
         "kind", application_id=application.id, version_id=application.version_id
     )
-    known = {kind for (kind,) in told}
+    known = set(told)
     return [action for action in actions if action.kind not in known]
 
 

@@ -279,7 +279,7 @@ def _count(tx: Transaction, rollout: Rollout, news: _News) -> None:
     tables = tx.scoped(rollout.tenant_id)
     # The roll-out was written before this, which others wait for: what they counted is seen here.
     ids = [row.id for row in news.ready]
-    left = {id for (id,) in tables.production_rows.pick("id", id=ids, counted=False)}
+    left = set(tables.production_rows.column("id", id=ids, counted=False))
     truths = _truths_of(tables, rollout, [row for row in news.ready if row.id in left])
     by_id = {row.id: row for row in news.ready}
     ready = [by_id[id] for id in truths]

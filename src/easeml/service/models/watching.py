@@ -234,8 +234,7 @@ def _number_since(tables: Tables, application: Application) -> int:
 
 def _last_look(tables: Tables, application: Application) -> float:
     """Return when a look at the model that serves was last asked for, 0 for never."""
-    versions = tables.versions.pick("id", dataset_id=application.dataset_id)
-    ids = [version_id for (version_id,) in versions]
+    ids = tables.versions.column("id", dataset_id=application.dataset_id)
     last = 0.0
     for task in tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None):
         told = Looked.from_json(task.payload) if task.spec_kind == tools.KIND else Looked()

@@ -228,10 +228,7 @@ def _records(tx: Transaction) -> dict[str, contract.Record]:
 
 def _failures(tx: Transaction) -> Counter[str]:
     tables = tx.unscoped()
-    ids = [
-        id
-        for (id,) in tables.tasks.pick("candidate_id", kind=TaskGroup.TRAIN, state=TaskState.FAILED)
-    ]
+    ids = tables.tasks.column("candidate_id", kind=TaskGroup.TRAIN, state=TaskState.FAILED)
     model = dict(tables.candidates.pick("id", "model", id=ids[-500:])) if ids else {}
     return Counter(model[id] for id in ids if id in model)
 

@@ -67,7 +67,7 @@ def _fails_always(tx: Transaction, module: Module) -> bool:
     """Whether programs did wrong in each of their first runs, of all tenants."""
     tables = tx.unscoped()
     if module.kind == "model":
-        used = [id for (id,) in tables.candidates.pick("id", model=module.name)]
+        used = tables.candidates.column("id", model=module.name)
     else:
         behind = f"+{module.name}-"
         used = [id for id, name in tables.candidates.pick("id", "name") if behind in name]

@@ -140,7 +140,7 @@ class MachineImages:
             return []
         needed: set[str] = set()
         with self.store.read() as tx:
-            used = {name for (name,) in tx.unscoped().candidates.pick("model")}
+            used = set(tx.unscoped().candidates.column("model"))
             for mark in tx.module_marks.list(limit=None):
                 is_used = mark.id in used or not mark.archived
                 if mark.source and is_used and mark.state != ModuleState.FAILED:

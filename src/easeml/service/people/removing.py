@@ -76,7 +76,7 @@ def _settle(tx: Transaction, caller: Caller, user: User, data: DataChoice, to: s
     if data == DataChoice.KEEP:
         return []
     tables = tx.scoped(user.tenant_id)
-    owners = [id for (id,) in tables.memberships.pick("user_id", role=MemberRole.OWNER)]
+    owners = tables.memberships.column("user_id", role=MemberRole.OWNER)
     if owners != [user.id]:
         raise Conflict(
             f"{user.name} has no tenant that is theirs alone.",

@@ -48,9 +48,9 @@ def _is_known(tables: Tables, application_id: str, told: list[records.Feedback])
     ids = [f"{one.request_id}.{one.row:06}" for one in told if one.request_id]
     keys = [one.key for one in told if one.key]
     rows = tables.production_rows
-    by_id = {id for (id,) in rows.pick("id", application_id=application_id, id=ids)} if ids else {}
-    by_key = rows.pick("key", application_id=application_id, key=keys) if keys else []
-    known_keys = {key for (key,) in by_key}
+    by_id = set(rows.column("id", application_id=application_id, id=ids)) if ids else set[str]()
+    by_key = rows.column("key", application_id=application_id, key=keys) if keys else []
+    known_keys = set(by_key)
     found = []
     for one in told:
         found.append(one.key in known_keys or f"{one.request_id}.{one.row:06}" in by_id)

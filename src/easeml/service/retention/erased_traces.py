@@ -146,7 +146,7 @@ def _find_work(tables: Tables, application: Application, found: Found) -> None:
             items.append(item.id)
     found.work_items += items
     if items:
-        found.work_answers += [id for (id,) in tables.work_answers.pick("id", item_id=items)]
+        found.work_answers += tables.work_answers.column("id", item_id=items)
 
 
 def _find_results(tables: Tables, dataset: Dataset, found: Found) -> None:
@@ -154,12 +154,12 @@ def _find_results(tables: Tables, dataset: Dataset, found: Found) -> None:
     if not found.versions and not found.production_rows:
         return
     applications = [one.id for one in found.applications]
-    job_ids = [id for (id,) in tables.jobs.pick("id", application_id=applications)]
-    version_ids = [id for (id,) in tables.versions.pick("id", dataset_id=dataset.id)]
-    tasks = [id for (id,) in tables.tasks.pick("id", subject=[*applications, *version_ids])]
-    tasks += [id for (id,) in tables.tasks.pick("id", job_id=job_ids)] if job_ids else []
+    job_ids = tables.jobs.column("id", application_id=applications)
+    version_ids = tables.versions.column("id", dataset_id=dataset.id)
+    tasks = tables.tasks.column("id", subject=[*applications, *version_ids])
+    tasks += tables.tasks.column("id", job_id=job_ids) if job_ids else []
     found.tasks = sorted(set(tasks))
-    models = [id for (id,) in tables.models.pick("id", application_id=applications)]
+    models = tables.models.column("id", application_id=applications)
     subjects = [*applications, *version_ids, *found.tasks, *models]
     for id, kind in tables.reports.pick("id", "kind", subject=subjects):
         if kind != _ERASURE:

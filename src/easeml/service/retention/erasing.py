@@ -107,12 +107,12 @@ def record(
         told |= {"models": len(report.models), "name": dataset.name}
         tx.events.append("data.erased", dataset.id, told, task.tenant_id)
     tables.tasks.update(task.id, result={"report": report.model_dump()})
-    forget_question(tables, task)
+    forget_question(tables, task, spec["where"])
 
 
-def forget_question(tables: Tables, task: Task) -> None:
-    """Forget what rows were known by: it is the very data that is to be erased."""
-    payload = {**task.payload, "where": dict.fromkeys(task.payload["where"], "(erased)")}
+def forget_question(tables: Tables, task: Task, where: Mapping[str, str]) -> None:
+    """Forget the values that rows were known by: they are the very data that is to be erased."""
+    payload = {**task.payload, "where": dict.fromkeys(where, "(erased)")}
     tables.tasks.update(task.id, payload=payload)
 
 
@@ -183,8 +183,8 @@ def _steps(tables: Tables, versions: list[DatasetVersion]) -> list[dict[str, Any
 def _has_slice(tables: Tables, version: DatasetVersion) -> bool:
     if version.operation.name != OperationName.FEED:
         return False
-    payloads = tables.tasks.pick("payload", subject=version.id)
-    return any(payload.get("where") for (payload,) in payloads)
+    payloads = tables.tasks.column("payload", subject=version.id)
+    return any(payload.get("where") for payload in payloads)
 
 
 def _models(tables: Tables, found: Found) -> list[TrainedModel]:
@@ -193,7 +193,7 @@ def _models(tables: Tables, found: Found) -> list[TrainedModel]:
     for version_id, said in found.versions.items():
         if set(said["roles"]) & set(ROLES):
             learnt.append(version_id)
-    ids = [id for (id,) in tables.jobs.pick("id", version_id=learnt)] if learnt else []
+    ids = tables.jobs.column("id", version_id=learnt) if learnt else []
     models = tables.models.list(job_id=ids, limit=None) if ids else []
     return [one for one in models if any(getattr(one, name) for name in _FILES)]
 

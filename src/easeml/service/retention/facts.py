@@ -50,7 +50,7 @@ def read(tx: Transaction, settings: Settings) -> Facts:
     rules = {id: in_force(asked.get(id), settings) for id, _ in there}
     live = {model_id for _, model_id in there}
     needed = live | _served(tables, live, settings, tx.now()) | _compared(tables)
-    needed |= {id for (id,) in tables.retirements.pick("id", kept=True)}
+    needed |= set(tables.retirements.column("id", kept=True))
     if settings.keep_model_days:
         needed |= tx.events.subjects(EXPORTED, tx.now() - settings.keep_model_days * DAY)
     return Facts(models, needed | _worked_on(tables), rules)
@@ -85,7 +85,7 @@ def _compared(tables: Tables) -> set[str]:
     """Return the models of roll-outs that run, and those that a gate's ledger names."""
     running = tables.rollouts.pick("model_id", "against_id", state=RolloutState.RUNNING)
     found = {id for pair in running for id in pair}
-    return found | _named(ledger for (ledger,) in tables.gates.pick("ledger", ended=False))
+    return found | _named(tables.gates.column("ledger", ended=False))
 
 
 def _worked_on(tables: Tables) -> set[str]:

@@ -87,7 +87,7 @@ def last(tx: Transaction) -> Collected | None:
 def _let_go(tx: Transaction, settings: Settings) -> Due:
     """Let go what is due by now: it is read again, while no application changes what it serves."""
     tables = tx.unscoped()
-    ids = [id for (id,) in tables.applications.pick("id", deleted=None)]
+    ids = tables.applications.column("id", deleted=None)
     tables.applications.hold_all(ids)
     found = due.find(tx, settings)
     sizes = {item.id: item.size for item in found.items}

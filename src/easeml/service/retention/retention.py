@@ -130,10 +130,10 @@ def stored(tx: Transaction) -> list[Amount]:
 def _kinds(tables: Tables) -> dict[str, KeptKind]:
     """Return the kind of each digest; where it is several, the one that keeps it longest."""
     found: dict[str, KeptKind] = {}
-    for (files,) in tables.retirements.pick("files", kept=False):
+    for files in tables.retirements.column("files", kept=False):
         found.update(dict.fromkeys(files.to_json().values(), KeptKind.RETIRED))
-    found.update((log, KeptKind.LOGS) for (log,) in tables.attempts.pick("log"))
-    for (value,) in tables.reports.pick("value", kind=KIND):
+    found.update((log, KeptKind.LOGS) for log in tables.attempts.column("log"))
+    for value in tables.reports.column("value", kind=KIND):
         found[Predicted.from_json(value).artefact] = KeptKind.RESULTS
     for row in tables.models.pick(*FILES):
         named = dict(zip(FILES, row, strict=True))

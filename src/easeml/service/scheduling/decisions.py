@@ -53,7 +53,7 @@ def _jobs_of(tx: Transaction, caller: Caller, application: str | None) -> set[st
             where=application,
             remedy="Give its id or its name; easeml app list shows both.",
         )
-    return {id for (id,) in tables.jobs.pick("id", application_id=found.id)}
+    return set(tables.jobs.column("id", application_id=found.id))
 
 
 def _of_all(tx: Transaction, after: int, latest: int | None, limit: int) -> list[Numbered]:

@@ -34,7 +34,7 @@ def read(store: Store) -> History:
 def _most_devices(tx: Transaction) -> int:
     """Return how many tasks of the search ran at once, at most."""
     tables = tx.unscoped()
-    searched = {id for (id,) in tables.tasks.pick("id", lane=Lane.SEARCH)}
+    searched = set(tables.tasks.column("id", lane=Lane.SEARCH))
     changes: list[tuple[float, int]] = []
     ended = [AttemptState.DONE, AttemptState.FAILED]  # a lost one ends when it is missed
     attempts = tables.attempts.pick("task_id", "started", "finished", state=ended)

@@ -202,7 +202,7 @@ def _state_shown(jobs: Sequence[Job]) -> str:
 
 def _losses(tables: Tables, since: float, now: float) -> LossCurve:
     """Return the losses since then of the searches that are not over."""
-    ids = [id for (id,) in tables.jobs.pick("id", state=SEARCHED_JOBS)]
+    ids = tables.jobs.column("id", state=SEARCHED_JOBS)
     if not ids:
         return loss_curve([], since, now)
     found = tables.tasks.pick(

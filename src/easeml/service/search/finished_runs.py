@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from easeml.contract import measures
 from easeml.contract.states import TaskGroup, TaskState
 from easeml.store import Store, Transaction
 from easeml.store.records import Event, Task
@@ -65,9 +66,9 @@ def _run(tx: Transaction, event: Event, task: Task) -> FinishedRun:
     metrics = {"device_seconds": task.cost}
     if task.quality is not None:
         metrics["quality"] = task.quality
-    value = task.measure.get("value")
-    if isinstance(value, int | float):
-        metrics[f"validation_{task.objective.partition('(')[0]}"] = float(value)
+    measure = measures.kept(task.measure)
+    if measure is not None:
+        metrics[f"validation_{task.objective.partition('(')[0]}"] = measure.value
     tags = {
         "easeml.tenant": tenant.name,
         "easeml.application_id": application.id,

@@ -72,10 +72,9 @@ def _point(result: Result, name: str, *, is_promoted: bool) -> ProgressPoint:
 
 def _promoted(tables: Tables, application_id: str) -> set[str]:
     """Return the ids of the tasks whose models went live."""
-    went_live = tables.promotions.pick(
+    models = tables.promotions.column(
         "model_id", application_id=application_id, state=PromotionState.LIVE
     )
-    models = [model_id for (model_id,) in went_live]
     if not models:
         return set()
-    return {task_id for (task_id,) in tables.models.pick("task_id", id=models)}
+    return set(tables.models.column("task_id", id=models))

@@ -13,8 +13,8 @@ from easeml.store.records import Job, Task
 
 def spent_seconds(tables: Tables, job_id: str) -> float:
     """Return the device seconds of the training tasks of a job that have ended, in whatever way."""
-    ended = tables.tasks.pick("cost", job_id=job_id, kind=TaskGroup.TRAIN, state=ENDED_TASKS)
-    return sum(cost for (cost,) in ended)
+    ended = tables.tasks.column("cost", job_id=job_id, kind=TaskGroup.TRAIN, state=ENDED_TASKS)
+    return sum(ended)
 
 
 def stop_what_reached_its_limit(tx: Transaction) -> list[Task]:

@@ -68,7 +68,7 @@ def write_decision(
 def _slowest_pace(tx: Transaction) -> float:
     """Return how many times as long a run takes on the slowest device: which one it gets is open."""
     running = {"kind": ProcessKind.WORKER, "state": ProcessState.RUNNING}
-    return max((pace for (pace,) in tx.processes.pick("pace", **running)), default=1.0)
+    return max(tx.processes.column("pace", **running), default=1.0)
 
 
 def within_limits(tx: Transaction, job: Job) -> bool:

@@ -116,7 +116,7 @@ def _check_limits(tx: Transaction, tables: Tables, job: Job) -> None:
     if terms.devices is not None and under_way >= terms.devices:
         text = f"Your quota of {terms.devices} devices is in use."
         raise OverQuota(text, where="devices", remedy=_ASK)
-    spent = sum(cost for (cost,) in tables.jobs.pick("cost", state=SEARCHED_JOBS))
+    spent = sum(tables.jobs.column("cost", state=SEARCHED_JOBS))
     if terms.seconds is not None and spent >= terms.seconds:
         text = f"Your quota of {terms.seconds:g} device seconds is used up."
         raise OverQuota(text, where="seconds", remedy=_ASK)

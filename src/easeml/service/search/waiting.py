@@ -171,8 +171,10 @@ def _cheapest_left(tables: Tables, jobs: Sequence[Job]) -> dict[str, float]:
     hurried = [job.id for job in running if job.limits.deadline is not None]
     if not hurried:
         return {}
-    tasks = tables.tasks.pick("candidate_id", job_id=hurried, kind=TaskGroup.TRAIN, state=_COUNTED)
-    tried = {candidate_id for (candidate_id,) in tasks}
+    tasks = tables.tasks.column(
+        "candidate_id", job_id=hurried, kind=TaskGroup.TRAIN, state=_COUNTED
+    )
+    tried = set(tasks)
     candidates = tables.candidates.pick("id", "job_id", "predicted_cost", job_id=hurried)
     cheapest: dict[str, float] = {}
     for id, job_id, predicted in candidates:

@@ -110,8 +110,8 @@ def _promise(items: list[WorkItem]) -> float:
 
 
 def _seconds_given(tables: Tables, application: Application) -> float:
-    given = tables.work_answers.pick("seconds", application_id=application.id, way=WorkWay.ANSWER)
-    return sum(seconds for (seconds,) in given)
+    given = tables.work_answers.column("seconds", application_id=application.id, way=WorkWay.ANSWER)
+    return sum(given)
 
 
 def counts(items: list[WorkItem]) -> dict[str, int]:

@@ -35,7 +35,7 @@ def of_application(tables: Tables, application: Application) -> Standing:
 
 def settled(tables: Tables, items: Collection[WorkItem]) -> dict[str, str]:
     """Return the value that counts of each item: an owner's before those of others."""
-    experts = {user for (user,) in tables.memberships.pick("user_id", role=MemberRole.OWNER)}
+    experts = set(tables.memberships.column("user_id", role=MemberRole.OWNER))
     found = of_items(tables, [item.id for item in items])
     return {item: journey.settled(answers, experts) for item, answers in found.items()}
 
