@@ -17,7 +17,12 @@ from easeml.service.accounts import keys
 from easeml.store import Store
 from easeml.web import create_pages, session
 
-ABOUT_MODEL = {("GET", "/v2/models/{application_id}"), ("GET", "/v2/models/{application_id}/ready")}
+ABOUT_MODEL = {
+    ("GET", "/v2/models/{application_id}"),
+    ("GET", "/v2/models/{application_id}/ready"),
+    ("GET", "/v2/models/{application_id}/versions/{model_id}"),
+    ("GET", "/v2/models/{application_id}/versions/{model_id}/ready"),
+}
 OF_PREDICTIONS = {*PREDICTING, *ABOUT_MODEL}
 DAY = 86400.0
 

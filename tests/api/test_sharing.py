@@ -26,7 +26,10 @@ VIEWER = {
     ("POST", f"{HERE}/invocations"),
     ("GET", "/v2/models/{application_id}"),
     ("GET", "/v2/models/{application_id}/ready"),
+    ("GET", "/v2/models/{application_id}/versions/{model_id}"),
+    ("GET", "/v2/models/{application_id}/versions/{model_id}/ready"),
     ("POST", "/v2/models/{application_id}/infer"),
+    ("POST", "/v2/models/{application_id}/versions/{model_id}/infer"),
     ("GET", "/api/v1/jobs/{job_id}"),
     ("GET", "/api/v1/jobs/{job_id}/progress"),
     ("GET", "/api/v1/tasks/{task_id}"),
@@ -40,6 +43,7 @@ PREDICTING = (
     ("POST", f"{HERE}/predict"),
     ("POST", f"{HERE}/invocations"),
     ("POST", "/v2/models/{application_id}/infer"),
+    ("POST", "/v2/models/{application_id}/versions/{model_id}/infer"),
 )
 
 

@@ -268,7 +268,7 @@ def test_a_kill_leaves_the_old_version_or_the_new_one(
     claimed = claim(store)  # this worker dies with what it did
     assert claimed
     with monkeypatch.context() as patch:
-        patch.setattr(changes, "_add_job", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
+        patch.setattr(changes, "add_job", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
         with pytest.raises(RuntimeError):
             do(store, desk.folder / "killed", *claimed)
     assert desk.application == before

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,11 +80,11 @@ def test_a_file_that_is_cut_off_while_it_is_written_is_not_there(
     out = tmp_path / name
     out.write_text("as it was")
 
-    def fail(*_: object, **__: object) -> None:
+    def cut_off(*_: object, **__: object) -> Iterator[bytes]:
+        yield b"the first part"
         raise KeyboardInterrupt
 
-    for writer in ("_write_csv", "_write_json_lines", "shutil.copyfile"):
-        monkeypatch.setattr(f"easeml.cli.predicted_table.{writer}", fail)
+    monkeypatch.setattr("easeml.data.as_stream", cut_off)
     with pytest.raises(KeyboardInterrupt):
         write_as(tmp_path / "rows.parquet", out)
     assert out.read_text() == "as it was"

@@ -18,7 +18,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.applications import endpoints
 
 _MODEL = "/models/{application_id}"
-_VERSION = f"{_MODEL}/versions/{{version}}"
+_VERSION = f"{_MODEL}/versions/{{model_id}}"
 
 v2 = APIRouter(prefix=V2, tags=["protocols"])
 mlflow = APIRouter(tags=["protocols"])
@@ -56,7 +56,7 @@ def get_ready(here: Here) -> Response:
     return JSONResponse({"ready": is_ready}, 200 if is_ready else 503)
 
 
-@v2.get(_VERSION, include_in_schema=False)
+@v2.get(_VERSION)
 @v2.get(_MODEL)
 def get_metadata(request: Request, here: Here, asker: Asker, application_id: str) -> dict[str, Any]:
     """Tell inputs and outputs of an application's endpoint; its version is the live model's id."""
@@ -66,7 +66,7 @@ def get_metadata(request: Request, here: Here, asker: Asker, application_id: str
     return inference.metadata(application_id, versions, found.schema_in, found.schema_out)
 
 
-@v2.get(f"{_VERSION}/ready", include_in_schema=False)
+@v2.get(f"{_VERSION}/ready")
 @v2.get(f"{_MODEL}/ready")
 def get_model_ready(
     request: Request, here: Here, asker: Asker, application_id: str
@@ -79,7 +79,10 @@ def get_model_ready(
     return {"name": application_id, "ready": True}
 
 
-@v2.post(f"{_VERSION}/infer", include_in_schema=False)
+@v2.post(
+    f"{_VERSION}/infer",
+    openapi_extra=_body(**{"application/json": _TENSORS}),
+)
 @v2.post(
     f"{_MODEL}/infer",
     openapi_extra=_body(**{"application/json": _TENSORS}),
@@ -91,7 +94,7 @@ async def infer(request: Request, here: Here, asker: Asker, application_id: str)
     Binary tensors (Triton's extension) are taken and given. A version of the model may be named
     (``/versions/MODEL_ID`` before ``/infer``): it has to be the live one.
     """
-    if "version" in request.path_params:
+    if "model_id" in request.path_params:
         found = await run_in_threadpool(endpoints.get, here.store, asker, application_id)
         _check_version(request, found)
     length = request.headers.get(inference.HEADER_LENGTH)
@@ -133,7 +136,7 @@ async def invoke(request: Request, here: Here, asker: Asker, application_id: str
 
 def _check_version(request: Request, found: endpoints.Endpoint) -> None:
     """Raise ``NotFound`` where the address names a version that does not serve."""
-    version = request.path_params.get("version", found.model_id)
+    version = request.path_params.get("model_id", found.model_id)
     if version != found.model_id:
         remedy = f"The version that serves is {found.model_id or 'none yet'}."
         raise NotFound("This version of the model does not serve.", where=version, remedy=remedy)
