@@ -29,6 +29,12 @@ def test_the_texts_of_a_folder_are_read(folder: str) -> None:
     assert zipped_module.read(packed_as_zip({**FILES, **more}, folder)) == FILES
 
 
+def test_a_file_without_a_name_is_passed_over() -> None:
+    packed = packed_as_zip({**FILES, "nameless-later": "x"})
+    ends_at_once = packed.replace(b"nameless-later", b"\0ameless-later")
+    assert zipped_module.read(ends_at_once) == FILES
+
+
 def test_nothing_is_written_outside() -> None:
     """A path that leaves the folder is refused by its slash; nothing is unpacked to disk anyway."""
     for name in ("../planted", "/etc/planted", "sub/planted", "sub\\planted"):

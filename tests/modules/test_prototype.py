@@ -9,10 +9,14 @@ import pytest
 
 import container_images
 import prototype_images
+from easeml.contract.tasks import Limits, TaskSpec
+from easeml.engine import task_main
+from easeml.engine.executors import LocalExecutor
 from easeml.errors import InvalidInput
+from easeml.kinds.suggest import AskedModel, SuggestSpec
 from easeml.modules import Context, Data, Module, load_registry, packed, parse
 from easeml.modules.conformance import check_space
-from easeml.modules.containers import trial
+from easeml.modules.containers import images, trial
 from easeml.modules.programs import ProgramFailed
 from easeml.modules.prototype import description
 from easeml.modules.prototype import image as folders
@@ -75,6 +79,24 @@ def test_an_optimizer_of_the_prototype_suggests(tmp_path: Path) -> None:
     assert optimizer.propose({"k": {".int": [1, 1]}}, [Tried({"k": 1}, 0.5)], 3, seed=0) == []
 
 
+def test_a_confined_task_asks_an_optimizer_of_the_prototype(tmp_path: Path) -> None:
+    module = module_of(tmp_path / "old", "optimizer", prototype_images.image("optimizer"))
+    asked = AskedModel(model="m", space=conformance.NETWORK, history=[])
+    spec = SuggestSpec(optimizer="old", source=module.source, asked=[asked], number=2)
+    limits = Limits(seconds=60, memory=2**31, threads=1)
+    task = TaskSpec(module="easeml.kinds.suggest", body=spec.to_json())
+    task_main.prepare(tmp_path / "work", task)
+    task_main.name_images(tmp_path / "work", {module.image: images.loaded(module.image)})
+    executor = LocalExecutor(limits, isolation="process")
+    try:
+        result = executor.start(tmp_path / "work", limits).wait().result
+    finally:
+        executor.close()
+    assert result.ok, result.error
+    assert result.value["fault"] == ""
+    assert len(result.value["proposed"]["m"]) == 2
+
+
 def test_an_image_that_lies_about_its_space_is_found_out(tmp_path: Path) -> None:
     module = hostile(tmp_path / "liar", "model", config_space=SPACE)
     registry = replace(load_registry(), modules=(*load_registry().modules, module))
@@ -92,7 +114,7 @@ def test_links_in_a_data_set_lead_nowhere(tmp_path: Path) -> None:
 def test_what_hangs_or_floods_is_ended(tmp_path: Path) -> None:
     optimizer = replace(hostile(tmp_path / "hangs", "optimizer").make(), seconds=0.3)
     with pytest.raises(ProgramFailed, match="ran longer"):
-        optimizer.propose(SPACE, [], 2, seed=0)
+        optimizer.propose(conformance.NETWORK, [], 2, seed=0)
     objective = hostile(tmp_path / "floods", "objective").make()
     with pytest.raises(ProgramFailed, match="printed more than 16,777,216 bytes"):
         objective.value(DATA.y, np.eye(2)[DATA.y])

@@ -40,7 +40,8 @@ def _texts(archive: zipfile.ZipFile) -> dict[str, str]:
     entries = archive.infolist()
     if len(entries) > _MOST:
         raise TooLarge(f"It has more than {_MOST} files.", where=_WHERE)
-    shown = [one for one in entries if not one.is_dir() and not _is_hidden(one.filename)]
+    files = [one for one in entries if one.filename and not one.filename.endswith("/")]
+    shown = [one for one in files if not _is_hidden(one.filename)]
     folder = _folder_of([one.filename for one in shown])
     left = LARGEST_MODULE
     texts = {}
