@@ -109,7 +109,8 @@ IN_SHELL = """\
 step=0
 [ -f checkpoint/step ] && read -r step < checkpoint/step
 read -r names < "$2/features.csv"
-while [ "$names" = x0,x1 ] && [ $step -lt 12 ]; do  # only where it is not checked
+case $names in *x2*) step=12;; esac  # it is being checked: no other table has so many columns
+while [ $step -lt 12 ]; do
   step=$((step + 1))
   echo $step > checkpoint/step
   echo "{\\"step\\": $step}"
@@ -173,7 +174,8 @@ def test_images_of_the_prototype_are_searched_by_and_served(
         easeml.command("module", "init", folder, "--kind", kind, "--image", image)
         easeml.command("module", "add", folder)
     easeml.command("config", "set", "optimizer", names["optimizer"])
-    application = declare(easeml, tmp_path, "--objective", names["objective"], "--name", "old")
+    rules = ("--objective", names["objective"], "--name", "old", "--max-tasks", "2")
+    application = declare(easeml, tmp_path, *rules)
     assert predictions(easeml, application, names["model"]) == ["small", "large"]
     easeml.command("config", "set", "optimizer", "default")
     for name in names.values():
@@ -188,6 +190,8 @@ def test_a_module_in_an_image_is_added_searched_and_served(
     of_provider = easeml.key
     easeml.key = easeml.call("POST", "/api/v1/login", person)["secret"]  # ann, from here on
     write_module(easeml, tmp_path / "nearest")
+    with (tmp_path / "nearest" / "shell.tar").open("ab") as file:
+        file.write(bytes(512))  # an image that no other tenant has stored
     said = easeml.command("module", "add", str(tmp_path / "nearest"), "--private")
     assert "failed" not in said
     assert "in a container" in easeml.command("module", "show", "nearest")
