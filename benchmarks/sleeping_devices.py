@@ -154,7 +154,7 @@ class SleepingDevices:
             asked = tx.queue.current([one.attempt.id for one in held])
         for one in held:
             last = self.clock + GRACE
-            if asked[one.attempt.id] and not one.suspended and last < one.ends:
+            if asked[one.attempt.id].to_end and not one.suspended and last < one.ends:
                 one.ends = last
                 one.suspended = True
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from easeml.contract.tasks import TaskResult
 from easeml.engine import task_main
 from easeml.modules.leash import Leash
-from easeml.tracing import span, watch
+from easeml.spans import span
+from easeml.tracing import watch
 
 
 def run(folder: Path) -> TaskResult:

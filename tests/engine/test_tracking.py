@@ -21,6 +21,8 @@ from easeml.store import Store, Tenant
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Task
 from easeml.store.shapes import CandidatePipeline, ModuleConfig, Operation, OperationName
 
+MEASURED = {"value": 0.8, "lower_is_better": False, "in_unit_of_target": False}
+
 
 class Mlflow:
     """Experiments and runs, kept as MLflow's server keeps them."""
@@ -146,7 +148,7 @@ def end_run(store: Store, id: str, state: TaskState = TaskState.DONE) -> None:
             candidate_id="cand_1",
             state=state,
             quality=0.8 if is_done else None,
-            measure={"value": 0.8} if is_done else {},
+            measure=MEASURED if is_done else {},
             error="" if is_done else "it failed",
             cost=1.5,
         )

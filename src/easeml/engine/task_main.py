@@ -21,7 +21,8 @@ from easeml.modules.containers import asking, keeper
 from easeml.modules.leash import waited_seconds
 from easeml.modules.programs import ProgramFailed
 from easeml.service.tasks.kinds import load_kind
-from easeml.tracing import span, watch
+from easeml.spans import span
+from easeml.tracing import watch
 
 SPEC = "spec.json"
 LOG = "log.txt"

@@ -37,6 +37,7 @@ _FILES = (
     "ids.py",
     "namespaces.py",
     "parents.py",
+    "spans.py",
 )
 _LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "skops")
 _SERVING = ("httptools", "starlette", "uvicorn")

@@ -71,7 +71,7 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     """
     from easeml.data import read_version
     from easeml.modules.leash import Leash
-    from easeml.tracing import span
+    from easeml.spans import span
 
     with span("read"):
         version = read_version(inputs / "version")
@@ -103,7 +103,7 @@ def _train(
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
     from easeml.modules.suspicion import suspicions
-    from easeml.tracing import span
+    from easeml.spans import span
 
     frames = {role: getattr(version, role) for role in ROLES}
     curve: list[CurvePoint] = []

@@ -13,7 +13,7 @@ import numpy as np
 
 from easeml.errors import Damaged, InvalidInput
 from easeml.search import spaces
-from easeml.tracing import span
+from easeml.spans import span
 
 from . import manifest
 from .contract import Context, Data, FittedTransform, Predictions, Trained

@@ -7,7 +7,7 @@ runs; ``clocks`` puts all on the database's clock; ``timeline`` and ``chrome`` s
 from easeml.tracing.chrome import chrome_trace
 from easeml.tracing.clocks import Exchange, exchange
 from easeml.tracing.lines import LARGEST_TRACE, Trace, read_trace
-from easeml.tracing.recorder import Recorder, forget, recording, span
+from easeml.tracing.recorder import Recorder
 from easeml.tracing.timeline import Bar, Timeline, Track, timeline_of
 from easeml.tracing.watching import SWITCH, TRACE, watch
 
@@ -23,10 +23,7 @@ __all__ = [
     "Track",
     "chrome_trace",
     "exchange",
-    "forget",
     "read_trace",
-    "recording",
-    "span",
     "timeline_of",
     "watch",
 ]

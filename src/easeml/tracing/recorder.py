@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
 from easeml.tracing.clocks import boot_id
 from easeml.tracing.lines import Line, ProcessLine, SpanLine, written
@@ -62,35 +61,3 @@ class Recorder:
     def text(self, *more: Line) -> bytes:
         """Return all there is as the text of a trace; ``more`` stands after it."""
         return b"".join(map(written, [self.head(), *self.take(), *more]))
-
-
-_current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
-
-
-@contextmanager
-def recording(recorder: Recorder) -> Iterator[None]:
-    """Note the steps of this thread within, wherever ``span`` names one."""
-    before = _current.set(recorder)
-    try:
-        yield
-    finally:
-        _current.reset(before)
-
-
-@contextmanager
-def span(name: str) -> Iterator[None]:
-    """Name a step of the task that this process does; nothing is noted where it does none."""
-    recorder = _current.get()
-    if recorder is None:
-        yield
-        return
-    with recorder.span(name):
-        yield
-
-
-def forget() -> None:
-    """Note no steps any more: this process was forked from one that did."""
-    _current.set(None)
-
-
-os.register_at_fork(after_in_child=forget)

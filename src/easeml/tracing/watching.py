@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from easeml.spans import recording
 from easeml.tracing.lines import LARGEST_TRACE, Line, written
 from easeml.tracing.pace import Pace
-from easeml.tracing.recorder import Recorder, recording
+from easeml.tracing.recorder import Recorder
 from easeml.tracing.sampler import Sampler
 
 SWITCH = "trace"

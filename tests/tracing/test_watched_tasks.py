@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.tracing import SWITCH, TRACE, read_trace, span, timeline_of, watch
+from easeml.spans import span
+from easeml.tracing import SWITCH, TRACE, read_trace, timeline_of, watch
 from easeml.tracing.lines import Trace
 from easeml.tracing.pace import LONGEST, SHARE, Pace, _Clocks
 from easeml.tracing.sampler import EVERY, Sampler
