@@ -41,7 +41,8 @@ def own_marks(name: str) -> list[pytest.MarkDecorator]:
     return marks
 
 
-CASES = [pytest.param(name, marks=own_marks(name)) for name in SCRIPTS if name not in PEERS_ONLY]
+NOT_HERE = PEERS_ONLY | RUN_ELSEWHERE
+CASES = [pytest.param(name, marks=own_marks(name)) for name in SCRIPTS if name not in NOT_HERE]
 
 
 class Lent:

@@ -14,7 +14,7 @@ import pytest
 from easeml.data import ColumnTable, object_array
 from easeml.engine.serving import answers
 from easeml.engine.serving.answers import Answer, Request, Served, answer_each
-from easeml.engine.serving.child import serve
+from easeml.engine.serving.child import answer
 from easeml.engine.serving.frames import encode, receive_frame
 from easeml.modules import Predictions, known_rows
 from easeml.modules.pipeline import TrainedPipeline, fit, load_trained, save
@@ -122,9 +122,7 @@ def test_too_little_memory_for_all_is_enough_for_each(model: Path, monkeypatch: 
     assert [answer.status for answer in found] == [200, 200]
 
 
-def test_a_child_answers_what_came_while_it_was_busy(
-    model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_a_child_answers_what_came_while_it_was_busy(model: Path, monkeypatch: pytest.MonkeyPatch):
     """Over real sockets: a first request is held back in the model until others have come."""
     has_begun, may_end = threading.Event(), threading.Event()
     held_back = row(0)
@@ -138,14 +136,9 @@ def test_a_child_answers_what_came_while_it_was_busy(
         return answer_each(served, requests)
 
     monkeypatch.setattr("easeml.engine.serving.child.answer_each", answer_slowly)
-    for confining in ("configure_logging", "limit_child"):
-        monkeypatch.setattr(f"easeml.engine.serving.child.{confining}", lambda *_, **__: None)
     ours, control = socket.socketpair()
     handing, handed = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    keeper, _ = socket.socketpair()
-    threading.Thread(
-        target=serve, args=(control, handed, keeper, 2**40, tmp_path, "none"), daemon=True
-    ).start()
+    threading.Thread(target=answer, args=(control, handed), daemon=True).start()
     load = {"id": 1, "do": "load", "model_id": "m", "name": "m", "objective": "accuracy"}
     ours.sendall(encode({**load, "folder": str(model), "objective_source": ""}))
     assert receive_frame(ours)[0] == {"id": 1, "error": ""}

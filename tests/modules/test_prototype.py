@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from easeml.modules import Context, Data, Module, load_registry, packed, parse
 from easeml.modules.conformance import check_space
 from easeml.modules.containers import images, trial
 from easeml.modules.programs import ProgramFailed
-from easeml.modules.prototype import description
+from easeml.modules.prototype import description, programs
 from easeml.modules.prototype import image as folders
 from easeml.search import spaces
 from easeml.search.optimizers import Tried, conformance
@@ -70,6 +71,38 @@ def test_an_objective_of_the_prototype_measures(tmp_path: Path) -> None:
     found = objective.values([(np.array([0, 1, 1]), said), (np.array([1, 1, 0]), said)])
     assert found == pytest.approx([2 / 3, 0])
     assert (objective.lower_is_better, objective.needs_probabilities) == (False, False)
+
+
+def test_the_interval_of_a_mean_takes_one_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objective = module_of(tmp_path / "old", "objective", prototype_images.image("objective")).make()
+    calls: list[str] = []
+    run = programs.run
+    monkeypatch.setattr(programs, "run", lambda *a, **k: (calls.append(a[1]), run(*a, **k)))
+    rows = [np.array([0, 1]), np.array([1, 2]), np.array([2, 2, 0])]
+    found = objective.values_of_resamples(DATA.y[:3], np.eye(2)[[0, 0, 0]], rows)
+    right = DATA.y[:3] == 0
+    assert found == pytest.approx([right.mean(), *(right[chosen].mean() for chosen in rows)])
+    assert calls == ["eval"]
+
+
+def test_the_interval_of_another_measure_is_found_by_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objective = module_of(tmp_path / "old", "objective", prototype_images.image("objective")).make()
+
+    def largest(place: Path, *given: Any) -> None:  # no mean of rows, though it tells of each
+        labels = sorted((place / "data" / "actual" / "output").glob("*/label.cat.txt"))
+        values = [path.read_text().strip() for path in labels]
+        lines = [f"{row:06} | {value}" for row, value in enumerate(values)]
+        for line in (*lines, max(values)):
+            given[3](line.encode())
+
+    monkeypatch.setattr(programs, "run", largest)
+    rows = [np.array([0, 1]), np.array([1, 3])] * 15
+    found = objective.values_of_resamples(DATA.y, np.eye(2)[[0, 0, 0, 0]], rows)
+    assert found == [1, *[0, 1] * 10]
 
 
 def test_an_optimizer_of_the_prototype_suggests(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from easeml.lifecycle.result import Progress
 
+_TREES = 100  # of a forest
 _ONE_THREAD = 20_000  # rows below which threads cost more than they save
 
 
@@ -173,7 +174,7 @@ def _members(rows: int, seed: int) -> list[Any]:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    trees: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": seed}
+    trees: dict[str, Any] = {"n_estimators": _TREES, "min_samples_leaf": 2, "random_state": seed}
     trees["n_jobs"] = None if rows < _ONE_THREAD else -1
     return [
         make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
@@ -188,7 +189,7 @@ def _members_for_numbers(rows: int, seed: int) -> list[Any]:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    trees: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": seed}
+    trees: dict[str, Any] = {"n_estimators": _TREES, "min_samples_leaf": 2, "random_state": seed}
     trees["n_jobs"] = None if rows < _ONE_THREAD else -1
     return [
         make_pipeline(StandardScaler(), RidgeCV((0.1, 1.0, 10.0, 100.0, 1000.0))),

@@ -6,9 +6,9 @@ than measuring: all resamples of an interval are one call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,7 +43,6 @@ class ProcessObjective:
     scale: Scale
     seconds: float = MOST_SECONDS
     image: str = ""
-    most_resamples: ClassVar[int] = 1000  # of the rows that an interval is found from
 
     @property
     def needs_probabilities(self) -> bool:
@@ -77,11 +76,36 @@ class ProcessObjective:
 
         Raises ``ProgramFailed`` for what ``eval`` does wrong, named after the module.
         """
+        return self._checked(lambda: self.measure(answers))
+
+    def values_of_resamples(
+        self,
+        actual: NDArray[Any],
+        predicted: NDArray[np.float64],
+        resamples: Sequence[NDArray[np.intp]],
+    ) -> list[float]:
+        """Return the measure of all rows, then those of resamples.
+
+        ``resamples``: the places of the rows of each, which may repeat. Raises as ``values``.
+        """
+        return self._checked(lambda: self.measure_resamples(actual, predicted, resamples))
+
+    def _checked(self, measured: Callable[[], list[float]]) -> list[float]:
         try:
-            found = self.measure(answers)
+            found = measured()
         except (ProgramFailed, InvalidInput) as error:
             raise ProgramFailed(error.message, where=self.name, remedy=error.remedy) from error
         return [self._in_range(value) for value in found]
+
+    def measure_resamples(
+        self,
+        actual: NDArray[Any],
+        predicted: NDArray[np.float64],
+        resamples: Sequence[NDArray[np.intp]],
+    ) -> list[float]:
+        """Return what ``eval`` answers of all rows, then of resamples. Raises as ``measure``."""
+        resampled = [(actual[rows], predicted[rows]) for rows in resamples]
+        return self.measure([(actual, predicted), *resampled])
 
     def measure(self, answers: Sequence[tuple[NDArray[Any], NDArray[np.float64]]]) -> list[float]:
         """Return what one run of ``eval`` answers. Raises as ``runtimes.run``."""

@@ -168,7 +168,7 @@ def _with_interval(
         return value, *_mean_of_classes(known, predicted)
     rows = len(known)
     draws = max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows))
-    resampled = [measure(*one) for one in _resamples(known, predicted, draws)]
+    resampled = [measure(known[chosen], predicted[chosen]) for chosen in _resamples(rows, draws)]
     return value, *_ends(value, resampled)
 
 
@@ -177,20 +177,16 @@ def _of_program(
 ) -> tuple[float, float, float]:
     """Return the value with its interval as ``_with_interval``, in one call of the objective."""
     most = max(_LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM // len(known))
-    number = min(resamples, most, measure.most_resamples)
-    draws = list(_resamples(known, predicted, number))
-    value, *resampled = measure.values([(known, predicted), *draws])
+    draws = list(_resamples(len(known), min(resamples, most)))
+    value, *resampled = measure.values_of_resamples(known, predicted, draws)
     return value, *_ends(value, resampled)
 
 
-def _resamples(
-    known: NDArray[Any], predicted: NDArray[np.float64], draws: int
-) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
-    rows = len(known)
+def _resamples(rows: int, draws: int) -> Iterator[NDArray[np.intp]]:
+    """Give the places of the rows of each resample."""
     random = np.random.default_rng(_SEED)
     for _ in range(draws):
-        chosen = random.integers(rows, size=rows)
-        yield known[chosen], predicted[chosen]
+        yield random.integers(rows, size=rows)
 
 
 def _ends(value: float, resampled: list[float]) -> tuple[float, float]:

@@ -58,6 +58,11 @@ def serve(
         own = Path(tempfile.mkdtemp(dir=models.parent, prefix="child-"))
         # Programs: an uploaded model predicts by one.
         confine(own, Starting.PROGRAMS, isolation, [models])
+    answer(control, handed)
+
+
+def answer(control: socket.socket, handed: socket.socket) -> None:
+    """Do what ``serve`` does, in this process as it is: without limits, confinement and keeper."""
     _Child(control, handed).run()
 
 

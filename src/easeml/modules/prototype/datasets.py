@@ -35,11 +35,12 @@ def write_labels(folder: Path, node: str, of_class: str, codes: NDArray[Any], cl
 def _write(
     folder: Path, classes: dict[str, tuple[str, ...]], node: str, values: Iterable[Value]
 ) -> None:
-    samples = {_name(row): Sample({node: value}) for row, value in enumerate(values)}
+    samples = {name_of_row(row): Sample({node: value}) for row, value in enumerate(values)}
     write_samples(folder, Samples(classes, samples))
 
 
-def _name(row: int) -> str:
+def name_of_row(row: int) -> str:
+    """Return the name of a sample."""
     return f"{row:06}"
 
 
@@ -54,7 +55,9 @@ def read_predictions(
     samples = _read(folder, name)
     found = np.zeros((rows, width))
     for row in range(rows):
-        values = list(samples[_name(row)].values.values()) if _name(row) in samples else []
+        values = (
+            list(samples[name_of_row(row)].values.values()) if name_of_row(row) in samples else []
+        )
         if len(values) != 1:
             raise _wrong(f"row {row} has {len(values)} values; one was to be", name)
         if classes:
