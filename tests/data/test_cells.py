@@ -119,6 +119,11 @@ PNG = base64.b64encode(sample_files.picture("blobs", 0)).decode()
         ([{"x": [True, False]}], "{x: tensor[2]}", "it holds no numbers"),
         ([{"x": [1, None]}], "{x: tensor[2]}", "holds no number (NaN, null or infinite) at [1]"),
         ([{"x": [1, 1e999]}], "{x: tensor[2]?}", "holds no number (NaN, null or infinite) at [1]"),
+        (
+            [{"x": [None, 1e999]}],
+            "{x: tensor[2]?}",
+            "holds no number (NaN, null or infinite) at [1]",
+        ),
         ([{"x": {"a": 1}}], "{x: tensor[2]}", "is not nested lists of numbers (found dict)"),
         ([{"x": []}], "{x: tensor[n]}", "has the shape [0], expected [n]"),
         ([{"x": None}], "{x: tensor[2]}", "row 0, column 'x': the value is missing"),
@@ -132,7 +137,7 @@ PNG = base64.b64encode(sample_files.picture("blobs", 0)).decode()
         ([{"x": 5}], "{x: image[12, 12, 1]}", "is not base64 text of a picture file"),
         ([{"x": PNG}], "{x: image[h, w, 3]}", "has the shape [12, 12, 1], expected [h, w, 3]"),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_what_does_not_fit_is_said_with_row_and_field(
     rows: list[Any], schema: str, said: str

@@ -234,6 +234,29 @@ def test_parquet_types(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table([[1, 2], [3, 4]], ["a.b", "a.b"]),
+        pa.table({"a": [{"b": 1}, {"b": 2}], "a.b": [3, 4]}),
+    ],
+    ids=["named", "nested"],
+)
+def test_a_typed_column_that_is_there_twice_is_told(tmp_path: Path, table: pa.Table) -> None:
+    with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as file:
+        file.write_table(table)
+    with pytest.raises(DatasetError, match=r"'a\.b' occurs more than once \(columns 1, 2\)"):
+        read_table(tmp_path / "t.arrow")
+
+
+def test_structures_in_a_batch_without_rows(tmp_path: Path) -> None:
+    schema = pa.schema({"a": pa.struct({"x": pa.int64(), "y": pa.struct({"z": pa.int64()})})})
+    with pa.ipc.new_file(tmp_path / "t.arrow", schema) as file:
+        file.write_batch(pa.RecordBatch.from_pylist([], schema))
+        file.write_batch(pa.RecordBatch.from_pylist([{"a": {"x": 1, "y": {"z": 2}}}], schema))
+    assert values(read_table(tmp_path / "t.arrow")) == {"a.x": ["1"], "a.y.z": ["2"]}
+
+
 def test_a_column_of_bytes_is_refused_by_name(tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table({"a": [1], "raw": [b"\xff"]}), tmp_path / "t.parquet")
     with pytest.raises(DatasetError, match=r"column 'raw'.*holds bytes"):
@@ -319,6 +342,14 @@ def test_arrays(tmp_path: Path) -> None:
     np.save(tmp_path / "o.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(DatasetError, match="pickle"):
         read_table(tmp_path / "o.npy")
+
+
+def test_an_array_whose_description_is_cut_is_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "t.npy", np.arange(3.0))
+    data = (tmp_path / "t.npy").read_bytes().replace(b"(3,)", b"(3, ")
+    (tmp_path / "t.npy").write_bytes(data)
+    with pytest.raises(DatasetError, match="the arrays cannot be read"):
+        read_table(tmp_path / "t.npy")
 
 
 def test_series_of_several_channels_and_unequal_length(tmp_path: Path) -> None:

@@ -47,6 +47,12 @@ def test_names_of_numbers_are_names(tmp_path: Path, names: str) -> None:
     assert read_table(write(tmp_path, f"{names}\n{rows}")).num_rows == 20
 
 
+def test_a_row_that_is_too_short_is_told_whatever_the_first_row_is(tmp_path: Path) -> None:
+    path = write(tmp_path, "1,a\n3\n" + 12 * "2,b\n")
+    with pytest.raises(DatasetError, match="the header has 2 columns, and this row has 1"):
+        read_table(path)
+
+
 @pytest.mark.skipif(not SHARED.exists(), reason="the tables are not here")
 @pytest.mark.parametrize(("name", "rows"), HEADERLESS.items())
 def test_public_tables_without_a_header(name: str, rows: int) -> None:

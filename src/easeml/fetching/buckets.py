@@ -9,6 +9,8 @@ from easeml.errors import InvalidInput, Unreachable
 from easeml.fetching.connections import Connection
 from easeml.fetching.origin import Origin
 
+_OPTIONS = {"access_key_id", "secret_access_key", "endpoint", "region"}
+
 
 def opened(origin: Origin, connection: Connection) -> tuple[Iterator[bytes], str]:
     """Return the bytes of an object as they come, and its ETag.
@@ -23,11 +25,7 @@ def opened(origin: Origin, connection: Connection) -> tuple[Iterator[bytes], str
         raise InvalidInput(
             "Buckets need the library obstore.", remedy="Install it: pip install 'easeml[cluster]'."
         ) from error
-    options: dict[str, Any] = {}
-    for name in ("access_key_id", "secret_access_key", "endpoint", "region"):
-        value = getattr(connection, name)
-        if value:
-            options[name] = value
+    options = connection.model_dump(include=_OPTIONS, exclude_defaults=True)
     if connection.endpoint.startswith("http://"):
         options["client_options"] = {"allow_http": True}
     store = S3Store(origin.parts.netloc, **options)

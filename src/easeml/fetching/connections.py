@@ -55,8 +55,8 @@ def read_connections(home: Path) -> dict[str, Connection]:
         raise _unreadable("it is no TOML") from error
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(str(step) for step in wrong["loc"])
-        raise _unreadable(f"{place}: {wrong['msg']}" if place else wrong["msg"]) from None
+        place = ".".join(map(str, wrong["loc"]))
+        raise _unreadable(": ".join(filter(None, [place, wrong["msg"]]))) from None
 
 
 def connection_for(
@@ -70,8 +70,8 @@ def connection_for(
     if origin.is_web:
         return None
     for name, connection in connections.items():
-        allowed = "*" in connection.tenants or bool({*tenant} & {*connection.tenants})
-        if allowed and _leads_to(name, connection, origin):
+        is_allowed = not {"*", *tenant}.isdisjoint(connection.tenants)
+        if is_allowed and _leads_to(name, connection, origin):
             return connection
     raise NotAllowed(
         "There is no connection that leads there.",
@@ -87,9 +87,10 @@ def _leads_to(name: str, connection: Connection, origin: Origin) -> bool:
         return False
     if wanted.scheme != "s3":
         return name == wanted.netloc
+    if held.netloc != wanted.netloc:
+        return False
     prefix = held.path.strip("/")
-    key = wanted.path.strip("/")
-    return held.netloc == wanted.netloc and (not prefix or key.startswith(f"{prefix}/"))
+    return not prefix or wanted.path.strip("/").startswith(f"{prefix}/")
 
 
 def _unreadable(why: str) -> InvalidInput:

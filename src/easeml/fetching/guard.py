@@ -23,8 +23,8 @@ _WIRE_SERVER = IPv4Address("168.63.129.16")  # metadata of one cloud, at a publi
 
 def trusted_hosts(setting: str) -> frozenset[str]:
     """Return the hosts that the setting ``outgoing_hosts`` names."""
-    names = [name.strip().lower() for name in setting.split(",")]
-    return frozenset(name for name in names if name)
+    names = [name.strip() for name in setting.lower().split(",")]
+    return frozenset(filter(None, names))
 
 
 class Guarded(httpcore.NetworkBackend):
@@ -48,7 +48,7 @@ class Guarded(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        failure: Exception | None = None
+        failure: Exception = httpcore.ConnectError(f"{host} has no address")
         for address in checked_addresses(host, port, self._trusted):
             try:
                 stream = self._plain.connect_tcp(
@@ -57,7 +57,7 @@ class Guarded(httpcore.NetworkBackend):
                 return _Ending(stream, time.monotonic() + self._seconds)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
-        raise failure or httpcore.ConnectError(f"{host} has no address")
+        raise failure
 
 
 class _Ending(httpcore.NetworkStream):
@@ -92,7 +92,9 @@ class _Ending(httpcore.NetworkStream):
         left = self._ends - time.monotonic()
         if left <= 0:
             raise too_late("it takes too long")
-        return left if timeout is None else min(left, timeout)
+        if timeout is None:
+            return left
+        return min(left, timeout)
 
 
 def checked_addresses(host: str, port: int, trusted: frozenset[str]) -> list[str]:
@@ -107,25 +109,21 @@ def checked_addresses(host: str, port: int, trusted: frozenset[str]) -> list[str
             "There is no such host.", where=host, remedy="See to the spelling."
         ) from error
     addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
-    if host.lower() in trusted:
+    if host.lower() in trusted or all(map(is_public, addresses)):
         return addresses
-    for address in addresses:
-        if not is_public(address):
-            raise NotAllowed(
-                "This host lies in a network of the provider's own.",
-                where=host,
-                remedy="The provider can allow it by name: setting outgoing_hosts.",
-            )
-    return addresses
+    raise NotAllowed(
+        "This host lies in a network of the provider's own.",
+        where=host,
+        remedy="The provider can allow it by name: setting outgoing_hosts.",
+    )
 
 
 def is_public(text: str) -> bool:
     """Whether an address is one of the Internet, whatever form it is written in."""
     address = ip_address(text.partition("%")[0])
-    if isinstance(address, IPv6Address):
-        inner = _inside(address)
-        if inner is not None:
-            return is_public(str(inner))
+    inner = _inside(address)
+    if inner is not None:
+        return is_public(str(inner))
     return (
         address.is_global
         and not address.is_multicast
@@ -134,14 +132,12 @@ def is_public(text: str) -> bool:
     )
 
 
-def _inside(address: IPv6Address) -> IPv4Address | None:
+def _inside(address: IPv4Address | IPv6Address) -> IPv4Address | None:
     """The IPv4 address to which packets for an IPv6 address go, where it holds one."""
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address.sixtofour is not None:
-        return address.sixtofour
-    if address.teredo is not None:
-        return address.teredo[1]
+    if isinstance(address, IPv4Address):
+        return None
     if address in _TRANSLATED:
         return IPv4Address(int(address) & 0xFFFFFFFF)
-    return None
+    if address.teredo is not None:
+        return address.teredo[1]
+    return address.ipv4_mapped or address.sixtofour

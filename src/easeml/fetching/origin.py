@@ -15,11 +15,10 @@ from easeml.errors import InvalidInput
 
 WEB = ("http", "https")
 DATABASES = ("postgresql", "sqlite")
-_LONGEST_ADDRESS = 2_000
+_ADDRESS = re.compile(r"[!-~]{0,2000}")  # ASCII that shows, without blanks
 _LONGEST_QUERY = 20_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_LOWEST_FREE_PORT = 1024  # below it, only what the web uses: no mail, no remote shells
-_WEB_PORTS = (80, 443)
+_OTHERS_PORTS = frozenset(range(1024)) - {80, 443}  # of mail, remote shells, and the like
 # Parameters that let whoever holds the address in: what is kept here is shown to a whole tenant.
 _KEYS = re.compile(
     r"(x-(amz|goog)-(signature|credential|security-token)|signature|sig|token|.*[_-]token"
@@ -64,22 +63,16 @@ def read_origin(address: str, query: str = "", *, is_kept: bool = True) -> Origi
     if len(query) > _LONGEST_QUERY or "\0" in query:
         raise _refused("The query is too long.", "Make a view in the database, and select from it.")
     parts = _parts_of(address)
-    if parts.scheme in WEB:
-        _check_web(parts)
-        if is_kept:
-            _check_keys(parts)
-    elif parts.scheme == "s3":
-        _check_bucket(parts)
-    elif parts.scheme in DATABASES:
-        _check_database(parts, query)
-    else:
+    if parts.scheme not in _CHECKS:
         raise _refused(
             f"Nothing is fetched from {parts.scheme or 'a file'!r}.",
             "Name https://, http://, s3://BUCKET/KEY, postgresql://CONNECTION or "
             "sqlite://CONNECTION; a file is uploaded.",
         )
-    if query and parts.scheme not in DATABASES:
-        raise _refused("Only a database takes a query.", "Leave it out.", where="query")
+    _CHECKS[parts.scheme](parts)
+    if is_kept and parts.scheme in WEB:
+        _check_keys(parts)
+    _check_query(parts.scheme, query)
     return Origin(parts._replace(fragment="").geturl(), query)
 
 
@@ -98,8 +91,7 @@ def check_web_address(address: str) -> SplitResult:
 def _parts_of(address: str) -> SplitResult:
     """Return the parts of what may be an address."""
     address = address.strip()
-    is_text = address.isascii() and address.isprintable() and " " not in address
-    if not is_text or len(address) > _LONGEST_ADDRESS:
+    if not _ADDRESS.fullmatch(address):
         raise _refused(
             "It is no address.", "Write https://HOST/FILE, without blanks; other letters as %C3%A4."
         )
@@ -119,9 +111,8 @@ def _parts_of(address: str) -> SplitResult:
 def _check_web(parts: SplitResult) -> None:
     if not parts.hostname:
         raise _refused("The address names no host.", "Write https://HOST/FILE.")
-    port = parts.port
-    if port is not None and port not in _WEB_PORTS and port < _LOWEST_FREE_PORT:
-        raise _refused(f"Port {port} is not the web's.", "Name 80, 443, or one from 1024 on.")
+    if parts.port in _OTHERS_PORTS:
+        raise _refused(f"Port {parts.port} is not the web's.", "Name 80, 443, or one from 1024 on.")
 
 
 def _check_keys(parts: SplitResult) -> None:
@@ -134,21 +125,39 @@ def _check_keys(parts: SplitResult) -> None:
 
 
 def _check_bucket(parts: SplitResult) -> None:
-    steps = parts.path.strip("/").split("/")
-    if not parts.netloc or not parts.path.strip("/") or parts.query or ".." in steps:
+    key = parts.path.strip("/")
+    is_object = all((parts.netloc, key, not parts.query, ".." not in key.split("/")))
+    if not is_object:
         raise _refused("This names no object of a bucket.", "Write s3://BUCKET/KEY.")
 
 
-def _check_database(parts: SplitResult, query: str) -> None:
-    if not _NAME.fullmatch(parts.netloc) or parts.path.strip("/") or parts.query:
+def _check_database(parts: SplitResult) -> None:
+    is_name = _NAME.fullmatch(parts.netloc) is not None
+    if not is_name or parts.path.strip("/") or parts.query:
         raise _refused(
             "A database is named by its connection alone.",
             f"Write {parts.scheme}://NAME, with a name that your provider tells you.",
         )
-    if not query:
+
+
+_CHECKS = {
+    **dict.fromkeys(WEB, _check_web),
+    "s3": _check_bucket,
+    **dict.fromkeys(DATABASES, _check_database),
+}
+"""What is asked of an address, by its scheme; nothing is fetched from others."""
+
+
+def _check_query(scheme: str, query: str) -> None:
+    """Refuse a database without a query, and a query on anything else."""
+    takes_query = scheme in DATABASES
+    if takes_query == bool(query):
+        return
+    if takes_query:
         raise _refused(
             "A database needs a query.", 'Say which rows: --query "SELECT ...".', where="query"
         )
+    raise _refused("Only a database takes a query.", "Leave it out.", where="query")
 
 
 def _refused(message: str, remedy: str, where: str = "address") -> InvalidInput:

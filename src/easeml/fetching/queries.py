@@ -12,9 +12,10 @@ import io
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -31,6 +32,7 @@ _POWERS = "SELECT rolsuper OR pg_has_role(oid, 'pg_execute_server_program', 'USA
     " OR pg_has_role(oid, 'pg_write_server_files', 'USAGE')" \
     " FROM pg_roles WHERE rolname = current_user"  # fmt: skip
 _IS_OWN = "SELECT count(DISTINCT relname) FROM pg_class WHERE relname = ANY(%s)"
+_IS_OWN_SQLITE = "SELECT count(DISTINCT name) FROM sqlite_master WHERE name IN (?, ?, ?)"
 _READS = (
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -47,7 +49,7 @@ def rows_of(
     Raises ``InvalidInput`` for what is no single question, ``NotAllowed`` for a database that must
     not be asked, ``Unreachable`` for one that does not answer, ``TooLarge`` beyond ``most`` rows.
     """
-    ask = _postgres if origin.parts.scheme == "postgresql" else _sqlite
+    ask = _ASKING[origin.parts.scheme]
     for number, row in enumerate(ask(origin, connection, seconds)):
         if number > most:
             raise TooLarge(f"The query has more than {most:,} rows.", remedy="Ask for fewer.")
@@ -59,7 +61,7 @@ def as_csv(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for number, row in enumerate(rows):
-        writer.writerow([_cell(value) for value in row])
+        writer.writerow(map(_cell, row))
         if number % _AT_ONCE == 0:
             yield text.getvalue().encode()
             text.seek(0)
@@ -68,21 +70,33 @@ def as_csv(rows: Iterable[Sequence[Any]]) -> Iterator[bytes]:
 
 
 def _cell(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, dict | list):
-        return json.dumps(value, default=str)
-    if isinstance(value, bytes | memoryview):
-        raise InvalidInput(
-            "A column holds bytes, which no table of text can.",
-            where="query",
-            remedy="Leave it out, or encode it.",
-        )
+    return _WRITERS.get(type(value), _unchanged)(value)
+
+
+def _unchanged(value: Any) -> Any:
     return value
+
+
+def _refuse(_: Any) -> str:
+    raise InvalidInput(
+        "A column holds bytes, which no table of text can.",
+        where="query",
+        remedy="Leave it out, or encode it.",
+    )
+
+
+_as_json = partial(json.dumps, default=str)
+_WRITERS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda _: "",
+    bool: lambda value: str(value).lower(),
+    date: date.isoformat,
+    datetime: datetime.isoformat,
+    dict: _as_json,
+    list: _as_json,
+    bytes: _refuse,
+    memoryview: _refuse,
+}
+"""How values are written, by their types; others are left to the writer of CSV."""
 
 
 def _postgres(origin: Origin, connection: Connection, seconds: float) -> Iterator[Sequence[Any]]:
@@ -99,11 +113,15 @@ def _postgres(origin: Origin, connection: Connection, seconds: float) -> Iterato
                 yield [column.name for column in cursor.description or ()]
                 yield from cursor
             link.rollback()
-    except psycopg.OperationalError as error:
+    except psycopg.errors.QueryCanceled:
+        raise Unreachable(
+            _too_long(seconds), where=origin.address, remedy="Ask your provider."
+        ) from None
+    except psycopg.OperationalError:
         # What a server says of a connection has its host and user, which are the provider's.
-        is_time = isinstance(error, psycopg.errors.QueryCanceled)
-        why = f"The query took longer than {seconds:,.0f} s." if is_time else "It does not answer."
-        raise Unreachable(why, where=origin.address, remedy="Ask your provider.") from None
+        raise Unreachable(
+            "It does not answer.", where=origin.address, remedy="Ask your provider."
+        ) from None
     except psycopg.Error as error:
         raise _no_question(str(error.diag.message_primary or type(error).__name__)) from None
 
@@ -124,9 +142,7 @@ def _sqlite(origin: Origin, connection: Connection, seconds: float) -> Iterator[
     end = time.monotonic() + seconds
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as link:
-            names = link.execute("SELECT name FROM sqlite_master").fetchall()
-            if {*_OWN_TABLES} <= {name for (name,) in names}:
-                raise _is_own()
+            _check_sqlite(link)
             link.execute("PRAGMA query_only = on")
             link.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
             link.set_authorizer(_may)
@@ -134,21 +150,33 @@ def _sqlite(origin: Origin, connection: Connection, seconds: float) -> Iterator[
             if cursor.description is None:
                 raise _no_question("It asks for no rows.")
             yield [column[0] for column in cursor.description]
-            while rows := cursor.fetchmany(_AT_ONCE):
-                yield from rows
+            yield from cursor
     except sqlite3.OperationalError as error:
         if time.monotonic() > end:
-            why = f"The query took longer than {seconds:,.0f} s."
-            raise Unreachable(why, where=origin.address) from None
+            raise Unreachable(_too_long(seconds), where=origin.address) from None
         raise _no_question(str(error).replace(str(path), path.name)) from None
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise _no_question(str(error)) from None
 
 
+def _check_sqlite(link: sqlite3.Connection) -> None:
+    if link.execute(_IS_OWN_SQLITE, _OWN_TABLES).fetchone() == (len(_OWN_TABLES),):
+        raise _is_own()
+
+
 def _may(action: int, first: str | None, second: str | None, *_: str | None) -> int:
     """What a query may do: read tables, and call functions that reach no file."""
     is_call = action == sqlite3.SQLITE_FUNCTION and second not in _FUNCTIONS_REFUSED
-    return sqlite3.SQLITE_OK if action in _READS or is_call else sqlite3.SQLITE_DENY
+    if is_call or action in _READS:
+        return sqlite3.SQLITE_OK
+    return sqlite3.SQLITE_DENY
+
+
+_ASKING = {"postgresql": _postgres, "sqlite": _sqlite}
+
+
+def _too_long(seconds: float) -> str:
+    return f"The query took longer than {seconds:,.0f} s."
 
 
 def _no_question(why: str) -> InvalidInput:

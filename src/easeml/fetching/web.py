@@ -34,7 +34,7 @@ class Answered:
 
     def __init__(self, response: httpcore.Response):
         self._response = response
-        headers = {name.lower(): value.decode("latin-1") for name, value in response.headers}
+        headers = _headers(response)
         self.etag = headers.get(b"etag", "")[:200]
         kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
         self.ending = _ENDINGS.get(kind, "")
@@ -45,6 +45,10 @@ class Answered:
     def chunks(self) -> Iterator[bytes]:
         """Give the bytes as they come."""
         yield from self._response.iter_stream()
+
+
+def _headers(response: httpcore.Response) -> dict[bytes, str]:
+    return {name.lower(): value.decode("latin-1") for name, value in response.headers}
 
 
 @contextmanager
@@ -103,8 +107,7 @@ def _check_answer(response: httpcore.Response, origin: Origin) -> None:
 
 def _next(response: httpcore.Response, origin: Origin) -> Origin:
     """Where a redirect leads; it is read as strictly as what a person writes."""
-    headers = {name.lower(): value.decode("latin-1") for name, value in response.headers}
-    target = urljoin(origin.address, headers.get(b"location", ""))
+    target = urljoin(origin.address, _headers(response).get(b"location", ""))
     following = read_origin(target, is_kept=False)
     if not following.is_web:
         raise NotAllowed("It redirects to what is not of the web.", where=origin.address)

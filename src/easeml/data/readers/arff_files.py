@@ -12,13 +12,16 @@ from easeml.data.errors import DatasetError
 from easeml.data.readers.encoding import encoding_of
 from easeml.data.readers.source import Source
 from easeml.data.types.text_tables import check_names
+from easeml.data.types.values import number_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _DATE = re.compile(r"(?i)^(\s*@attribute\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s+)date\b.*$")
 _COMMENT = re.compile(r"(?i)^(\s*@attribute\s.*\})\s*%.*$")  # behind the labels of an attribute
-_TOLD = {"REAL": "number", "NUMERIC": "number", "INTEGER": "number"}
+_CATEGORY = {"type": "category"}
+_NUMBER = {"type": "number"}
+_TOLD = {"REAL": _NUMBER, "NUMERIC": _NUMBER, "INTEGER": _NUMBER}
 _CELLS = 1 << 20  # that are held as Python values
 
 
@@ -56,13 +59,7 @@ def _table(lines: _Lines, name: str) -> pa.Table:
     try:
         found = arff.load(lines, return_type=arff.DENSE_GEN)
         schema = _schema(found["attributes"], name)
-        rows = iter(found["data"])
-        batches = []
-        while True:
-            batch = _batch(rows, schema)
-            if batch is None:
-                break
-            batches.append(batch)
+        batches = list(_batches(found["data"], schema))
     except arff.ArffException as error:
         said = str(error.message).removesuffix(", at line %d.")
         raise _not_arff(said, name, lines) from error
@@ -83,22 +80,21 @@ def _schema(attributes: list[tuple[str, object]], name: str) -> pa.Schema:
 
     names = check_names([attribute for attribute, _ in attributes], name)
     kinds = [kind for _, kind in attributes]
-    fields = [_field(*column) for column in zip(names, kinds, strict=True)]
-    return pa.schema(fields, metadata={"usual target": names[-1]})
+    return pa.schema(map(_field, names, kinds), metadata={"usual target": names[-1]})
 
 
-def _batch(rows: Iterator[list[object]], schema: pa.Schema) -> pa.RecordBatch | None:
-    """The next rows, as many as are held at once; None where there is none left."""
+def _batches(data: Iterable[list[object]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows, as many as are held at once."""
     import pyarrow as pa
 
-    some = list(islice(rows, max(1, _CELLS // len(schema))))
-    if not some:
-        return None
-    columns = []
-    for column in zip(*some, strict=True):
-        texts = [_text(cell) for cell in column]
-        columns.append(pa.array(texts, pa.string()))
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    rows = iter(data)
+    at_once = max(1, _CELLS // len(schema))
+    while some := list(islice(rows, at_once)):
+        columns = []
+        for column in zip(*some, strict=True):
+            texts = list(map(_text, column))
+            columns.append(pa.array(texts, pa.string()))
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _not_arff(said: str, name: str, lines: _Lines) -> DatasetError:
@@ -112,14 +108,13 @@ def _not_arff(said: str, name: str, lines: _Lines) -> DatasetError:
 def _field(name: str, kind: object) -> pa.Field:
     import pyarrow as pa
 
-    told = "category" if isinstance(kind, list) else _TOLD.get(str(kind).upper())
-    return pa.field(name, pa.string(), metadata={"type": told} if told else None)
+    told = _CATEGORY if isinstance(kind, list) else _TOLD.get(str(kind).upper())
+    return pa.field(name, pa.string(), metadata=told)
 
 
 def _text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        is_exact = value.is_integer() and abs(value) < 1e15
-        return str(int(value)) if is_exact else repr(value)
+        return number_text(value)
     return str(value).strip()

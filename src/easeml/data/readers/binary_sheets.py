@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import IO
 
 _ROW = 0
-_CELLS = range(1, 12)  # BrtCellBlank to BrtFmlaError
+_PLACED = range(12)  # a row, and its cells: BrtCellBlank to BrtFmlaError
 _MORE = 0x80  # another byte of the number follows
 _LONGEST = 1 << 24  # bytes of a record; no cell has as many
 
@@ -22,22 +22,25 @@ def extents(part: IO[bytes]) -> Iterator[tuple[int, int]]:
     ``part``: the stream of ``xl/worksheets/sheetN.bin``. What is no record ends it.
     """
     rows = columns = 0
-    while True:
-        kind = _number(part, 2)
+    for kind, place in _places(part):
+        if kind == _ROW:
+            rows = max(rows, place + 1)
+        else:
+            columns = max(columns, place + 1)
+        yield rows, columns
+
+
+def _places(part: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """The kind of each record of a row or cell, and the number of its row or column."""
+    while (kind := _number(part, 2)) is not None:
         size = _number(part, 4)
-        if kind is None or size is None or size > _LONGEST:
+        if size is None or size > _LONGEST:
             return
         record = part.read(size)
         if len(record) < min(size, 4):
             return
-        place = int.from_bytes(record[:4], "little")
-        if kind == _ROW:
-            rows = max(rows, place + 1)
-        elif kind in _CELLS:
-            columns = max(columns, place + 1)
-        else:
-            continue
-        yield rows, columns
+        if kind in _PLACED:
+            yield kind, int.from_bytes(record[:4], "little")
 
 
 def _number(part: IO[bytes], most: int) -> int | None:

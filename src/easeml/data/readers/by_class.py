@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -21,49 +20,36 @@ PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", "
 _LARGEST = 64 << 20  # bytes of a file
 
 
-@dataclass(frozen=True)
-class Samples:
-    """``kind``: text or picture. ``files``: paths with their classes, sorted."""
-
-    kind: str
-    files: list[tuple[str, str]]
-
-
-def samples_by_class(tree: Tree) -> Samples | None:
-    """The samples of a tree whose files are, nearly all, texts or pictures by class.
-
-    They are below folders of at least two classes.
-    """
-    in_folders = [name for name in tree.files if "/" in name]
-    for kind, suffixes in (("text", TEXTS), ("picture", PICTURES)):
-        found = [name for name in in_folders if name.lower().endswith(suffixes)]
-        classes = [PurePosixPath(name).parent.name for name in found]
-        are_most = 2 * len(found) >= len(tree.files)
-        if are_most and len(set(classes)) > 1:
-            return Samples(kind, list(zip(found, classes, strict=True)))
-    return None
-
-
 def read_samples(path: str | Path, name: str) -> pa.Table:
     """Read texts or pictures by class as a table.
 
-    Texts have the columns ``text`` and ``label``, pictures ``image`` and ``label``.
+    At least half of the files have to be such, in folders of two classes or more. Texts have the
+    columns ``text`` and ``label``, pictures ``image`` and ``label``.
 
     Raises:
         DatasetError: if these are neither, or naming the file that is no picture.
     """
     with open_tree(path) as tree:
-        found = samples_by_class(tree)
-        if found is None:
-            raise DatasetError(
-                "these are neither one table nor texts or pictures by class.",
-                where=name,
-                remedy=(
-                    "Tables, and texts or pictures in a folder for each class, can be learned from."
-                ),
-            )
-        read = text_table if found.kind == "text" else picture_table
-        return read(tree, found.files)
+        for suffixes, read in ((TEXTS, text_table), (PICTURES, picture_table)):
+            classes = _classes(tree, suffixes)
+            are_most = 2 * len(classes) >= len(tree.files)
+            if are_most and len(set(classes.values())) > 1:
+                return read(tree, list(classes.items()))
+    raise DatasetError(
+        "these are neither one table nor texts or pictures by class.",
+        where=name,
+        remedy="Tables, and texts or pictures in a folder for each class, can be learned from.",
+    )
+
+
+def _classes(tree: Tree, suffixes: tuple[str, ...]) -> dict[str, str]:
+    """The files with these endings that are in a folder, each with the folder's name, its class."""
+    classes = {}
+    for path in tree.files:
+        folder = PurePosixPath(path).parent.name
+        if folder and path.lower().endswith(suffixes):
+            classes[path] = folder
+    return classes
 
 
 def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
@@ -74,8 +60,6 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
     Raises:
         DatasetError: naming the file that is no picture.
     """
-    import pyarrow as pa
-
     pictures, shapes = [], []
     for file, _ in files:
         data = tree.read(file, _LARGEST)
@@ -88,9 +72,9 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
                 remedy="Replace or remove it.",
             ) from error
         pictures.append(data)
-    field, column = reported(picture_report("image", shapes, pictures), to_arrow("image", pictures))
-    fields = [field, pa.field("label", pa.string())]
-    return pa.table([column, pa.array([label for _, label in files])], schema=pa.schema(fields))
+    report = picture_report("image", shapes, pictures)
+    field, column = reported(report, to_arrow("image", pictures))
+    return _labelled(field, column, files)
 
 
 def text_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
@@ -100,11 +84,18 @@ def text_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
     """
     import pyarrow as pa
 
-    texts = [" ".join(decoded(tree.read(file, _LARGEST), file)[0].split()) for file, _ in files]
-    told = [
-        pa.field("text", pa.string(), metadata={"type": "text"}),
-        pa.field("label", pa.string()),
-    ]
-    return pa.table(
-        [pa.array(texts), pa.array([label for _, label in files])], schema=pa.schema(told)
-    )
+    texts = []
+    for file, _ in files:
+        text, _ = decoded(tree.read(file, _LARGEST), file)
+        texts.append(" ".join(text.split()))
+    field = pa.field("text", pa.string(), metadata={"type": "text"})
+    return _labelled(field, pa.array(texts), files)
+
+
+def _labelled(field: pa.Field, column: pa.Array, files: Sequence[tuple[str, str]]) -> pa.Table:
+    """The table of a column and the labels of its files."""
+    import pyarrow as pa
+
+    labels = pa.array([label for _, label in files])
+    schema = pa.schema([field, pa.field("label", pa.string())])
+    return pa.table([column, labels], schema=schema)

@@ -64,7 +64,7 @@ def _parquet(source: Source) -> Iterator[parquet.ParquetFile]:
         parquet.ParquetFile(handle, pre_buffer=False, buffer_size=_BUFFER) as file,
     ):
         meta = file.metadata
-        groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
+        groups = map(meta.row_group, range(meta.num_row_groups))
         if sum(group.total_byte_size for group in groups) > LARGEST:
             raise DatasetError(
                 f"it unpacks to more than {LARGEST >> 30} GiB.",
@@ -82,7 +82,7 @@ def read_arrow(source: Source) -> pa.Table:
         source.open() as handle,
         pa.ipc.open_file(handle) as file,
     ):
-        batches = (file.get_batch(number) for number in range(file.num_record_batches))
+        batches = map(file.get_batch, range(file.num_record_batches))
         return text_table(_valid(batches), file.schema, source.name)
 
 

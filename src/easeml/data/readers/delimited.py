@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
+_LINE_END = re.compile(r"[\r\n]")
 _STREAMED = 8 << 20  # bytes from which a file is read in blocks
 _BLOCK = 16 << 20
 _RESERVED = 1 << 30  # bytes: Arrow reserves a block for each column
@@ -40,8 +42,7 @@ def read_csv(source: Source) -> pa.Table:
     Raises: DatasetError: if it is no text table with a header, at least one row, and as many cells
         in each row.
     """
-    is_large = source.path is not None and source.path.stat().st_size >= _STREAMED
-    table = _streamed(source) if is_large else None
+    table = _streamed(source)
     return _whole(source) if table is None else table
 
 
@@ -93,7 +94,7 @@ def _endless(what: str, name: str) -> DatasetError:
 
 
 def _count(batches: Iterator[pa.RecordBatch]) -> int:
-    return sum(batch.num_rows for batch in batches)
+    return sum(map(len, batches))
 
 
 def _head_of(source: Source, encoding: str) -> str:
@@ -106,8 +107,7 @@ def _head_of(source: Source, encoding: str) -> str:
     with io.TextIOWrapper(content, "utf-8", newline="") as file:
         while text := file.read(SAMPLE):
             head += text
-            begun = head.lstrip()
-            if begun and ("\n" in begun or "\r" in begun):
+            if _LINE_END.search(head.lstrip()):
                 return head
             if len(head) > _LONGEST:
                 raise _endless("its first line", source.name)
@@ -132,9 +132,11 @@ def _whole(source: Source) -> pa.Table:
 
 
 def _streamed(source: Source) -> pa.Table | None:
-    """The table of a file that begins like UTF-8 text; None where it has to be read as a whole."""
+    """The table of a large file that begins like UTF-8 text; None for one that is read as a whole."""
     import pyarrow as pa
 
+    if source.path is None or source.path.stat().st_size < _STREAMED:
+        return None
     with source.open() as file:
         head = file.read(SAMPLE) + file.readline()  # the header may be longer than the sample
     sample = head.decode("utf-8", "ignore")
@@ -167,9 +169,8 @@ def _check_rows(rows: int, name: str) -> None:
 
 def _begins_plainly(sample: str) -> bool:
     """Whether text is not packed, and has neither a mark nor empty lines first."""
-    if not sample.strip() or "\0" in sample:
-        return False
-    return sample[0].isprintable() and not sample[0].isspace()
+    first = sample[:1]
+    return first.isprintable() and bool(first.strip()) and "\0" not in sample
 
 
 def _told(encoding: str, source: Source, layout: Layout, head: str = "") -> dict[str | bytes, str]:

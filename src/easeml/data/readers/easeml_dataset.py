@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,10 +84,7 @@ def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> Easem
 def _has_folder(tree: Tree, name: str) -> bool:
     """Whether there is a folder of this name, perhaps only as the folder of a file."""
     within = f"{name}/"
-    for path in (*tree.files, *tree.folders):
-        if path.startswith(within):
-            return True
-    return False
+    return any(path.startswith(within) for path in (*tree.files, *tree.folders))
 
 
 def _check_counterparts(first: Samples, second: Samples, side: str) -> None:
@@ -110,8 +108,8 @@ def write_easeml(path: str | Path, dataset: EasemlDataset) -> None:
         DatasetError: if there is something already, or a label cannot stand on a line of its own.
     """
     path = Path(path)
-    is_empty_folder = path.is_dir() and not any(path.iterdir())
-    if path.exists() and not is_empty_folder:
+    is_taken = any(path.iterdir()) if path.is_dir() else path.exists()
+    if is_taken:
         raise DatasetError(
             "there is something already.",
             where=str(path),
@@ -149,15 +147,9 @@ def _samples(tree: Tree, root: str, *, shapes_only: bool) -> Samples:
         sample, _, rest = path.removeprefix(root).partition("/")
         if rest:
             files[sample][rest] = path
-            continue
-        kind, name = kind_and_name(sample)
-        if kind != ".class.txt":
-            raise DatasetError(
-                "expected sample folders and class files only.",
-                where=path,
-                remedy="Take it away.",
-            )
-        classes[name] = class_labels(tree, path)
+        else:
+            name = _class_name(sample, path)
+            classes[name] = class_labels(tree, path)
     if not files:
         raise DatasetError(
             "there are no sample folders.",
@@ -168,6 +160,18 @@ def _samples(tree: Tree, root: str, *, shapes_only: bool) -> Samples:
     for name in sorted(files):
         samples[name] = _sample(tree, f"{root}{name}", files[name], shapes_only)
     return Samples(classes, samples)
+
+
+def _class_name(file: str, path: str) -> str:
+    """The name of a class by its file; any other file beside the samples is refused."""
+    kind, name = kind_and_name(file)
+    if kind != ".class.txt":
+        raise DatasetError(
+            "expected sample folders and class files only.",
+            where=path,
+            remedy="Take it away.",
+        )
+    return name
 
 
 def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sample:
@@ -182,16 +186,19 @@ def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sam
         if kind == ".links.csv" and not field:
             _check_first_links(links, path)
             links = links_of(tree, path)
-            continue
-        into = groups[node] if field else values
-        is_node_twice = not field and name in groups
-        _check_value_file(kind, name, path, taken=name in into or is_node_twice)
-        if kind == ".cat.txt":
-            into[name] = labels(tree, path)
+        elif field:
+            _check_value_file(kind, name, path, taken=groups[node].keys())
+            groups[node][name] = _value(tree, path, kind, shapes_only)
         else:
-            into[name] = tensor(tree, path, shapes_only=shapes_only)
-
+            _check_value_file(kind, name, path, taken=values.keys() | groups.keys())
+            values[name] = _value(tree, path, kind, shapes_only)
     return Sample({**values, **groups}, links)
+
+
+def _value(tree: Tree, path: str, kind: str, shapes_only: bool) -> Value:
+    if kind == ".cat.txt":
+        return labels(tree, path)
+    return tensor(tree, path, shapes_only=shapes_only)
 
 
 def _check_depth(field: str, path: str) -> None:
@@ -210,15 +217,15 @@ def _check_first_links(links: Any, path: str) -> None:
         )
 
 
-def _check_value_file(kind: str, name: str, path: str, *, taken: bool) -> None:
-    """Refuse a file that holds no value, or one whose name is ``taken`` in its sample."""
+def _check_value_file(kind: str, name: str, path: str, *, taken: Collection[str]) -> None:
+    """Refuse a file that holds no value, or one whose name is ``taken`` in its sample or node."""
     if kind not in (".ten.npy", ".ten.csv", ".cat.txt"):
         raise DatasetError(
             "expected a tensor or a category.",
             where=path,
             remedy="Name it .ten.npy, .ten.csv or .cat.txt.",
         )
-    if taken:
+    if name in taken:
         raise DatasetError(
             f"'{name}' is there twice.",
             where=path,

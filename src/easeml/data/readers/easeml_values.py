@@ -10,10 +10,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, shown
 from easeml.data.readers.file_tree import Tree
-from easeml.schema import Samples, Tensor, TensorShape, Value
+from easeml.schema import Sample, Samples, Tensor, TensorShape, Value
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _SUFFIXES = (".ten.npy", ".ten.csv", ".cat.txt", ".class.txt", ".links.csv")
 _LINK = re.compile(r"([a-z_][0-9a-z_]*)/([0-9]{1,9})\s+([a-z_][0-9a-z_]*)/([0-9]{1,9})")
@@ -38,7 +42,7 @@ def kind_and_name(file: str) -> tuple[str, str]:
 
 def class_labels(tree: Tree, path: str) -> tuple[str, ...]:
     """The labels of a class: lines that are not blank, in their order."""
-    found = tuple(line for line in _lines(tree, path) if line)
+    found = tuple(filter(None, _lines(tree, path)))
     twice = [label for label, count in Counter(found).items() if count > 1]
     if twice:
         raise DatasetError(
@@ -64,19 +68,21 @@ def links_of(tree: Tree, path: str) -> frozenset[tuple[tuple[str, int], tuple[st
     """The links of a sample: ``node/index node/index`` on each line that is not blank."""
     found = set()
     for number, line in enumerate(_lines(tree, path), 1):
-        if not line:
-            continue
-        ends = _LINK.fullmatch(line)
-        if ends is None:
-            message = f"expected 'node/index node/index', found {shown(line)}."
-            raise DatasetError(
-                message,
-                where=f"{path}, line {number}",
-                remedy="Indices are numbers from 0.",
-            )
-        start, i, end, j = ends.groups()
-        found.add(((start, int(i)), (end, int(j))))
+        if line:
+            found.add(_link(line, f"{path}, line {number}"))
     return frozenset(found)
+
+
+def _link(line: str, where: str) -> tuple[tuple[str, int], tuple[str, int]]:
+    ends = _LINK.fullmatch(line)
+    if ends is None:
+        raise DatasetError(
+            f"expected 'node/index node/index', found {shown(line)}.",
+            where=where,
+            remedy="Indices are numbers from 0.",
+        )
+    start, i, end, j = ends.groups()
+    return (start, int(i)), (end, int(j))
 
 
 def _lines(tree: Tree, path: str) -> list[str]:
@@ -90,8 +96,12 @@ def _lines(tree: Tree, path: str) -> list[str]:
         ) from error
     if not text:
         return []
-    without_end = text.removesuffix("\n").removesuffix("\r")
-    return [line.strip() for line in _LINE_END.split(without_end)]
+    return _divided(text.removesuffix("\n").removesuffix("\r"))
+
+
+def _divided(text: str) -> list[str]:
+    """The lines of a text as they are read."""
+    return [line.strip() for line in _LINE_END.split(text)]
 
 
 def tensor(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
@@ -116,18 +126,8 @@ def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
             data = file.read(_HEADER)
     else:
         data = tree.read(path)
-    head = io.BytesIO(data)
-    try:
-        if np.lib.format.read_magic(head) == (1, 0):
-            header = np.lib.format.read_array_header_1_0(head)
-        else:
-            header = np.lib.format.read_array_header_2_0(head)
-    except (ValueError, EOFError, OSError, struct.error, SyntaxError, tokenize.TokenError) as error:
-        raise DatasetError(
-            f"it is no NumPy file: {error}.",
-            where=path,
-        ) from error
-    shape, by_column, kind = header
+    content = io.BytesIO(data)
+    shape, by_column, kind = _npy_header(content, path)
     if kind.newbyteorder("=") != np.float64:
         raise DatasetError(
             f"expected numbers of type float64, found {kind}.",
@@ -136,7 +136,8 @@ def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
         )
     if shapes_only:
         return TensorShape(shape)
-    body = data[head.tell() :]
+
+    body = content.read()
     if len(body) != 8 * prod(shape):
         raise DatasetError(
             f"expected {prod(shape):,} numbers, found {len(body) / 8:,g}.",
@@ -146,10 +147,25 @@ def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
     return numbers.reshape(shape, order="F" if by_column else "C")
 
 
+def _npy_header(file: IO[bytes], path: str) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """The shape, whether columns stand together, and the type; ``file`` is left behind these."""
+    import numpy as np
+
+    try:
+        if np.lib.format.read_magic(file) == (1, 0):
+            return np.lib.format.read_array_header_1_0(file)
+        return np.lib.format.read_array_header_2_0(file)
+    except (ValueError, EOFError, OSError, struct.error, SyntaxError, tokenize.TokenError) as error:
+        raise DatasetError(
+            f"it is no NumPy file: {error}.",
+            where=path,
+        ) from error
+
+
 def _csv(tree: Tree, path: str) -> Tensor:
     import numpy as np
 
-    rows = [line.split(",") for line in _lines(tree, path) if line]
+    rows = [line.split(",") for line in filter(None, _lines(tree, path))]
     if not rows:
         raise DatasetError(
             "there is no number.",
@@ -158,7 +174,7 @@ def _csv(tree: Tree, path: str) -> Tensor:
     width = len(rows[0])
     for number, row in enumerate(rows):
         _check_row(row, width, f"{path}, row {number}")
-    array = np.array([list(map(float, row)) for row in rows])
+    array = np.array(rows, dtype=np.float64)
     return array[0] if len(rows) == 1 else array
 
 
@@ -178,17 +194,20 @@ def write_samples(folder: Path, samples: Samples) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, members in samples.classes.items():
         _write_lines(folder / f"{name}.class.txt", members)
-    for sample_id, sample in samples.samples.items():
-        place = folder / sample_id
-        place.mkdir()
-        for name, value in sample.values.items():
-            if isinstance(value, Mapping):
-                _write_node(place / name, value)
-            else:
-                _write_value(place, name, value)
-        if sample.links is not None:
-            lines = [f"{start}/{i} {end}/{j}" for (start, i), (end, j) in sorted(sample.links)]
-            _write_lines(place / "links.links.csv", lines)
+    for name, sample in samples.samples.items():
+        _write_sample(folder / name, sample)
+
+
+def _write_sample(folder: Path, sample: Sample) -> None:
+    folder.mkdir()
+    for name, value in sample.values.items():
+        if isinstance(value, Mapping):
+            _write_node(folder / name, value)
+        else:
+            _write_value(folder, name, value)
+    if sample.links is not None:
+        lines = [f"{start}/{i} {end}/{j}" for (start, i), (end, j) in sorted(sample.links)]
+        _write_lines(folder / "links.links.csv", lines)
 
 
 def _write_node(folder: Path, fields: Mapping[str, Value]) -> None:
@@ -214,7 +233,7 @@ def _write_value(folder: Path, name: str, value: Value) -> None:
 
 def _write_lines(path: Path, lines: Sequence[str]) -> None:
     for line in lines:
-        if line != line.strip() or "\n" in line or "\r" in line:
+        if _divided(line) != [line]:
             raise DatasetError(
                 f"{shown(line)} cannot stand on a line of its own.",
                 where=str(path),

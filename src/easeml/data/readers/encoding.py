@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import chain
 
 from easeml.data.errors import DatasetError
@@ -18,13 +18,11 @@ _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 def decoded(data: bytes, name: str) -> tuple[str, str]:
     """The text of a file and its encoding. Raises DatasetError for binary data."""
     for encoding in _candidates(data):
-        try:
+        with suppress(UnicodeDecodeError):
             text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" in text:
-            break
-        return text, encoding
+            if "\0" in text:
+                break
+            return text, encoding
     raise _no_text(name)
 
 
@@ -32,13 +30,11 @@ def encoding_of(source: Source) -> str:
     """The encoding of a file that is not held as a whole. Raises DatasetError for binary data."""
     for encoding in _candidates(source.head()):
         decoder = codecs.getincrementaldecoder(encoding)()
-        try:
+        with suppress(UnicodeDecodeError):
             if any("\0" in decoder.decode(block) for block in source.blocks()):
                 break
             decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            continue
-        return encoding
+            return encoding
     raise _no_text(source.name)
 
 

@@ -9,15 +9,19 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import stat
 import struct
 import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import filterfalse
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -30,7 +34,10 @@ BROKEN = (  # what the libraries raise for files that are not what they should b
     OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError,
     struct.error,
 )  # fmt: skip
+_PACKED = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7zXZ": lzma.open}  # by first bytes
 _LARGEST = 4 << 30  # bytes of one file, and of a decompressed tar
+_ZIP_FILE = "zip file"  # the name of one that is given as bytes
+_HIDDEN = re.compile(r"(^|/)\.(?!links\.csv\Z)")
 
 
 @dataclass(frozen=True)
@@ -48,10 +55,21 @@ class Tree:
         """The paths of all files in ``root`` (empty, or ending in ``/``) and its folders."""
         return (path for path in self.files if path.startswith(root))
 
+    def files_in(self, root: str) -> list[str]:
+        """The names of the files right in ``root``."""
+        return self._files_by_folder.get(root, [])
+
     def folders_in(self, root: str) -> list[str]:
         """The names of the folders right in ``root``."""
-        inside = (path.removeprefix(root) for path in self.folders if path.startswith(root))
-        return [name for name in inside if name and "/" not in name]
+        return self._folders_by_folder.get(root, [])
+
+    @cached_property
+    def _files_by_folder(self) -> dict[str, list[str]]:
+        return _names_by_folder(self.files)
+
+    @cached_property
+    def _folders_by_folder(self) -> dict[str, list[str]]:
+        return _names_by_folder(self.folders)
 
     def read(self, path: str, most: int = _LARGEST) -> bytes:
         """The bytes of a file.
@@ -74,6 +92,15 @@ class Tree:
         return data
 
 
+def _names_by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
+    """The last parts of paths by their other parts, which are empty or end in ``/``."""
+    names = defaultdict(list)
+    for path in paths:
+        folder, slash, name = path.rpartition("/")
+        names[folder + slash].append(name)
+    return names
+
+
 @contextmanager
 def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
     """Open a folder, a tar file (plain, gzip, bzip2, xz), a zip file, or the bytes of one.
@@ -84,33 +111,31 @@ def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
     Raises:
         DatasetError: if it is none of these, or holds links, devices or paths that lead out of it.
     """
-    place = "zip file" if isinstance(path, bytes) else str(path)
     with ExitStack() as stack:
         try:
-            if isinstance(path, bytes):
-                files, folders = _zip(io.BytesIO(path), stack)
-            else:
-                files, folders = _files_at(Path(path), stack)
+            tree = _tree_at(path, stack)
         except DatasetError:
             raise
         except BROKEN as error:
+            place = _ZIP_FILE if isinstance(path, bytes) else str(path)
             raise DatasetError(
                 f"cannot be read: {error}.",
                 where=place,
                 remedy="Give a folder, or a tar or zip file of one.",
             ) from error
-        tree = _visible(Path(place).name, files, folders)
-        is_folder = not isinstance(path, bytes) and Path(path).is_dir()
-        yield tree if is_folder else _without_wrapper(tree)
+        yield tree
 
 
-def _files_at(path: Path, stack: ExitStack) -> tuple[dict[str, _Opener], list[str]]:
-    """What opens each file of a folder, a zip or a tar file, and the folders in it."""
+def _tree_at(path: str | Path | bytes, stack: ExitStack) -> Tree:
+    """The tree of a folder or an archive, whose files the stack closes."""
+    if isinstance(path, bytes):
+        return _without_wrapper(_visible(_ZIP_FILE, *_zip(io.BytesIO(path), stack)))
+
+    path = Path(path)
     if path.is_dir():
-        return _folder(path)
-    if zipfile.is_zipfile(path):
-        return _zip(path, stack)
-    return _tar(path, stack)
+        return _visible(path.name, *_folder(path))
+    read = _zip if zipfile.is_zipfile(path) else _tar
+    return _without_wrapper(_visible(path.name, *read(path, stack)))
 
 
 def _visible(name: str, files: Mapping[str, _Opener], folders: Sequence[str]) -> Tree:
@@ -118,21 +143,17 @@ def _visible(name: str, files: Mapping[str, _Opener], folders: Sequence[str]) ->
     shown = {}
     every = set(folders)
     for path, opener in sorted(files.items()):
-        if _hidden(path):
-            continue
-        shown[path] = opener
-        every.update(str(up) for up in PurePosixPath(path).parents)
+        if not _is_hidden(path):
+            shown[path] = opener
+            every.update(map(str, PurePosixPath(path).parents))
 
-    every.discard(".")
-    visible = sorted(path for path in every if not _hidden(path))
+    visible = sorted(filterfalse(_is_hidden, every))  # without ".", which is hidden as well
     return Tree(name, shown, tuple(visible))
 
 
-def _hidden(name: str) -> bool:
-    *folders, last = name.split("/")
-    if any(part.startswith(".") for part in folders):
-        return True
-    return last.startswith(".") and last != ".links.csv"
+def _is_hidden(path: str) -> bool:
+    """Whether a part of a path begins with a dot; not so a file of links without a name."""
+    return _HIDDEN.search(path) is not None
 
 
 def _without_wrapper(tree: Tree) -> Tree:
@@ -141,20 +162,21 @@ def _without_wrapper(tree: Tree) -> Tree:
     A folder with values or links of its own is a sample, and no wrapper.
     """
     tops = tree.folders_in("")
-    beside = [name for name in tree.files if "/" not in name]
-    if len(tops) != 1 or tops[0] in ("train", "val") or beside:
+    is_alone = len(tops) == 1 and not tree.files_in("")
+    if not is_alone or tops[0] in ("train", "val"):
         return tree
 
     root = f"{tops[0]}/"
-    inside = {name.removeprefix(root): opener for name, opener in tree.files.items()}
-    for name in inside:
-        is_own = "/" not in name
-        is_description = name.endswith(".class.txt") or name.upper().startswith("README")
-        if is_own and not is_description:
-            return tree
+    if not all(map(_is_description, tree.files_in(root))):
+        return tree
+    files = {path.removeprefix(root): opener for path, opener in tree.files.items()}
+    folders = [path.removeprefix(root) for path in tree.folders if path.startswith(root)]
+    return Tree(tree.name, files, tuple(folders))
 
-    folders = [name.removeprefix(root) for name in tree.folders if name.startswith(root)]
-    return Tree(tree.name, inside, tuple(folders))
+
+def _is_description(name: str) -> bool:
+    """Whether a file speaks of the samples beside it."""
+    return name.endswith(".class.txt") or name.upper().startswith("README")
 
 
 def _folder(root: Path) -> tuple[dict[str, _Opener], list[str]]:
@@ -166,13 +188,19 @@ def _folder(root: Path) -> tuple[dict[str, _Opener], list[str]]:
         if stat.S_ISDIR(kind):
             folders.append(name)
         elif stat.S_ISREG(kind):
-            files[name] = lambda entry=entry: entry.open("rb")
-        elif not _hidden(name):
-            raise DatasetError(
-                "expected files and folders only, found a link or device.",
-                where=name,
-            )
+            files[name] = partial(entry.open, "rb")
+        else:
+            _check_hidden(name)
     return files, folders
+
+
+def _check_hidden(name: str) -> None:
+    """Refuse what is neither file nor folder, unless it is hidden and left out anyway."""
+    if not _is_hidden(name):
+        raise DatasetError(
+            "expected files and folders only, found a link or device.",
+            where=name,
+        )
 
 
 def _zip(source: Path | io.BytesIO, stack: ExitStack) -> tuple[dict[str, _Opener], list[str]]:
@@ -184,7 +212,7 @@ def _zip(source: Path | io.BytesIO, stack: ExitStack) -> tuple[dict[str, _Opener
         if member.filename.endswith("/"):
             folders.append(name)
         else:
-            files[name] = lambda member=member: archive.open(member)
+            files[name] = partial(archive.open, member)
     return files, folders
 
 
@@ -201,36 +229,35 @@ def _tar(path: Path, stack: ExitStack) -> tuple[dict[str, _Opener], list[str]]:
         if member.isdir():
             folders.append(name)
         elif member.isreg():
-            files[name] = lambda member=member: _extracted(archive, member)
-        elif not _hidden(name):
-            raise DatasetError(
-                "expected files and folders only, found a link or device.",
-                where=name,
-            )
+            files[name] = partial(_extracted, archive, member)
+        else:
+            _check_hidden(name)
     return files, folders
 
 
 def _plain(path: Path, stack: ExitStack) -> Path:
+    """The tar file itself, or a temporary one with what is packed in it."""
     with path.open("rb") as file:
         head = file.read(6)
-    openers = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7zXZ": lzma.open}
-    found = [opener for mark, opener in openers.items() if head.startswith(mark)]
-    if not found:
-        return path
+    for mark, opener in _PACKED.items():
+        if head.startswith(mark):
+            out = stack.enter_context(tempfile.NamedTemporaryFile(suffix=".tar"))  # noqa: SIM115  the stack closes it
+            with opener(path, "rb") as packed:
+                _copy(packed, out, path.name)
+            return Path(out.name)
+    return path
 
-    opener = found[0]
-    out = stack.enter_context(tempfile.NamedTemporaryFile(suffix=".tar"))  # noqa: SIM115  the stack closes it
+
+def _copy(packed: IO[bytes], out: IO[bytes], name: str) -> None:
     size = 0
-    with opener(path, "rb") as packed:
-        while block := packed.read(1 << 20):
-            size += out.write(block)
-            if size > _LARGEST:
-                raise DatasetError(
-                    f"it unpacks to more than {_LARGEST >> 30} GiB.",
-                    where=path.name,
-                )
+    while block := packed.read(1 << 20):
+        size += out.write(block)
+        if size > _LARGEST:
+            raise DatasetError(
+                f"it unpacks to more than {_LARGEST >> 30} GiB.",
+                where=name,
+            )
     out.flush()
-    return Path(out.name)
 
 
 def _extracted(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:

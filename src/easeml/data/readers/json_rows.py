@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
+from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
@@ -20,6 +22,7 @@ _LISTS = ("rows", "data", "records", "instances")  # where an object holds the r
 _ROWS = 1 << 14  # that are held as Python values
 _CELLS = 1 << 20  # likewise, of a table that is read in parts
 _LONGEST = 64 << 20  # bytes that are read at once of one
+_DEEPEST = 20  # objects in objects that are columns of their own
 _REMEDY = 'Write one object a line, say {"age": 3}, or a list of such objects.'
 
 
@@ -41,11 +44,9 @@ def read_json(source: Source) -> pa.Table:
         for name in cells:
             # A column that appears late is empty in the rows before.
             columns.setdefault(name, [pa.repeat("", count)])
+        empty = pa.repeat("", len(some))
         for name, chunks in columns.items():
-            if name in cells:
-                chunks.append(pa.array(cells[name], pa.string()))
-            else:
-                chunks.append(pa.repeat("", len(some)))
+            chunks.append(cells.get(name, empty))
         count += len(some)
     _check_count(count, source.name)
     names = check_names([*columns], source.name)
@@ -82,7 +83,7 @@ def _batches(source: Source, names: list[str]) -> Iterator[pa.RecordBatch]:
     while some := list(islice(rows, at_once)):
         cells = _columns(some, source.name)
         empty = pa.repeat("", len(some))
-        columns = [pa.array(cells[name], pa.string()) if name in cells else empty for name in names]
+        columns = [cells.get(name, empty) for name in names]
         yield pa.RecordBatch.from_arrays(columns, names)
 
 
@@ -106,15 +107,15 @@ def _checked(row: Any, where: str, name: str) -> dict[str, Any]:
     )
 
 
-def _columns(rows: list[tuple[str, Any]], name: str) -> dict[str, list[str]]:
+def _columns(rows: list[tuple[str, Any]], name: str) -> dict[str, pa.Array]:
     """The cells of some rows by column, in the order in which the columns first appear."""
-    columns: dict[str, list[str]] = {}
+    import pyarrow as pa
+
+    columns: defaultdict[str, list[str]] = defaultdict(lambda: [""] * len(rows))
     for at, (where, row) in enumerate(rows):
         for column, value in _flat(_checked(row, where, name), ""):
-            if column not in columns:
-                columns[column] = [""] * len(rows)
             columns[column][at] = _text(value)
-    return columns
+    return {column: pa.array(cells, pa.string()) for column, cells in columns.items()}
 
 
 def _rows(source: Source, longest: int = LARGEST) -> Iterator[tuple[str, Any]]:
@@ -188,17 +189,12 @@ def _is_whole(first: str) -> bool:
         row = json.loads(first)
     except (ValueError, RecursionError):
         return first == "{" or first.endswith(("[", ","))
-    if not isinstance(row, dict) or len(row) != 1:
-        return False
-    return _list_key(row) is not None
+    return isinstance(row, dict) and len(row) == 1 and _list_key(row) is not None
 
 
 def _list_key(document: dict[str, Any]) -> str | None:
     """The key under which an object holds the rows."""
-    for key in _LISTS:
-        if isinstance(document.get(key), list):
-            return key
-    return None
+    return next((key for key in _LISTS if isinstance(document.get(key), list)), None)
 
 
 def _listed(text: str, name: str) -> list[Any]:
@@ -207,7 +203,9 @@ def _listed(text: str, name: str) -> list[Any]:
         return document
 
     key = _list_key(document)
-    return [document] if key is None else document[key]
+    if key is None:
+        return [document]
+    return document[key]
 
 
 def _parsed(text: str, where: str) -> Any:
@@ -222,21 +220,32 @@ def _parsed(text: str, where: str) -> Any:
 
 
 def _flat(row: dict[str, Any], root: str) -> Iterator[tuple[str, Any]]:
+    """The values of a row with their names, those of objects in it as ``outer.inner``."""
     for name, value in row.items():
-        is_object = isinstance(value, dict) and bool(value)
-        if is_object and root.count(".") < 20:
+        is_divided = isinstance(value, dict) and value and root.count(".") < _DEEPEST
+        if is_divided:
             yield from _flat(value, f"{root}{name}.")
         else:
             yield f"{root}{name}", value
 
 
 def _text(value: Any) -> str:
-    if value is None or value in (float("inf"), float("-inf")):
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return value.strip().encode("utf-8", "replace").decode()
-    if isinstance(value, int | float):
-        return str(value)
-    return json.dumps(value)
+    """A value as a cell of a table of text."""
+    return _WRITERS.get(type(value), json.dumps)(value)
+
+
+def _stripped(text: str) -> str:
+    return text.strip().encode("utf-8", "replace").decode()
+
+
+def _finite(number: float) -> str:
+    return "" if isinf(number) else str(number)
+
+
+_WRITERS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda _: "",
+    str: _stripped,
+    int: str,
+    float: _finite,
+}
+"""How values of JSON are written as cells; others are JSON text."""

@@ -7,7 +7,9 @@ import csv
 import io
 import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
@@ -24,7 +26,6 @@ _OTHER_DELIMITERS = "~^#:\x01\x1f "  # that are told, and not read
 _FEWEST = 3  # rows by which another delimiter is told
 _JUDGED = 200  # rows by which the header is told
 _BLANK_LINES = re.compile(r"\A(?: *[\r\n])+")
-_LINE = re.compile(r"[^\r\n]*")
 _MOST_CELLS = 10 * MOST_COLUMNS  # of a header: some of what divides cells may be within quotes
 
 
@@ -42,13 +43,15 @@ class Layout:
 
         Tabs between cells may stand for empty ones: then only blank lines go.
         """
-        return _BLANK_LINES.sub("", text) if self.delimiter == "\t" else text.lstrip()
+        if self.delimiter == "\t":
+            return _BLANK_LINES.sub("", text)
+        return text.lstrip()
 
     def schema(self) -> pa.Schema:
         """Columns of text."""
         import pyarrow as pa
 
-        return pa.schema([(name, pa.string()) for name in self.names])
+        return pa.schema(dict.fromkeys(self.names, pa.string()))
 
 
 def _delimiter(text: str, name: str) -> str:
@@ -56,33 +59,31 @@ def _delimiter(text: str, name: str) -> str:
 
     The header has at least two.
     """
-    sample = text[:SAMPLE]
     candidates = _DELIMITERS
     if ".tsv" in name.lower():
         candidates = "\t" + candidates.replace("\t", "")
-    best, best_score = candidates[0], (0.0, 0)
-    for delimiter in candidates:
-        widths = [len(row) for row in _records(sample, delimiter, _JUDGED) if not _is_blank(row)]
-        if not widths or widths[0] < 2:
-            continue
-        alike = widths.count(widths[0]) / len(widths)
-        score = (alike, widths[0])
-        if score > best_score:
-            best, best_score = delimiter, score
-    return best
+    return max(candidates, key=partial(_evenness, text[:SAMPLE]))
 
 
-def _is_blank(row: list[str]) -> bool:
-    return not any(map(str.strip, row))
+def _evenness(sample: str, delimiter: str) -> tuple[float, int]:
+    """The share of the rows with as many cells as the header, and how many these are.
+
+    Both are 0 where the header is one cell.
+    """
+    widths = list(map(len, _records(sample, delimiter, _JUDGED)))
+    if not widths or widths[0] < 2:
+        return 0.0, 0
+    return widths.count(widths[0]) / len(widths), widths[0]
 
 
 def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
-    """The first records of ``text``; those before the first that the csv module cannot read."""
+    """Those with content of the first records of ``text``, before one that is not readable."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     records: list[list[str]] = []
     with contextlib.suppress(csv.Error):
         for record in itertools.islice(reader, limit):
-            records.append(record)
+            if any(map(str.strip, record)):
+                records.append(record)
     return records
 
 
@@ -105,10 +106,8 @@ def _header(text: str, delimiter: str, source: Source) -> tuple[list[str], bool]
     ``column N`` where a cell is empty, or where the file has no header.
     """
     start = text[: _header_end(text)]
-    first_line = _LINE.match(start.lstrip())
-    if first_line and first_line[0].count(delimiter) > _MOST_CELLS:
-        raise _too_many(first_line[0].count(delimiter), source.name)
-    records = [one for one in _records(start, delimiter, 1000) if not _is_blank(one)]
+    _check_width(start, delimiter, source.name)
+    records = _records(start, delimiter, 1000)
     if not records:
         raise DatasetError(
             "the header cannot be read.",
@@ -119,33 +118,39 @@ def _header(text: str, delimiter: str, source: Source) -> tuple[list[str], bool]
     has_names = source.header
     if has_names is None:
         has_names = is_header(first, rows[:_JUDGED])
-    if not has_names:
-        first = [""] * len(first)
-    return check_names(first, source.name), has_names
+    names = first if has_names else [""] * len(first)
+    return check_names(names, source.name), has_names
+
+
+def _check_width(start: str, delimiter: str, name: str) -> None:
+    """Refuse a first line that is far too wide, before it is divided."""
+    line = start.lstrip().partition("\n")[0].partition("\r")[0]
+    cells = line.count(delimiter)
+    if cells > _MOST_CELLS:
+        raise DatasetError(
+            f"a table has 1 to {MOST_COLUMNS:,} columns, and the first line has {cells:,} cells.",
+            where=name,
+            remedy="Check the line ends.",
+        )
 
 
 def _header_end(text: str) -> int:
     """Where the sample ends, or the first line with content if that is longer."""
-    line = text.find("\n", len(text) - len(text.lstrip()))
-    return max(SAMPLE, len(text) if line < 0 else line + 1)
+    line_end = text.find("\n", len(text) - len(text.lstrip()))
+    if line_end < 0:
+        return len(text)
+    return max(SAMPLE, line_end + 1)
 
 
 def other_delimiter(text: str) -> str:
     """Return the sign that seems to separate the cells of a file of one column; empty for none."""
-    lines = text[:SAMPLE].splitlines()[:_JUDGED]
-    lines = [line for line in lines if line.strip()]
+    lines = list(filter(str.strip, text[:SAMPLE].splitlines()[:_JUDGED]))
     if len(lines) < _FEWEST:
         return ""
-    for sign in _OTHER_DELIMITERS:
-        counts = {line.count(sign) for line in lines}
-        if len(counts) == 1 and counts != {0}:
-            return sign
-    return ""
+    return next((sign for sign in _OTHER_DELIMITERS if _divides(sign, lines)), "")
 
 
-def _too_many(cells: int, name: str) -> DatasetError:
-    return DatasetError(
-        f"a table has 1 to {MOST_COLUMNS:,} columns, and the first line has {cells:,} cells.",
-        where=name,
-        remedy="Check the line ends.",
-    )
+def _divides(sign: str, lines: Sequence[str]) -> bool:
+    """Whether a sign is in all lines, equally often."""
+    least, *others = {line.count(sign) for line in lines}
+    return least > 0 and not others

@@ -5,6 +5,7 @@ One column for each array.
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 import zlib
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _REMEDY = "Save arrays of numbers or text whose first dimension is the rows, without pickle."
 _DAMAGED = (  # what the libraries raise for files that are not what they should be
     ValueError, OSError, EOFError, KeyError, MemoryError, SyntaxError, zipfile.BadZipFile,
-    zlib.error,
+    zlib.error, tokenize.TokenError,
 )  # fmt: skip
 
 
@@ -73,8 +74,7 @@ def _loaded(source: Source) -> dict[str, np.ndarray]:
 
 def _check(array: np.ndarray, rows: int, place: str) -> None:
     """Refuse an array that is no column of so many rows: of values, or of tensors of numbers."""
-    fits = array.ndim > 0 and array.shape[0] == rows
-    if not fits or not array.size:
+    if array.shape[:1] != (rows,) or not array.size:
         raise DatasetError(
             f"its shape is {array.shape}; expected {rows} rows.",
             where=place,
@@ -100,18 +100,30 @@ def _floats(array: np.ndarray) -> list[np.ndarray]:
 
 
 def _text(values: np.ndarray) -> pa.Array:
+    """Single values as text."""
     import numpy as np
     import pyarrow as pa
 
-    if values.dtype.kind == "S":
+    kind = values.dtype.kind
+    if kind == "S":
         values = np.char.decode(values, "utf-8", "replace")
-    if values.dtype.kind in "UM":
-        return pa.array([text.strip() for text in values.astype(str).tolist()], pa.string())
-    if values.dtype.kind == "b":
-        values = values.astype(np.uint8)
-    plain = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("=")))
-    if plain.dtype.kind != "f":
-        return pa.array(plain).cast(pa.string())
-    plain = plain.astype(np.float64) if plain.dtype.itemsize != 4 else plain
-    array = pa.array(plain, mask=~np.isfinite(plain)).cast(pa.string())
-    return array.fill_null("")
+    if kind in "SUM":
+        texts = values.astype(str).tolist()
+        return pa.array(list(map(str.strip, texts)), pa.string())
+    if kind == "f":
+        return _float_text(values)
+
+    whole = np.uint8 if kind == "b" else values.dtype.newbyteorder("=")
+    plain = np.ascontiguousarray(values.astype(whole))
+    return pa.array(plain).cast(pa.string())
+
+
+def _float_text(values: np.ndarray) -> pa.Array:
+    """Floats as text; empty where one is not finite."""
+    import numpy as np
+    import pyarrow as pa
+
+    is_single = values.dtype.itemsize == 4
+    plain = np.ascontiguousarray(values.astype(np.float32 if is_single else np.float64))
+    numbers = pa.array(plain, mask=~np.isfinite(plain))
+    return numbers.cast(pa.string()).fill_null("")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.sliced import SlicedTable
@@ -72,9 +73,9 @@ def open_table(
     name = filename or path.name
     if path.is_file():
         source = Source(name, path, header=header)
-        module, opener = _OPENERS.get(format_of(source), ("", ""))
-        if module:
-            return getattr(import_module(f"easeml.data.readers.{module}"), opener)(source)
+        form = format_of(source)
+        if form in _OPENERS:
+            return _function(*_OPENERS[form])(source)
     table = read_table(path, filename, header=header)
     note = (table.schema.metadata or {}).get(b"note", b"").decode()
     return SlicedTable(tuple(table.column_names), table.num_rows, partial(_batches, table), note)
@@ -99,8 +100,12 @@ def _read(source: Source) -> pa.Table:
         )
     if form == "zip":
         return _read_zip(source)
-    module, reader = _READERS[form]
-    return getattr(import_module(f"easeml.data.readers.{module}"), reader)(source)
+    return _function(*_READERS[form])(source)
+
+
+def _function(module: str, name: str) -> Callable[[Source], Any]:
+    """The reader of this name in a module of this room."""
+    return getattr(import_module(f"easeml.data.readers.{module}"), name)
 
 
 def _read_tree(path: Path, name: str) -> pa.Table:
@@ -114,24 +119,11 @@ def _read_tree(path: Path, name: str) -> pa.Table:
 
 def _read_zip(source: Source) -> pa.Table:
     """The table of a zip file that holds one file, or samples."""
-    import zipfile
-
-    from easeml.data.readers.file_tree import BROKEN
-
     with source.open() as handle, zipfile.ZipFile(handle) as archive:
-        # Not ZipInfo.is_dir, which fails for a name of no letters.
-        names = [name for name in archive.namelist() if not name.endswith("/")]
-        names = [name for name in names if "__MACOSX" not in name]
-        is_nested = names[0].lower().endswith(".zip") if names else False
-        if len(names) == 1 and not is_nested:
-            try:
-                data = archive.read(names[0])
-            except BROKEN as error:
-                raise DatasetError(
-                    f"the zip file is damaged ({error}).",
-                    where=source.name,
-                ) from error
-            return table_from_bytes(data, names[0])
+        names = list(filter(_is_users_file, archive.namelist()))
+        is_one_file = len(names) == 1 and not names[0].lower().endswith(".zip")
+        if is_one_file:
+            return table_from_bytes(_unpacked(archive, names[0], source.name), names[0])
     if source.path is None:
         raise DatasetError(
             "the zip file holds several files.",
@@ -139,3 +131,21 @@ def _read_zip(source: Source) -> pa.Table:
             remedy="Send one table.",
         )
     return _read_tree(source.path, source.name)
+
+
+def _is_users_file(name: str) -> bool:
+    """Whether a member of an archive is a file, and none that a Mac adds."""
+    # Not ZipInfo.is_dir, which fails for a name of no letters.
+    return not name.endswith("/") and "__MACOSX" not in name
+
+
+def _unpacked(archive: zipfile.ZipFile, member: str, where: str) -> bytes:
+    from easeml.data.readers.file_tree import BROKEN
+
+    try:
+        return archive.read(member)
+    except BROKEN as error:
+        raise DatasetError(
+            f"the zip file is damaged ({error}).",
+            where=where,
+        ) from error

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.easeml_dataset import EasemlDataset, read_easeml
@@ -24,6 +24,7 @@ from easeml.schema import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 _Column = tuple["pa.Field", "pa.Array"]
@@ -69,10 +70,9 @@ def _note(dataset: EasemlDataset) -> str:
 def _joined(first: Samples, second: Samples | None) -> Samples:
     if second is None:
         return first
-    samples = {f"train/{name}": sample for name, sample in first.samples.items()}
-    for name, sample in second.samples.items():
-        samples[f"val/{name}"] = sample
-    return Samples(first.classes, samples)
+    train = {f"train/{name}": sample for name, sample in first.samples.items()}
+    val = {f"val/{name}": sample for name, sample in second.samples.items()}
+    return Samples(first.classes, train | val)
 
 
 def _columns(data: Samples, place: str, taken: Sequence[str]) -> list[_Column]:
@@ -86,26 +86,25 @@ def _columns(data: Samples, place: str, taken: Sequence[str]) -> list[_Column]:
         ) from error
     samples = list(data.samples.values())
     made = [_single(node, samples, taken) for node in schema.nodes.values() if node.singleton]
-    if any(not node.singleton for node in schema.nodes.values()):
+    if len(made) < len(schema.nodes):
         made.append(_graphs(schema, data, samples, taken))
     return made
 
 
 def _single(node: Node, samples: Sequence[Sample], taken: Sequence[str]) -> _Column:
-    import numpy as np
     import pyarrow as pa
 
     name = _named(node.name, taken)
-    values = [sample.values[node.name] for sample in samples]
+    values: list[Any] = [sample.values[node.name] for sample in samples]
     if node.type == "category":
         field = pa.field(name, pa.string(), metadata={"type": "category"})
-        labels = [value[0] for value in values if isinstance(value, tuple)]
+        labels = [label for (label,) in values]
         return field, pa.array(labels, pa.string())
 
-    arrays = [value for value in values if isinstance(value, np.ndarray)]
-    is_number = prod(int(size) for size in node.dim) == 1
+    arrays: list[np.ndarray] = values
+    is_number = prod(map(int, node.dim)) == 1
     if is_number:
-        numbers = [repr(float(array.reshape(-1)[0])) for array in arrays]
+        numbers = [repr(float(array.item())) for array in arrays]
         return pa.field(name, pa.string()), pa.array(numbers)
     return reported(tensor_report(name, arrays), to_arrow("tensor", arrays))
 

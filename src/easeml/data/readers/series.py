@@ -14,13 +14,13 @@ from easeml.data.errors import DatasetError
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.source import Source
 from easeml.data.types.cells import reported, tensor_report, to_arrow
+from easeml.data.types.values import is_number
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-_STAMPED = re.compile(r"\(([^()]*),([^(),]*)\)")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
+_STAMPED = re.compile(r"\([^()]*,([^(),]*)\)")
 _MISSING = frozenset({"?", "nan", ""})
 
 
@@ -41,34 +41,35 @@ def read_series(source: Source) -> pa.Table:
     samples: list[list[list[float]]] = []
     labels: list[str] = []
     for number, line in lines:
-        *channels, last = line.split(":")
+        where = f"{source.name}, line {number}"
+        channels = line.split(":")
         if labelled:
-            labels.append(last.strip())
-        else:
-            channels.append(last)
-        samples.append([_steps(channel, f"{source.name}, line {number}") for channel in channels])
-        if len(channels) != len(samples[0]) or not channels:
-            found = len(channels)
-            wanted = len(samples[0])
-            raise DatasetError(
-                f"{found} channels, the first has {wanted}.",
-                where=f"{source.name}, line {number}",
-            )
+            labels.append(channels.pop().strip())
+        samples.append([_steps(channel, where) for channel in channels])
+        _check_channels(len(channels), len(samples[0]), where)
     if not samples:
         raise DatasetError(
             "there is no series.",
             where=source.name,
             remedy="Write one a line below @data.",
         )
-    series = [_padded(sample) for sample in samples]
+
+    series = list(map(_padded, samples))
     report = tensor_report("series", series)
     report = replace(report, evidence=f"Series of {len(samples[0])} channels; {report.evidence}")
     field, column = reported(report, to_arrow("tensor", series))
-    if not labelled:
-        return pa.table([column], schema=pa.schema([field]))
-    return pa.table(
-        [column, pa.array(labels)], schema=pa.schema([field, pa.field("label", pa.string())])
-    )
+    table = pa.table([column], schema=pa.schema([field]))
+    if labelled:
+        table = table.append_column(pa.field("label", pa.string()), pa.array(labels))
+    return table
+
+
+def _check_channels(found: int, wanted: int, where: str) -> None:
+    if found != wanted or not found:
+        raise DatasetError(
+            f"{found} channels, the first has {wanted}.",
+            where=where,
+        )
 
 
 def _padded(sample: list[list[float]]) -> np.ndarray:
@@ -86,10 +87,10 @@ def _header(text: str, name: str) -> tuple[bool, list[tuple[int, str]]]:
     labelled = False
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
-        word, *others = line.strip().lower().split() or [""]
-        if word in ("@classlabel", "@targetlabel"):
-            labelled = others[:1] == ["true"]
-        if word == "@data":
+        words = line.lower().split()
+        if words[:1] in (["@classlabel"], ["@targetlabel"]):
+            labelled = words[1:2] == ["true"]
+        if words[:1] == ["@data"]:
             return labelled, _below(lines, number)
     raise DatasetError(
         "there is no line @data.",
@@ -103,24 +104,24 @@ def _below(lines: list[str], first: int) -> list[tuple[int, str]]:
     found = []
     for number, line in enumerate(lines[first:], first + 1):
         row = line.strip()
-        if row and not row.startswith(("#", "%")):
+        if row[:1] not in ("", "#", "%"):
             found.append((number, row))
     return found
 
 
 def _steps(channel: str, where: str) -> list[float]:
-    stamped = _STAMPED.findall(channel)
-    values = [value for _, value in stamped] if stamped else channel.split(",")
-    made = []
-    for value in map(str.strip, values):
-        if value.lower() in _MISSING:
-            made.append(nan)
-        elif _NUMBER.fullmatch(value):
-            made.append(float(value))
-        else:
-            raise DatasetError(
-                f"{value[:60]!r} is not a number.",
-                where=where,
-                remedy="Write ? for a missing value.",
-            )
-    return made
+    """The values of a channel, which are given with their times or alone."""
+    values = _STAMPED.findall(channel) or channel.split(",")
+    return [_number(value.strip(), where) for value in values]
+
+
+def _number(value: str, where: str) -> float:
+    if value.lower() in _MISSING:
+        return nan
+    if not is_number(value):
+        raise DatasetError(
+            f"{value[:60]!r} is not a number.",
+            where=where,
+            remedy="Write ? for a missing value.",
+        )
+    return float(value)

@@ -17,13 +17,15 @@ from easeml.data.errors import DatasetError
 
 LARGEST = 4 << 30  # bytes after decompression
 _HEAD = 1 << 16
-_MAGIC = {
-    b"PAR1": "parquet",
-    b"ARROW1": "arrow",
-    b"\xff\xff\xff\xff": "arrow stream",
-    b"\x93NUMPY": "npy",
-    b"\xd0\xcf\x11\xe0": "excel",
-    b"%PDF": "pdf",
+_MARKS = {  # by which a file is told, whatever its name is
+    "parquet": re.compile(rb"\APAR1"),
+    "arrow": re.compile(rb"\AARROW1"),
+    "arrow stream": re.compile(rb"\A\xff\xff\xff\xff"),
+    "npy": re.compile(rb"\A\x93NUMPY"),
+    "excel": re.compile(rb"\A\xd0\xcf\x11\xe0"),
+    "pdf": re.compile(rb"\A%PDF"),
+    "series": re.compile(rb"(?im)^\s*@(problemname|timestamps|univariate|serieslength)\b"),
+    "arff": re.compile(rb"(?im)^\s*@relation\b"),
 }
 _SUFFIXES = {
     ".csv": "csv",
@@ -34,10 +36,9 @@ _SUFFIXES = {
     ".arff": "arff",
     ".ts": "series",
 }
-_ARFF = re.compile(rb"^\s*@relation\b", re.IGNORECASE | re.MULTILINE)
-_SERIES = re.compile(
-    rb"^\s*@(problemname|timestamps|univariate|serieslength)\b", re.IGNORECASE | re.MULTILINE
-)
+_JSON = re.compile(rb"[\xef\xbb\xbf \t\r\n]*(\{[\"} ]|\[\{)")
+_OF_WORKBOOK = re.compile(r"xl/|content\.xml\Z")  # of Excel, or of OpenDocument
+_ARRAY = re.compile(r"[^/]+\.npy")
 _Stream = IO[bytes] | gzip.GzipFile
 
 
@@ -59,7 +60,7 @@ class Source:
             return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
         except OSError as error:
             raise DatasetError(
-                f"cannot be read: {error.strerror or error}.",
+                f"cannot be read: {error.strerror}.",
                 where=str(self.path),
             ) from error
 
@@ -133,30 +134,24 @@ class Source:
 def format_of(source: Source) -> str:
     """The format by the first bytes, else by the ending, else ``csv``."""
     head = source.head()
-    for magic, form in _MAGIC.items():
-        if head.startswith(magic):
-            return form
     if head.startswith(b"PK\x03\x04"):
         return _zip_format(source)
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if _SERIES.search(head):
-        return "series"
-    if _ARFF.search(head):
-        return "arff"
+    for form, mark in _MARKS.items():
+        if mark.search(head):
+            return form
+
     suffix = Path(source.name.lower().removesuffix(".gz")).suffix
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
-    return "json" if start.startswith((b'{"', b"[{", b"{ ", b"{}")) else "csv"
+    return "json" if _JSON.match(head) else "csv"
 
 
 def _zip_format(source: Source) -> str:
     """What a zip file is: a workbook, arrays, or an archive of files."""
     names = _names_in_zip(source)
-    folders = {name.partition("/")[0] for name in names if "/" in name}
-    if "xl" in folders or "content.xml" in names:
+    if any(map(_OF_WORKBOOK.match, names)):
         return "excel"
-    endings = {Path(name).suffix for name in names}
-    are_arrays = endings == {".npy"} and not folders
+    are_arrays = bool(names) and all(map(_ARRAY.fullmatch, names))
     return "npz" if are_arrays else "zip"
 
 

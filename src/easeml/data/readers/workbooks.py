@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
+from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.binary_sheets import extents
 from easeml.data.readers.source import Source
 from easeml.data.types.text_tables import check_names
+from easeml.data.types.values import number_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +34,7 @@ def read_excel(source: Source) -> pa.Table:
     """
     filled = {}
     for name, rows in _sheets(source).items():
-        kept = _filled(rows)
+        kept = list(filter(_width, rows))
         if len(kept) > 1:
             filled[name] = kept
     if not filled:
@@ -57,12 +60,6 @@ def _sheets(source: Source) -> dict[str, _SheetRows]:
         return _rows_by_sheet(source)
     except DatasetError:
         raise
-    except _TooManyCells as error:
-        raise DatasetError(
-            f"a sheet reaches to {error}, which is too much to hold.",
-            where=source.name,
-            remedy="Delete the far cells (or all but the table), or save the table as CSV.",
-        ) from error
     except Exception as error:  # of many kinds for what is no workbook, panics among them
         raise DatasetError(
             f"the workbook cannot be read ({str(error)[:200]}).",
@@ -76,7 +73,8 @@ def _rows_by_sheet(source: Source) -> dict[str, _SheetRows]:
 
     with source.open() as handle:
         book = calamine.load_workbook(handle)
-        return {name: _cells(book.get_sheet_by_name(name)) for name in book.sheet_names}
+        sheets = map(book.get_sheet_by_name, book.sheet_names)
+        return {sheet.name: _cells(sheet, source.name) for sheet in sheets}
 
 
 def _table(rows: _SheetRows, where: str) -> pa.Table:
@@ -93,18 +91,13 @@ def _table(rows: _SheetRows, where: str) -> pa.Table:
     return pa.table(columns, check_names(names, where))
 
 
-class _TooManyCells(Exception):
-    """A sheet has more cells than can be held; how far it reaches."""
-
-
-def _cells(sheet: calamine.CalamineSheet) -> _SheetRows:
+def _cells(sheet: calamine.CalamineSheet, where: str) -> _SheetRows:
     """Return the rows of a sheet, unless far cells make it too large.
 
     The library holds a sheet of any format in a few bytes a cell; as Python's values it takes many
     times as much.
     """
-    if sheet.height * sheet.width > _MOST_CELLS:
-        raise _TooManyCells(f"row {sheet.height:,} and column {sheet.width:,}")
+    _check_cells(sheet.height, sheet.width, where)
     return sheet.to_python(skip_empty_area=True)
 
 
@@ -130,16 +123,16 @@ def _check_size(source: Source) -> None:
 
 def _check_sheet(book: zipfile.ZipFile, name: str, where: str) -> None:
     """Check the extent of a sheet, which is written as XML or in Excel's binary form."""
-    if name.endswith(".xml"):
-        with book.open(name) as sheet:
-            _check_extent(sheet, where)
-    elif name.endswith(".bin"):
-        with book.open(name) as sheet:
-            for rows, columns in extents(sheet):
-                _check_cells(rows, columns, where)
+    extents_of = _EXTENTS.get(PurePosixPath(name).suffix)
+    if extents_of is None:
+        return
+    with book.open(name) as sheet:
+        for rows, columns in extents_of(sheet):
+            _check_cells(rows, columns, where)
 
 
-def _check_extent(sheet: IO[bytes], name: str) -> None:
+def _extents_of_xml(sheet: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield how many rows and columns a sheet has, as far as it was read, after each block."""
     rows = columns = 0
     rest = b""
     while block := sheet.read(1 << 20):
@@ -148,7 +141,10 @@ def _check_extent(sheet: IO[bytes], name: str) -> None:
             columns = max(columns, _column_number(letters))
             rows = max(rows, int(number))
         rest = text[-32:]  # a reference may be cut by the end of a block
-        _check_cells(rows, columns, name)
+        yield rows, columns
+
+
+_EXTENTS = {".xml": _extents_of_xml, ".bin": extents}
 
 
 def _check_cells(rows: int, columns: int, name: str) -> None:
@@ -167,42 +163,43 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-def _filled(rows: _SheetRows) -> _SheetRows:
-    """The rows that are not empty."""
-    return [row for row in rows if _width(row)]
-
-
 def _width(row: list[Any]) -> int:
     """The place of the last cell with something in it, from 1; 0 for an empty row."""
-    places = [place for place, cell in enumerate(row, 1) if cell != ""]
-    return places[-1] if places else 0
+    return max((place for place, cell in enumerate(row, 1) if cell != ""), default=0)
 
 
 def _below_titles(rows: _SheetRows) -> _SheetRows:
     """The rows from the header on: the first with at least half as many cells as the widest."""
-    filled = [len(row) - row.count("") for row in rows]
-    most = max(filled)
-    start = next(place for place, count in enumerate(filled) if 2 * count >= most)
+    import numpy as np
+
+    filled = np.array([len(row) - row.count("") for row in rows])
+    start = int(np.argmax(2 * filled >= filled.max()))
     has_rows = start + 1 < len(rows)
     return rows[start:] if has_rows else rows
 
 
 def _text(cell: Any) -> str:
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float):
-        is_exact = cell.is_integer() and abs(cell) < 1e15
-        return str(int(cell)) if is_exact else repr(cell)
-    if isinstance(cell, datetime | date | time):
-        return _moment(cell)
-    if isinstance(cell, timedelta):
-        return repr(cell.total_seconds())
+    return _WRITERS.get(type(cell), _plain)(cell)
+
+
+def _plain(cell: object) -> str:
+    """Text, without blanks around it; empty for an error of a formula."""
     text = str(cell).strip()
     return "" if text in _ERRORS else text
 
 
-def _moment(cell: datetime | date | time) -> str:
+def _moment(cell: datetime) -> str:
     """A moment in ISO 8601; one at midnight is a day."""
-    if isinstance(cell, datetime) and cell.time() == time():
-        return cell.date().isoformat()
-    return cell.isoformat()
+    is_day = cell.time() == time()
+    return cell.date().isoformat() if is_day else cell.isoformat()
+
+
+_WRITERS: dict[type, Callable[[Any], str]] = {
+    bool: lambda cell: str(cell).lower(),
+    float: number_text,
+    datetime: _moment,
+    date: date.isoformat,
+    time: time.isoformat,
+    timedelta: lambda cell: repr(cell.total_seconds()),
+}
+"""How the cells of a sheet are written, by their types; others are text."""

@@ -9,31 +9,43 @@ lists with null for NaN, and an object.
 
 from __future__ import annotations
 
-import base64
 import binascii
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.types import graphs, pictures
-from easeml.data.types.column_report import ColumnReport
+from easeml.data.types import pictures
+from easeml.data.types.bad_cell import BadCell
+from easeml.data.types.cell_kinds import CELL_KINDS, shown
+from easeml.data.types.column_report import ColumnReport, dimension
 from easeml.schema import Dim, Node, Schema
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+__all__ = [
+    "CELLS",
+    "GRAPH",
+    "BadCell",
+    "cell_text",
+    "check",
+    "from_arrow",
+    "from_json",
+    "json_example",
+    "object_array",
+    "report_of",
+    "reported",
+    "shown",
+    "tensor_report",
+    "to_arrow",
+    "to_json",
+]
+
 CELLS = ("image", "tensor", "graph")
 GRAPH = "graph"  # the column of everything in a sample that has instances
 _REPORT = b"report"
 _SHOWN = 2000  # characters of an example
-
-
-class BadCell(ValueError):
-    """A cell that is not what the schema says.
-
-    The message is the end of a sentence that begins with its place.
-    """
 
 
 def reported(report: ColumnReport, array: pa.Array) -> tuple[pa.Field, pa.Array]:
@@ -59,11 +71,11 @@ def tensor_report(name: str, arrays: Sequence[np.ndarray]) -> ColumnReport:
     shapes = np.array([array.shape for array in arrays])
     dim: list[Dim] = []
     sizes = []
-    pairs = zip(shapes.min(axis=0), shapes.max(axis=0), strict=True)
-    for axis, (low, high) in enumerate(pairs, 1):
-        varies = low != high
-        dim.append(f"d{axis}" if varies else int(low))
-        sizes.append(f"{low} to {high}" if varies else f"{low}")
+    pairs = zip(shapes.min(axis=0).tolist(), shapes.max(axis=0).tolist(), strict=True)
+    for axis, (least, most) in enumerate(pairs, 1):
+        size, span = dimension(least, most, f"d{axis}")
+        dim.append(size)
+        sizes.append(span)
 
     said = f"Arrays of shape {' x '.join(sizes)}."
     holes = sum(not bool(np.isfinite(array).all()) for array in arrays)
@@ -100,43 +112,12 @@ def object_array(values: Sequence[Any]) -> np.ndarray:
 
 def to_arrow(kind: str, cells: Sequence[Any]) -> pa.Array:
     """The Arrow array of the cells of a frame; none of them is missing."""
-    import numpy as np
-    import pyarrow as pa
-
-    if kind == "image":
-        return pa.array(cells, pa.large_binary())
-    if kind == "graph":
-        texts = [json.dumps(graphs.to_json(cell)) for cell in cells]
-        return pa.array(texts, pa.large_string())
-
-    wanted = np.result_type(np.float32, *{array.dtype for array in cells})
-    flat = [np.ascontiguousarray(array, wanted).reshape(-1) for array in cells]
-    ends = np.cumsum([len(part) for part in flat])
-    offsets = np.concatenate([[0], ends]).astype(np.int64)
-    numbers = np.concatenate([np.zeros(0, wanted), *flat])
-    data = pa.LargeListArray.from_arrays(offsets, numbers)
-    shapes = pa.array([list(array.shape) for array in cells], pa.list_(pa.int32()))
-    return pa.StructArray.from_arrays([shapes, data], ["shape", "data"])
+    return CELL_KINDS[kind].to_arrow(cells)
 
 
 def from_arrow(kind: str, column: pa.ChunkedArray) -> np.ndarray:
     """The cells of a frame, an object array."""
-    import numpy as np
-
-    if kind == "image":
-        return object_array(column.to_pylist())
-    if kind == "graph":
-        texts = column.to_pylist()
-        return object_array([graphs.from_json(json.loads(text)) for text in texts])
-
-    found: list[np.ndarray] = []
-    for chunk in column.chunks:
-        shapes = chunk.field("shape").to_pylist()
-        data = chunk.field("data")
-        ends = np.cumsum(data.value_lengths().to_numpy(zero_copy_only=False))
-        parts = np.split(data.flatten().to_numpy(zero_copy_only=False), ends[:-1])
-        found += [part.reshape(shape) for part, shape in zip(parts, shapes, strict=False)]
-    return object_array(found)
+    return object_array(CELL_KINDS[kind].from_arrow(column))
 
 
 def cell_text(cell: Any) -> str:
@@ -150,23 +131,13 @@ def cell_text(cell: Any) -> str:
 
 def to_json(kind: str, cell: Any) -> Any:
     """The JSON form of a cell."""
-    if kind == "image":
-        return base64.b64encode(cell).decode()
-    if kind == "graph":
-        return graphs.to_json(cell)
-    return graphs.numbers_to_json(cell)
+    return CELL_KINDS[kind].to_json(cell)
 
 
 def from_json(kind: str, value: Any) -> Any:
     """The cell of a JSON value. Raises ``BadCell`` where it is none of its kind."""
     try:
-        if kind == "image":
-            # Perhaps as an address, ``data:image/png;base64,...``.
-            text = value.partition(",")[2] if value.startswith("data:") else value
-            return base64.b64decode("".join(text.split()), validate=True)
-        if kind == "graph":
-            return graphs.from_json(value)
-        return graphs.numbers_from_json(value)
+        return CELL_KINDS[kind].from_json(value)
     except (
         ValueError,
         TypeError,
@@ -175,12 +146,7 @@ def from_json(kind: str, value: Any) -> Any:
         OverflowError,
         binascii.Error,
     ) as error:
-        said = {
-            "image": "is not base64 text of a picture file",
-            "tensor": f"is not nested lists of numbers ({error})",
-            "graph": f"is not a graph ({error})",
-        }
-        raise BadCell(said[kind]) from error
+        raise BadCell(CELL_KINDS[kind].refusal.format(error)) from error
 
 
 def check(kind: str, cell: Any, node: Node, schema: Schema) -> Any:
@@ -189,47 +155,5 @@ def check(kind: str, cell: Any, node: Node, schema: Schema) -> Any:
     ``node``: of an image or a tensor; a graph is checked against all nodes with instances of
     ``schema``.
     """
-    if kind == "graph":
-        problem = graphs.problem(cell, schema)
-        if problem:
-            raise BadCell(problem)
-        return cell
-    if kind == "image":
-        try:
-            shape = pictures.shape_of(cell)
-        except pictures.NoPicture as error:
-            raise BadCell(f"is not a picture: {error}") from error
-    else:
-        shape = cell.shape
-        _check_holes(cell, node)
-    if not fits(shape, node.dim):
-        raise BadCell(f"has the shape {shown(shape)}, expected {shown(node.dim)}")
+    CELL_KINDS[kind].check(cell, node, schema)
     return cell
-
-
-def fits(shape: Sequence[int], dim: Sequence[Dim]) -> bool:
-    """Whether an array of this shape is a tensor of ``dim``, whose variables stand for any size."""
-    if len(shape) != len(dim) or 0 in shape:
-        return False
-    for size, wanted in zip(shape, dim, strict=True):
-        if isinstance(wanted, int) and wanted != size:
-            return False
-    return True
-
-
-def shown(dim: Sequence[Dim]) -> str:
-    """A shape as people read it."""
-    return f"[{', '.join(map(str, dim))}]"
-
-
-def _check_holes(cell: np.ndarray, node: Node) -> None:
-    import numpy as np
-
-    # Where training data had missing numbers, NaN is one.
-    finite = np.isfinite(cell)
-    good = ~np.isinf(cell) if node.optional else finite
-    if not good.all():
-        place = ", ".join(map(str, np.argwhere(~finite)[0].tolist()))
-        raise BadCell(
-            f"holds no number (NaN, null or infinite) at [{place}]; training data had one everywhere"
-        )

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from easeml.data.types import values as v
+from easeml.schema import Dim
 
 TYPES = ("number", "category", "text", "timestamp")
 NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
@@ -63,9 +64,16 @@ class ColumnReport:
 def commonest_share(report: ColumnReport) -> float:
     """How often always guessing the commonest class would be right, 0 to 1; 0 where unknown."""
     found = report.distribution
-    counts = list(found.get("counts", [])) or [count for _, count in found.get("values", [])]
+    counts = [*found.get("counts", []), *dict(found.get("values", [])).values()]
     total = sum(counts) + found.get("others", 0)
-    return max(counts) / total if total else 0.0
+    return max(counts, default=0) / max(total, 1)
+
+
+def dimension(least: int, most: int, variable: str) -> tuple[Dim, str]:
+    """A dimension of arrays, and what is said of it: their one size, or a variable for several."""
+    if least == most:
+        return least, f"{least}"
+    return variable, f"{least} to {most}"
 
 
 def sort_labels(labels: list[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from easeml.data.errors import DatasetError, did_you_mean
@@ -57,37 +58,30 @@ def declare_columns(
     """
     by_name = {report.name: report for report in reports}
     reports, types = _with_settings(by_name, set or {})
-    _check_names(by_name, types, drop, keep, target)
+    named = [] if target is None else [target]
+    _check_names(by_name, [*types, *drop, *keep, *named])
     _check_types(by_name, types)
-    chosen = target or _proposed_target(reports)
+    chosen = _proposed_target(reports) if target is None else target
     if chosen in drop:
         raise DatasetError(
             "the target cannot be dropped.",
             where=f"column '{chosen}'",
         )
-    if by_name[chosen].nature != "target":
-        reports = [_of_another_target(report) for report in reports]
-    elif target is not None:
-        reports = [_without_proposal(report) for report in reports]
+    reports = _told_of_target(reports, by_name[chosen], is_named=target is not None)
 
+    proposed_drops = [report.name for report in reports if report.role == "drop"]
+    unused = {*proposed_drops, *drop} - {*keep}
+    roles = dict.fromkeys(by_name, "input") | dict.fromkeys(unused, "drop") | {chosen: "target"}
     columns = []
     for report in reports:
-        kind = types.get(report.name)
-        told = _with_leak(report, chosen)
-        columns.append(_decide(told, chosen, kind, drop, keep))
+        role = roles[report.name]
+        kind = types.get(report.name, _natural_type(report, role))
+        told = _with_nature(report, chosen)
+        columns.append(replace(told, role=role, type=kind))
     return assemble(columns, chosen)
 
 
-def _check_names(
-    by_name: Mapping[str, ColumnReport],
-    types: Mapping[str, str],
-    drop: Collection[str],
-    keep: Collection[str],
-    target: str | None,
-) -> None:
-    named = [*types, *drop, *keep]
-    if target is not None:
-        named.append(target)
+def _check_names(by_name: Mapping[str, ColumnReport], named: Iterable[str]) -> None:
     for name in named:
         if name not in by_name:
             raise DatasetError(
@@ -116,23 +110,31 @@ def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) 
 
 def _check_examples(report: ColumnReport, kind: str) -> None:
     """Refuse a type that not even the examples of a column have, before anything is begun."""
-    if kind == report.type or report.format or not report.examples:
+    is_told_by_all_rows = kind == report.type or report.format
+    are_of_type = _ARE_OF_TYPE.get(kind)
+    if is_told_by_all_rows or not report.examples or are_of_type is None:
         return
-    if kind == "timestamp":
-        is_of_kind = timestamp_format(report.examples, compact=True) is not None
-    elif kind == "number":
-        import pyarrow as pa
-
-        is_plain = not to_numbers(pa.array(report.examples, pa.string())).bad.any()
-        is_of_kind = is_plain or number_form(report.examples) is not None
-    else:
-        return
-    if not is_of_kind:
+    if not are_of_type(report.examples):
         raise DatasetError(
             f"its values are no {kind}s, such as {report.examples[0]!r}.",
             where=f"column '{report.name}'",
             remedy=f"Let it be another type (--set {report.name}=text), or correct the values.",
         )
+
+
+def _are_timestamps(texts: list[str]) -> bool:
+    return timestamp_format(texts, compact=True) is not None
+
+
+def _are_numbers(texts: list[str]) -> bool:
+    import pyarrow as pa
+
+    unreadable = to_numbers(pa.array(texts, pa.string())).bad
+    return not unreadable.any() or number_form(texts) is not None
+
+
+_ARE_OF_TYPE = {"timestamp": _are_timestamps, "number": _are_numbers}
+"""Whether texts are of a type, for the types that not every text has."""
 
 
 def _proposed_target(reports: Sequence[ColumnReport]) -> str:
@@ -142,13 +144,13 @@ def _proposed_target(reports: Sequence[ColumnReport]) -> str:
         _check_there_are_inputs(reports)
         raise DatasetError(
             "no column suggests itself as the target.",
-            remedy=_name_one(reports, ""),
+            remedy=_name_one(reports, []),
         )
     if proposed.nature_confidence < SURE_OF_TARGET:
         raise DatasetError(
             f"it is not sure which column is to be predicted: perhaps '{proposed.name}'.",
             where="target",
-            remedy=_name_one(reports, proposed.name),
+            remedy=_name_one(reports, [proposed.name]),
         )
     return proposed.name
 
@@ -162,10 +164,10 @@ def _check_there_are_inputs(reports: Sequence[ColumnReport]) -> None:
     )
 
 
-def _name_one(reports: Sequence[ColumnReport], first: str) -> str:
-    """A remedy that lists the columns, the first one at the beginning."""
+def _name_one(reports: Sequence[ColumnReport], first: Sequence[str]) -> str:
+    """A remedy that lists the columns, the ``first`` ones at the beginning."""
     used = [report.name for report in reports if report.role != "drop"]
-    names = dict.fromkeys([first, *used] if first else used)
+    names = dict.fromkeys([*first, *used])
     return f"Name one: {', '.join(list(names)[:20])}."
 
 
@@ -173,12 +175,12 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     """Check decided columns and derive schemas and notes."""
     answer = next(column for column in columns if column.name == target)
     _check_target(answer)
-    inputs = [column for column in columns if column.role == "input"]
-    dropped = [column for column in columns if column.role == "drop"]
-    unused = []
-    for column in dropped:
-        unused.append(f"Column '{column.name}' is not used. {column.evidence}".strip())
+    by_role = defaultdict(list)
+    for column in columns:
+        by_role[column.role].append(column)
 
+    inputs, dropped = by_role["input"], by_role["drop"]
+    unused = [f"Column '{one.name}' is not used. {one.evidence}".strip() for one in dropped]
     _check_inputs(inputs, unused)
     schema_in = schema_of(inputs, tuple(column.name for column in dropped))
     schema_out = schema_of([replace(answer, missing=0.0)], ())
@@ -228,22 +230,30 @@ def _with_settings(
     types = {}
     made = dict(by_name)
     for key, value in set.items():
-        name, _, what = key.rpartition(".")
-        is_setting = name in by_name and what in ("missing", "format")
-        if key in by_name or not is_setting:
-            types[key] = value
-        elif what == "missing":
+        name, what = _setting(key, by_name)
+        if what == "missing":
             made[name] = _with_missing_codes(made[name], value)
-        else:
+        elif what == "format":
             kind = set.get(name, made[name].type)
             made[name] = replace(made[name], format=_checked_format(name, kind, value))
+        else:
+            types[name] = value
     return list(made.values()), types
+
+
+def _setting(key: str, by_name: Mapping[str, ColumnReport]) -> tuple[str, str]:
+    """The column that a key of ``set`` names, and what is set of it: type, missing or format."""
+    name, _, what = key.rpartition(".")
+    is_of_column = name in by_name and what in ("missing", "format")
+    # The name of a column may itself end so.
+    if key in by_name or not is_of_column:
+        return key, "type"
+    return name, what
 
 
 def _with_missing_codes(report: ColumnReport, said: str) -> ColumnReport:
     """The report with the codes that stand for missing values, given with commas between."""
-    codes = [code.strip() for code in said.split(",")]
-    codes = [code for code in codes if code]
+    codes = list(filter(None, map(str.strip, said.split(","))))
     labels = [label for label in report.classes if label not in codes]
     return replace(
         report,
@@ -251,6 +261,17 @@ def _with_missing_codes(report: ColumnReport, said: str) -> ColumnReport:
         suspected_codes=[],
         classes=labels,
     )
+
+
+def _told_of_target(
+    reports: Sequence[ColumnReport], chosen: ColumnReport, *, is_named: bool
+) -> Sequence[ColumnReport]:
+    """The reports, now that a target is chosen, without what speaks of the proposed one."""
+    if chosen.nature != "target":
+        return list(map(_of_another_target, reports))
+    if is_named:
+        return list(map(_without_proposal, reports))
+    return reports
 
 
 def _of_another_target(report: ColumnReport) -> ColumnReport:
@@ -266,10 +287,12 @@ def _without_proposal(report: ColumnReport) -> ColumnReport:
     return replace(report, evidence=report.evidence.partition(PROPOSED)[0].rstrip())
 
 
-def _with_leak(report: ColumnReport, target: str) -> ColumnReport:
-    """The report as a suspect, where it seems to know the target too well."""
+def _with_nature(report: ColumnReport, target: str) -> ColumnReport:
+    """The report as that of the target, or of a suspect where it seems to know it too well."""
+    if report.name == target:
+        return replace(report, nature="target")
     why = report.leaks.get(target)
-    if why is None or report.name == target or SUSPICION in report.evidence:
+    if why is None or SUSPICION in report.evidence:
         return report
     remedy = "Drop it if it is not known when you predict."
     evidence = f"{report.evidence}{SUSPICION} '{target}': {why}. {remedy}"
@@ -293,38 +316,19 @@ def _checked_format(name: str, kind: str, form: str) -> str:
     return form
 
 
-def _decide(
-    report: ColumnReport,
-    target: str,
-    kind: str | None,
-    drop: Collection[str],
-    keep: Collection[str],
-) -> ColumnReport:
-    """A column with its final role and type."""
-    if report.name == target:
-        return _as_target(report, kind)
+def _natural_type(report: ColumnReport, role: str) -> str:
+    """The type of a column in its role, where none is set.
 
-    natural = report.type
-    was_target = report.role == "target" and natural == "category"
+    Few whole numbers are classes as the target, and numbers in any other role.
+    """
+    if role == "target":
+        has_few_values = report.type == "number" and report.classes
+        return "category" if has_few_values else report.type
+
+    was_target = report.role == "target"
     if was_target and numeric_labels(tuple(report.classes)):
-        natural = "number"  # it was a category only as the proposed target
-
-    dropped = report.role == "drop" or report.name in drop
-    unused = dropped and report.name not in keep
-    return replace(report, role="drop" if unused else "input", type=kind or natural)
-
-
-def _as_target(report: ColumnReport, kind: str | None) -> ColumnReport:
-    """The column as the target: few whole numbers are classes, unless it is said otherwise."""
-    natural = report.type
-    if natural == "number" and report.classes:
-        natural = "category"
-    return replace(
-        report,
-        nature="target",
-        role="target",
-        type=kind or natural,
-    )
+        return "number"
+    return report.type
 
 
 def _check_target(answer: ColumnReport) -> None:
@@ -336,7 +340,7 @@ def _check_target(answer: ColumnReport) -> None:
             remedy="Name another target.",
         )
     if answer.distinct == 1:
-        value = answer.examples[0] if answer.examples else ""
+        value = next(iter(answer.examples), "")
         raise DatasetError(
             f"the target is constant: every row has {value!r}.",
             where=where,
@@ -376,4 +380,5 @@ def _check_tensor_target(answer: ColumnReport, where: str) -> None:
 
 
 def _an(kind: str) -> str:
-    return f"{'an' if kind == 'image' else 'a'} {kind}"
+    article = "an" if kind == "image" else "a"
+    return f"{article} {kind}"

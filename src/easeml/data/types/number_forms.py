@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
@@ -26,14 +26,6 @@ _AFFIXES = re.compile(
     r"[+-]?(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?:[eE][+-]?\d{1,4})?"
     r"(?P<suffix>\D{0,8})"
 )
-CLOCKS = {
-    "20:34:30": r"^(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(:(?P<second>[0-5]\d(\.\d+)?))?$",
-    "8:34:30 PM": (
-        r"^(?P<hour>0?[1-9]|1[0-2]):(?P<minute>[0-5]\d)(:(?P<second>[0-5]\d(\.\d+)?))?"
-        r"\s*(?P<half>[AaPp])\.?[Mm]\.?$"
-    ),
-}
-"""The pattern of times of day by the name of its form."""
 _SEPARATORS = (
     (",", "."),
     ("", ","),
@@ -80,7 +72,7 @@ class NumberForm:
     def removed(self) -> list[str]:
         """The marks that a plain number does not have."""
         marks = [self.prefix.strip(), self.suffix.strip(), self.thousands]
-        return [mark for mark in marks if mark]
+        return list(filter(None, marks))
 
     @property
     def pattern(self) -> str:
@@ -101,72 +93,95 @@ class NumberForm:
         number = rf"({whole}({point}\d*)?|{point}\d+){power}"
         return rf"^{start}\s*{number}\s*({behind})?$"
 
+    @cached_property
+    def _matcher(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    def plain(self, text: str) -> str:
+        """Rewrite a number of this form as ``1234.5``; other text stays as it is."""
+        if not self._matcher.match(text):
+            return text
+        for mark in self.removed:
+            text = text.replace(mark, "")
+        return "".join(text.split()).replace(self.decimal, ".")
+
+    def plain_array(self, array: pa.Array) -> pa.Array:
+        """As ``plain``, of a column."""
+        compute = arrow_compute()
+        plain = array
+        for mark in self.removed:
+            plain = compute.replace_substring(plain, mark, "")
+        plain = compute.replace_substring_regex(plain, r"\s", "")
+        if self.decimal != ".":
+            plain = compute.replace_substring(plain, self.decimal, ".")
+        is_number = compute.match_substring_regex(array, self.pattern)
+        return compute.if_else(is_number, plain, array)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A form of times of day, which are rewritten as minutes since midnight."""
+
+    example: str
+    matcher: re.Pattern[str]
+
+    def plain(self, text: str) -> str:
+        """Rewrite a time of day as its minutes; other text stays as it is."""
+        found = self.matcher.match(text)
+        if found is None:
+            return text
+
+        parts = found.groupdict("0")
+        hour = int(parts["hour"])
+        if "half" in parts:  # of the day: 12 AM is midnight, 12 PM noon
+            is_afternoon = parts["half"] in "Pp"
+            hour = hour % 12 + 12 * is_afternoon
+        return repr(60 * hour + int(parts["minute"]) + float(parts["second"]) / 60)
+
+    def plain_array(self, array: pa.Array) -> pa.Array:
+        """As ``plain``, of a column: each different text once; missing ones stay."""
+        import pyarrow as pa
+
+        compute = arrow_compute()
+        distinct = compute.unique(array.drop_null())
+        plain = list(map(self.plain, distinct.to_pylist()))
+        return pa.array(plain, pa.string()).take(compute.index_in(array, distinct))
+
+
+_MINUTE = r":(?P<minute>[0-5]\d)(:(?P<second>[0-5]\d(\.\d+)?))?"
+_CLOCKS = (
+    Clock("20:34:30", re.compile(rf"^(?P<hour>[01]?\d|2[0-3]){_MINUTE}$")),
+    Clock(
+        "8:34:30 PM",
+        re.compile(rf"^(?P<hour>0?[1-9]|1[0-2]){_MINUTE}\s*(?P<half>[AaPp])\.?[Mm]\.?$"),
+    ),
+)
+CLOCKS = {clock.example: clock for clock in _CLOCKS}
+"""The forms of times of day by their names."""
+
+
+@lru_cache(maxsize=4096)
+def _form(name: str) -> NumberForm | Clock:
+    return CLOCKS.get(name) or NumberForm.from_example(name)
+
 
 def checked_form(form: str) -> str:
     """Return the name of a form. Raises DatasetError if it is not how 1234.5 is written."""
-    return form if form in CLOCKS else NumberForm.from_example(form).example
+    return _form(form).example
 
 
 def plain_numbers(array: pa.Array, form: str) -> pa.Array:
     """Rewrite the numbers of a form as ``1234.5``; other values stay as they are."""
     if not form:
         return array
-    if form in CLOCKS:
-        return _plain_times(array, form)
-
-    compute = arrow_compute()
-    marks = NumberForm.from_example(form)
-    plain = array
-    for mark in marks.removed:
-        plain = compute.replace_substring(plain, mark, "")
-    plain = compute.replace_substring_regex(plain, r"\s", "")
-    if marks.decimal != ".":
-        plain = compute.replace_substring(plain, marks.decimal, ".")
-    is_number = compute.match_substring_regex(array, marks.pattern)
-    return compute.if_else(is_number, plain, array)
-
-
-def _plain_times(array: pa.Array, form: str) -> pa.Array:
-    """Rewrite times of day as minutes, each different one once; missing ones stay."""
-    import pyarrow as pa
-
-    compute = arrow_compute()
-    distinct = compute.unique(array)
-    plain = []
-    for text in distinct.to_pylist():
-        plain.append(None if text is None else plain_number_of(text, form))
-    return pa.array(plain, pa.string()).take(compute.index_in(array, distinct))
-
-
-@lru_cache(maxsize=4096)
-def _matcher(form: str) -> re.Pattern[str]:
-    return re.compile(CLOCKS.get(form) or NumberForm.from_example(form).pattern)
+    return _form(form).plain_array(array)
 
 
 def plain_number_of(text: str, form: str) -> str:
     """As ``plain_numbers``, of one value."""
     if not form:
         return text
-    found = _matcher(form).match(text)
-    if not found:
-        return text
-    if form in CLOCKS:
-        return _minutes(found.groupdict())
-
-    marks = NumberForm.from_example(form)
-    for mark in marks.removed:
-        text = text.replace(mark, "")
-    return "".join(text.split()).replace(marks.decimal, ".")
-
-
-def _minutes(parts: dict[str, str | None]) -> str:
-    """The minutes since midnight of a time of day, by its parts."""
-    hour = int(parts["hour"] or 0)
-    half = parts.get("half")
-    if half:
-        hour = hour % 12 + (12 if half in "Pp" else 0)
-    minutes = 60 * hour + int(parts["minute"] or 0) + float(parts["second"] or 0) / 60
-    return repr(float(minutes))
+    return _form(form).plain(text)
 
 
 def number_form(texts: list[str]) -> str | None:
@@ -176,9 +191,9 @@ def number_form(texts: list[str]) -> str | None:
     """
     import pyarrow as pa
 
-    for clock, pattern in CLOCKS.items():
-        if all(re.match(pattern, text.strip()) for text in texts):
-            return clock
+    for clock in _CLOCKS:
+        if all(map(clock.matcher.match, map(str.strip, texts))):
+            return clock.example
 
     affixes = _affixes(texts[:200])
     if affixes is None:
@@ -203,25 +218,21 @@ def _affixes(texts: list[str]) -> tuple[str, str] | None:
             return None
         prefixes.add(found["prefix"])
         suffixes.add(found["suffix"])
-    if not _one_sign(prefixes) or not _one_sign(suffixes):
+    has_one_unit = _one_sign(prefixes) and _one_sign(suffixes)
+    if not has_one_unit:
         return None
     return max(prefixes, key=len, default=""), max(suffixes, key=len, default="")
 
 
 def _forms(prefix: str, suffix: str) -> list[NumberForm]:
     """The forms with these marks that are to be tried, in order; the plain one is not among them."""
-    separators = list(_SEPARATORS)
+    separators = _SEPARATORS
     if prefix or suffix:
-        separators.insert(0, ("", "."))
-    forms = [NumberForm(prefix, thousands, decimal, suffix) for thousands, decimal in separators]
-    return [form for form in forms if form.example]
+        separators = (("", "."), *_SEPARATORS)
+    return [NumberForm(prefix, thousands, decimal, suffix) for thousands, decimal in separators]
 
 
 def _one_sign(marks: set[str]) -> bool:
     """Whether at most one unit or currency is before, or behind, all numbers."""
-    signs = {mark.strip() for mark in marks} - {""}
-    if not signs:
-        return True
-    if len(signs) > 1:
-        return False
-    return bool(_SIGNS.fullmatch(signs.pop()))
+    signs = set(map(str.strip, marks)) - {""}
+    return len(signs) <= 1 and all(map(_SIGNS.fullmatch, signs))

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.column_report import ColumnReport, dimension
 from easeml.schema import Dim
 
 if TYPE_CHECKING:
@@ -43,14 +43,15 @@ def pixels(data: bytes, size: tuple[int, int], *, grey: bool) -> np.ndarray:
     import numpy as np
     from PIL import Image
 
+    height, width = size
+    mode = "L" if grey else "RGB"
     with _opened(data) as image:
-        plain = _of_bytes(image).convert("L" if grey else "RGB")
-    if plain.size != (size[1], size[0]):
-        plain = plain.resize(
-            (size[1], size[0]), Image.Resampling.BOX if plain.width > size[1] else None
-        )
+        plain = _of_bytes(image).convert(mode)
+    if plain.size != (width, height):
+        resample = Image.Resampling.BOX if plain.width > width else None
+        plain = plain.resize((width, height), resample)
     made = np.asarray(plain, dtype=np.float64) / 255.0
-    return made[:, :, None] if grey else made
+    return made.reshape(height, width, -1)
 
 
 def _of_bytes(image: Picture) -> Picture:
@@ -71,17 +72,12 @@ def picture_report(
 
     ``first``: some pictures, of which small ones are shown.
     """
-    sizes = [sorted(set(column)) for column in zip(*shapes, strict=True)]
     dim: list[Dim] = []
     spans = []
-    for axis, found in zip(_AXES, sizes, strict=True):
-        least, most = found[0], found[-1]
-        if least == most:
-            dim.append(least)
-            spans.append(f"{axis} {least}")
-        else:
-            dim.append(axis[0])
-            spans.append(f"{axis} {least} to {most}")
+    for axis, sizes in zip(_AXES, zip(*shapes, strict=True), strict=True):
+        size, span = dimension(min(sizes), max(sizes), axis[0])
+        dim.append(size)
+        spans.append(f"{axis} {span}")
     said = ", ".join(spans)
     return ColumnReport(
         name, "image", "input", distinct=len(shapes), evidence=f"Pictures: {said}.",

@@ -73,18 +73,12 @@ def _node_of(name: str, column: ColumnReport) -> Node:
             dim=tuple(column.content["dim"]),
             format=form,
         )
-    if column.type == "number":
-        return replace(
-            node,
-            type="tensor",
-            dim=(1,),
-            format=column.format,
-        )
-    if column.type == "category":
-        return replace(node, class_name=name)
-    if column.type == "timestamp":
-        return replace(node, format=column.format)
-    return node
+    special = {
+        "number": {"type": "tensor", "dim": (1,), "format": column.format},
+        "category": {"class_name": name},
+        "timestamp": {"format": column.format},
+    }
+    return replace(node, **special.get(column.type, {}))
 
 
 def _class_of(column: ColumnReport) -> CategoryClass:

@@ -33,16 +33,14 @@ def text_table(
 
     told = {field.name: _told(field.type) for field in schema}
     made = list(text_batches(batches, name))
-    rows = sum(part.num_rows for part in made)
-    if not rows:
+    if not sum(map(len, made)):
         raise no_row(name)
 
     table = pa.concat_tables(made)
     fields = []
     names = check_names(table.column_names, name)
     for old, column in zip(table.column_names, names, strict=True):
-        metadata = {"type": told[old]} if told.get(old) else None
-        fields.append(pa.field(column, pa.string(), metadata=metadata))
+        fields.append(pa.field(column, pa.string(), metadata=told.get(old)))
     metadata = {"note": note} if note else None
     return pa.table(table.columns, schema=pa.schema(fields, metadata=metadata))
 
@@ -57,11 +55,12 @@ def text_batches(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[pa.Ta
     import pyarrow as pa
 
     for batch in batches:
-        flat = _flat(batch)
-        columns = {}
-        for place, field in enumerate(flat.schema):
-            columns[field.name] = _text(flat.column(place), field.name, name)
-        yield pa.table(columns)
+        names = []
+        columns = []
+        for column, array in _flat(batch):
+            names.append(column)
+            columns.append(_text(array, column, name))
+        yield pa.table(columns, names)
 
 
 def check_names(given: Sequence[str], where: str) -> list[str]:
@@ -69,22 +68,17 @@ def check_names(given: Sequence[str], where: str) -> list[str]:
 
     Raises DatasetError for a name given twice.
     """
-    names = [str(cell).strip() or f"column {i}" for i, cell in enumerate(given, 1)]
-    twice = [cell for cell, count in Counter(names).items() if count > 1]
-    if twice:
-        places = ", ".join(str(i) for i, cell in enumerate(names, 1) if cell == twice[0])
-        raise DatasetError(
-            f"the column name '{twice[0]}' occurs more than once (columns {places}).",
-            where=where,
-            remedy="Give every column a name of its own.",
-        )
+    names = []
+    for number, cell in enumerate(given, 1):
+        names.append(str(cell).strip() or f"column {number}")
+    _check_unique(names, where)
     if ROW in names:
         raise DatasetError(
             f"the column name '{ROW}' is used by easeml itself.",
             where=where,
             remedy="Rename it.",
         )
-    if not names or len(names) > MOST_COLUMNS:
+    if not 1 <= len(names) <= MOST_COLUMNS:
         raise DatasetError(
             f"a table has 1 to {MOST_COLUMNS:,} columns, this has {len(names):,}.",
             where=where,
@@ -92,12 +86,22 @@ def check_names(given: Sequence[str], where: str) -> list[str]:
     return names
 
 
+def _check_unique(names: Sequence[str], where: str) -> None:
+    """Refuse a name of several columns."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if not twice:
+        return
+    places = [str(number) for number, name in enumerate(names, 1) if name == twice[0]]
+    raise DatasetError(
+        f"the column name '{twice[0]}' occurs more than once (columns {', '.join(places)}).",
+        where=where,
+        remedy="Give every column a name of its own.",
+    )
+
+
 def column_text(table: pa.Table, name: str) -> pa.Array:
     """A column of a table as one array."""
-    import pyarrow as pa
-
-    chunks = table.column(name).chunks
-    return pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
+    return table.column(name).combine_chunks()
 
 
 ROWS_COUNT = "the first row of values is row 0"
@@ -112,55 +116,48 @@ def row_place(row: int) -> str:
     return f"row {row} ({ROWS_COUNT})"
 
 
-def _told(kind: pa.DataType) -> str:
+def _told(kind: pa.DataType) -> dict[str, str] | None:
+    """What the metadata of a column say of its type, where the type says more than its text."""
     import pyarrow as pa
 
     is_category = pa.types.is_dictionary(kind) or pa.types.is_boolean(kind)
-    return "category" if is_category else ""
+    return {"type": "category"} if is_category else None
 
 
-def _flat(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Structs as one column a field, ``outer.inner``; lists of one size as one a place.
+def _flat(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Array]]:
+    """The columns with their names: of a struct one a field, ``outer.inner``; of lists one a place.
 
-    A place of a list is called ``name[0]``.
+    A place of lists, which are all of one size, is called ``name[0]``.
     """
     import pyarrow as pa
 
-    types = pa.types
-    while any(types.is_struct(field.type) for field in batch.schema):
+    while any(map(pa.types.is_struct, batch.schema.types)):
         batch = _unnested(batch)
-
-    columns = []
-    names = []
-    for field, column in zip(batch.schema, batch.columns, strict=True):
-        if not types.is_fixed_size_list(field.type) or column.null_count:
-            columns.append(column)
-            names.append(field.name)
-            continue
-
-        width = field.type.list_size
-        values = column.flatten()
-        for place in range(width):
-            if width == 1:
-                columns.append(values)
-            else:
-                columns.append(values.take(_places(len(column), width, place)))
-            names.append(f"{field.name}[{place}]")
-    return pa.RecordBatch.from_arrays(columns, names)
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        yield from _parts(name, column)
 
 
 def _unnested(batch: pa.RecordBatch) -> pa.RecordBatch:
     import pyarrow as pa
 
-    flat = pa.Table.from_batches([batch]).flatten().combine_chunks().to_batches()
-    return flat[0] if flat else batch.slice(0, 0)
+    flat = pa.Table.from_batches([batch]).flatten()
+    # Not to_batches, which gives none for a batch without rows.
+    columns = [column.combine_chunks() for column in flat.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=flat.schema)
 
 
-def _places(rows: int, width: int, place: int) -> pa.Array:
+def _parts(name: str, column: pa.Array) -> list[tuple[str, pa.Array]]:
+    """The column with its name; where it holds lists of one size, a column for each place in them."""
     import numpy as np
     import pyarrow as pa
 
-    return pa.array(np.arange(rows, dtype=np.int64) * width + place)
+    if column.null_count or not pa.types.is_fixed_size_list(column.type):
+        return [(name, column)]
+
+    width = column.type.list_size
+    values = column.flatten()
+    firsts = np.arange(len(column), dtype=np.int64) * width
+    return [(f"{name}[{place}]", values.take(pa.array(firsts + place))) for place in range(width)]
 
 
 def _text(array: pa.Array, column: str, name: str) -> pa.Array:
@@ -184,7 +181,7 @@ def _text(array: pa.Array, column: str, name: str) -> pa.Array:
     elif pa.types.is_nested(kind):
         array = _as_json(array)
     try:
-        text = array if array.type == pa.string() else array.cast(pa.string())
+        text = array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DatasetError(f"its type {kind} cannot be read.", where=where) from error
     return compute.utf8_trim_whitespace(compute.fill_null(text, ""))
@@ -201,7 +198,6 @@ def _as_json(array: pa.Array) -> pa.Array:
     """Lists and structures as text."""
     import pyarrow as pa
 
-    texts = []
-    for value in array.to_pylist():
-        texts.append(None if value is None else json.dumps(value, default=str))
-    return pa.array(texts, pa.string())
+    texts = [json.dumps(value, default=str) for value in array.to_pylist()]
+    is_missing = array.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(texts, pa.string(), mask=is_missing)

@@ -7,10 +7,10 @@ of stripped values without nulls.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.types.arrow import arrow_compute
@@ -59,13 +59,12 @@ def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str 
 
     ``labels``: of a category. ``form``: how a timestamp is written.
     """
-    if kind == "number":
-        return to_numbers(array)
-    if kind == "timestamp":
-        return to_timestamps(array, form)
-    if kind == "category":
-        return to_categories(array, labels)
-    return to_text(array)
+    converters = {
+        "number": to_numbers,
+        "timestamp": partial(to_timestamps, form=form),
+        "category": partial(to_categories, labels=labels),
+    }
+    return converters.get(kind, to_text)(array)
 
 
 def plain(array: pa.Array, kind: str, form: str = "", codes: Sequence[str] = ()) -> pa.Array:
@@ -75,7 +74,9 @@ def plain(array: pa.Array, kind: str, form: str = "", codes: Sequence[str] = ())
     """
     if codes:
         array = _without_codes(array, codes_of(codes))
-    return plain_numbers(array, form) if kind == "number" else array
+    if kind != "number":
+        return array
+    return plain_numbers(array, form)
 
 
 def _without_codes(array: pa.Array, codes: frozenset[str]) -> pa.Array:
@@ -106,13 +107,14 @@ def _text(values: list[str]) -> pa.Array:
 def missing_mask(array: pa.Array, kind: str) -> np.ndarray:
     """Where a column of this kind has no value."""
     compute = arrow_compute()
-    codes = _missing_codes(kind in ("number", "timestamp"))
+    codes = _missing_codes(kind)
     return compute.is_in(compute.utf8_lower(array), codes).to_numpy(zero_copy_only=False)
 
 
-@lru_cache(maxsize=2)
-def _missing_codes(numbers: bool) -> pa.Array:
-    return _text(sorted(MISSING_NUMBER if numbers else MISSING))
+@lru_cache(maxsize=8)
+def _missing_codes(kind: str) -> pa.Array:
+    by_kind = {"number": MISSING_NUMBER, "timestamp": MISSING_NUMBER}
+    return _text(sorted(by_kind.get(kind, MISSING)))
 
 
 def to_numbers(array: pa.Array) -> Converted:
@@ -164,16 +166,13 @@ def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
 def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
     """Read a Categorical with exactly these labels; a value that is none of them is NaN and bad."""
     import numpy as np
+    import pyarrow as pa
 
     missing = missing_mask(array, "category")
     encoded = array.dictionary_encode()
-    code_of = label_finder(labels)
-    found = []
-    for text in encoded.dictionary.to_pylist():
-        code = code_of(text)
-        found.append(-1 if code is None else code)
-
-    codes = np.array(found, dtype=np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
+    found = list(map(label_finder(labels), encoded.dictionary.to_pylist()))
+    code_of_text = pa.array(found, pa.int64()).fill_null(-1)
+    codes = code_of_text.take(encoded.indices).to_numpy()
     codes = np.where(missing, -1, codes)
     return Converted(categories(codes, labels), missing, (codes < 0) & ~missing)
 
@@ -219,27 +218,31 @@ def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
     """
     import pyarrow as pa
 
-    sample = texts[:100]
-    if not sample or not all(map(_may_be_time, sample)):
+    if not texts:
         return None
+    for form in _likely_forms(texts[:100], compact=compact):
+        if not to_timestamps(pa.array(texts), form).bad.any():
+            return form
+    return None
+
+
+def _likely_forms(sample: list[str], *, compact: bool) -> Iterator[str]:
+    """The forms in which all texts of a sample are written, the commonest first."""
+    if not all(map(_may_be_time, sample)):
+        return
     forms = ["", *FORMATS]
     if compact and all(map(_EIGHT_DIGITS.fullmatch, sample)):
         forms.append(_COMPACT)
-
-    array = pa.array(texts)
     for form in forms:
-        if not all(_reads(text, form) for text in sample):
-            continue
-        if not to_timestamps(array, form).bad.any():
-            return form
-    return None
+        if all(map(partial(_reads, form), sample)):
+            yield form
 
 
 def _may_be_time(text: str) -> bool:
     return 6 <= len(text) <= 40 and any(map(str.isdigit, text))
 
 
-def _reads(text: str, form: str) -> bool:
+def _reads(form: str, text: str) -> bool:
     """Whether a text is a timestamp of this form; ISO where it is empty."""
     if not form:
         return _ISO.match(text) is not None
@@ -292,6 +295,11 @@ def plain_number(text: str) -> str:
         number = float(text)
     except ValueError:
         return text
+    return number_text(number)
+
+
+def number_text(number: float) -> str:
+    """A number as text: a whole one, as far as floats are exact, without a point."""
     is_exact = number.is_integer() and abs(number) < 1e15
     return str(int(number)) if is_exact else repr(number)
 
@@ -303,19 +311,19 @@ def label_finder(labels: tuple[str, ...]) -> Callable[[str], int | None]:
     label ``true``. A table is read from Parquet and asked about in CSV, or the other way round.
     """
     code_of = {label: code for code, label in enumerate(labels)}
-    numeric = numeric_labels(labels)
-    lowered = {label.lower(): code for code, label in enumerate(labels)}
-    truths = lowered if lowered.keys() <= {"true", "false"} and len(lowered) == len(labels) else {}
 
-    def find(text: str) -> int | None:
+    def number_code(text: str) -> int | None:
         code = code_of.get(text)
-        if code is None and numeric:
-            code = code_of.get(plain_number(text))
-        if code is None and truths:
-            code = truths.get(text.lower())
-        return code
+        return code_of.get(plain_number(text)) if code is None else code
 
-    return find
+    if numeric_labels(labels):
+        return number_code
+
+    code_of_truth = {label.lower(): code for label, code in code_of.items()}
+    are_truths = code_of_truth.keys() <= {"true", "false"} and len(code_of_truth) == len(labels)
+    if are_truths:
+        return lambda text: code_of_truth.get(text.lower())
+    return code_of.get
 
 
 def numeric_labels(labels: tuple[str, ...]) -> bool:
@@ -323,10 +331,11 @@ def numeric_labels(labels: tuple[str, ...]) -> bool:
 
     Then ``1.0`` means the label ``1``.
     """
-    for label in labels:
-        if not is_number(label) or plain_number(label) != label:
-            return False
-    return bool(labels)
+    return bool(labels) and all(map(_is_plain_number, labels))
+
+
+def _is_plain_number(label: str) -> bool:
+    return is_number(label) and plain_number(label) == label
 
 
 def text_array(values: Sequence[str | None] | np.ndarray) -> pd.api.extensions.ExtensionArray:
