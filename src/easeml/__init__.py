@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+from easeml.version import __version__ as __version__
 
 _PUBLIC = {
     "AutoMLClassifier": ("easeml.estimators", "AutoMLClassifier"),

@@ -64,8 +64,6 @@ _ALLOW, _KILL_PROCESS, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16  # in struct seccomp_data
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 
-_STARTING = ("fork", "vfork", "execve", "execveat")  # calls that make processes and programs
-
 
 class Starting(Enum):
     """What a confined process may start."""
@@ -77,12 +75,14 @@ class Starting(Enum):
     @property
     def granted(self) -> frozenset[str]:
         """Names of the system calls that are not refused for it."""
-        if self is Starting.PROGRAMS:
-            return frozenset(_STARTING)
-        if self is Starting.ANOTHER:
-            return frozenset({"execve"})
-        return frozenset()
+        return _GRANTED[self]
 
+
+_GRANTED = {
+    Starting.NOTHING: frozenset[str](),
+    Starting.PROGRAMS: frozenset({"fork", "vfork", "execve", "execveat"}),
+    Starting.ANOTHER: frozenset({"execve"}),
+}
 
 # What a body may read beside Python and its packages.
 _READABLE = (
@@ -106,28 +106,42 @@ def check_available(home: Path, isolation: Isolation = "process") -> None:
     """
     if isolation == "none":
         return
-    reason = why_unavailable()
+    reason = why_unavailable() or _why_exposed(home) or _why_refused(isolation)
     if reason:
-        raise _unavailable(isolation, reason)
-    for path in _readable_folders():
-        if home.resolve().is_relative_to(path):
-            raise _unavailable(isolation, f"the home lies in {path}, which Python reads")
-    if isolation == "process":
-        return
-    if isolation == "user" and os.geteuid() != 0:
-        raise _unavailable(isolation, "only root can give children a user id of their own")
-    failure = _tried(isolation)
-    if failure:
-        raise _unavailable(isolation, f"the system refuses it ({failure})")
+        raise Conflict(
+            f"Tasks cannot be confined to level {isolation} on this machine: {reason}.",
+            where="isolation",
+            remedy=_REMEDIES[isolation],
+        )
 
 
 def why_unavailable() -> str:
     """Return why processes cannot be confined on this machine; empty where they can."""
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        return f"it is {sys.platform} on {platform.machine()}, not Linux on x86-64"
+    machine = platform.machine()
+    if (sys.platform, machine) != ("linux", "x86_64"):
+        return f"it is {sys.platform} on {machine}, not Linux on x86-64"
     if _landlock_version() < 1:
         return "its kernel has no Landlock"
     return ""
+
+
+def _why_exposed(home: Path) -> str:
+    """Return why children would read ``home``; empty where they would not."""
+    place = home.resolve()
+    for path in _readable_folders():
+        if place.is_relative_to(path):
+            return f"the home lies in {path}, which Python reads"
+    return ""
+
+
+def _why_refused(isolation: Isolation) -> str:
+    """Return what of a level beyond ``process`` is refused here; empty where nothing is."""
+    if isolation == "process":
+        return ""
+    if isolation == "user" and os.geteuid() != 0:
+        return "only root can give children a user id of their own"
+    failure = _tried(isolation)
+    return f"the system refuses it ({failure})" if failure else ""
 
 
 def confine(
@@ -190,7 +204,9 @@ def _tried(isolation: Isolation) -> str:
         with os.fdopen(told) as said:
             answer = said.read()
         os.waitpid(child, 0)
-    return "" if answer == _REACHED else answer or "the child ended"
+    if answer == _REACHED:
+        return ""
+    return answer or "the child ended"
 
 
 def _try(folder: Path, isolation: Isolation, tells: int) -> None:
@@ -216,27 +232,20 @@ _REMEDIES = {
 }
 
 
-def _unavailable(isolation: Isolation, reason: str) -> Conflict:
-    return Conflict(
-        f"Tasks cannot be confined to level {isolation} on this machine: {reason}.",
-        where="isolation",
-        remedy=_REMEDIES[isolation],
-    )
-
-
 def _failed(what: str) -> OSError:
     number = ctypes.get_errno()
     return OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def _empty_environment(temporary: Path) -> None:
-    kept = {}
-    for name, value in os.environ.items():
-        if name in _VARIABLES or name.startswith(_PREFIXES):
-            kept[name] = value
+    kept = {name: value for name, value in os.environ.items() if _keeps_variable(name)}
     os.environ.clear()
     os.environ.update(kept, HOME=str(temporary), TMPDIR=str(temporary))
     tempfile.tempdir = str(temporary)  # it may have been looked up before
+
+
+def _keeps_variable(name: str) -> bool:
+    return name in _VARIABLES or name.startswith(_PREFIXES)
 
 
 def _landlock_version() -> int:
@@ -246,17 +255,8 @@ def _landlock_version() -> int:
 
 def _restrict_files(folder: Path, starting: Starting, reads: Iterable[Path]) -> None:
     version = _landlock_version()
-    rights = _FIRST_RIGHTS
-    for since, right in _LATER_RIGHTS.items():
-        if version >= since:
-            rights |= right
-    network = _NETWORK_RIGHTS if version >= 4 else 0
-    scopes = _SCOPES if version >= 6 else 0
-    attributes = struct.pack("QQQ", rights, network, scopes)
-    size = {1: 8, 2: 8, 3: 8, 4: 16, 5: 16}.get(version, 24)
-    ruleset = _libc.syscall(_CREATE_RULESET, attributes, size, 0)
-    if ruleset < 0:
-        raise _failed("landlock_create_ruleset")
+    rights = _rights_of(version)
+    ruleset = _new_ruleset(version, rights)
     for path in _readable_folders():
         _allow(ruleset, path, _READ_FILE | _READ_DIR | _EXECUTE)
     for path in reads:
@@ -273,6 +273,27 @@ def _restrict_files(folder: Path, starting: Starting, reads: Iterable[Path]) -> 
     os.close(ruleset)
 
 
+def _rights_of(version: int) -> int:
+    """Return the rights to files that a version of Landlock knows and so can refuse."""
+    rights = _FIRST_RIGHTS
+    for since, right in _LATER_RIGHTS.items():
+        if version >= since:
+            rights |= right
+    return rights
+
+
+def _new_ruleset(version: int, rights: int) -> int:
+    """Return the descriptor of a set of rules that grants nothing yet."""
+    network = _NETWORK_RIGHTS if version >= 4 else 0
+    scopes = _SCOPES if version >= 6 else 0
+    attributes = struct.pack("QQQ", rights, network, scopes)
+    size = {1: 8, 2: 8, 3: 8, 4: 16, 5: 16}.get(version, 24)
+    ruleset = _libc.syscall(_CREATE_RULESET, attributes, size, 0)
+    if ruleset < 0:
+        raise _failed("landlock_create_ruleset")
+    return ruleset
+
+
 def _readable_folders() -> list[Path]:
     """Return what Python, its packages and the system's libraries lie in."""
     return list(dict.fromkeys(readable_places().values()))
@@ -285,9 +306,10 @@ def readable_places() -> dict[Path, Path]:
     A process that waits to be told its work calls this before, as it takes some milliseconds.
     """
     found = {}
-    for path in (sys.prefix, sys.base_prefix, *sys.path, *_READABLE):
+    importable = filter(None, sys.path)  # the folder of work is there as an empty text
+    for path in (sys.prefix, sys.base_prefix, *importable, *_READABLE):
         named = Path(path).absolute()
-        if path and named.exists():
+        if named.exists():
             found[named] = named.resolve()
     return found
 

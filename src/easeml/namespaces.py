@@ -115,18 +115,20 @@ def become_user(number: int, folder: Path) -> None:
 
 def _opened(view: View) -> dict[Path, int]:
     """Return descriptors of what a view shows, by path; of nested folders the outer one."""
-    found: dict[Path, int] = {}
+    shown: dict[Path, Path] = {}
     proc = Path("/proc")  # is made anew
-    for path in sorted(set(view.readable.values()), key=lambda path: len(path.parts)):
+    for path in sorted(set(view.readable.values()), key=_depth):
         outer = {path, *path.parents}
-        if proc not in outer and outer.isdisjoint(found):
-            found[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    for path in view.devices:
-        found[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    shared = {_TEMPORARY: view.temporary, view.folder.resolve(): view.folder}
-    for target, source in shared.items():
-        found[target] = os.open(source, os.O_PATH | os.O_CLOEXEC)
-    return dict(sorted(found.items(), key=lambda item: len(item[0].parts)))
+        if outer.isdisjoint([proc, *shown]):
+            shown[path] = path
+    shown |= {path: path for path in view.devices}
+    shown |= {_TEMPORARY: view.temporary, view.folder.resolve(): view.folder}
+    outer_first = sorted(shown, key=_depth)
+    return {target: os.open(shown[target], os.O_PATH | os.O_CLOEXEC) for target in outer_first}
+
+
+def _depth(path: Path) -> int:
+    return len(path.parts)
 
 
 def _bind(source: int, root: Path, target: Path, view: View) -> None:
@@ -185,7 +187,7 @@ def _give(folder: Path, user: int) -> None:
     """Let a user own a folder and what is in it; symbolic links are not followed."""
     os.chown(folder, user, user)
     for place, folders, files in os.walk(folder):
-        for name in (*folders, *files):
+        for name in folders + files:
             os.lchown(Path(place) / name, user, user)
 
 

@@ -163,14 +163,14 @@ class Settings(BaseSettings):
             return json.loads(os.environ[ORIGINS])
         file = self.home / "config.toml"
         written = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
-        return {name: self._origin(name, written) for name in type(self).model_fields}
-
-    def _origin(self, name: str, written: dict[str, Any]) -> str:
-        if name in self._flags:
-            return "flag"
-        if f"EASEML_{name.upper()}" in os.environ:
-            return "environment"
-        return "config.toml" if name in written else "default"
+        names = type(self).model_fields
+        in_file = [name for name in names if name in written]
+        in_environment = [name for name in names if f"EASEML_{name.upper()}" in os.environ]
+        origins = dict.fromkeys(names, "default")
+        origins |= dict.fromkeys(in_file, "config.toml")
+        origins |= dict.fromkeys(in_environment, "environment")
+        origins |= dict.fromkeys(self._flags, "flag")
+        return origins
 
     @property
     def database(self) -> str:

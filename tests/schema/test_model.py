@@ -276,6 +276,15 @@ def test_unknown_keys_are_ignored_with_a_warning(document: dict[str, Any], said:
         Schema.from_json(document)
 
 
+def test_a_warning_names_each_known_key_once() -> None:
+    field = {"type": "no type", "xyz": 1}
+    with pytest.warns(SchemaWarning) as warned, pytest.raises(SchemaError):
+        Schema.from_json(one(many(("f", field))))
+    _, known = str(warned[0].message).split("Known here: ")
+    names = known.rstrip(".").split(", ")
+    assert sorted(set(names)) == names
+
+
 @pytest.mark.filterwarnings("ignore::easeml.schema.SchemaWarning")
 @pytest.mark.parametrize(
     ("document", "remedy"),

@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import Scope
 
-import easeml
 from easeml.api import openapi, predict
 from easeml.api import protocol_routes as protocols
 from easeml.api.authentication import Gate
@@ -24,6 +23,7 @@ from easeml.errors import EasemlError
 from easeml.protocols.errors import INVOCATIONS
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.version import __version__
 
 _RESOURCES = all_resources()
 OPERATIONS = [one for resource in _RESOURCES for one in getattr(resource, "OPERATIONS", ())]
@@ -51,7 +51,7 @@ def create_app(
 
     app = FastAPI(
         title="easeml",
-        version=easeml.__version__,
+        version=__version__,
         description="From a table to a served model.",
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # these pages load scripts from elsewhere

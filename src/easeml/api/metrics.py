@@ -9,8 +9,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-import easeml
 from easeml.service.administration.metrics import Family
+from easeml.version import __version__
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 _PREFIX = "easeml_"
@@ -67,7 +67,7 @@ class _Families(Collector):
         self._families = families
 
     def collect(self) -> Iterator[Metric]:
-        yield InfoMetricFamily("easeml", "The program.", {"version": easeml.__version__})
+        yield InfoMetricFamily("easeml", "The program.", {"version": __version__})
         for family in self._families:
             kind = CounterMetricFamily if family.is_total else GaugeMetricFamily
             metric = kind(_PREFIX + family.name, family.about, labels=family.labels)

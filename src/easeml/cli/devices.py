@@ -47,17 +47,17 @@ def work_for(
 
     Its database and its artefacts have to be within reach. What runs when this ends is done again.
     """
-    import easeml
     from easeml.confinement import check_available
     from easeml.engine import run_machine
     from easeml.engine.membership import this_host
     from easeml.store.bucket import require_library
+    from easeml.version import __version__
 
     key = _key(token, token_file)
     with Client(join, key) as client:
 
         def ask() -> Joined:
-            return client.join_machine(version=easeml.__version__, host=this_host())
+            return client.join_machine(version=__version__, host=this_host())
 
         told = answered(ask, _PATIENCE, _PAUSE)
     own = {"device_kind": kind} if kind else {}

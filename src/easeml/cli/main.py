@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from easeml import __version__
 from easeml.errors import (
     EasemlError,
     InvalidInput,
@@ -21,6 +20,7 @@ from easeml.errors import (
     TooLarge,
     Unreachable,
 )
+from easeml.version import __version__
 
 _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the order of ``--help``
     "up": "services",

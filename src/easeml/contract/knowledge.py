@@ -54,17 +54,21 @@ class MeasureFacts(Answer):
     @property
     def in_words(self) -> str:
         """The same in a sentence's words: ``lowest is best, 0 or more, in the unit of the target``."""
-        words = [f"{self.best} is best"] if self.best else ["to compare, neither end is best"]
-        if self.low is not None and self.high is not None:
-            words.append(f"from {self.low:g} to {self.high:g}")
-        elif self.low is not None:
-            words.append(f"{self.low:g} or more")
-        elif self.high is not None:
-            words.append(f"{self.high:g} or less")
-        if self.unit:
-            words.append(f"in {self.unit}")
-        words.append(f"needs {self.needs}")
-        return ", ".join(words)
+        best = f"{self.best} is best" if self.best else "to compare, neither end is best"
+        unit = f"in {self.unit}" if self.unit else ""
+        words = [best, _range(self.low, self.high), unit, f"needs {self.needs}"]
+        return ", ".join(filter(None, words))
+
+
+def _range(low: float | None, high: float | None) -> str:
+    """Return a range of values in words; nothing where neither end is known."""
+    if low is not None and high is not None:
+        return f"from {low:g} to {high:g}"
+    if low is not None:
+        return f"{low:g} or more"
+    if high is not None:
+        return f"{high:g} or less"
+    return ""
 
 
 class Module(Answer):
@@ -111,8 +115,9 @@ class Titles(Answer):
             title = self.titles.get(model, model)
             return f"{title} + {self.of(transform)}"
         model, _, number = name.rpartition("-")
-        is_numbered = number.isdecimal() and model in self.titles
-        return f"{self.titles[model]} {number}" if is_numbered else name
+        if number.isdecimal() and model in self.titles:
+            return f"{self.titles[model]} {number}"
+        return name
 
     def in_sentence(self, sentence: str, name: str) -> str:
         """Return a sentence in which a candidate is called by its title."""

@@ -32,7 +32,9 @@ def score(value: float) -> str:
 
 
 def _short_of_one(value: float) -> float:
-    return min(value, _ALMOST_ONE) if value < 1 else value
+    if value < 1:
+        return min(value, _ALMOST_ONE)
+    return value
 
 
 def _figure_of(measure: Measure, value: float) -> str:
@@ -54,9 +56,10 @@ def in_unit(measure: Measure, target: str = "") -> str:
     ``target``: the unit of measures that do not know theirs.
     """
     value = _figure_of(measure, measure.value)
-    if not measure.in_unit_of_target:
-        return f"{value} {measure.unit}".strip()
-    return f"{value} {measure.unit or target}".strip()
+    unit = measure.unit
+    if measure.in_unit_of_target:
+        unit = unit or target
+    return f"{value} {unit}".strip()
 
 
 def named(measure: Measure) -> str:
@@ -82,13 +85,13 @@ def against_baseline(measure: Measure) -> str:
         return ""
     guessed = _figure_of(measure, measure.baseline)
     always = f"always guessing {measure.guess} ({guessed})"
-    if measure.lower_is_better:
-        saved = measure.baseline - measure.value
-        better = f"{_share(saved / measure.baseline)} below {always}" if saved > 0 else ""
-    else:
-        gained = measure.value - measure.baseline
-        better = f"{_figure_of(measure, gained)} above {always}" if gained > 0 else ""
-    return better or f"no better than {always}"
+    saved = measure.baseline - measure.value
+    gained = -saved
+    if measure.lower_is_better and saved > 0:
+        return f"{_share(saved / measure.baseline)} below {always}"
+    if not measure.lower_is_better and gained > 0:
+        return f"{_figure_of(measure, gained)} above {always}"
+    return f"no better than {always}"
 
 
 def _share(gain: float) -> str:
@@ -120,12 +123,11 @@ def best_found(application: Application) -> str:
 
     Searches of older versions of easeml know the score alone.
     """
-    job = application.job
-    if job is None or job.best_quality is None:
-        return ""
-    if best_of(job) is None:
-        return best_value(application)
-    return f"{called(application.objective)} {best_value(application)}"
+    value = best_value(application)
+    is_score = best_of(application.job) is None
+    if not value or is_score:
+        return value
+    return f"{called(application.objective)} {value}"
 
 
 def best_value(application: Application) -> str:

@@ -28,9 +28,8 @@ def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str,
 def _probability_columns(probabilities: Sequence[dict[str, float]]) -> dict[str, list[float]]:
     """Return a column a class; none where there are no probabilities."""
     columns: dict[str, list[float]] = {}
-    if not probabilities:
-        return columns
-    for name in probabilities[0]:
+    first_row = next(iter(probabilities), {})
+    for name in first_row:
         columns[f"probability_{name}"] = [shares[name] for shares in probabilities]
     return columns
 

@@ -40,25 +40,30 @@ def _texts(archive: zipfile.ZipFile) -> dict[str, str]:
     entries = archive.infolist()
     if len(entries) > _MOST:
         raise TooLarge(f"It has more than {_MOST} files.", where=_WHERE)
-    files = [one for one in entries if one.filename and not one.filename.endswith("/")]
-    shown = [one for one in files if not _is_hidden(one.filename)]
-    folder = _folder_of([one.filename for one in shown])
+    shown = [entry for entry in entries if _is_shown(entry.filename)]
+    folder = _folder_of([entry.filename for entry in shown])
     left = LARGEST_MODULE
     texts = {}
     for entry in shown:
-        name = entry.filename.removeprefix(folder)
-        if "/" in name or "\\" in name:
-            raise InvalidInput(
-                "This lies in a folder of its own.",
-                where=entry.filename,
-                remedy=f"Put all files beside {DESCRIPTION}.",
-            )
+        name = _name_in(folder, entry.filename)
         content = _content(archive, entry, left + 1)
         left -= len(content)
         if left < 0:
             raise TooLarge(f"A module's folder has at most {LARGEST_MODULE:,} bytes.", where=_WHERE)
         texts[name] = _text(entry.filename, content)
     return texts
+
+
+def _name_in(folder: str, path: str) -> str:
+    """Return the name of a file that lies in the folder itself. Raises ``InvalidInput``."""
+    name = path.removeprefix(folder)
+    if {"/", "\\"}.isdisjoint(name):
+        return name
+    raise InvalidInput(
+        "This lies in a folder of its own.",
+        where=path,
+        remedy=f"Put all files beside {DESCRIPTION}.",
+    )
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> bytes:
@@ -70,9 +75,12 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> byt
         return file.read(most)
 
 
-def _is_hidden(path: str) -> bool:
-    parts = [part for part in path.split("/") if part != ".."]
-    return any(part.startswith((".", "__MACOSX")) for part in parts)
+def _is_shown(path: str) -> bool:
+    """Whether an entry is a file that is not hidden, nor lies in a hidden folder."""
+    *folders, name = path.split("/")
+    parts = [part for part in (*folders, name) if part != ".."]
+    is_hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
+    return name != "" and not is_hidden  # the name of a folder ends with a slash
 
 
 def _folder_of(paths: list[str]) -> str:

@@ -20,6 +20,7 @@ from easeml.export.onnx_files import sizes_of_graph, write_graph
 from easeml.export.papers import data_sheet, page
 from easeml.export.smaller import Compressed, Evidence, compress, sizes_of_parts
 from easeml.modules.containers import images
+from easeml.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,7 @@ _FILES = (
     "namespaces.py",
     "parents.py",
     "spans.py",
+    "version.py",
 )
 _LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "skops")
 _SERVING = ("httptools", "starlette", "uvicorn")
@@ -272,7 +274,7 @@ def _tell(source: _Source, form: str, written: _Written, out: Path) -> dict[str,
             digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     told = {
         "format": form,
-        "easeml": easeml.__version__,
+        "easeml": __version__,
         "facts": json.loads(source.facts.to_json()),
         "schema_in": source.manifest["schema_in"],
         "schema_out": source.manifest["schema_out"],

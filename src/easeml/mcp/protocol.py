@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from easeml import __version__
 from easeml.errors import EasemlError
+from easeml.version import __version__
 
 VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
 """Of the protocol, the newest first: a caller that knows none of them is offered the newest."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from easeml import __version__
 from easeml.data import CELLS, from_json, kinds_of, object_array, to_json
 from easeml.errors import Damaged, InvalidInput
 from easeml.schema import Schema
+from easeml.version import __version__
 
 from .contract import Predictions
 

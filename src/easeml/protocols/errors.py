@@ -35,8 +35,9 @@ def in_form_of(path: str, answer: Response) -> Response:
         content = _of_mlflow(answer.status_code, _sentence(answer))
     else:
         return answer
+
     headers = {name: answer.headers[name] for name in _KEPT_HEADERS if name in answer.headers}
-    return Response(json.dumps(content), answer.status_code, headers, "application/json")
+    return Response(json.dumps(content), answer.status_code, headers, media_type="application/json")
 
 
 def _of_mlflow(status: int, said: str) -> dict[str, str]:
@@ -48,9 +49,6 @@ def _sentence(answer: Response) -> str:
     """Return place, fault and remedy of a problem document in one line."""
     problem: dict[str, Any] = json.loads(bytes(answer.body))
     where = problem.get("where")
-    parts = [
-        f"{where}:" if where else None,
-        problem.get("detail") or problem.get("title"),
-        problem.get("remedy"),
-    ]
-    return " ".join(filter(None, parts))
+    place = f"{where}:" if where else ""
+    fault = problem.get("detail") or problem.get("title")
+    return " ".join(filter(None, [place, fault, problem.get("remedy")]))

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import easeml
 from easeml.data import kinds_of
 from easeml.errors import InvalidInput
-from easeml.protocols.json_body import read_json
+from easeml.protocols.columns import rows_of_columns
+from easeml.protocols.json_body import name_of, read_json
 from easeml.protocols.tensors import BYTES, Tensor, packed, read_tensor
 from easeml.schema import Schema
+from easeml.version import __version__
 
 HEADER_LENGTH = "inference-header-content-length"
 EXTENSIONS = ["binary_tensor_data"]
@@ -50,11 +51,14 @@ def read_request(body: bytes, header_length: str | None) -> Asked:
     told = read_json(body[:end])
     if not isinstance(told, dict):
         raise InvalidInput("The body is no JSON object.", where="body")
-    tensors = _inputs(told.get("inputs"), memoryview(body)[end:])
-    outputs = _outputs(told.get("outputs") or [])
+
     parameters = told.get("parameters") or {}
-    in_bytes = bool(parameters.get("binary_data_output", False))
-    return Asked(str(told.get("id") or ""), tensors, outputs, in_bytes)
+    return Asked(
+        id=str(told.get("id") or ""),
+        inputs=_inputs(told.get("inputs"), memoryview(body)[end:]),
+        outputs=_outputs(told.get("outputs") or []),
+        in_bytes=bool(parameters.get("binary_data_output", False)),
+    )
 
 
 def rows_of(asked: Asked, columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -68,25 +72,28 @@ def rows_of(asked: Asked, columns: Sequence[str]) -> list[dict[str, Any]]:
     counts = {tensor.name: tensor.rows for tensor in asked.inputs}
     if len(set(counts.values())) > 1:
         raise InvalidInput(f"The inputs have different numbers of rows: {counts}.", where="inputs")
-    names = list(cells)
-    return [dict(zip(names, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    return rows_of_columns(cells)
 
 
 def answer_of(asked: Asked, application_id: str, prediction: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer as JSON values, all outputs in it. Raises ``InvalidInput`` for an output
     that there is not.
     """
+    return _answer(asked, application_id, prediction, _wanted(asked, prediction))
+
+
+def _answer(
+    asked: Asked, application_id: str, prediction: Mapping[str, Any], tensors: Sequence[Tensor]
+) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "model_name": application_id,
         "model_version": prediction["model_id"],
-        "outputs": [],
+        "outputs": [{**tensor.described(), "data": tensor.values} for tensor in tensors],
     }
     if asked.id:
         answer["id"] = asked.id
     if prediction["notes"]:
         answer["parameters"] = {"notes": " ".join(prediction["notes"])}
-    for tensor in _wanted(asked, prediction):
-        answer["outputs"].append({**tensor.described(), "data": tensor.values})
     return answer
 
 
@@ -94,25 +101,25 @@ def encode_answer(
     asked: Asked, application_id: str, prediction: Mapping[str, Any]
 ) -> tuple[bytes, int | None]:
     """Return the body of the answer, and the bytes of its JSON where binary tensors follow it."""
-    answer = answer_of(asked, application_id, prediction)
+    tensors = _wanted(asked, prediction)
+    answer = _answer(asked, application_id, prediction, tensors)
     parts = []
-    for described, tensor in zip(answer["outputs"], _wanted(asked, prediction), strict=True):
+    for described, tensor in zip(answer["outputs"], tensors, strict=True):
         parameters = asked.outputs.get(tensor.name, {})
-        if not parameters.get("binary_data", asked.in_bytes):
-            continue
-        content = packed(tensor)
-        del described["data"]
-        described["parameters"] = {**tensor.parameters, "binary_data_size": len(content)}
-        parts.append(content)
+        if parameters.get("binary_data", asked.in_bytes):
+            content = packed(tensor)
+            del described["data"]
+            described["parameters"] = {**tensor.parameters, "binary_data_size": len(content)}
+            parts.append(content)
+
     head = json.dumps(answer).encode()
-    if not parts:
-        return head, None
-    return b"".join([head, *parts]), len(head)
+    length = len(head) if parts else None
+    return b"".join([head, *parts]), length
 
 
 def server() -> dict[str, Any]:
     """Tell name and version of the server, and the extensions of the protocol that it knows."""
-    return {"name": "easeml", "version": easeml.__version__, "extensions": EXTENSIONS}
+    return {"name": "easeml", "version": __version__, "extensions": EXTENSIONS}
 
 
 def live() -> dict[str, bool]:
@@ -181,9 +188,7 @@ def _header_end(body: bytes, told: str | None) -> int:
 def _outputs(told: Any) -> dict[str, dict[str, Any]]:
     named: dict[str, dict[str, Any]] = {}
     for entry in told:
-        name = entry.get("name") if isinstance(entry, dict) else None
-        if not isinstance(name, str):
-            raise InvalidInput("Each output has a name.", where="outputs")
+        name = name_of(entry, "Each output has a name.", "outputs")
         named[name] = entry.get("parameters") or {}
     return named
 
@@ -201,17 +206,20 @@ def _columns_of(tensor: Tensor, columns: Sequence[str]) -> dict[str, list[Any]]:
             where=f"input '{tensor.name}'",
             remedy="Send one input for each column; the metadata names them.",
         )
-    return dict(zip(columns, map(list, zip(*cells, strict=True)), strict=True))
+    cells_of_columns = map(list, zip(*cells, strict=True))
+    return dict(zip(columns, cells_of_columns, strict=True))
 
 
 def _wanted(asked: Asked, prediction: Mapping[str, Any]) -> list[Tensor]:
     """Return the outputs that were asked for, in that order."""
     given = {tensor.name: tensor for tensor in _all_outputs(prediction)}
-    missing = [name for name in asked.outputs if name not in given]
-    if missing:
-        known = ", ".join(given)
-        said = f"There is no output {missing[0]!r}."
-        raise InvalidInput(said, where="outputs", remedy=f"There are: {known}.")
+    for name in asked.outputs:
+        if name not in given:
+            raise InvalidInput(
+                f"There is no output {name!r}.",
+                where="outputs",
+                remedy=f"There are: {', '.join(given)}.",
+            )
     return [given[name] for name in asked.outputs or given]
 
 
@@ -234,7 +242,7 @@ def _all_outputs(prediction: Mapping[str, Any]) -> list[Tensor]:
 
 
 def _probability_tensor(probabilities: Sequence[Mapping[str, float]]) -> Tensor:
-    """Return probabilities as a tensor of shape (rows, classes); its parameters name the classes."""
+    """Return probabilities as a tensor of shape (rows, classes); its parameters name these."""
     classes = list(probabilities[0])
     flat = [row[name] for row in probabilities for name in classes]  # one pass: each answer waits
     shape = (len(probabilities), len(classes))

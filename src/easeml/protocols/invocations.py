@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from easeml.errors import InvalidInput
+from easeml.protocols.columns import rows_of_columns
 from easeml.protocols.json_body import read_json
 
 FORMATS = ("dataframe_split", "dataframe_records", "instances", "inputs")
@@ -46,12 +47,11 @@ def answer_of(prediction: Mapping[str, Any]) -> dict[str, Any]:
 def _split(told: Any) -> list[dict[str, Any]]:
     """Return the rows of a frame in pandas' form "split"."""
     where = "dataframe_split"
-    frame = told if isinstance(told, dict) else {}
-    names = frame.get("columns")
-    rows = frame.get("data")
-    if not isinstance(names, list) or not isinstance(rows, list):
-        raise InvalidInput("A frame has columns and data.", where=where)
-    return _rows(rows, names, where)
+    match told:
+        case {"columns": list(names), "data": list(rows)}:
+            return _rows(rows, names, where)
+        case _:
+            raise InvalidInput("A frame has columns and data.", where=where)
 
 
 def _rows(rows: list[Any], columns: Sequence[str], where: str) -> list[dict[str, Any]]:
@@ -60,33 +60,33 @@ def _rows(rows: list[Any], columns: Sequence[str], where: str) -> list[dict[str,
 
 def _by_column(told: Mapping[str, Any], form: str) -> list[dict[str, Any]]:
     """Return the rows of columns by name."""
-    columns: dict[str, list[Any]] = {}
-    for name, value in told.items():
-        values = value if isinstance(value, list) else [value]
-        columns[name] = [_scalar(one) for one in values]
+    columns = {name: list(map(_scalar, _listed(values))) for name, values in told.items()}
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) != 1:
         raise InvalidInput(f"The columns have different lengths: {lengths}.", where=form)
-    rows = []
-    for cells in zip(*columns.values(), strict=True):
-        rows.append(dict(zip(columns, cells, strict=True)))
-    return rows
+    return rows_of_columns(columns)
 
 
 def _row(row: Any, columns: Sequence[str], where: str) -> dict[str, Any]:
     """Return one row by the names of its columns."""
     if isinstance(row, dict):
         return {name: _scalar(value) for name, value in row.items()}
-    values = row if isinstance(row, list) else [row]
+    values = _listed(row)
     if len(values) != len(columns):
         said = f"It has {len(values)} values; there are {len(columns)} columns."
         raise InvalidInput(said, where=where, remedy=f"The columns are: {', '.join(columns)}.")
     return dict(zip(columns, values, strict=True))
 
 
+def _listed(told: Any) -> list[Any]:
+    """Return what is no list in one."""
+    return told if isinstance(told, list) else [told]
+
+
 def _scalar(value: Any) -> Any:
     """Return a value; TensorFlow's clients put each into a list of its own."""
-    if not isinstance(value, list) or len(value) != 1:
-        return value
-    inner = value[0]
-    return value if isinstance(inner, list) else inner
+    match value:
+        case [inner] if not isinstance(inner, list):
+            return inner
+        case _:
+            return value

@@ -6,6 +6,14 @@ from typing import Any
 from easeml.errors import InvalidInput
 
 
+def name_of(told: Any, message: str, where: str) -> str:
+    """Return the name in a JSON object. Raises ``InvalidInput`` with ``message`` where none is."""
+    name = told.get("name") if isinstance(told, dict) else None
+    if isinstance(name, str):
+        return name
+    raise InvalidInput(message, where=where)
+
+
 def read_json(text: bytes) -> Any:
     """Return the JSON value of a body. Raises ``InvalidInput`` where it is not JSON."""
     try:

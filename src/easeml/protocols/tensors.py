@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from easeml.errors import InvalidInput
+from easeml.protocols.json_body import name_of
 
 BYTES = "BYTES"
 _LENGTH = struct.Struct("<I")
@@ -30,6 +31,7 @@ _LETTERS = {
     "FP32": "f",
     "FP64": "d",
 }
+_DATATYPES = (BYTES, *_LETTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,7 @@ def read_tensor(told: Any, binary: memoryview, where: str) -> tuple[Tensor, memo
 
     Raises ``InvalidInput`` where shape, type and values do not fit together.
     """
-    name = told.get("name") if isinstance(told, dict) else None
-    if not isinstance(name, str):
-        raise InvalidInput("A tensor has name, shape, datatype and data.", where=where)
+    name = name_of(told, "A tensor has name, shape, datatype and data.", where)
     where = f"{where} '{name}'"
     datatype = _datatype(told.get("datatype"), where)
     shape = _shape(told.get("shape"), where)
@@ -85,22 +85,24 @@ def read_tensor(told: Any, binary: memoryview, where: str) -> tuple[Tensor, memo
     else:
         own, binary = _taken(binary, size, where)
         values = _unpacked(own, datatype, where)
-    if len(values) != math.prod(shape):
-        said = f"The shape {list(shape)} needs {math.prod(shape)} values; {len(values)} came."
+
+    needed = math.prod(shape)
+    if len(values) != needed:
+        said = f"The shape {list(shape)} needs {needed} values; {len(values)} came."
         raise InvalidInput(said, where=where)
     plain = [_plain(value) for value in values]
     return Tensor(name, datatype, shape, plain, parameters), binary
 
 
 def _datatype(told: Any, where: str) -> str:
-    if isinstance(told, str) and (told == BYTES or told in _LETTERS):
+    if told in _DATATYPES:
         return told
-    known = ", ".join([BYTES, *_LETTERS])
+    known = ", ".join(_DATATYPES)
     raise InvalidInput(f"{told!r} is no datatype.", where=where, remedy=f"Known: {known}.")
 
 
 def packed(tensor: Tensor) -> bytes:
-    """Return the values of a tensor as bytes, little-endian; texts with their lengths before them."""
+    """Return the values as bytes, little-endian; texts with their lengths before them."""
     if tensor.datatype != BYTES:
         return struct.pack(f"<{len(tensor.values)}{_LETTERS[tensor.datatype]}", *tensor.values)
     parts = []

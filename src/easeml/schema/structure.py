@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 
 from easeml.errors import InvalidInput
 
@@ -61,13 +62,14 @@ class Link:
     lower: int
     upper: int | None
 
+    @property
+    def most(self) -> float:
+        """The upper bound as a number, which is written ``inf`` where there is none."""
+        return inf if self.upper is None else self.upper
+
     def holds(self, other: Link) -> bool:
         """Whether the bounds of ``other`` lie inside these."""
-        if self.lower > other.lower:
-            return False
-        if self.upper is None:
-            return True
-        return other.upper is not None and other.upper <= self.upper
+        return self.lower <= other.lower and other.most <= self.most
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,10 @@ class Constraints:
     undirected: bool = False
     fan_in: bool = False
 
+    def flags(self) -> dict[str, bool]:
+        """The constraints by their names in both notations."""
+        return {"cyclic": self.cyclic, "undirected": self.undirected, "fan-in": self.fan_in}
+
 
 @dataclass(frozen=True)
 class Structure:
@@ -145,6 +151,22 @@ class Structure:
             for value in node.values:
                 yield node, value
 
+    def categories(self) -> Iterator[tuple[Node, Field]]:
+        """Each category with its node, in the order of the nodes."""
+        for node, value in self.values():
+            if value.type == "category":
+                yield node, value
+
+    def non_singletons(self) -> list[Node]:
+        """The nodes of which a sample may have any number of instances."""
+        return [node for node in self.nodes.values() if not node.singleton]
+
+    def links(self) -> Iterator[tuple[Node, Link]]:
+        """Each link with the node that it leads from, in the order of the nodes."""
+        for node in self.nodes.values():
+            for link in node.links:
+                yield node, link
+
     def labels(self, node: str) -> tuple[str, ...]:
         """The labels of a category node, in the order of their indices; empty where unknown."""
         return self.classes[self.nodes[node].class_name].labels
@@ -156,14 +178,9 @@ class Structure:
 
     @cached_property
     def _hash(self) -> int:
-        return hash(
-            (
-                frozenset(self.nodes.values()),
-                frozenset(self.classes.items()),
-                self.dropped,
-                self.constraints,
-            )
-        )
+        nodes = frozenset(self.nodes.values())
+        classes = frozenset(self.classes.items())
+        return hash((nodes, classes, self.dropped, self.constraints))
 
     def __hash__(self) -> int:
         return self._hash
@@ -182,18 +199,29 @@ def wildcard_place(dims: Sequence[Dim]) -> int | None:
     return None
 
 
+def path_of(node: Node, value: Field) -> str:
+    """The dotted path of a value in the JSON form: ``nodes.n1``, ``nodes.n1.fields.f1``."""
+    path = f"nodes.{node.name}"
+    return path if node.singleton else f"{path}.fields.{value.name}"
+
+
 def node_names(columns: Iterable[str]) -> list[str]:
     """Return a valid node name for each column: lower case, ASCII, unique, in the same order."""
-    taken: set[str] = set()
-    names = []
+    taken: dict[str, None] = {}
     for column in columns:
-        plain = unicodedata.normalize("NFKD", column).encode("ascii", "ignore").decode().lower()
-        stem = re.sub(r"[^0-9a-z]+", "_", plain).strip("_") or "column"
-        if stem[0].isdigit():
-            stem = f"_{stem}"
-        name, number = stem, 2
+        stem = _node_name(column)
+        name = stem
+        number = 1
         while name in taken:
-            name, number = f"{stem}_{number}", number + 1
-        taken.add(name)
-        names.append(name)
-    return names
+            number += 1
+            name = f"{stem}_{number}"
+        taken[name] = None
+    return list(taken)
+
+
+def _node_name(column: str) -> str:
+    """A valid name that is as near to that of a column as the rules of names allow."""
+    decomposed = unicodedata.normalize("NFKD", column)
+    plain = decomposed.encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^0-9a-z]+", "_", plain).strip("_") or "column"
+    return f"_{name}" if name[0].isdigit() else name

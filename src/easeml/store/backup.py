@@ -16,7 +16,6 @@ from pathlib import Path
 import sqlalchemy as sa
 from pydantic import ValidationError
 
-import easeml
 from easeml.contract.upkeep import Snapshot
 from easeml.errors import Conflict, Damaged, InvalidInput, NotFound
 from easeml.store.artefacts import ArtefactStore
@@ -27,6 +26,7 @@ from easeml.store.migrate import SCHEMA_VERSION
 from easeml.store.snapshots import load_snapshot
 from easeml.store.store import Store
 from easeml.store.tables import artefacts as artefact_table
+from easeml.version import __version__
 
 _DATABASE = "easeml.db"
 _FACTS = "snapshot.json"
@@ -64,7 +64,7 @@ def back_up(store: Store, config: Path, folder: Path, progress: Progress) -> Sna
         size = sum(one for _, _, one in held)
         snapshot = Snapshot(
             name=name,
-            version=easeml.__version__,
+            version=__version__,
             schema_version=SCHEMA_VERSION,
             database=digest,
             artefacts=len(held),

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from easeml import __version__
 from easeml.client.problems import error_of
 from easeml.client.timing import backoff, sleep
 from easeml.errors import EasemlError, InvalidInput, TimedOut, Unreachable
 from easeml.folders import whole_file
+from easeml.version import __version__
 
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)

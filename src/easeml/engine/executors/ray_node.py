@@ -19,13 +19,13 @@ from ray.experimental.internal_kv import (  # pyright: ignore[reportMissingImpor
     _internal_kv_get,
 )
 
-import easeml
 from easeml.confinement import Isolation
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
 from easeml.errors import Conflict
 from easeml.folders import remove_folder, temporary_folder
 from easeml.service.tasks.logs import LARGEST_LOG, read_plain
+from easeml.version import __version__
 
 from . import packing
 from .base import Outcome
@@ -57,7 +57,7 @@ class Told:
     isolation: Isolation
     run: Callable[[Path], TaskResult]
     preload: tuple[str, ...]
-    version: str = easeml.__version__
+    version: str = __version__
 
 
 Sent = tuple[Literal["begun", "log", "outputs"], bytes] | tuple[Literal["ended"], Outcome]
@@ -71,9 +71,9 @@ def run_attempt(told: Told, *parts: "np.ndarray") -> Iterator[Sent]:
 
     Raises ``Conflict`` where this node has another version of easeml.
     """
-    if told.version != easeml.__version__:
+    if told.version != __version__:
         raise Conflict(
-            f"The node has easeml {easeml.__version__}, this is {told.version}.",
+            f"The node has easeml {__version__}, this is {told.version}.",
             remedy=f"Install the same on all nodes: pip install easeml=={told.version}.",
         )
     _own_folder()

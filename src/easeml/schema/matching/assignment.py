@@ -10,7 +10,7 @@ first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from easeml.schema.matching.budget import Budget
 from easeml.schema.matching.cover import Flow, cover
@@ -38,11 +38,11 @@ class Slots:
 
 @dataclass(frozen=True)
 class State:
-    """What is still possible."""
+    """What is still possible. ``flow``: how the items may be shared out, once that was asked."""
 
     domains: dict[str, Domain]
     candidates: list[Sequence[int]]
-    flow: Flow | None = None
+    flow: Flow = field(default_factory=list)
 
 
 _Choice = tuple[State, Sequence[int]]  # and the slot groups that have to be looked at again
@@ -72,13 +72,15 @@ class Assignment:
         self.wanted = [slot.wanted for slot in slots]
         self.users = _users_of_keys(slots)
 
-    def solutions(self) -> Iterator[State]:
-        """Every way to give the keys values under which all items can be shared out.
+    def is_covered(self) -> bool:
+        """Whether all items could be shared out if the keys had not to agree."""
+        candidates = [slot.candidates for slot in self.slots]
+        return cover(self.wanted, self.given, candidates, self.homeless) is not None
 
-        Each has a ``flow``.
-        """
-        everything = range(len(self.slots))
-        first = iter([(self._start(), everything)])
+    def solutions(self) -> Iterator[State]:
+        """Every way to give the keys values under which all items can be shared out."""
+        wanted = [number for number, count in enumerate(self.wanted) if count]
+        first = iter([(self._start(), wanted)])
 
         # A search in depth: on the stack are the choices that are left at each level.
         stack: list[Iterator[_Choice]] = [first]
@@ -95,8 +97,8 @@ class Assignment:
             key = _narrowest_key(state.domains)
             if key is None:
                 yield state
-                continue
-            stack.append(self._choices(state, key))
+            else:
+                stack.append(self._choices(state, key))
 
     def _start(self) -> State:
         """Every candidate, and every value that one of them mentions."""
@@ -110,27 +112,22 @@ class Assignment:
 
     def _choices(self, state: State, key: str) -> Iterator[_Choice]:
         """Every value of a key."""
-        users = self.users.get(key, ())
-        values: Domain = {}
-
         # What the flow gives the key comes first: with it most of the flow can stay.
-        flowing = next(self._flowing_values(state, key), None)
-        if flowing is not None:
-            values[flowing] = None
-        values.update(state.domains[key])
-
+        values = self._flowing_value(state, key) | state.domains[key]
         for value in values:
             domains = {**state.domains, key: {value: None}}
             child = State(domains, list(state.candidates), state.flow)
-            yield child, users
+            yield child, self.users[key]
 
-    def _flowing_values(self, state: State, key: str) -> Iterator[Dim]:
-        """The values that the flow's pairs of slots and items support for a key."""
-        flow = state.flow or []
-        for slot in self.users.get(key, ()):
-            for item in flow[slot]:
+    def _flowing_value(self, state: State, key: str) -> Domain:
+        """A value of a key that a pair of the flow needs; none where all pairs leave it free."""
+        for slot in self.users[key]:
+            for item in state.flow[slot]:
                 supported = self.support(slot, item, state.domains) or {}
-                yield from supported.get(key) or ()
+                values = supported.get(key)
+                if values:
+                    return dict.fromkeys([next(iter(values))])
+        return {}
 
     def _propagated(self, state: State, dirty: Sequence[int]) -> State | None:
         """What is possible in all of its parts, or None if nothing is."""
@@ -141,8 +138,6 @@ class Assignment:
         while queue:
             number = next(iter(queue))
             del queue[number]
-            if not self.slots[number].wanted:
-                continue
 
             allowed = self._supported(number, candidates, domains)
             if not candidates[number]:
@@ -155,12 +150,10 @@ class Assignment:
             for key in narrowed:
                 queue.update(dict.fromkeys(self.users[key]))
 
-        left = sum(len(items) for items in candidates)
+        left = sum(map(len, candidates))
         self.budget.spend(1 + left // 8)
         flow = cover(self.wanted, self.given, candidates, self.homeless, state.flow)
-        if flow is None:
-            return None
-        return State(domains, candidates, flow)
+        return None if flow is None else State(domains, candidates, flow)
 
     def _supported(
         self, number: int, candidates: list[Sequence[int]], domains: Domains
@@ -184,7 +177,7 @@ class Assignment:
 
 
 def widen(allowed: dict[str, Domain | None], more: Mapping[str, Domain | None]) -> None:
-    """Add further values by key to those allowed; what one of them leaves free (None) stays free."""
+    """Add further values by key to those allowed; what one leaves free (None) stays free."""
     for key, so_far in allowed.items():
         values = more.get(key)
         if so_far is None or values is None:
@@ -204,10 +197,8 @@ def _users_of_keys(slots: Sequence[Slots]) -> dict[str, list[int]]:
 
 def _narrowest_key(domains: Domains) -> str | None:
     """The undecided key with the fewest values; None if all are decided."""
-    undecided = [key for key, domain in domains.items() if len(domain) > 1]
-    if not undecided:
-        return None
-    return min(undecided, key=lambda key: len(domains[key]))
+    undecided = {key: len(domain) for key, domain in domains.items() if len(domain) > 1}
+    return min(undecided, key=undecided.__getitem__, default=None)
 
 
 def _narrow(domains: dict[str, Domain], allowed: Mapping[str, Domain | None]) -> list[str] | None:
@@ -218,13 +209,22 @@ def _narrow(domains: dict[str, Domain], allowed: Mapping[str, Domain | None]) ->
     narrowed = []
     for key, values in allowed.items():
         before = domains.get(key)
-        if before is None or values is None:
+        after = common_values(before, values)
+        if before is None or after is None:
             continue
 
-        after = {value: None for value in before if value in values}
         if not after:
             return None
         if len(after) < len(before):
             domains[key] = after
             narrowed.append(key)
     return narrowed
+
+
+def common_values(before: Domain | None, values: Domain | None) -> Domain | None:
+    """The values that are in both; None stands for any value."""
+    if before is None:
+        return values
+    if values is None:
+        return before
+    return {value: None for value in before if value in values}

@@ -78,7 +78,7 @@ class _ComponentPairing:
         return self.found[here, there] is not None
 
     def _move_along(self, free: int, reached: Mapping[int, int]) -> None:
-        """Give the free component to the one that reached it, what that had to the next, and so on."""
+        """Give the free component to what reached it, what that had to the next, and so on."""
         before = {owner: component for component, owner in self.partner.items()}
         component: int | None = free
         while component is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain, islice, product
 
 from easeml.schema.matching.assignment import (
     Assignment,
@@ -11,12 +12,12 @@ from easeml.schema.matching.assignment import (
     Domains,
     Slots,
     State,
+    common_values,
     widen,
 )
 from easeml.schema.matching.budget import Budget
 from easeml.schema.matching.patterns import LOCAL, Pattern
 from easeml.schema.matching.shapes import Bindings, Shape
-from easeml.schema.structure import Dim
 
 Alternatives = Callable[[Shape, Shape], tuple[Bindings, ...]]
 Allowed = Mapping[str, Domain | None]  # the values that a key may have; None: any
@@ -52,10 +53,19 @@ class Fields:
             budget=self.budget,
         )
 
+    @cached_property
+    def _shared_keys(self) -> dict[int, list[str]]:
+        """By slot group that uses some: the keys that other nodes use, too."""
+        shared: dict[int, list[str]] = {}
+        for number, shape in enumerate(self.slot_shapes):
+            keys = [key for key in shape.used_keys() if key in self.keys]
+            if keys:
+                shared[number] = keys
+        return shared
+
     def _slots(self, shape: Shape, wanted: int) -> Slots:
         fits = tuple(j for j, item in enumerate(self.item_shapes) if self.find(shape, item))
-        used = dict.fromkeys(shape.used_keys())
-        local = tuple(key for key in used if key.startswith(LOCAL))
+        local = tuple(key for key in shape.used_keys() if key.startswith(LOCAL))
         mentions = {key: self.mentions[key] for key in local if key in self.mentions}
         return Slots(
             wanted=wanted,
@@ -79,20 +89,16 @@ class Fields:
         return next(self._assignment.solutions(), None)
 
     def support(self, domains: Domains) -> Allowed | None:
-        """The values that the shared keys may have, or None: the ``support`` of an ``Assignment``."""
+        """The values that shared keys may have, or None: the ``support`` of an ``Assignment``."""
         state = self.state(domains)
         if state is None:
             return None
 
         allowed: dict[str, Domain | None] = {}
-        for number, shape in enumerate(self.slot_shapes):
-            used = dict.fromkeys(shape.used_keys())
-            shared = [key for key in used if key in self.keys]
-            if not shared:
-                continue
+        for number, keys in self._shared_keys.items():
             # A key has to suit every value that uses it.
-            for key, values in self._values_at(number, shared).items():
-                allowed[key] = _both(allowed.get(key), values)
+            for key, values in self._values_at(number, keys).items():
+                allowed[key] = common_values(allowed.get(key), values)
         return allowed
 
     def _values_at(self, number: int, keys: Sequence[str]) -> dict[str, Domain | None]:
@@ -112,19 +118,13 @@ class Fields:
         Values are given as places in the patterns.
         """
         state = self.state(domains)
-        # The caller has found that they fit.
-        assert state is not None
-        assert state.flow is not None
+        assert state is not None, "the caller has found that they fit"
 
-        slot_places = list(self.slots.values())
-        left = [list(places) for places in self.items.values()]
-        made = []
-        for number, units in enumerate(state.flow):
-            takers = iter(slot_places[number])
-            for item, count in units.items():
-                for _ in range(count):
-                    pair = (next(takers), left[item].pop(0))
-                    made.append(pair)
+        left = [iter(places) for places in self.items.values()]
+        made: list[tuple[int, int]] = []
+        for places, units in zip(self.slots.values(), state.flow, strict=True):
+            given = [islice(left[item], count) for item, count in units.items()]
+            made += zip(places, chain(*given), strict=True)
         return made, state.domains
 
 
@@ -140,10 +140,9 @@ def mentions_of(
 ) -> dict[str, Domain]:
     """Every value that some item could give a key of some slot, by key."""
     found: dict[str, Domain] = {}
-    for slot in slots:
-        for item in items:
-            for bindings in find(slot, item):
-                _note(found, bindings)
+    for slot, item in product(slots, items):
+        for bindings in find(slot, item):
+            _note(found, bindings)
     return found
 
 
@@ -161,19 +160,16 @@ def consistent_values(found: Sequence[Bindings], domains: Domains) -> Allowed | 
     if not allowed:
         return None
     if len(allowed) == 1:
-        # The usual case, and the fastest.
-        return {key: {value: None} for key, value in allowed[0].items()}
+        return _values(allowed[0])  # the usual case, and the fastest
 
-    bound: dict[str, list[Dim]] = {}
+    values: dict[str, Domain | None] = {key: {} for key in chain(*allowed)}
     for bindings in allowed:
-        for key, value in bindings.items():
-            bound.setdefault(key, []).append(value)
-
-    values: dict[str, Domain | None] = {}
-    for key, every in bound.items():
-        is_free_somewhere = len(every) < len(allowed)
-        values[key] = None if is_free_somewhere else dict.fromkeys(every)
+        widen(values, _values(bindings))
     return values
+
+
+def _values(bindings: Bindings) -> dict[str, Domain | None]:
+    return {key: {value: None} for key, value in bindings.items()}
 
 
 def _is_allowed(bindings: Bindings, domains: Domains) -> bool:
@@ -182,12 +178,3 @@ def _is_allowed(bindings: Bindings, domains: Domains) -> bool:
         if domain is not None and value not in domain:
             return False
     return True
-
-
-def _both(before: Domain | None, values: Domain | None) -> Domain | None:
-    """The values that are in both; None stands for any value."""
-    if before is None:
-        return values
-    if values is None:
-        return before
-    return {value: None for value in before if value in values}

@@ -11,14 +11,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
-from easeml.schema.structure import Link, Node, Structure
+from easeml.schema.structure import Link, Structure
 
 # Rounds of refinement. More would tell long chains apart further, at a cost that grows with them.
 _ROUNDS = 12
 
 _Links = Mapping[str, Mapping[str, Link]]  # by node, then by neighbour
 _Colours = Mapping[str, int]
+
+# The end of a link: out, back to the node, the other's colour, lower and upper bound.
+End = tuple[bool, bool, int, int, float]
 
 
 @dataclass(frozen=True)
@@ -30,16 +35,20 @@ class Graph:
     colour: _Colours
     components: Sequence[tuple[str, ...]]  # of two nodes and more
 
-    def ends(self, name: str) -> Iterator[tuple[bool, bool, int, Link]]:
-        """The ends of links at a node.
+    @cached_property
+    def joined(self) -> frozenset[str]:
+        """The nodes that links join to others."""
+        return frozenset(chain.from_iterable(self.components))
 
-        Each says whether it goes out, whether it leads back to the node itself, the other's
-        colour, and the link.
-        """
+    def ends(self, name: str) -> Iterator[End]:
+        """The ends of links at a node."""
         for other, link in self.outgoing[name].items():
-            yield True, other == name, self.colour[other], link
+            yield True, other == name, self.colour[other], link.lower, link.most
         for other, link in self.incoming[name].items():
-            yield False, other == name, self.colour[other], link
+            yield False, other == name, self.colour[other], link.lower, link.most
+
+
+UNLINKED = Graph({}, {}, {}, ())  # of a schema without links, or whose links are not looked at
 
 
 class _Numbers:
@@ -54,17 +63,16 @@ class _Numbers:
 
 def graphs(*schemas: Structure) -> list[Graph]:
     """The graphs of several schemas, with colours that can be compared between them."""
-    outgoing = [_outgoing(schema) for schema in schemas]
-    incoming = [_reversed(links) for links in outgoing]
+    nets = [_Net(schema) for schema in schemas]
     numbers = _Numbers()
-    colours = _refined_colours(schemas, outgoing, incoming, numbers)
+    colours = _refined_colours(nets, numbers)
 
     made = []
-    for colour, links, into in zip(colours, outgoing, incoming, strict=True):
-        components = list(_components(links, into))
+    for net, colour in zip(nets, colours, strict=True):
+        components = list(net.components())
         graph = Graph(
-            outgoing=links,
-            incoming=into,
+            outgoing=net.outgoing,
+            incoming=net.incoming,
             colour=_colours_with_component(colour, components, numbers),
             components=[component for component in components if len(component) > 1],
         )
@@ -72,38 +80,60 @@ def graphs(*schemas: Structure) -> list[Graph]:
     return made
 
 
-def _outgoing(schema: Structure) -> dict[str, dict[str, Link]]:
-    found = {}
-    for node in schema.nodes.values():
-        if not node.singleton:
-            found[node.name] = {link.target: link for link in node.links}
-    return found
+class _Net:
+    """The links between the non-singletons of one schema."""
+
+    def __init__(self, schema: Structure):
+        self.nodes = {node.name: node for node in schema.non_singletons()}
+        self.outgoing: dict[str, dict[str, Link]] = {name: {} for name in self.nodes}
+        self.incoming: dict[str, dict[str, Link]] = {name: {} for name in self.nodes}
+        for node, link in schema.links():
+            self.outgoing[node.name][link.target] = link
+            self.incoming[link.target][node.name] = link
+
+    def first(self, name: str) -> Hashable:
+        """What tells a node from others without a look at its neighbours."""
+        into = self.incoming[name]
+        types = Counter(field.type for field in self.nodes[name].fields)
+        links_itself = name in into
+        return tuple(sorted(types.items())), len(self.outgoing[name]), len(into), links_itself
+
+    def refined(self, name: str, old: _Colours) -> Hashable:
+        """A node's colour with the colours of its neighbours."""
+        there = sorted(map(old.__getitem__, self.outgoing[name]))
+        back = sorted(map(old.__getitem__, self.incoming[name]))
+        return old[name], tuple(there), tuple(back)
+
+    def components(self) -> Iterator[tuple[str, ...]]:
+        """The connected components, disregarding directions."""
+        seen: set[str] = set()
+        for start in self.nodes:
+            if start in seen:
+                continue
+            seen.add(start)
+
+            # The list grows while it is gone through.
+            found = [start]
+            for name in found:
+                neighbours = dict.fromkeys([*self.outgoing[name], *self.incoming[name]])
+                new = [other for other in neighbours if other not in seen]
+                seen.update(new)
+                found += new
+
+            yield tuple(found)
 
 
-def _reversed(links: _Links) -> dict[str, dict[str, Link]]:
-    into: dict[str, dict[str, Link]] = {name: {} for name in links}
-    for name, targets in links.items():
-        for target, link in targets.items():
-            into[target][name] = link
-    return into
-
-
-def _refined_colours(
-    schemas: Sequence[Structure],
-    outgoing: Sequence[_Links],
-    incoming: Sequence[_Links],
-    numbers: _Numbers,
-) -> list[_Colours]:
+def _refined_colours(nets: Sequence[_Net], numbers: _Numbers) -> list[_Colours]:
     """Colours that tell nodes apart by their surroundings, until another round tells no more."""
     colours: list[_Colours] = []
-    for schema, links, into in zip(schemas, outgoing, incoming, strict=True):
-        first = {name: numbers.of(_first(schema.nodes[name], into[name])) for name in links}
+    for net in nets:
+        first = {name: numbers.of(net.first(name)) for name in net.nodes}
         colours.append(first)
 
     for _ in range(_ROUNDS):
         finer: list[_Colours] = []
-        for old, links, into in zip(colours, outgoing, incoming, strict=True):
-            refined = {name: numbers.of(_refined(name, old, links, into)) for name in links}
+        for net, old in zip(nets, colours, strict=True):
+            refined = {name: numbers.of(net.refined(name, old)) for name in net.nodes}
             finer.append(refined)
 
         stable = _different(finer) == _different(colours)
@@ -116,24 +146,8 @@ def _refined_colours(
 
 def _different(colours: Sequence[_Colours]) -> int:
     """How many different colours there are."""
-    found: set[int] = set()
-    for colour in colours:
-        found.update(colour.values())
-    return len(found)
-
-
-def _first(node: Node, into: Mapping[str, Link]) -> Hashable:
-    """What tells a node from others without a look at its neighbours."""
-    types = Counter(field.type for field in node.fields)
-    links_itself = node.name in into
-    return tuple(sorted(types.items())), len(node.links), len(into), links_itself
-
-
-def _refined(name: str, old: _Colours, links: _Links, into: _Links) -> Hashable:
-    """A node's colour with the colours of its neighbours."""
-    there = sorted(old[other] for other in links[name])
-    back = sorted(old[other] for other in into[name])
-    return old[name], tuple(there), tuple(back)
+    every = chain.from_iterable(colour.values() for colour in colours)
+    return len(set(every))
 
 
 def _colours_with_component(
@@ -142,27 +156,8 @@ def _colours_with_component(
     """Colours that tell also which colours a node's whole component has."""
     final = {}
     for component in components:
-        counts = Counter(colour[name] for name in component)
+        counts = Counter(map(colour.__getitem__, component))
         whole = tuple(sorted(counts.items()))
         for name in component:
             final[name] = numbers.of(("in", colour[name], whole))
     return final
-
-
-def _components(links: _Links, into: _Links) -> Iterator[tuple[str, ...]]:
-    """The connected components, disregarding directions."""
-    seen: set[str] = set()
-    for start in links:
-        if start in seen:
-            continue
-        seen.add(start)
-
-        # The list grows while it is gone through.
-        found = [start]
-        for name in found:
-            for other in (*links[name], *into[name]):
-                if other not in seen:
-                    seen.add(other)
-                    found.append(other)
-
-        yield tuple(found)

@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from easeml.schema.matching.budget import LIMIT, Budget
 from easeml.schema.matching.patterns import class_prefix
-from easeml.schema.matching.problem import Problem, Solution
+from easeml.schema.matching.problem import Problem
 from easeml.schema.matching.shapes import Shape, alternatives, shape_of
+from easeml.schema.matching.solution import Pair, solve
 from easeml.schema.structure import CategoryClass, Dim, Node, Structure
 
 _Schema = TypeVar("_Schema", bound=Structure)
@@ -88,11 +89,10 @@ def match(destination: Structure, source: Structure, *, limit: int = LIMIT) -> M
     if forbidden_flags(destination, source):
         return None
 
-    problem = Problem([(destination, source)], Budget(limit))
-    solution = problem.solution()
-    if solution is None:
+    pairs = solve(Problem([(destination, source)], Budget(limit)))
+    if pairs is None:
         return None
-    return _result(solution, 0, destination, source)
+    return _result(pairs, 0, destination, source)
 
 
 def match_both(
@@ -108,11 +108,10 @@ def match_both(
     if forbidden_flags(*inputs) or forbidden_flags(*outputs):
         return None
 
-    problem = Problem([inputs, outputs], Budget(limit))
-    solution = problem.solution()
-    if solution is None:
+    pairs = solve(Problem([inputs, outputs], Budget(limit)))
+    if pairs is None:
         return None
-    return _result(solution, 0, *inputs), _result(solution, 1, *outputs)
+    return _result(pairs, 0, *inputs), _result(pairs, 1, *outputs)
 
 
 def forbidden_flags(destination: Structure, source: Structure) -> list[str]:
@@ -120,53 +119,42 @@ def forbidden_flags(destination: Structure, source: Structure) -> list[str]:
 
     Empty if the destination has no non-singleton.
     """
-    if all(node.singleton for node in destination.nodes.values()):
+    if not destination.non_singletons():
         return []
 
     wanted = destination.constraints
     given = source.constraints
-    found = []
-    if given.cyclic and not wanted.cyclic:
-        found.append("its links may form cycles")
-    if wanted.undirected and not given.undirected:
-        found.append("its links are directed")
-    if given.fan_in and not wanted.fan_in:
-        found.append("several of its links may lead to one instance")
-    return found
+    forbidden = {
+        "its links may form cycles": given.cyclic and not wanted.cyclic,
+        "its links are directed": wanted.undirected and not given.undirected,
+        "several of its links may lead to one instance": given.fan_in and not wanted.fan_in,
+    }
+    return [flag for flag, is_forbidden in forbidden.items() if is_forbidden]
 
 
-def _result(solution: Solution, side: int, destination: Structure, source: Structure) -> Match:
+def _result(pairs: list[Pair], side: int, destination: Structure, source: Structure) -> Match:
     """The match of one side, in the order of the source's nodes."""
     found = Match({})
     prefix = class_prefix(side)
-    for number in _numbers_of_pairs(solution, side, source):
-        slot, item = solution.pairs[number]
-        places = solution.fields[number]
-        decided = solution.decided[number]
+    pair_of = {pair.taken.name: pair for pair in pairs if pair.taken.side == side}
+    for name in source.nodes:
+        pair = pair_of[name]
+        places = pair.taker.fields
+        values = pair.taken.fields
 
-        found.nodes[item.name] = slot.name
-        node = destination.nodes[slot.name]
+        found.nodes[name] = pair.taker.name
+        node = destination.nodes[pair.taker.name]
         if not node.singleton:
-            found.fields[item.name] = {
-                item.fields[j].name: slot.fields[i].name for i, j in sorted(places)
-            }
+            by_place = sorted(pair.values)
+            found.fields[name] = {values[j].name: places[i].name for i, j in by_place}
         if node.repeat:
             continue  # what a copy binds is its own
 
-        for i, j in places:
-            wanted = shape_of(destination, slot.fields[i], prefix)
-            given = shape_of(source, item.fields[j])
-            _bind(found, _first_agreeing(wanted, given, decided), prefix)
+        for i, j in pair.values:
+            wanted = shape_of(destination, places[i], prefix)
+            given = shape_of(source, values[j])
+            _bind(found, _first_agreeing(wanted, given, pair.decided), prefix)
     return found
-
-
-def _numbers_of_pairs(solution: Solution, side: int, source: Structure) -> list[int]:
-    """The numbers of the pairs of one side, in the order of the source's nodes."""
-    number_of = {}
-    for number, (_, item) in enumerate(solution.pairs):
-        if item.side == side:
-            number_of[item.name] = number
-    return [number_of[name] for name in source.nodes]
 
 
 def _bind(found: Match, bound: Mapping[str, Dim], prefix: str) -> None:

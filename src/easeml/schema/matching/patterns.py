@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from itertools import chain
 
-from easeml.schema.matching.links import Graph
+from easeml.schema.matching.links import End, Graph
 from easeml.schema.matching.shapes import PRIVATE, Shape, shape_of
-from easeml.schema.structure import Field, Link, Node, Structure
+from easeml.schema.structure import Field, Node, Structure
 
 LOCAL = "="  # starts every key that several values of one node share, and no other node
-
-# The end of a link: out, back to the node, the other's colour, lower and upper bound.
-End = tuple[bool, bool, int, int, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """What a node takes, or is. ``shapes``: of its values, in a canonical order.
 
-    ``ends``: of its links, as ``Graph.ends`` gives them, bounds last. ``colour`` is 0 for a
-    singleton.
+    ``ends``: of its links, sorted. ``colour`` is 0 where no links are looked at.
     """
 
     side: int
@@ -42,7 +38,7 @@ class Pattern:
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys that other nodes share."""
-        used = _keys_of(self.shapes)
+        used = dict.fromkeys(_uses_of_keys(self.shapes))
         return tuple(key for key in used if not key.startswith((PRIVATE, LOCAL)))
 
 
@@ -71,19 +67,17 @@ def class_prefix(side: int) -> str:
 
 
 def destination_groups(
-    schemas: Sequence[Structure], graphs: Sequence[Graph | None], loose: Collection[str] = ()
+    schemas: Sequence[Structure], graphs: Sequence[Graph], loose: Collection[str] = ()
 ) -> Groups:
     """The nodes of destinations by pattern. Keys in ``loose`` need not agree."""
-    shaped = _shaped_nodes(schemas)
-    values_of, nodes_of = _users_of_keys(shaped)
+    shaped = list(_shaped_nodes(schemas))
+    uses = [list(_uses_of_keys(shapes)) for _, _, shapes in shaped]
+    values_of = Counter(chain.from_iterable(uses))  # by key: how many values use it
+    nodes_of = Counter(chain.from_iterable(map(set, uses)))  # and how many nodes
 
     groups: Groups = {}
-    for side, node, shapes in shaped:
-        shared: set[str] = set()
-        if not node.repeat:  # the keys of a repeated node are each copy's own
-            used = _keys_of(shapes)
-            shared = {key for key in used if values_of[key] > 1 and key not in loose}
-
+    for (side, node, shapes), used in zip(shaped, uses, strict=True):
+        shared = {key for key in used if values_of[key] > 1}.difference(loose)
         local = {key for key in shared if nodes_of[key] == 1}
         public = [_private(shape, shared) for shape in shapes]
         _add(groups, side, node, public, graphs[side], local)
@@ -91,45 +85,28 @@ def destination_groups(
     return groups
 
 
-def _keys_of(shapes: Sequence[Shape]) -> dict[str, None]:
-    """The keys that the shapes use, in the order in which they occur."""
-    found: dict[str, None] = {}
-    for shape in shapes:
-        found.update(dict.fromkeys(shape.used_keys()))
-    return found
+def _uses_of_keys(shapes: Iterable[Shape]) -> Iterator[str]:
+    """The keys of the shapes, in the order in which they occur, one time for each shape."""
+    return chain.from_iterable(map(Shape.used_keys, shapes))
 
 
-def _shaped_nodes(schemas: Sequence[Structure]) -> list[tuple[int, Node, list[Shape]]]:
+def _shaped_nodes(schemas: Sequence[Structure]) -> Iterator[tuple[int, Node, list[Shape]]]:
     """The nodes with their sides and the shapes of their values."""
-    found = []
     for side, schema in enumerate(schemas):
         prefix = class_prefix(side)
         for node in schema.nodes.values():
             shapes = [shape_of(schema, value, prefix) for value in node.values]
-            found.append((side, node, shapes))
-    return found
+            if node.repeat:
+                # What its keys are bound to is each copy's own.
+                shapes = [_private(shape, ()) for shape in shapes]
+            yield side, node, shapes
 
 
-def _users_of_keys(
-    shaped: list[tuple[int, Node, list[Shape]]],
-) -> tuple[Counter[str], Counter[str]]:
-    """How many values, and how many nodes, use each key; without repeated nodes."""
-    values_of: Counter[str] = Counter()
-    nodes_of: Counter[str] = Counter()
-    for _, node, shapes in shaped:
-        if node.repeat:
-            continue
-        for shape in shapes:
-            values_of.update(set(shape.used_keys()))
-        nodes_of.update(_keys_of(shapes).keys())
-    return values_of, nodes_of
-
-
-def source_groups(schemas: Sequence[Structure], graphs: Sequence[Graph | None]) -> Groups:
+def source_groups(schemas: Sequence[Structure], graphs: Sequence[Graph]) -> Groups:
     """The nodes of sources by pattern."""
     groups: Groups = {}
     for side, schema in enumerate(schemas):
-        uses = Counter(value.class_name for _, value in schema.values())
+        uses = Counter(value.class_name for _, value in schema.categories())
         for node in schema.nodes.values():
             shapes = [_source_shape(schema, value, uses) for value in node.values]
             _add(groups, side, node, shapes, graphs[side], ())
@@ -139,15 +116,14 @@ def source_groups(schemas: Sequence[Structure], graphs: Sequence[Graph | None]) 
 def _source_shape(schema: Structure, value: Field, uses: Mapping[str, int]) -> Shape:
     """The shape of a value; a class that it alone has is known by its size only."""
     shape = shape_of(schema, value)
-    shared_class = not shape.klass or uses[shape.klass] > 1
-    if shared_class:
-        return shape
-    return shape.renamed({shape.klass: PRIVATE})
+    if uses[shape.klass] == 1:
+        return shape.renamed({shape.klass: PRIVATE})
+    return shape
 
 
 def _private(shape: Shape, shared: Collection[str]) -> Shape:
     """The shape with keys that no other value uses renamed in the order in which they occur."""
-    own = [key for key in dict.fromkeys(shape.used_keys()) if key not in shared]
+    own = [key for key in shape.used_keys() if key not in shared]
     if not own:
         return shape
     names = {key: f"{PRIVATE}{number}" for number, key in enumerate(own)}
@@ -158,8 +134,8 @@ def _add(
     groups: Groups,
     side: int,
     node: Node,
-    shapes: list[Shape],
-    graph: Graph | None,
+    shapes: Sequence[Shape],
+    graph: Graph,
     local: Collection[str],
 ) -> None:
     """Put a node into the group of its pattern."""
@@ -167,17 +143,12 @@ def _add(
     local_names: dict[str, str] = {}
     if len(fields) > 1:
         order = _canonical_order(shapes, local)
-        shapes = [shapes[place] for place in order]
         fields = tuple(fields[place] for place in order)
+        shapes = [shapes[place] for place in order]
         local_names = _local_names(shapes, local)
         shapes = [shape.renamed(local_names) for shape in shapes]
 
-    colour = 0
-    ends: tuple[End, ...] = ()
-    if graph is not None and not node.singleton:
-        colour = graph.colour[node.name]
-        ends = _ends(graph, node.name)
-
+    colour, ends = _surroundings(graph, node.name)
     pattern = Pattern(
         side=side,
         singleton=node.singleton,
@@ -199,25 +170,21 @@ def _canonical_order(shapes: Sequence[Shape], local: Collection[str]) -> list[in
     """The places of the shapes in an order that does not depend on the names of local keys."""
     blank = dict.fromkeys(local, LOCAL)
     sort_keys = [_sort_key(shape.renamed(blank)) for shape in shapes]
-    return sorted(range(len(shapes)), key=lambda place: sort_keys[place])
-
-
-def _local_names(shapes: Sequence[Shape], local: Collection[str]) -> dict[str, str]:
-    """Names for the local keys in the order in which they occur."""
-    used = [key for key in _keys_of(shapes) if key in local]
-    return {key: f"{LOCAL}{number}" for number, key in enumerate(used)}
-
-
-def _ends(graph: Graph, name: str) -> tuple[End, ...]:
-    ends: list[End] = []
-    for out, back, colour, link in graph.ends(name):
-        ends.append((out, back, colour, link.lower, _upper(link)))
-    return tuple(sorted(ends))
-
-
-def _upper(link: Link) -> float:
-    return inf if link.upper is None else link.upper
+    return sorted(range(len(shapes)), key=sort_keys.__getitem__)
 
 
 def _sort_key(shape: Shape) -> tuple[str, bool, str, str]:
     return shape.type, shape.optional, repr(shape.dims), shape.klass
+
+
+def _local_names(shapes: Sequence[Shape], local: Collection[str]) -> dict[str, str]:
+    """Names for the local keys in the order in which they occur."""
+    used = dict.fromkeys(key for key in _uses_of_keys(shapes) if key in local)
+    return {key: f"{LOCAL}{number}" for number, key in enumerate(used)}
+
+
+def _surroundings(graph: Graph, name: str) -> tuple[int, tuple[End, ...]]:
+    """The colour of a node, and the ends of its links."""
+    if name not in graph.colour:
+        return 0, ()
+    return graph.colour[name], tuple(sorted(graph.ends(name)))

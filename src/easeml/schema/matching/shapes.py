@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from easeml.schema.structure import (
@@ -14,6 +15,7 @@ from easeml.schema.structure import (
 )
 
 PRIVATE = "~"  # starts every key that only one value uses: what it is bound to matters to no other
+_TIMES = {"?": (0, 1), "+": (1, sys.maxsize), "*": (0, sys.maxsize)}  # least and most dims
 Bindings = Mapping[str, Dim]  # key -> size, or name of the source's class
 
 
@@ -30,14 +32,12 @@ class Shape:
     dims: tuple[Dim, ...] = ()
     klass: str = ""
 
-    def used_keys(self) -> Iterator[str]:
-        """The variables and the class, also private ones, each time they occur."""
-        for dim in self.dims:
-            if isinstance(dim, str):
-                yield dim.rstrip(WILDCARDS)
-
+    def used_keys(self) -> list[str]:
+        """The variables and the class, also private ones, each once as they occur."""
+        keys = {dim.rstrip(WILDCARDS): None for dim in self.dims if isinstance(dim, str)}
         if self.klass:
-            yield self.klass
+            keys[self.klass] = None
+        return list(keys)
 
     def renamed(self, names: Mapping[str, str]) -> Shape:
         """The same shape with other keys."""
@@ -71,13 +71,11 @@ def alternatives(slot: Shape, item: Shape) -> tuple[Bindings, ...]:
     There is none if it does not take it, and at most one unless the source has a wildcard, whose
     repetitions may be chosen.
     """
-    if slot.type != item.type:
-        return ()
-    if item.optional and not slot.optional:
+    if slot.type != item.type or item.optional > slot.optional:
         return ()
 
-    shared_class = bool(slot.klass) and not slot.klass.startswith(PRIVATE)
-    if shared_class and item.klass == PRIVATE:
+    shares_class = slot.klass != "" and slot.klass[0] != PRIVATE
+    if shares_class and item.klass == PRIVATE:
         # Several categories share the destination's class; the source's has one category only.
         return ()
 
@@ -86,16 +84,11 @@ def alternatives(slot: Shape, item: Shape) -> tuple[Bindings, ...]:
         bound = _unify(slot.dims, dims)
         if bound is None:
             continue
-        public = _without_private_keys(bound)
-        if shared_class:
-            public[slot.klass] = item.klass
+        if shares_class:
+            bound[slot.klass] = item.klass
+        public = {key: value for key, value in bound.items() if key[0] != PRIVATE}
         _add_if_least(found, public)
-
     return tuple(found)
-
-
-def _without_private_keys(bound: Bindings) -> dict[str, Dim]:
-    return {key: value for key, value in bound.items() if not key.startswith(PRIVATE)}
 
 
 def _add_if_least(found: list[Bindings], new: Bindings) -> None:
@@ -108,7 +101,7 @@ def _add_if_least(found: list[Bindings], new: Bindings) -> None:
     found.append(new)
 
 
-def _expansions(dims: tuple[Dim, ...], longest: int) -> Iterator[tuple[Dim, ...]]:
+def _expansions(dims: tuple[Dim, ...], longest: int) -> Iterable[tuple[Dim, ...]]:
     """The lists that a source's dims can stand for, as far as a slot of ``longest`` dims differs.
 
     With more repetitions than the slot has dims, further ones meet the slot's wildcard only, and
@@ -116,14 +109,16 @@ def _expansions(dims: tuple[Dim, ...], longest: int) -> Iterator[tuple[Dim, ...]
     """
     place = wildcard_place(dims)
     if place is None:
-        yield dims
-        return
+        return [dims]
 
-    wildcard = str(dims[place])[-1]
-    least = 1 if wildcard == "+" else 0
-    most = 1 if wildcard == "?" else longest + 1
-    for times in range(least, most + 1):
-        yield _repeated(dims, place, times)
+    least, most = _times(dims[place])
+    most = min(most, longest + 1)
+    return (_repeated(dims, place, times) for times in range(least, most + 1))
+
+
+def _times(wildcard: Dim) -> tuple[int, int]:
+    """How many dims a name with a wildcard stands for, at least and at most."""
+    return _TIMES[str(wildcard)[-1]]
 
 
 def _repeated(dims: tuple[Dim, ...], place: int, times: int) -> tuple[Dim, ...]:
@@ -138,7 +133,7 @@ def _unify(slot: tuple[Dim, ...], dims: tuple[Dim, ...]) -> dict[str, Dim] | Non
     A wildcard of the slot is stretched to fill them.
     """
     stretched = _stretched(slot, len(dims))
-    if stretched is None or len(stretched) != len(dims):
+    if stretched is None:
         return None
 
     bound: dict[str, Dim] = {}
@@ -153,16 +148,13 @@ def _unify(slot: tuple[Dim, ...], dims: tuple[Dim, ...]) -> dict[str, Dim] | Non
 
 def _stretched(slot: tuple[Dim, ...], length: int) -> tuple[Dim, ...] | None:
     """The slot's dims, its wildcard as long as ``length`` asks for; None if it may not be that."""
+    missing = length - len(slot)
     place = wildcard_place(slot)
     if place is None:
-        return slot
+        return None if missing else slot
 
-    wildcard = str(slot[place])[-1]
-    times = length - len(slot) + 1
-    least = 1 if wildcard == "+" else 0
-    if times < least:
-        return None
-    if wildcard == "?" and times > 1:
-        return None
-
-    return _repeated(slot, place, times)
+    least, most = _times(slot[place])
+    times = missing + 1  # the wildcard's own place is counted already
+    if least <= times <= most:
+        return _repeated(slot, place, times)
+    return None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from easeml.schema.structure import Field, Link, Node, Structure
+from easeml.schema.structure import Dim, Field, Link, Node, Structure
 
 SHOWN = 4  # names in a list; the rest is counted
 
 _WORDS = {
-    "category": "a category",
     "text": "text",
     "document": "a document",
     "timestamp": "a timestamp",
@@ -25,10 +24,14 @@ def described(schema: Structure, value: Field) -> str:
     if value.type == "tensor":
         return _tensor(value.dim)
 
-    size = schema.classes[value.class_name].dim if value.type == "category" else None
-    if isinstance(size, int):
-        return f"a category of {size} classes"
+    if value.type == "category":
+        return _category(schema.classes[value.class_name].dim)
     return _WORDS[value.type]
+
+
+def _category(size: Dim) -> str:
+    """What a category is; that its size is a variable says nothing."""
+    return f"a category of {size} classes" if isinstance(size, int) else "a category"
 
 
 def _tensor(dim: Sequence[int | str]) -> str:
@@ -54,10 +57,7 @@ def described_links(links: Sequence[Link]) -> str:
     """The links of a node with their bounds: ``links to a 0..1, b 2..inf``."""
     if not links:
         return "no links"
-    bounds = []
-    for link in links:
-        upper = "inf" if link.upper is None else link.upper
-        bounds.append(f"{link.target} {link.lower}..{upper}")
+    bounds = [f"{link.target} {link.lower}..{link.most}" for link in links]
     return f"links to {listed(bounds)}"
 
 
@@ -71,5 +71,5 @@ def place(node: Node, value: Field) -> str:
 def listed(items: Sequence[str]) -> str:
     """The first items, and how many more there are."""
     shown = ", ".join(items[:SHOWN])
-    more = len(items) - SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+    more = len(items[SHOWN:])
+    return f"{shown} and {more} more" if more else shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
 from typing import Any, NoReturn
 
 from easeml.schema.notation import json_values as values
@@ -19,6 +18,7 @@ from easeml.schema.structure import (
     Node,
     SchemaError,
     Structure,
+    path_of,
 )
 
 
@@ -62,43 +62,39 @@ def read_json(obj: Any) -> Structure:
 
 def _check_targets(schema: Structure) -> None:
     """Links lead to non-singletons."""
-    non_singletons = [name for name, node in schema.nodes.items() if not node.singleton]
-    for node in schema.nodes.values():
-        for link in node.links:
-            path = f"nodes.{node.name}.links.{link.target}"
-            if link.target not in schema.nodes:
-                raise SchemaError(
-                    "expected the name of a node.",
-                    where=path,
-                    remedy=f"Link to one of: {', '.join(non_singletons)}.",
-                )
-            if link.target not in non_singletons:
-                raise SchemaError(
-                    "expected a non-singleton: a singleton has no instances to link to.",
-                    where=path,
-                )
+    non_singletons = [node.name for node in schema.non_singletons()]
+    for node, link in schema.links():
+        path = f"nodes.{node.name}.links.{link.target}"
+        if link.target not in schema.nodes:
+            raise SchemaError(
+                "expected the name of a node.",
+                where=path,
+                remedy=f"Link to one of: {', '.join(non_singletons)}.",
+            )
+        if link.target not in non_singletons:
+            raise SchemaError(
+                "expected a non-singleton: a singleton has no instances to link to.",
+                where=path,
+            )
 
 
 def _check_declared(schema: Structure, document: Mapping[str, Any]) -> None:
     """Every class that a category names is declared."""
-    for node, value in schema.values():
-        if value.type != "category" or value.class_name in schema.classes:
+    for node, value in schema.categories():
+        if value.class_name in schema.classes:
             continue
-        path = f"nodes.{node.name}"
-        if not node.singleton:
-            path = f"{path}.fields.{value.name}"
         declared = ", ".join(schema.classes) or "none"
+        mistyped = keys.meant_by(document, "classes", keys.DOCUMENT)
         raise SchemaError(
             f"class '{value.class_name}' is not declared.",
-            where=f"{path}.class",
-            remedy=keys.meant_by(document, "classes", keys.DOCUMENT)
-            or f"Declare it in classes; declared: {declared}.",
+            where=f"{path_of(node, value)}.class",
+            remedy=mistyped or f"Declare it in classes; declared: {declared}.",
         )
 
 
 def _check_used(schema: Structure) -> None:
     """Every declared class is that of a category."""
-    used = {value.class_name for _, value in schema.values() if value.type == "category"}
+    used = {value.class_name for _, value in schema.categories()}
     for name in schema.classes:
         if name not in used:
             raise SchemaError(
@@ -113,8 +109,8 @@ def _check_undirected(schema: Structure) -> None:
     if not schema.constraints.undirected or schema.constraints.fan_in:
         return
 
-    for node in schema.nodes.values():
-        total = sum(inf if link.upper is None else link.upper for link in node.links)
+    for node in schema.non_singletons():
+        total = sum(link.most for link in node.links)
         if total > 2:
             limit = "at most 2 in all, as links are undirected without fan-in"
             raise SchemaError(

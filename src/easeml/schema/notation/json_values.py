@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
+from math import inf
 from typing import Any
 
 from easeml.schema.notation import keys
@@ -15,7 +17,7 @@ _WILD_NAME = re.compile(r"[a-z_][0-9a-z_]*[?+*]?")
 
 def count(value: Any, least: int, path: str, other: str = "") -> int:
     """An integer of at least ``least``; ``other``: what else may stand there, for the message."""
-    if _is_integer(value) and value >= least:
+    if _is_integer(value, least):
         return value
     raise SchemaError(
         f"expected an integer of at least {least}{other}, found {shown(value)}.",
@@ -34,19 +36,24 @@ def dims(body: Mapping[str, Any], path: str) -> tuple[Dim, ...]:
         )
 
     found = _dim_list(value, place)
-    wild = [str(size) for size in found if is_wildcard(size)]
+    _check_wildcards(found, place)
+    return found
+
+
+def _check_wildcards(dims: tuple[Dim, ...], path: str) -> None:
+    """A tensor has one wildcard at most, and may not come to nothing."""
+    wild = [str(size) for size in dims if is_wildcard(size)]
     if len(wild) > 1:
         raise SchemaError(
             f"expected at most one of ? + * in a tensor, found {', '.join(wild)}.",
-            where=place,
+            where=path,
         )
-    if len(found) == 1 and found[0] in wild and not wild[0].endswith("+"):
+    if wild == list(dims) and not wild[0].endswith("+"):
         name = wild[0][:-1]
         raise SchemaError(
             f"expected '{name}+' or '{name}': a tensor has at least one dimension.",
-            where=place,
+            where=path,
         )
-    return found
 
 
 def src_dim(body: Mapping[str, Any], path: str) -> tuple[Dim, ...]:
@@ -67,9 +74,7 @@ def _dim_list(value: Collection[Any], path: str) -> tuple[Dim, ...]:
 
 def dim(value: Any, path: str, pattern: re.Pattern[str], expected: str) -> Dim:
     """A size, or the name of a variable in the form of ``pattern``."""
-    if _is_integer(value) and value >= 1:
-        return value
-    if isinstance(value, str) and pattern.fullmatch(value):
+    if _is_integer(value, 1) or _is_text(value, pattern):
         return value
     raise SchemaError(
         f"expected {expected}, found {shown(value)}.",
@@ -125,7 +130,7 @@ def required(
 
 def check_name(name: Any, path: str) -> None:
     """Refuse what is no name."""
-    if not isinstance(name, str) or not NAME.fullmatch(name):
+    if not _is_text(name, NAME):
         raise SchemaError(
             f"expected a name, found {shown(name)}.",
             where=path,
@@ -151,13 +156,10 @@ def optional_mapping(node: Mapping[str, Any], key: str, path: str) -> Mapping[st
 
 def strings(value: Any, path: str) -> tuple[str, ...]:
     """A list of strings."""
-    expected = SchemaError("expected a list of strings.", where=path)
-    if not isinstance(value, list | tuple):
-        raise expected
-    for item in value:
-        if not isinstance(item, str):
-            raise expected
-    return tuple(value)
+    is_list = isinstance(value, list | tuple)
+    if is_list and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise SchemaError("expected a list of strings.", where=path)
 
 
 def of_type(node: Mapping[str, Any], key: str, kind: type, default: Any, path: str) -> Any:
@@ -172,8 +174,13 @@ def of_type(node: Mapping[str, Any], key: str, kind: type, default: Any, path: s
     return value
 
 
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _is_integer(value: Any, least: float = -inf) -> bool:
+    """Whether a value is an integer of at least ``least``; a truth value is none."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _is_text(value: Any, pattern: re.Pattern[str]) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
 def shown(value: Any) -> str:
@@ -182,12 +189,8 @@ def shown(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list | tuple) and len(value) > 4:
         return f"a list of {len(value)}"
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
 
     text = repr(value)
-    if len(text) > 60:
-        return text[:57] + "..."
-    return text
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -9,73 +9,68 @@ from easeml.schema.structure import CategoryClass, Field, Link, Node, Structure
 
 def write_json(schema: Structure) -> dict[str, Any]:
     """See ``Schema.to_json``. Singletons are in short form, bounds are lists of two."""
-    flags = schema.constraints
-    document: dict[str, Any] = {
+    classes = {name: _class(value) for name, value in schema.classes.items()}
+    return {
         "nodes": {name: _node(node) for name, node in schema.nodes.items()},
-        "ref-constraints": {
-            "cyclic": flags.cyclic,
-            "undirected": flags.undirected,
-            "fan-in": flags.fan_in,
-        },
+        "ref-constraints": schema.constraints.flags(),
+        **_without_empty(
+            {
+                "classes": classes,
+                "dropped": list(schema.dropped),
+                "src-dims": dict(schema.src_dims),
+            }
+        ),
     }
-    if schema.classes:
-        document["classes"] = {name: _class(value) for name, value in schema.classes.items()}
-    if schema.dropped:
-        document["dropped"] = list(schema.dropped)
-    if schema.src_dims:
-        document["src-dims"] = dict(schema.src_dims)
-    return document
+
+
+def _without_empty(entries: dict[str, Any]) -> dict[str, Any]:
+    """The entries that say something; a reader takes the others as empty."""
+    return {key: value for key, value in entries.items() if value}
 
 
 def _node(node: Node) -> dict[str, Any]:
     if node.singleton:
         return _singleton(node)
 
-    value: dict[str, Any] = {
+    return {
         "singleton": False,
         "fields": {field.name: _value(field) for field in node.fields},
         "links": {link.target: _bound(link) for link in node.links},
+        **_without_empty({"src-name": node.src_name}),
     }
-    if node.src_name:
-        value["src-name"] = node.src_name
-    return value
 
 
 def _singleton(node: Node) -> dict[str, Any]:
-    value = {"singleton": True, **_value(node)}
-    if node.repeat:
-        value["repeat"] = node.repeat
-    if node.column:
-        value["column"] = node.column
-    if node.missing:
-        value["missing"] = list(node.missing)
-    return value
+    about_column = {
+        "repeat": node.repeat,
+        "column": node.column,
+        "missing": list(node.missing),
+    }
+    return {"singleton": True, **_value(node), **_without_empty(about_column)}
 
 
 def _value(value: Field) -> dict[str, Any]:
-    made: dict[str, Any] = {"type": value.type}
-    if value.type == "tensor":
-        made["dim"] = list(value.dim)
-    if value.type == "category":
-        made["class"] = value.class_name
-    if value.optional:
-        made["optional"] = True
-    if value.format:
-        made["format"] = value.format
-    if value.src_name:
-        made["src-name"] = value.src_name
-    if value.src_dim:
-        made["src-dim"] = list(value.src_dim)
-    return made
+    return _without_empty(
+        {
+            "type": value.type,
+            "dim": list(value.dim),
+            "class": value.class_name,
+            "optional": value.optional,
+            "format": value.format,
+            "src-name": value.src_name,
+            "src-dim": list(value.src_dim),
+        }
+    )
 
 
 def _class(value: CategoryClass) -> dict[str, Any]:
-    made: dict[str, Any] = {"dim": value.dim}
-    if value.labels:
-        made["labels"] = list(value.labels)
-    if value.src_name:
-        made["src-name"] = value.src_name
-    return made
+    return _without_empty(
+        {
+            "dim": value.dim,
+            "labels": list(value.labels),
+            "src-name": value.src_name,
+        }
+    )
 
 
 def _bound(link: Link) -> list[int | str]:

@@ -22,7 +22,7 @@ _OF_TYPE = {
     "text": (),
     "document": (),
 }
-_OF_ANY_TYPE = ("dim", "format", "src-dim", "class", "format")
+_OF_ANY_TYPE = ("dim", "format", "src-dim", "class")
 
 
 def value_keys(kind: Any) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from easeml.schema.notation.json_read import read_json
 from easeml.schema.notation.text_write import LONE
-from easeml.schema.structure import IMAGE, TYPES, SchemaError, Structure
+from easeml.schema.structure import IMAGE, TYPES, WILDCARDS, SchemaError, Structure
 
 _TOKEN = re.compile(
     r"""(?P<blank>(?:\s|\#[^\n]*)+)
@@ -26,6 +26,7 @@ _TOKEN = re.compile(
 )
 _LARGEST = 10**9  # of a written number
 _CLAUSES = ("cyclic", "undirected", "fan-in", "classes", "dropped")
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class _Parser:
 
     def skip(self, text: str) -> bool:
         """Go past the next token if it is this sign or word."""
-        if self.next.text != text or self.next.kind == "string":
+        if self.next.text != text:
             return False
         self.place += 1
         return True
@@ -126,10 +127,20 @@ class _Parser:
                 remedy='Write quotes as \\" and backslashes as \\\\.',
             )
 
-    def strings(self) -> list[str]:
-        found = [self.string()]
+    def several(self, item: Callable[[], _Item]) -> list[_Item]:
+        """One item or more, with commas between."""
+        found = [item()]
         while self.skip(","):
-            found.append(self.string())
+            found.append(item())
+        return found
+
+    def strings(self) -> list[str]:
+        return self.several(self.string)
+
+    def in_parentheses(self, content: Callable[[], _Item]) -> _Item:
+        self.expect("(")
+        found = content()
+        self.expect(")")
         return found
 
     def items(self, closing: str, item: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
@@ -185,9 +196,7 @@ class _Parser:
     def singleton(self, name: str) -> dict[str, Any]:
         made = self.value(name)
         if self.skip("missing"):
-            self.expect("(")
-            made["missing"] = self.strings()
-            self.expect(")")
+            made["missing"] = self.in_parentheses(self.strings)
         return made
 
     def non_singleton(self) -> dict[str, Any]:
@@ -225,23 +234,18 @@ class _Parser:
         return made
 
     def type(self, name: str) -> dict[str, Any]:
-        if self.skip("number"):
-            return {"type": "tensor", "dim": [1], **self.form()}
-        if self.skip("tensor"):
-            return {"type": "tensor", "dim": self.dims()}
-        if self.skip(IMAGE):
-            return {"type": "tensor", "dim": self.dims(), "format": IMAGE}
-        if self.skip("category"):
-            return {"type": "category", "class": self.category(name)}
-        if self.skip("timestamp"):
-            return {"type": "timestamp", **self.form()}
-        return {"type": self.bare_type()}
-
-    def bare_type(self) -> str:
-        """A type of which there is nothing more to say."""
-        for word in ("text", "document"):
+        rest_of: dict[str, Callable[[], dict[str, Any]]] = {
+            "number": lambda: {"type": "tensor", "dim": [1], **self.form()},
+            "tensor": lambda: {"type": "tensor", "dim": self.dims()},
+            IMAGE: lambda: {"type": "tensor", "dim": self.dims(), "format": IMAGE},
+            "category": lambda: {"type": "category", "class": self.category(name)},
+            "timestamp": lambda: {"type": "timestamp", **self.form()},
+            "text": lambda: {"type": "text"},
+            "document": lambda: {"type": "document"},
+        }
+        for word, rest in rest_of.items():
             if self.skip(word):
-                return word
+                return rest()
 
         close = get_close_matches(self.next.text, ("number", *TYPES), n=1)
         remedy = f"Did you mean '{close[0]}'?" if close else ""
@@ -249,25 +253,24 @@ class _Parser:
 
     def form(self) -> dict[str, str]:
         """How a number or a timestamp is written, where that is said."""
-        if not self.skip("("):
+        if self.next.text != "(":
             return {}
-        form = self.string()
-        self.expect(")")
-        return {"format": form}
+        return {"format": self.in_parentheses(self.string)}
 
     def dims(self) -> list[int | str]:
         self.expect("[")
-        found: list[int | str] = []
-        while True:
-            size = self.size("a size, or the name of a variable")
-            if isinstance(size, str) and self.next.text in ("?", "*", "+"):
-                size += self.next.text
-                self.place += 1
-            found.append(size)
-            if self.skip("]"):
-                return found
-            if not self.skip(","):
-                self.unexpected("',' or ']'")
+        found = self.several(self.dim)
+        if not self.skip("]"):
+            self.unexpected("',' or ']'")
+        return found
+
+    def dim(self) -> int | str:
+        """A size, or a variable with or without a wildcard."""
+        size = self.size("a size, or the name of a variable")
+        if isinstance(size, str) and self.next.text in WILDCARDS:
+            size += self.next.text
+            self.place += 1
+        return size
 
     def size(self, wanted: str) -> int | str:
         if self.next.kind == "integer":
@@ -279,9 +282,7 @@ class _Parser:
         if self.skip("of"):
             return self.take("word", "the name of a class")
         at = self.next.at
-        self.expect("(")
-        made = self.members()
-        self.expect(")")
+        made = self.in_parentheses(self.members)
         if name in self.classes:
             remedy = (
                 "Declare one of them behind the nodes: category of some ... classes {some: 12}."
@@ -313,9 +314,7 @@ class _Parser:
             document["classes"] = True  # until ``schema`` puts what was read in its place
             self.items("}", self.shared_class)
         elif word == "dropped":
-            self.expect("(")
-            document["dropped"] = self.strings()
-            self.expect(")")
+            document["dropped"] = self.in_parentheses(self.strings)
         else:
             flags[word] = True
         return True
@@ -323,10 +322,8 @@ class _Parser:
     def shared_class(self, _: dict[str, Any]) -> None:
         name = self.name(self.classes, "class")
         self.expect(":")
-        if self.skip("("):
-            self.classes[name] = self.members()
-            self.expect(")")
-            return
-
-        size = self.size("a number, a variable or ('label', ...)")
-        self.classes[name] = {"dim": size}
+        if self.next.text == "(":
+            self.classes[name] = self.in_parentheses(self.members)
+        else:
+            size = self.size("a number, a variable or ('label', ...)")
+            self.classes[name] = {"dim": size}

@@ -10,7 +10,7 @@ from easeml.schema.samples.generate_links import Linker
 from easeml.schema.samples.sample import Labels, Sample, Samples, Value, Values
 from easeml.schema.samples.schema_of_samples import schema_of_samples
 from easeml.schema.schema import Schema
-from easeml.schema.structure import Field, Node, SchemaError
+from easeml.schema.structure import Field, Node, SchemaError, path_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,21 +62,16 @@ def _check(schema: Schema, samples: int, instances: int) -> None:
     if samples < 1 or instances < 1:
         raise SchemaError("expected at least one sample and one instance.")
 
-    for node in schema.nodes.values():
-        if node.singleton and node.repeat:
+    for node, value in schema.values():
+        if node.repeat:
             raise SchemaError(
                 "expected no repeated node: samples have a fixed number.",
                 where=f"nodes.{node.name}",
             )
-        for value in node.values:
-            _check_value(schema, node, value)
+        _check_value(schema, value, path_of(node, value))
 
 
-def _check_value(schema: Schema, node: Node, value: Field) -> None:
-    path = f"nodes.{node.name}"
-    if not node.singleton:
-        path = f"{path}.fields.{value.name}"
-
+def _check_value(schema: Schema, value: Field, path: str) -> None:
     if value.type not in ("tensor", "category"):
         raise SchemaError(
             f"expected a tensor or a category, found {value.type}.",
@@ -100,7 +95,7 @@ def _labels(count: int, rng: np.random.Generator) -> Labels:
         missing = count - len(found)
         places = rng.integers(len(_ALPHABET), size=(missing, _LABEL))
         for row in places:
-            label = "".join(_ALPHABET[place] for place in row)
+            label = "".join(map(_ALPHABET.__getitem__, row))
             found[label] = None
     return tuple(found)
 
@@ -109,7 +104,7 @@ def _sample(
     schema: Schema, labels: Mapping[str, Labels], instances: int, rng: np.random.Generator
 ) -> Sample:
     values = {name: _values(node, labels, instances, rng) for name, node in schema.nodes.items()}
-    if all(node.singleton for node in schema.nodes.values()):
+    if not schema.non_singletons():
         return Sample(values)
 
     links = Linker(schema, instances, rng).links()

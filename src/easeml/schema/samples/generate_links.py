@@ -6,13 +6,17 @@ gets the least number of links of a kind at once, or none, so that bounds hold a
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
+from collections.abc import Callable
+from itertools import chain, product
+from math import inf
 from typing import TYPE_CHECKING
 
 from easeml.schema.samples.links_of_samples import closes
 from easeml.schema.samples.sample import Instance, SampleLinks
 from easeml.schema.schema import Schema
-from easeml.schema.structure import Link, SchemaError
+from easeml.schema.structure import Constraints, Link, SchemaError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,18 +32,19 @@ class Linker:
     """Makes the links of one sample."""
 
     def __init__(self, schema: Schema, instances: int, rng: np.random.Generator):
-        self.flags = schema.constraints
         self.instances = instances
         self.rng = rng
-        self.names = [node.name for node in schema.nodes.values() if not node.singleton]
+        self.names = [node.name for node in schema.non_singletons()]
         self.bounds: dict[_Kind, Link] = {}
-        for node in schema.nodes.values():
-            for link in node.links:
-                self.bounds[node.name, link.target] = link
+        for node, link in schema.links():
+            self.bounds[node.name, link.target] = link
 
-        # How many links may lead to one instance, unless the schema allows any number.
-        self.most_incoming = 2 if self.flags.undirected else 1
-        if self.flags.undirected:
+        flags = schema.constraints
+        self.undirected = flags.undirected
+        self.may_close = flags.cyclic or not flags.undirected  # a ring, disregarding directions
+        self.may_precede = _rule_of_ranks(flags)
+        self.most_incoming = _most_incoming(flags)
+        if flags.undirected:
             self._check_reverse_links()
 
     def _check_reverse_links(self) -> None:
@@ -68,21 +73,14 @@ class Linker:
 
     def _attempt(self) -> _Links | None:
         """Links with every kind in them, or None where chance did not find them."""
-        everyone: list[Instance] = []
-        for name in self.names:
-            everyone += [(name, index) for index in range(self.instances)]
-
-        # Without cycles, links lead from lower to higher ranks.
+        everyone = list(product(self.names, range(self.instances)))
         order = [everyone[place] for place in self.rng.permutation(len(everyone))]
         self.rank = {instance: rank for rank, instance in enumerate(order)}
 
         links: _Links = set()
         kinds = list(self.bounds)
         for number in self.rng.permutation(len(kinds)):
-            kind = kinds[number]
-            if _has_kind(links, kind):
-                continue
-            if not self._grow_anywhere(links, kind):
+            if not self._has_or_grows(links, kinds[number]):
                 return None
 
         for start in order:
@@ -91,15 +89,17 @@ class Linker:
 
     def _grow_at_random(self, links: _Links, start: Instance) -> None:
         """Add links at an instance: those it may do without with a chance of one half."""
-        for kind, link in self.bounds.items():
-            if kind[0] != start[0]:
-                continue
-            chance = 0.5 if link.lower == 0 else 1.0
+        own = [kind for kind in self.bounds if kind[0] == start[0]]
+        for kind in own:
+            chance = 1.0 if self.bounds[kind].lower else 0.5
             if self.rng.random() < chance:
                 self._grow(links, kind, start)
 
-    def _grow_anywhere(self, links: _Links, kind: _Kind) -> bool:
-        """Add links of a kind somewhere; whether it was possible."""
+    def _has_or_grows(self, links: _Links, kind: _Kind) -> bool:
+        """Add links of a kind somewhere, unless there are some; whether it was possible."""
+        present = {(start[0], end[0]) for start, end in links}
+        if kind in present:
+            return True
         return any(self._grow(links, kind, start) for start in self._shuffled(kind[0]))
 
     def _grow(self, links: _Links, kind: _Kind, start: Instance) -> bool:
@@ -129,14 +129,13 @@ class Linker:
     def _sets(self, links: _Links, kind: _Kind, first: Instance, count: int) -> list[_Links]:
         """Sets of links that give an instance ``count`` links of a kind.
 
-        None if there are not so many free ends.
+        There is none if there are not so many free ends.
         """
         chosen = self._free_ends(links, kind[1], first)[:count]
         if len(chosen) < count:
             return []
-        if not self.flags.undirected:
-            directed = {(first, end) for end in chosen}
-            return [directed]
+        if not self.undirected:
+            return [set(product([first], chosen))]
 
         star = _both_ways([first], chosen)
         if kind[0] == kind[1]:
@@ -162,58 +161,47 @@ class Linker:
 
     def _may_link(self, links: _Links, start: Instance, end: Instance) -> bool:
         """Whether the constraints allow one link more, as far as its ends tell."""
-        if start == end and (self.flags.undirected or not self.flags.cyclic):
+        if not self.may_precede(self.rank[start], self.rank[end]):
             return False
-
-        ordered = not self.flags.cyclic and not self.flags.undirected
-        if ordered and self.rank[start] > self.rank[end]:
-            return False
-
-        if self.flags.fan_in:
-            return True
         incoming = sum(other == end for _, other in links)
         return incoming < self.most_incoming
 
     def _keeps(self, links: _Links, added: _Links) -> bool:
         """Whether the bounds and constraints hold at all ends of what was added."""
-        touched: set[Instance] = set()
-        for pair in added:
-            touched.update(pair)
-
+        touched = set(chain.from_iterable(added))
         outgoing = Counter((start, end[0]) for start, end in links if start in touched)
         for (start, target), count in outgoing.items():
-            if not _inside(self.bounds[start[0], target], count):
+            link = self.bounds[start[0], target]
+            if not link.lower <= count <= link.most:
                 return False
 
         incoming = Counter(end for _, end in links if end in touched)
-        most = max(incoming.values(), default=0)
-        if not self.flags.fan_in and most > self.most_incoming:
+        if max(incoming.values(), default=0) > self.most_incoming:
             return False
-
         # Directed links cannot form a cycle, as they lead to higher ranks.
-        may_close = self.flags.cyclic or not self.flags.undirected
-        return may_close or not closes(frozenset(links))
+        return self.may_close or not closes(frozenset(links))
 
     def _shuffled(self, name: str) -> list[Instance]:
         return [(name, int(index)) for index in self.rng.permutation(self.instances)]
 
 
-def _has_kind(links: _Links, kind: _Kind) -> bool:
-    return any((start[0], end[0]) == kind for start, end in links)
+def _rule_of_ranks(flags: Constraints) -> Callable[[int, int], bool]:
+    """Which ranks, in a random order of all instances, the ends of a link may have."""
+    if flags.undirected:
+        return operator.ne  # an instance has no link to itself
+    if flags.cyclic:
+        return lambda start, end: True
+    return operator.lt  # no way leads back
 
 
-def _inside(link: Link, count: int) -> bool:
-    if count < link.lower:
-        return False
-    return link.upper is None or count <= link.upper
+def _most_incoming(flags: Constraints) -> float:
+    """How many links may lead to one instance."""
+    if flags.fan_in:
+        return inf
+    return 2 if flags.undirected else 1
 
 
 def _both_ways(some: list[Instance], others: list[Instance]) -> _Links:
     """Links between all of some and all others, in both directions; none to itself."""
-    links: _Links = set()
-    for one in some:
-        for other in others:
-            if one != other:
-                links.add((one, other))
-                links.add((other, one))
-    return links
+    links = {*product(some, others), *product(others, some)}
+    return {(start, end) for start, end in links if start != end}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from easeml.schema.samples.sample import Instance, SampleLinks, Samples
 from easeml.schema.structure import Constraints, Link, SchemaError
@@ -24,8 +25,8 @@ def bounds_and_constraints(
     said = {sample: content.links for sample, content in data.samples.items()}
     if all(links is None for links in said.values()):
         # Nothing was said about links: instances form a chain.
-        chain = {name: [Link(name, 1, 1)] for name in groups}
-        return chain, Constraints(undirected=not groups)
+        chain_of = {name: [Link(name, 1, 1)] for name in groups}
+        return chain_of, Constraints(undirected=not groups)
 
     graphs: list[SampleLinks] = []
     for sample, links in said.items():
@@ -42,21 +43,23 @@ def bounds_and_constraints(
         _check_ends(sample, links, counts[sample])
         graphs.append(links)
 
-    undirected = all(_is_undirected(links) for links in graphs)
-    most_incoming = 2 if undirected else 1
-    constraints = Constraints(
-        cyclic=any(_has_cycle(links, undirected=undirected) for links in graphs),
+    return _bounds(groups, graphs), _constraints(graphs)
+
+
+def _constraints(graphs: Sequence[SampleLinks]) -> Constraints:
+    """What the links of all samples form."""
+    undirected = all(map(_is_undirected, graphs))
+    has_cycle = closes if undirected else _returns
+    usual = 2 if undirected else 1  # links that lead to one instance
+    return Constraints(
+        cyclic=any(map(has_cycle, graphs)),
         undirected=undirected,
-        fan_in=any(_most_incoming(links) > most_incoming for links in graphs),
+        fan_in=max(map(_most_incoming, graphs)) > usual,
     )
-    return _bounds(groups, graphs), constraints
 
 
 def _check_ends(sample: str, links: SampleLinks, counts: Mapping[str, int]) -> None:
-    ends: set[Instance] = set()
-    for pair in links:
-        ends.update(pair)
-
+    ends = set(chain.from_iterable(links))
     for name, index in sorted(ends):
         if name not in counts:
             raise SchemaError(
@@ -88,7 +91,7 @@ def _bounds(groups: Sequence[str], graphs: Iterable[SampleLinks]) -> dict[str, l
 
 def _is_undirected(links: SampleLinks) -> bool:
     """Whether every link has its reverse."""
-    return all((end, start) in links for start, end in links)
+    return links == {(end, start) for start, end in links}
 
 
 def _most_incoming(links: SampleLinks) -> int:
@@ -97,19 +100,15 @@ def _most_incoming(links: SampleLinks) -> int:
     return max(incoming.values(), default=0)
 
 
-def _has_cycle(links: SampleLinks, *, undirected: bool) -> bool:
-    return closes(links) if undirected else _returns(links)
-
-
 def closes(links: SampleLinks) -> bool:
     """Whether undirected links close a ring: some edge joins what is joined already."""
     joined = _Joined()
     edges = {(min(pair), max(pair)) for pair in links}
-    return any(not joined.join(start, end) for start, end in edges)
+    return not all(joined.join(start, end) for start, end in edges)
 
 
 class _Joined:
-    """Which instances are joined, as a forest in which the joined ones have one root (union-find)."""
+    """Which instances are joined: a forest in which joined ones have one root (union-find)."""
 
     def __init__(self) -> None:
         self.parent: dict[Instance, Instance] = {}

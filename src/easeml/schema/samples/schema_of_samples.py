@@ -7,14 +7,17 @@ samples (``links_of_samples``).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
+from typing import TypeVar
 
-from easeml.schema.samples.links_of_samples import Counts, bounds_and_constraints
+from easeml.schema.samples.links_of_samples import bounds_and_constraints
 from easeml.schema.samples.sample import Labels, Samples, Value, Values
 from easeml.schema.schema import Schema
 from easeml.schema.structure import CategoryClass, Dim, Field, Node, SchemaError
 
 _Classes = Mapping[str, Labels]
 _OfSamples = Mapping[str, Value | Values]  # by sample: what it has of one node
+_Content = TypeVar("_Content")
 
 
 def schema_of_samples(data: Samples) -> Schema:
@@ -28,73 +31,87 @@ def schema_of_samples(data: Samples) -> Schema:
         raise SchemaError("expected at least one sample, found none.")
 
     nodes_of = {sample: content.values for sample, content in data.samples.items()}
-    names = _same_names(nodes_of, "node")
-    by_node: dict[str, _OfSamples] = {}
-    for name in names:
-        by_node[name] = {sample: nodes[name] for sample, nodes in nodes_of.items()}
-
-    groups = [name for name in names if _has_instances(name, by_node[name])]
-    counts = _counts_of_instances(data, groups)
-    links, constraints = bounds_and_constraints(data, groups, counts)
-
-    nodes = {}
-    for name in names:
-        if name in groups:
-            fields = _fields(name, by_node[name], data.classes)
-            nodes[name] = Node(name, fields=fields, links=tuple(links[name]))
+    by_node = _by_name(nodes_of, "node")
+    groups: dict[str, Mapping[str, Values]] = {}
+    singletons: dict[str, Values] = {}
+    for name, values in by_node.items():
+        with_instances, alone = _divided(name, values)
+        if with_instances:
+            groups[name] = with_instances
         else:
-            nodes[name] = _singleton(name, by_node[name], data.classes)
+            singletons[name] = alone
+
+    counts = {sample: _counts_of_instances(sample, groups) for sample in data.samples}
+    links, constraints = bounds_and_constraints(data, list(groups), counts)
+    nodes = {name: _singleton(name, values, data.classes) for name, values in singletons.items()}
+    for name, values in groups.items():
+        fields = _fields(name, values, data.classes)
+        nodes[name] = Node(name, fields=fields, links=tuple(links[name]))
 
     classes = {name: CategoryClass(len(labels)) for name, labels in sorted(data.classes.items())}
-    inferred = Schema(nodes, classes, constraints=constraints)
+    inferred = Schema(dict(sorted(nodes.items())), classes, constraints=constraints)
     return Schema.from_json(inferred.to_json())  # checks the rules of the language
 
 
-def _same_names(
-    by_sample: Mapping[str, Mapping[str, object]], what: str, node: str = ""
-) -> list[str]:
-    """The names that every sample has, sorted; of its nodes, or of the fields of one node."""
-    every: set[str] = set()
-    for values in by_sample.values():
-        every.update(values)
+def _by_name(
+    by_sample: Mapping[str, Mapping[str, _Content]], what: str, path: str = ""
+) -> dict[str, dict[str, _Content]]:
+    """By name, sorted, and by sample: the nodes of all samples, or the fields of one node.
 
-    for name in sorted(every):
-        lacking = [sample for sample, values in by_sample.items() if name not in values]
+    ``path``: behind the sample's name, where one lacks what another has.
+    """
+    by_name: dict[str, dict[str, _Content]] = {}
+    for name in sorted(set(chain.from_iterable(by_sample.values()))):
+        found = {sample: values[name] for sample, values in by_sample.items() if name in values}
+        lacking = [sample for sample in by_sample if sample not in found]
         if lacking:
-            having = next(sample for sample, values in by_sample.items() if name in values)
             raise SchemaError(
-                f"expected the {what} '{name}', which sample '{having}' has.",
-                where=f"{lacking[0]}.{node}" if node else lacking[0],
+                f"expected the {what} '{name}', which sample '{next(iter(found))}' has.",
+                where=f"{lacking[0]}{path}",
             )
-    return sorted(every)
+        by_name[name] = found
+    return by_name
 
 
-def _has_instances(name: str, values: _OfSamples) -> bool:
-    """Whether a node is a non-singleton, which it is in all samples or in none."""
-    kinds = {sample: isinstance(value, Mapping) for sample, value in values.items()}
-    first = next(iter(kinds.values()))
-    for sample, kind in kinds.items():
-        if kind != first:
-            raise SchemaError(
-                "it is a singleton in some samples and has instances in others.",
-                where=f"{sample}.{name}",
-            )
-    return first
+def _odd_sample(facts: Mapping[str, object]) -> str | None:
+    """The first sample of which something else holds than of the very first; None: none is odd."""
+    usual = next(iter(facts.values()))
+    return next((sample for sample, fact in facts.items() if fact != usual), None)
 
 
-def _counts_of_instances(data: Samples, groups: list[str]) -> Counts:
-    """By sample and node: how many instances there are."""
+def _divided(node: str, values: _OfSamples) -> tuple[Mapping[str, Values], Values]:
+    """The samples that have instances of a node, and those for which it is a singleton.
+
+    Raises:
+        SchemaError: if there are both.
+    """
+    groups: dict[str, Values] = {}
+    singletons: dict[str, Value] = {}
+    for sample, value in values.items():
+        if isinstance(value, Mapping):
+            groups[sample] = value
+        else:
+            singletons[sample] = value
+
+    odd = _odd_sample({sample: sample in groups for sample in values})
+    if odd is not None:
+        raise SchemaError(
+            "it is a singleton in some samples and has instances in others.",
+            where=f"{odd}.{node}",
+        )
+    return groups, singletons
+
+
+def _counts_of_instances(sample: str, groups: Mapping[str, Mapping[str, Values]]) -> dict[str, int]:
+    """How many instances of each node a sample has."""
     counts = {}
-    for sample, content in data.samples.items():
-        counts[sample] = {
-            name: _instances(f"{sample}.{name}", content.values[name]) for name in groups
-        }
+    for node, values in groups.items():
+        counts[node] = _instances(f"{sample}.{node}", values[sample])
     return counts
 
 
-def _instances(path: str, fields: Value | Values) -> int:
+def _instances(path: str, fields: Values) -> int:
     """How many instances a node has in a sample."""
-    assert isinstance(fields, Mapping)
     if not fields:
         raise SchemaError(
             "expected at least one field.",
@@ -126,28 +143,17 @@ def _length(path: str, value: Value) -> int:
     return value.shape[0]
 
 
-def _fields(node: str, values: _OfSamples, classes: _Classes) -> tuple[Field, ...]:
+def _fields(node: str, values: Mapping[str, Values], classes: _Classes) -> tuple[Field, ...]:
     """The fields of a non-singleton."""
-    by_sample: dict[str, Values] = {}
-    for sample, fields in values.items():
-        assert isinstance(fields, Mapping)
-        by_sample[sample] = fields
-
     made = []
-    for name in _same_names(by_sample, "field", node):
-        found = {sample: fields[name] for sample, fields in by_sample.items()}
+    for name, found in _by_name(values, "field", f".{node}").items():
         made.append(_field(name, f"{node}.{name}", found, classes))
     return tuple(made)
 
 
-def _singleton(name: str, values: _OfSamples, classes: _Classes) -> Node:
+def _singleton(name: str, values: Values, classes: _Classes) -> Node:
     """The singleton that has these values in the samples."""
-    by_sample: dict[str, Value] = {}
-    for sample, value in values.items():
-        assert not isinstance(value, Mapping)
-        by_sample[sample] = value
-
-    field = _field(name, name, by_sample, classes, alone=True)
+    field = _field(name, name, values, classes, alone=True)
     return Node(
         name,
         field.type,
@@ -161,28 +167,27 @@ def _field(
 ) -> Field:
     """The field that has these values in the samples; ``alone``: that of a singleton."""
     labels = {sample: value for sample, value in values.items() if isinstance(value, tuple)}
+    odd = _odd_sample({sample: sample in labels for sample in values})
+    if odd is not None:
+        raise SchemaError(
+            "it is a tensor in some samples and a category in others.",
+            where=f"{odd}.{path}",
+        )
     if not labels:
         return Field(name, "tensor", dim=_dim(path, values, alone=alone))
 
-    if len(labels) < len(values):
-        raise SchemaError(
-            "it is a tensor in some samples and a category in others.",
-            where=f"{_first_odd(labels, values)}.{path}",
-        )
+    if alone:
+        _check_single_labels(path, labels)
+    return Field(name, "category", class_name=_class_of(path, labels, classes))
+
+
+def _check_single_labels(path: str, labels: Mapping[str, Labels]) -> None:
     for sample, found in labels.items():
-        if alone and len(found) != 1:
+        if len(found) != 1:
             raise SchemaError(
                 f"expected one label for a singleton, found {len(found)}.",
                 where=f"{sample}.{path}",
             )
-    return Field(name, "category", class_name=_class_of(path, labels, classes))
-
-
-def _first_odd(labels: Mapping[str, Labels], values: Values) -> str:
-    """The first sample whose value is not of the kind that the first sample's has."""
-    samples = list(values)
-    first_is_category = samples[0] in labels
-    return next(sample for sample in samples if (sample in labels) != first_is_category)
 
 
 def _dim(path: str, values: Values, *, alone: bool) -> tuple[Dim, ...]:
@@ -194,13 +199,13 @@ def _dim(path: str, values: Values, *, alone: bool) -> tuple[Dim, ...]:
         shapes[sample] = tuple(value.shape[first_axis:])
 
     first_sample, first = next(iter(shapes.items()))
-    for sample, shape in shapes.items():
-        if shape != first:
-            expected = f"shape {list(first)}, as in sample '{first_sample}'"
-            raise SchemaError(
-                f"expected {expected}, found {list(shape)}.",
-                where=f"{sample}.{path}",
-            )
+    odd = _odd_sample(shapes)
+    if odd is not None:
+        expected = f"shape {list(first)}, as in sample '{first_sample}'"
+        raise SchemaError(
+            f"expected {expected}, found {list(shapes[odd])}.",
+            where=f"{odd}.{path}",
+        )
 
     if not first or 0 in first:
         raise SchemaError(
@@ -212,27 +217,26 @@ def _dim(path: str, values: Values, *, alone: bool) -> tuple[Dim, ...]:
 
 def _class_of(path: str, labels: Mapping[str, Labels], classes: _Classes) -> str:
     """The first class by name that has all labels of all samples."""
-    known = {name: set(members) for name, members in sorted(classes.items())}
-    used: set[str] = set()
-    for found in labels.values():
-        used.update(found)
-
-    for name, members in known.items():
-        if used <= members:
+    used = set(chain.from_iterable(labels.values()))
+    for name, members in sorted(classes.items()):
+        if used.issubset(members):
             return name
 
     for sample, found in labels.items():
-        own = set(found)
-        if any(own <= members for members in known.values()):
-            continue
-        unknown = own.difference(*known.values())
-        odd = min(unknown or own, default="")
-        raise SchemaError(
-            f"no class has all of its labels, such as {odd!r}.",
-            where=f"{sample}.{path}",
-        )
-
+        _check_one_class(f"{sample}.{path}", set(found), classes)
     raise SchemaError(
         "it has labels of one class in some samples and of another class in others.",
+        where=path,
+    )
+
+
+def _check_one_class(path: str, labels: set[str], classes: _Classes) -> None:
+    """Refuse labels of one sample that are not all of one class."""
+    if any(labels.issubset(members) for members in classes.values()):
+        return
+    unknown = labels.difference(*classes.values())
+    odd = min(unknown or labels, default="")
+    raise SchemaError(
+        f"no class has all of its labels, such as {odd!r}.",
         where=path,
     )

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-import easeml
 from easeml.contract.devices import DeviceState, Joined, RunningTask, WorkerDevice
 from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
@@ -16,6 +15,7 @@ from easeml.service.access.paging import page_records
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Process
+from easeml.version import __version__
 
 DRAINED, RESUMED, JOINED = "device.drained", "device.resumed", "device.joined"
 
@@ -64,11 +64,11 @@ def join(
     artefacts.
     """
     caller.require_provider()
-    if version != easeml.__version__:
+    if version != __version__:
         raise Conflict(
-            f"The machine has easeml {version}, this is {easeml.__version__}.",
+            f"The machine has easeml {version}, this is {__version__}.",
             where="version",
-            remedy=f"Install the same there: pip install easeml=={easeml.__version__}.",
+            remedy=f"Install the same there: pip install easeml=={__version__}.",
         )
     with store.write() as tx:
         controllers = tx.processes.list(

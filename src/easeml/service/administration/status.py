@@ -1,6 +1,5 @@
 """The service in a few numbers."""
 
-import easeml
 from easeml.contract.states import ProcessState, TaskState
 from easeml.contract.status import Process as ProcessAnswer
 from easeml.contract.status import Status
@@ -8,6 +7,7 @@ from easeml.modules.containers import engines
 from easeml.service.access.caller import Caller
 from easeml.store import Store
 from easeml.store.records import Process
+from easeml.version import __version__
 
 
 def get(store: Store, caller: Caller) -> Status:
@@ -19,7 +19,7 @@ def get(store: Store, caller: Caller) -> Status:
         tables = tx.scoped(caller.tenant_id)
         processes = tx.processes.list(state=ProcessState.RUNNING, limit=None)
         return Status(
-            version=easeml.__version__,
+            version=__version__,
             database=store.describe() if caller.is_provider else "",
             containers=engines.described() if caller.is_provider else "",
             processes=[_show(process, caller.is_provider) for process in processes],

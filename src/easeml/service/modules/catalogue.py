@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from math import isfinite
 from statistics import median
 
-from easeml import __version__
 from easeml.contract import knowledge as contract
 from easeml.contract.states import ModuleState, TaskGroup, TaskState
 from easeml.errors import InvalidInput
@@ -19,6 +18,7 @@ from easeml.service.knowledge.trials import Trial, finished_trials
 from easeml.service.modules import adding, faults
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import ModuleMark
+from easeml.version import __version__
 
 _KINDS = ("model", "transform", "objective", "optimizer")
 
