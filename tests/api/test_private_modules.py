@@ -12,7 +12,7 @@ from easeml.api.context import Context
 from easeml.confinement import why_unavailable
 from easeml.modules import load_registry, packed, skeletons
 from easeml.service.knowledge import knowledge_base
-from easeml.service.modules import adding
+from easeml.service.modules import admission
 from easeml.service.search import candidates
 from easeml.store import Store
 
@@ -182,7 +182,7 @@ def test_programs_are_not_taken_where_tasks_are_not_confined(
 def test_a_tenant_has_so_many_private_modules(
     confining: TestClient, ann, bob, programs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adding, "MOST_PRIVATE", 1)
+    monkeypatch.setattr(admission, "MOST_PRIVATE", 1)
     add(confining, ann, programs)
     another = programs.replace(f'"{NAME}"', '"nearest-2"', 1)
     body = {"toml": another, "private": True}

@@ -21,7 +21,15 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
-from easeml.service.models import comparing, gates, promotion, refitting, rollouts
+from easeml.service.models import (
+    compared_rows,
+    comparing,
+    comparison_evidence,
+    gates,
+    promotion,
+    refitting,
+    rollouts,
+)
 from easeml.service.production import feedback, request_log
 from easeml.service.production.request_log import Seen
 from easeml.store import Store
@@ -377,11 +385,11 @@ def test_a_row_counts_once_whoever_else_looks(
     _tell(store, ann, app, "req_1", ["red"] * 2)
     with store.read() as tx:
         rollout = tx.unscoped().rollouts.list(limit=1)[0]
-        news = comparing._news(tx.unscoped(), rollout, tx.now())
+        news = compared_rows.news(tx.unscoped(), rollout, tx.now())
     assert len(news.ready) == 2
     for _ in range(2):
         with store.write() as tx:
-            comparing._count(tx, tx.unscoped().rollouts.get(rollout.id), news)
+            comparison_evidence.count(tx, tx.unscoped().rollouts.get(rollout.id), news)
     assert _newest(store, ann, app).alike == 2
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from easeml.contract.states import KeyScope, MemberRole, Role
-from easeml.errors import NotAllowed
+from easeml.errors import NotAllowed, NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,11 @@ class Caller:
     def is_limited(self) -> bool:
         """May they do less than all in their tenant?"""
         return self.member != MemberRole.OWNER
+
+    def require_self_or_provider(self, user_id: str) -> None:
+        """Raise ``NotFound`` for who asks about somebody else and is no provider."""
+        if user_id != self.user_id and not self.is_provider:
+            raise NotFound("There is no such user.", where=user_id)
 
     def require_provider(self) -> None:
         """Raise ``NotAllowed`` for everybody but a provider."""

@@ -18,24 +18,22 @@ class Once:
 
     def __init__(self, caller: Caller, route: str, key: str | None, request: BaseModel | Json):
         """``route`` names the kind of creation; ``request`` is what was asked."""
-        if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
-            raise InvalidInput(
-                f"An idempotency key has 1 to {_LONGEST_KEY} characters, not {len(key)}.",
-                where="Idempotency-Key",
-            )
         self._tenant = caller.tenant_id
-        self._id = None if key is None else f"{caller.tenant_id}:{route}:{key}"
-        document = request.model_dump(mode="json") if isinstance(request, BaseModel) else request
-        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
-        self._digest = hashlib.sha256(canonical.encode()).hexdigest()
+        self._digest = _digest(request)
+        self._id: str | None = None
+        if key is not None:
+            _check_length(key)
+            self._id = f"{caller.tenant_id}:{route}:{key}"
 
     def earlier(self, tx: Transaction) -> Json | None:
         """Return the answer given to this key before, if any.
 
         Raises ``Conflict`` when the key was used for another request.
         """
-        found = self._id and tx.scoped(self._tenant).idempotency.find(id=self._id)
-        if not found:
+        if self._id is None:
+            return None
+        found = tx.scoped(self._tenant).idempotency.find(id=self._id)
+        if found is None:
             return None
         if found.request_digest != self._digest:
             raise Conflict(
@@ -50,3 +48,19 @@ class Once:
         if self._id:
             record = IdempotencyKey(self._id, self._tenant, self._digest, response)
             tx.scoped(self._tenant).idempotency.add(record)
+
+
+def _check_length(key: str) -> None:
+    if not 1 <= len(key) <= _LONGEST_KEY:
+        raise InvalidInput(
+            f"An idempotency key has 1 to {_LONGEST_KEY} characters, not {len(key)}.",
+            where="Idempotency-Key",
+        )
+
+
+def _digest(request: BaseModel | Json) -> str:
+    """Return a digest that equal requests have in common."""
+    if isinstance(request, BaseModel):
+        request = request.model_dump(mode="json")
+    canonical = json.dumps(request, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

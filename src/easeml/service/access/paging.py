@@ -25,8 +25,10 @@ def page_records(
     if not 1 <= limit <= LARGEST_PAGE:
         raise InvalidInput(f"A page holds 1 to {LARGEST_PAGE} items, not {limit}.", where="limit")
     found = rows.list(after=after, limit=limit + 1, newest_first=newest_first, **equals)
+    if len(found) <= limit:
+        return found, None
     records = found[:limit]
-    return records, getattr(records[-1], "id") if len(found) > limit else None  # noqa: B009
+    return records, getattr(records[-1], "id")  # noqa: B009
 
 
 def page_of(

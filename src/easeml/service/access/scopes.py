@@ -11,7 +11,7 @@ from easeml.service.access.sharing import Asked
 _READING = ("GET", "HEAD")
 _METRICS = ("GET", "/metrics")
 _ABOUT_MODEL = {("GET", "v2", ""), ("GET", "v2", "/ready")}
-_ABOUT_SERVER = "/v2"  # the Open Inference Protocol asks it first
+_ABOUT_SERVER = ("GET", "/v2")  # the Open Inference Protocol asks it first
 _MAKE = "Make a key with a larger scope: easeml key create NAME --scope SCOPE."
 
 
@@ -41,9 +41,9 @@ def _check_watches(method: str, path: str) -> None:
 
 
 def _check_predicts(caller: Caller, method: str, path: str, asked: Asked | None) -> None:
-    if asked is None and (method, path) == ("GET", _ABOUT_SERVER):
+    if (method, path) == _ABOUT_SERVER:
         return
-    if asked is None or not (asked.is_prediction or asked.what in _ABOUT_MODEL):
+    if asked is None or not _is_about_predictions(asked):
         raise NotAllowed("The scope of this key is predictions only.", where="key", remedy=_MAKE)
     if caller.application_id not in ("", asked.id):
         raise NotAllowed(
@@ -51,3 +51,7 @@ def _check_predicts(caller: Caller, method: str, path: str, asked: Asked | None)
             where="key",
             remedy="Make a key for this application as well.",
         )
+
+
+def _is_about_predictions(asked: Asked) -> bool:
+    return asked.is_prediction or asked.what in _ABOUT_MODEL

@@ -6,7 +6,7 @@ them. Whatever is not named here is refused: a new route is closed to all but an
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from easeml.contract.states import MemberRole, Role, ShareRole
 from easeml.errors import NotAllowed, NotFound
@@ -14,11 +14,12 @@ from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables
 from easeml.store.shapes import Shape
 
-_PATH = re.compile(
-    r"/(?:api/v1/(?P<kind>applications|jobs|models|tasks|work)|(?P<v2>v2/models))"
-    r"/(?P<id>[^/]+)(?P<rest>/.*)?"
+_OF_API = re.compile(
+    r"/api/v1/(?P<kind>applications|jobs|models|tasks|work)/(?P<id>[^/]+)(?P<rest>(?:/.*)?)"
 )
-_VERSION = re.compile(r"/versions/[^/]+")  # of a model, which a path of v2 may name
+_OF_V2 = re.compile(  # which may name a version of a model
+    r"/v2/models/(?P<id>[^/]+)(?:/versions/[^/]+)?(?P<rest>(?:/.*)?)"
+)
 _LOOKED_AT = (
     "",
     "/view",
@@ -63,13 +64,11 @@ _VIEWER = {
     ("GET", "tasks", "/reports"),
 }
 _LABELLER = {("POST", "applications", "/work"), ("POST", "work", "/answer")}
-_ALLOWED = {ShareRole.VIEWER: _VIEWER, ShareRole.LABELLER: _LABELLER}
-_OF_MEMBER = {
-    MemberRole.OWNER: set[tuple[str, str, str]](),
-    MemberRole.VIEWER: _VIEWER,
-    MemberRole.LABELLER: _LABELLER,
-    MemberRole.GUEST: set[tuple[str, str, str]](),
+_OF_SHARE: dict[ShareRole | None, set[tuple[str, str, str]]] = {
+    ShareRole.VIEWER: _VIEWER,
+    ShareRole.LABELLER: _LABELLER,
 }
+_OF_MEMBER = {MemberRole.VIEWER: _VIEWER, MemberRole.LABELLER: _LABELLER}
 _OWN_ACCOUNT = (
     "GET /api/v1/me",
     "POST /api/v1/me/tenant",
@@ -162,10 +161,14 @@ def check_member(caller: Caller, method: str, path: str) -> None:
         return
     named = _ABOUT_ALL if caller.member == MemberRole.VIEWER else _ABOUT_ONESELF
     if not named.fullmatch(f"{method} {path}"):
-        raise NotAllowed(
-            f"You are a {caller.member} here, who may not do this.",
-            remedy="Ask an owner of the tenant for more.",
-        )
+        raise _less(caller)
+
+
+def _less(caller: Caller) -> NotAllowed:
+    return NotAllowed(
+        f"You are a {caller.member} here, who may not do this.",
+        remedy="Ask an owner of the tenant for more.",
+    )
 
 
 def changes_people(method: str, path: str) -> bool:
@@ -175,13 +178,13 @@ def changes_people(method: str, path: str) -> bool:
 
 def asked_for(method: str, path: str) -> Asked | None:
     """Return what of an application a request names; None where it names nothing."""
-    found = _PATH.fullmatch(path)
-    if found is None:
-        return None
-    kind, rest = found["kind"] or "v2", found["rest"] or ""
-    if kind == "v2" and (version := _VERSION.match(rest)):
-        rest = rest[version.end() :]
-    return Asked(method, kind, found["id"], rest)
+    found = _OF_API.fullmatch(path)
+    if found is not None:
+        return Asked(method, found["kind"], found["id"], found["rest"])
+    found = _OF_V2.fullmatch(path)
+    if found is not None:
+        return Asked(method, "v2", found["id"], found["rest"])
+    return None
 
 
 def look(store: Store) -> Known:
@@ -203,16 +206,23 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
     """
     application_id, kind = _application_of(store, asked)
     asked = replace(asked, kind=kind)
-    share = known.shares.get((application_id, caller.user_id))
-    tenant_id, role = share or (caller.tenant_id, None)
+    own = (caller.tenant_id, None)
+    tenant_id, role = known.shares.get((application_id, caller.user_id), own)
     if known.deleted.get(application_id) == tenant_id and asked.what not in _WHEN_DELETED:
         raise NotFound(
             "This application is deleted.",
             where=application_id,
             remedy=f"For a day its owner can have it back: easeml app restore {application_id}",
         )
-    if _may(caller, tenant_id, role, asked):
-        return caller if role is None else replace(caller, tenant_id=tenant_id, role=Role.USER)
+    if not _may(caller, tenant_id, role, asked):
+        _refuse(caller, role, application_id, asked)
+    if role is None:
+        return caller
+    return replace(caller, tenant_id=tenant_id, role=Role.USER)
+
+
+def _refuse(caller: Caller, role: ShareRole | None, application_id: str, asked: Asked) -> NoReturn:
+    """Say why a caller may not do what they ask for. ``role``: in what was shared with them."""
     if role is not None:
         raise NotAllowed(
             f"This application was shared with you as a {role}.",
@@ -223,19 +233,18 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
         raise NotFound(
             "This was not shared with you.", where=asked.id, remedy="Ask its owner to share it."
         )
-    raise NotAllowed(
-        f"You are a {caller.member} here, who may not do this.",
-        remedy="Ask an owner of the tenant for more.",
-    )
+    raise _less(caller)
 
 
 def _may(caller: Caller, tenant_id: str, role: ShareRole | None, asked: Asked) -> bool:
     """Does the share, or the caller's role in the tenant, name what is asked?"""
-    if role == ShareRole.OWNER or (role is not None and asked.what in _ALLOWED[role]):
+    if role == ShareRole.OWNER or asked.what in _OF_SHARE.get(role, ()):
         return True
     if tenant_id != caller.tenant_id:
         return False
-    return not caller.is_limited or asked.what in _OF_MEMBER[caller.member]
+    if not caller.is_limited:
+        return True
+    return asked.what in _OF_MEMBER.get(caller.member, ())
 
 
 def _application_of(store: Store, asked: Asked) -> tuple[str, str]:
@@ -257,5 +266,5 @@ def _of_task(tables: Tables, task_id: str) -> tuple[str, str]:
         return "", "tasks"
     if task.spec_kind == _FIND_WORK:
         return _AboutApplication.from_json(task.payload).application_id, _LOOKING
-    job = tables.jobs.find(id=task.job_id) if task.job_id else None
+    job = tables.jobs.find(id=task.job_id)
     return job.application_id if job else task.subject, "tasks"

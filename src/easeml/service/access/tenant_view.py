@@ -22,11 +22,11 @@ class TenantView:
         """
         names: dict[str, str] = dict(tx.tenants.pick("id", "name"))
         places = {id: place for place, id in enumerate(names)}
-        shown = names
-        if not caller.is_provider:
-            shown = {id: f"tenant {place + 1}" for id, place in places.items()}
+        if caller.is_provider:
+            return cls(caller, names, places)
+        numbered = {id: f"tenant {place + 1}" for id, place in places.items()}
         own = names.get(caller.tenant_id, "")
-        return cls(caller, {**shown, caller.tenant_id: own}, places)
+        return cls(caller, {**numbered, caller.tenant_id: own}, places)
 
     def name(self, tenant_id: str) -> str:
         """Return how the caller knows a tenant."""

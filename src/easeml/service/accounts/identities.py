@@ -147,12 +147,17 @@ def _check_may_sign_in(user: User) -> None:
         raise NotAllowed(f"{user.name} is disabled.", remedy="Ask the provider of this easeml.")
 
 
+def _is_of_domain(email: str, domains: str) -> bool:
+    """Tell whether an address is of one of these domains, which commas separate."""
+    known = [one.strip().lower().lstrip("@") for one in domains.split(",")]
+    _, at, domain = email.lower().rpartition("@")
+    return bool(at) and domain in known
+
+
 def _check_admitted(identity: Identity, admitted: str) -> None:
     if admitted == EVERYBODY:
         return
-    domains = [one.strip().lower().lstrip("@") for one in admitted.split(",")]
-    _, at, domain = identity.email.lower().rpartition("@")
-    if at and admitted != INVITED and domain in domains:
+    if admitted != INVITED and _is_of_domain(identity.email, admitted):
         return
     raise NotAllowed(
         f"Nobody here is known as {identity.name or 'whom you signed in as'}.",

@@ -88,9 +88,8 @@ def _let_in(tx: Transaction, user: User, invitation: Invitation) -> tuple[str, s
 
 
 def _own_tenant(tx: Transaction, user: User) -> str:
-    memberships = tx.unscoped().memberships.list(user_id=user.id, limit=None)
-    home = next((one for one in memberships if one.tenant_id == user.tenant_id), None)
-    if home is not None and home.role == MemberRole.OWNER:
+    own = {"user_id": user.id, "tenant_id": user.tenant_id, "role": MemberRole.OWNER}
+    if tx.unscoped().memberships.find(**own) is not None:
         raise Conflict(f"{user.name} has a tenant already.", remedy="Sign in.")
     tenant = tx.tenants.add(Tenant(new_id("ten"), user.name, limits=quotas.of_new_tenants(tx)))
     tx.scoped(tenant.id).memberships.add(Membership(new_id("mem"), user.id, tenant.id))
@@ -124,12 +123,13 @@ def _get_application(tx: Transaction, user: User, invitation: Invitation) -> tup
     role = ShareRole(invitation.role)
     tables.shares.add(Share(new_id("share"), tenant_id, application_id, user.id, role))
     page = f"/applications/{application_id}"
-    page = f"{page}/work" if role == ShareRole.LABELLER else page
-    belongs = {one.tenant_id for one in tx.unscoped().memberships.list(user_id=user.id, limit=None)}
+    if role == ShareRole.LABELLER:
+        page += "/work"
+    belongs = tx.unscoped().memberships.column("tenant_id", user_id=user.id)
     if not belongs:
         guest = Membership(new_id("mem"), user.id, invitation.tenant_id, role=MemberRole.GUEST)
         tables.memberships.add(guest)
-        belongs = {invitation.tenant_id}
+        belongs = [invitation.tenant_id]
     return user.tenant_id if user.tenant_id in belongs else min(belongs), page
 
 

@@ -15,7 +15,7 @@ from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_of
 from easeml.service.accounts import passwords
 from easeml.store import Store, Transaction
-from easeml.store.records import ApiKey, User
+from easeml.store.records import ApiKey, Membership, User
 
 SIGN_IN_SECONDS = 12 * 3600.0
 SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
@@ -36,17 +36,30 @@ def sign_in(store: Store, name: str, password: str, origin: str = "") -> Key:
     decoy = passwords.decoy_hash()
     with store.read() as tx:
         user = tx.users.find(name=name)
-    usable = user is not None and not user.archived
-    known = user.password_hash if user and usable else ""  # of who signs in otherwise: empty too
-    matches = passwords.is_right(known or decoy, password)
-    # A name that nobody has is not kept: people type their password there by mistake.
-    about = {"name": user.name if user else "", "origin": origin}
-    if not (user and usable and matches):
-        with store.write() as tx:  # also for a name that nobody has: it costs the same time
-            tx.events.append(SIGN_IN_FAILED, user.id if user else "", about, _OF_NO_TENANT)
+    matches = passwords.is_right(_usable_hash(user) or decoy, password)
+    if user is None or not matches:
+        _note_failure(store, user, origin)
         raise NotSignedIn("The name or the password is wrong.")
     with store.write() as tx:
         return sign_in_as(tx, user, origin)
+
+
+def _usable_hash(user: User | None) -> str:
+    """Return the hash of the password that lets a user in; empty: no password does."""
+    if user is None or user.archived:
+        return ""
+    return user.password_hash  # of who signs in otherwise: empty too
+
+
+def _note_failure(store: Store, user: User | None, origin: str) -> None:
+    """Keep that somebody could not sign in, also for a name that nobody has: it costs the same.
+
+    Such a name is not kept: people type their password there by mistake.
+    """
+    user_id, name = (user.id, user.name) if user else ("", "")
+    about = {"name": name, "origin": origin}
+    with store.write() as tx:
+        tx.events.append(SIGN_IN_FAILED, user_id, about, _OF_NO_TENANT)
 
 
 def sign_in_as(tx: Transaction, user: User, origin: str) -> Key:
@@ -101,32 +114,52 @@ def authenticate(store: Store, secret: str) -> Caller:
     Raises ``NotSignedIn``, which says why, unless it is known, unexpired and unrevoked.
     """
     with store.read() as tx:
-        key = tx.unscoped().api_keys.find(hash=digest(secret))
-        if key is None:
-            raise NotSignedIn
-        if key.revoked:
-            raise NotSignedIn("This API key was revoked.", remedy=_SIGN_IN_AGAIN)
-        seconds = None if key.expires is None else key.expires - tx.now()
-        if seconds is not None and seconds <= 0:
-            raise NotSignedIn("This API key has expired.", remedy=_SIGN_IN_AGAIN)
+        key = _found(tx, secret)
+        seconds = _seconds_left(tx, key)
         user = tx.users.get(key.user_id)
         membership = tx.scoped(key.tenant_id).memberships.find(user_id=user.id)
     if user.archived:
         raise NotSignedIn
     if membership is None:
         raise NotSignedIn("You do not belong to this tenant any more.", remedy=_ASK_OWNER)
-    is_home = user.tenant_id == key.tenant_id and membership.role == MemberRole.OWNER
-    role = user.role if is_home else Role.USER  # a provider is a user where they are a guest
     return Caller(
         user.id,
         key.tenant_id,
-        role,
+        _role(user, membership),
         key.id,
         membership.role,
         key.scope,
         key.application_id,
         seconds,
     )
+
+
+def _found(tx: Transaction, secret: str) -> ApiKey:
+    """Return the key with this secret. Raises ``NotSignedIn`` where it was ended."""
+    key = tx.unscoped().api_keys.find(hash=digest(secret))
+    if key is None:
+        raise NotSignedIn
+    if key.revoked:
+        raise NotSignedIn("This API key was revoked.", remedy=_SIGN_IN_AGAIN)
+    return key
+
+
+def _seconds_left(tx: Transaction, key: ApiKey) -> float | None:
+    """Return how long a key is good for; None: it does not expire. Raises ``NotSignedIn``."""
+    if key.expires is None:
+        return None
+    seconds = key.expires - tx.now()
+    if seconds <= 0:
+        raise NotSignedIn("This API key has expired.", remedy=_SIGN_IN_AGAIN)
+    return seconds
+
+
+def _role(user: User, membership: Membership) -> Role:
+    """Return as what a user acts in a tenant: a provider is a user where they are a guest."""
+    is_home = user.tenant_id == membership.tenant_id
+    if is_home and membership.role == MemberRole.OWNER:
+        return user.role
+    return Role.USER
 
 
 def note_use(store: Store, key_id: str) -> None:
@@ -149,19 +182,7 @@ def create_key(store: Store, caller: Caller, wish: NewKey, idempotency_key: Once
     cannot be shown, a time that no calendar has and a scope that names an application in vain,
     ``NotFound`` for an application that the caller may not ask.
     """
-    if not wish.name.isprintable():
-        raise InvalidInput("A key's name has printable characters only.", where="name")
-    if wish.expires_in is not None and not wish.expires_in <= _LONGEST_KEY:
-        remedy = "Leave it out for a key that does not expire."
-        raise InvalidInput(
-            f"A key expires within {_LONGEST_KEY} seconds.", where="expires_in", remedy=remedy
-        )
-    if wish.application_id and wish.scope != KeyScope.PREDICT:
-        raise InvalidInput(
-            "Only a key for predictions is of one application.",
-            where="application_id",
-            remedy=f"Leave it out, or say the scope {KeyScope.PREDICT.value}.",
-        )
+    _check_wish(wish)
     once = Once(caller, f"keys:{caller.user_id}", idempotency_key, wish)
     with store.write() as tx:
         if earlier := once.earlier(tx):
@@ -182,6 +203,23 @@ def add_given(tx: Transaction, user: User, name: str, scope: KeyScope, secret: s
     tx.events.append("key.created", key.id, data, user.tenant_id)
 
 
+def _check_wish(wish: NewKey) -> None:
+    if not wish.name.isprintable():
+        raise InvalidInput("A key's name has printable characters only.", where="name")
+    if wish.expires_in is not None and not wish.expires_in <= _LONGEST_KEY:  # NaN neither
+        raise InvalidInput(
+            f"A key expires within {_LONGEST_KEY} seconds.",
+            where="expires_in",
+            remedy="Leave it out for a key that does not expire.",
+        )
+    if wish.application_id and wish.scope != KeyScope.PREDICT:
+        raise InvalidInput(
+            "Only a key for predictions is of one application.",
+            where="application_id",
+            remedy=f"Leave it out, or say the scope {KeyScope.PREDICT.value}.",
+        )
+
+
 def list_keys(
     store: Store,
     caller: Caller,
@@ -195,8 +233,7 @@ def list_keys(
     Raises ``NotFound`` where others ask for somebody else's.
     """
     whose = user_id or caller.user_id
-    if whose != caller.user_id and not caller.is_provider:
-        raise NotFound("There is no such user.", where=whose)
+    caller.require_self_or_provider(whose)
     with store.read() as tx:
         shown = page_of(tx.unscoped().api_keys, _show_key, after, limit, user_id=whose)
     items = []
@@ -225,8 +262,9 @@ def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
     """
     with store.write() as tx:
         keys = tx.unscoped().api_keys
-        key = keys.find(id=key_id)
-        if key is None or (key.user_id != caller.user_id and not caller.is_provider):
+        whose = {} if caller.is_provider else {"user_id": caller.user_id}
+        key = keys.find(id=key_id, **whose)
+        if key is None:
             raise NotFound("There is no such key.", where=key_id)
         if not key.revoked:
             _end(tx, key, caller)
@@ -288,9 +326,8 @@ def _add_key(tx: Transaction, caller: Caller, wish: NewKey) -> Key:
 
 def _no_later_than(asking: ApiKey, expires: float | None) -> float | None:
     """Return when a key ends that another makes: who holds the one gains no time by the other."""
-    if asking.expires is None or expires is None:
-        return asking.expires if expires is None else expires
-    return min(asking.expires, expires)
+    ends = [end for end in (asking.expires, expires) if end is not None]
+    return min(ends, default=None)
 
 
 def _added(tx: Transaction, key: ApiKey) -> Key:

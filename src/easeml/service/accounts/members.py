@@ -119,9 +119,8 @@ def _check_owner_stays(tx: Transaction, membership: Membership, name: str) -> No
         return
     _check_provider_stays(tx, membership)
     rows = tx.scoped(membership.tenant_id).memberships
-    owners = rows.column("user_id", role=MemberRole.OWNER)
-    others = [user for user in owners if user != membership.user_id]
-    if not tx.users.list(id=others, archived=False, limit=1):
+    others = set(rows.column("user_id", role=MemberRole.OWNER)) - {membership.user_id}
+    if not tx.users.list(id=sorted(others), archived=False, limit=1):
         raise Conflict(
             f"{name} is the only owner of this tenant.", remedy="Make somebody else an owner first."
         )

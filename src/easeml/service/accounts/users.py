@@ -116,14 +116,11 @@ def change_password(store: Store, caller: Caller, user_id: str, change: Password
     other users, ``NotAllowed`` for a wrong old password, ``InvalidInput`` for a password that is
     easy to guess.
     """
-    if user_id != caller.user_id and not caller.is_provider:
-        raise NotFound("There is no such user.", where=user_id)
+    caller.require_self_or_provider(user_id)
     with store.read() as tx:
         user = _there(tx, user_id)
-    if user_id == caller.user_id and not user.password_hash:
-        raise NotAllowed("You have no password.", remedy="Ask the provider to set one.")
-    if user_id == caller.user_id and not passwords.is_right(user.password_hash, change.old):
-        raise NotAllowed("The old password is wrong.")
+    if user_id == caller.user_id:
+        _check_old(user, change.old)
     passwords.check_strength(change.new, user.name)
     password_hash = passwords.hash_of(change.new)
     with store.write() as tx:
@@ -157,13 +154,20 @@ def reset_password(store: Store, name: str, password: str) -> None:
         tx.events.append("password.reset", user.id, {"name": user.name}, user.tenant_id)
 
 
+def _check_old(user: User, password: str) -> None:
+    """Raise ``NotAllowed`` unless this is the password that a user has."""
+    if not user.password_hash:
+        raise NotAllowed("You have no password.", remedy="Ask the provider to set one.")
+    if not passwords.is_right(user.password_hash, password):
+        raise NotAllowed("The old password is wrong.")
+
+
 def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserAnswer:
     """Make a user a provider, or a provider a user (providers only); their keys act so from now on.
 
     Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
     """
-    if user_id != caller.user_id and not caller.is_provider:
-        raise NotFound("There is no such user.", where=user_id)
+    caller.require_self_or_provider(user_id)
     caller.require_provider()
     with store.write() as tx:
         user = _there(tx, user_id)
@@ -171,11 +175,8 @@ def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserA
             return _show_user(user)
         if role == Role.PROVIDER:
             _check_has_tenant(tx, user)
-        if role != Role.PROVIDER and tx.users.count(role=Role.PROVIDER, archived=False) == 1:
-            remedy = "Make somebody else a provider first."
-            raise Conflict(
-                f"{user.name} is the only provider of this easeml.", remedy=remedy, where=user.name
-            )
+        else:
+            _check_is_not_the_last(tx, user)
         data = {"name": user.name, "role": role, "by": caller.user_id}
         tx.events.append("role.changed", user_id, data, user.tenant_id)
         return _show_user(tx.users.update(user_id, role=role))
@@ -187,8 +188,7 @@ def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> Us
     Data, searches and endpoints of the tenant stay. Raises ``NotFound`` where others ask for
     somebody else, ``NotAllowed``, and ``Conflict`` for the caller, who would be shut out of this.
     """
-    if user_id != caller.user_id and not caller.is_provider:
-        raise NotFound("There is no such user.", where=user_id)
+    caller.require_self_or_provider(user_id)
     caller.require_provider()
     if user_id == caller.user_id and disabled:
         raise Conflict("You cannot disable yourself.", remedy="Ask another provider.")
@@ -211,6 +211,16 @@ def _check_has_tenant(tx: Transaction, user: User) -> None:
             f"{user.name} has no tenant of their own.",
             where=user.name,
             remedy="Let them take a link to one first: easeml user invite --own-tenant.",
+        )
+
+
+def _check_is_not_the_last(tx: Transaction, user: User) -> None:
+    """Raise ``Conflict`` for the only provider."""
+    if tx.users.count(role=Role.PROVIDER, archived=False) == 1:
+        raise Conflict(
+            f"{user.name} is the only provider of this easeml.",
+            where=user.name,
+            remedy="Make somebody else a provider first.",
         )
 
 

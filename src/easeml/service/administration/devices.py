@@ -148,9 +148,15 @@ def _under_way(tx: Transaction, workers: list[Process]) -> defaultdict[str, list
     return under_way
 
 
+_HEARD = {
+    (False, False): DeviceState.FREE,
+    (False, True): DeviceState.WORKING,
+    (True, False): DeviceState.DRAINED,
+    (True, True): DeviceState.DRAINING,
+}  # by whether the worker is draining, and busy
+
+
 def _state(worker: Process, *, is_busy: bool, is_silent: bool) -> DeviceState:
     if is_silent:
         return DeviceState.SILENT
-    if worker.draining:
-        return DeviceState.DRAINING if is_busy else DeviceState.DRAINED
-    return DeviceState.WORKING if is_busy else DeviceState.FREE
+    return _HEARD[worker.draining, is_busy]

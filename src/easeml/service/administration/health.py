@@ -39,7 +39,7 @@ class HealthCheck:
         """Return what is wrong now."""
         with self._lock:
             found = [check.problem(self._clock()) for check in self._checks]
-        problems = list(dict.fromkeys(problem for problem in found if problem))
+        problems = list(dict.fromkeys(filter(None, found)))
         return Health(status="failing" if problems else "ok", problems=problems)
 
     def _check_database(self) -> None:

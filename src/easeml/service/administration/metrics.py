@@ -1,5 +1,6 @@
 """What monitoring systems ask for: the service in numbers, over all tenants."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from easeml.contract.states import AttemptState, Lane, ProcessState, TaskState
@@ -66,7 +67,7 @@ def _tasks(tables: Tables) -> tuple[_Counts, _Counts]:
 
 
 def _counted(kinds: list[str]) -> dict[str, int]:
-    return {kind: kinds.count(kind) for kind in set(kinds)}
+    return dict(Counter(kinds))
 
 
 def _gauge(name: str, about: str, label: str, counts: dict[str, int]) -> Family:

@@ -87,12 +87,13 @@ def settings_in_force(store: Store, settings: Settings, caller: Caller) -> list[
     found = []
     for name, field in Settings.model_fields.items():
         value = changed.get(name) or str(getattr(settings, name))
-        if name in ("database_url", "smtp_url", "mlflow_tracking_uri"):
-            value = _hidden(value)
-        if name == "openid_client_secret" and value:
-            value = "(hidden)"
-        origin = origins.get(name, "default")
-        found.append(Setting(name=name, value=value, origin=origin, about=field.description or ""))
+        setting = Setting(
+            name=name,
+            value=_HIDING[name](value) if name in _HIDING else value,
+            origin=origins.get(name, "default"),
+            about=field.description or "",
+        )
+        found.append(setting)
     return found
 
 
@@ -115,8 +116,7 @@ def audit(
     caller.require_provider()
     with store.read() as tx:
         end = tx.events.last() + 1 if before is None else before
-        of_person = _person(tx, person) if person else None
-        found = tx.events.before(end, kind=kind, person=of_person, limit=limit)
+        found = tx.events.before(end, kind=kind, person=_person(tx, person), limit=limit)
         names = dict(tx.tenants.pick("id", "name"))
     items = [
         AuditEvent(
@@ -129,12 +129,15 @@ def audit(
         )
         for event in found
     ]
-    is_more = len(items) == limit and items[-1].seq > 1
-    return Page(items=items, next=str(items[-1].seq) if is_more else None)
+    if len(items) < limit or items[-1].seq == 1:
+        return Page(items=items, next=None)
+    return Page(items=items, next=str(items[-1].seq))
 
 
-def _person(tx: Transaction, name: str) -> tuple[str, str]:
-    """Return the ids of a user and of their tenant; raises ``NotFound``."""
+def _person(tx: Transaction, name: str) -> tuple[str, str] | None:
+    """Return the ids of a user and of their tenant; None: no name is given. Raises ``NotFound``."""
+    if not name:
+        return None
     user = tx.users.find(name=name)
     if user is None:
         raise NotFound("Nobody has this name.", where=name, remedy="See `easeml user list`.")
@@ -148,5 +151,17 @@ def _sums(pairs: Iterable[tuple[str, float]]) -> Counter[str]:
     return found
 
 
-def _hidden(url: str) -> str:
+def _without_password(url: str) -> str:
     return sa.make_url(url).render_as_string(hide_password=True) if url else ""
+
+
+def _hidden(secret: str) -> str:
+    return "(hidden)" if secret else ""
+
+
+_HIDING = {
+    "database_url": _without_password,
+    "smtp_url": _without_password,
+    "mlflow_tracking_uri": _without_password,
+    "openid_client_secret": _hidden,
+}

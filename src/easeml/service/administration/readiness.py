@@ -4,6 +4,7 @@ from easeml.contract.states import ProcessKind, ProcessState
 from easeml.contract.status import Health, Readiness
 from easeml.errors import EasemlError
 from easeml.store import Store, Transaction
+from easeml.store.records import Process
 
 SCHEDULER_LEASE = "scheduler"
 _NEEDED = (ProcessKind.SCHEDULER, ProcessKind.WORKER, ProcessKind.PREDICTOR)
@@ -30,14 +31,16 @@ def _parts(tx: Transaction, silence: float, host: str) -> dict[str, str]:
     """Return what is wrong with each part, in a sentence; nothing where it is well."""
     earliest = tx.now() - silence
     running = tx.processes.list(state=ProcessState.RUNNING, limit=None)
-    there = set()
-    for one in running:
-        is_within_reach = one.kind != ProcessKind.PREDICTOR or one.host == host
-        if is_within_reach and one.heartbeat >= earliest:
-            there.add(one.kind)
-    found = {}
-    for kind in _NEEDED:
-        found[str(kind)] = "" if kind in there else f"No {kind} gave a sign of life."
+    alive = [process for process in running if process.heartbeat >= earliest]
+    there = {process.kind for process in alive if _is_within_reach(process, host)}
+    found = dict.fromkeys(map(str, _NEEDED), "")
+    for kind in set(_NEEDED) - there:
+        found[kind] = f"No {kind} gave a sign of life."
     if not found["scheduler"] and not tx.leases.is_held(SCHEDULER_LEASE):
         found["scheduler"] = "No scheduler leads."
     return found
+
+
+def _is_within_reach(process: Process, host: str) -> bool:
+    """Can the controller of a machine ask it? A predictor answers its own machine alone."""
+    return process.kind != ProcessKind.PREDICTOR or process.host == host

@@ -33,8 +33,5 @@ def request(tx: Transaction, model: TrainedModel) -> Task | None:
 
 def _asked(tables: Tables, version_id: str) -> list[Task]:
     """Return the tasks that weighed columns of models of a version."""
-    found = []
-    for task in tables.tasks.list(subject=version_id, limit=None):
-        if task.spec_kind == tools.KIND and tools.Told.from_json(task.payload).tool == TOOL:
-            found.append(task)
-    return found
+    tasks = tables.tasks.list(subject=version_id, limit=None)
+    return [task for task in tasks if tools.asks(task, TOOL)]

@@ -52,8 +52,7 @@ def live_quality(tables: Tables, application: Application) -> float | None:
     model = tables.models.get(application.live_model_id)
     if _is_comparable(tables, application, model):
         return model.standing
-    report = _report(tables, application)
-    return None if report is None else Rescored.from_json(report.value).quality
+    return _rescored(tables, application).quality
 
 
 def request(tx: Transaction, application: Application) -> bool:
@@ -65,7 +64,9 @@ def request(tx: Transaction, application: Application) -> bool:
     if not application.live_model_id or application.pinned:
         return False
     model = tables.models.get(application.live_model_id)
-    if _is_comparable(tables, application, model) or _report(tables, application) is not None:
+    if _is_comparable(tables, application, model):
+        return False
+    if _report(tables, application) is not None:
         return False
     under_way = requests.under_way(tables, KIND, model.id)
     asked = [Asked.from_json(task.payload).version_id for task in under_way]
@@ -91,8 +92,7 @@ def live_measure(tables: Tables, application: Application) -> Json | None:
     model = tables.models.get(application.live_model_id)
     if _is_comparable(tables, application, model):
         return tables.tasks.get(model.task_id).measure
-    report = _report(tables, application)
-    return None if report is None else Rescored.from_json(report.value).measure
+    return _rescored(tables, application).measure
 
 
 def record(
@@ -118,8 +118,16 @@ def _is_comparable(tables: Tables, application: Application, model: TrainedModel
     return have_same_validation_rows(trained_on, tables.versions.get(application.version_id))
 
 
+def _rescored(tables: Tables, application: Application) -> Rescored:
+    """Return what is known of the live model on the validation rows of the application's version."""
+    report = _report(tables, application)
+    if report is None:
+        return Rescored(application.live_model_id, None)
+    return Rescored.from_json(report.value)
+
+
 def _report(tables: Tables, application: Application) -> Report | None:
-    """What was found of the live model on the validation rows that the application's version has."""
+    """Return the report on the live model and the validation rows of the application's version."""
     version = tables.versions.get(application.version_id)
     found = tables.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
     for report in found:

@@ -30,4 +30,4 @@ def newest(tables: Tables, application_id: str) -> Scores | None:
 def is_under_way(tables: Tables, application: Application) -> bool:
     """Is the tool being asked?"""
     asked = requests.under_way(tables, tools.KIND, application.version_id)
-    return any(tools.Told.from_json(task.payload).tool == TOOL for task in asked)
+    return any(tools.asks(task, TOOL) for task in asked)

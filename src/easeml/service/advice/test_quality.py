@@ -50,11 +50,11 @@ def request_soon(tx: Transaction, model: TrainedModel) -> Task | None:
     """
     tables = tx.scoped(model.tenant_id)
     job = tables.jobs.get(model.job_id)
-    asked = []
-    for task in tables.tasks.list(job_id=job.id, kind=TaskGroup.ADVISE, limit=None):
-        if task.spec_kind == KIND:
-            asked.append(task)
-    return request_test_quality(tx, model) if has_time(job, asked) else None
+    tasks = tables.tasks.list(job_id=job.id, kind=TaskGroup.ADVISE, limit=None)
+    asked = [task for task in tasks if task.spec_kind == KIND]
+    if not has_time(job, asked):
+        return None
+    return request_test_quality(tx, model)
 
 
 def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
@@ -104,25 +104,22 @@ def readings(tables: Tables, applications: list[Application]) -> dict[str, TestQ
     times = Counter(report.subject for report in found)  # newer versions keep the test rows
     shown = {}
     for report in found:  # in order of id: the newest counts
-        reading = Reading.from_json(report.value)
-        if reading.model_id == by_id[report.subject].live_model_id:
-            told = reading.to_json()
-            readings = times[report.subject]
-            shown[report.subject] = TestQuality(**told, readings=readings)
+        application_id, reading = report.subject, Reading.from_json(report.value)
+        if reading.model_id == by_id[application_id].live_model_id:
+            readings = times[application_id]
+            shown[application_id] = TestQuality(**reading.to_json(), readings=readings)
     return shown
 
 
 def _is_read(tables: Tables, model: TrainedModel) -> bool:
     """Was what the model serves read before?"""
-    for report in tables.reports.list(kind=KIND, subject=model.application_id, limit=None):
-        reading = Reading.from_json(report.value)
-        if reading.model_id == model.id and reading.refitted == bool(model.refitted):
-            return True
-    return False
+    found = tables.reports.list(kind=KIND, subject=model.application_id, limit=None)
+    readings = [Reading.from_json(report.value) for report in found]
+    read = {(reading.model_id, reading.refitted) for reading in readings}
+    return (model.id, bool(model.refitted)) in read
 
 
 def _is_being_read(tables: Tables, model: TrainedModel) -> bool:
-    for task in requests.under_way(tables, KIND, model.id):
-        if Asked.from_json(task.payload).refitted == bool(model.refitted):
-            return True
-    return False
+    tasks = requests.under_way(tables, KIND, model.id)
+    asked = [Asked.from_json(task.payload).refitted for task in tasks]
+    return bool(model.refitted) in asked

@@ -1,6 +1,7 @@
 """What test rows have told so far, in nats: ln of the number of histories that answers can have had."""
 
 import math
+from collections import defaultdict
 
 from easeml.lifecycle.tool import all_tools
 from easeml.service.advice import test_quality, tools
@@ -11,11 +12,12 @@ from easeml.store.records import Application
 
 def by_tools(tables: Tables, application_id: str, but: str = "") -> float:
     """Return what lifecycle tools have told, but for the one that is named."""
-    names = [tool.name for tool in all_tools() if "test" in tool.needs and tool.name != but]
-    told: dict[str, float] = {}
-    for report in tables.reports.list(kind=names, subject=application_id, limit=None):
+    names = {tool.name for tool in all_tools() if "test" in tool.needs}
+    names.discard(but)
+    told: defaultdict[str, float] = defaultdict(float)
+    for report in tables.reports.list(kind=sorted(names), subject=application_id, limit=None):
         nats = tools.Answered.from_json(report.value).told
-        told[report.kind] = max(nats, told.get(report.kind, 0.0))
+        told[report.kind] = max(told[report.kind], nats)
     return sum(told.values())
 
 
@@ -29,5 +31,5 @@ def by_readings(tables: Tables, application: Application) -> float:
     rows = [test_quality.Reading.from_json(report.value).rows for report in found]
     version = tables.versions.get(application.version_id)
     open_readings = requests.under_way(tables, test_quality.KIND, application.live_model_id)
-    rows += [version.summary.rows_of("test") for _ in open_readings]
+    rows += [version.summary.rows_of("test")] * len(open_readings)
     return sum(math.log(count + 1) for count in rows)

@@ -109,8 +109,11 @@ def told_of(application: Application, question: Question) -> Json:
 def _name_of_newer(question: Question) -> str:
     """Return the name of the file of newer rows, whose ending says how it is read."""
     if question.newer is not None:
-        return str(question.newer.operation.told.get("filename", "rows.csv")) or "rows.csv"
-    return "production.csv" if question.newer_artefact else ""
+        filename = question.newer.operation.told.get("filename")
+        return str(filename or "rows.csv")
+    if question.newer_artefact:
+        return "production.csv"
+    return ""
 
 
 def request_once(tx: Transaction, tenant_id: str, version_id: str, told: Json) -> Task:
@@ -119,6 +122,11 @@ def request_once(tx: Transaction, tenant_id: str, version_id: str, told: Json) -
         if told.items() <= task.payload.items():
             return task
     return requests.request(tx, tenant_id, KIND, version_id, **told)
+
+
+def asks(task: Task, tool: str) -> bool:
+    """Tell whether a task asks the tool of this name."""
+    return task.spec_kind == KIND and Told.from_json(task.payload).tool == tool
 
 
 def about_model(tables: Tables, model: TrainedModel) -> list[records.Report]:

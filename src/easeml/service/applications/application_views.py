@@ -1,5 +1,7 @@
 """Applications, to look at: what a page of them needs is read in a few statements for all."""
 
+from dataclasses import dataclass
+
 from easeml.contract.applications import Application as ApplicationAnswer
 from easeml.contract.applications import Live, TestQuality
 from easeml.contract.models import TrainedModel
@@ -12,7 +14,7 @@ from easeml.service.search import jobs, summaries, waiting
 from easeml.service.search.summaries import Summary
 from easeml.service.search.waiting import Waiting
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, DatasetVersion, Job
+from easeml.store.records import Application, DatasetVersion, Job, Json
 
 
 def show(tx: Transaction, application: Application) -> ApplicationAnswer:
@@ -27,34 +29,104 @@ def show_all(tx: Transaction, applications: list[Application]) -> list[Applicati
     """Return the resources of applications of one tenant, in their order."""
     if not applications:
         return []
-    tables = tx.scoped(applications[0].tenant_id)
-    version_ids = [application.version_id for application in applications]
-    found = tables.versions.list(id=version_ids, limit=None)
-    versions = {version.id: version for version in found}
-    newest = jobs.newest_by_application(tables, [application.id for application in applications])
-    searches = summaries.load(tables, [job.id for job in newest.values()])
-    reasons = waiting.reasons(tx, list(newest.values()))
-    live = _live_models(tables, applications)
-    qualities = test_quality.readings(tables, applications)
-    gated = kept.gated(tables, [application.id for application in applications])
-    titles = knowledge_base.objectives(tx, [one.objective for one in applications])
-    shown = []
-    for application in applications:
-        job = newest.get(application.id)
-        shown.append(
-            _show(
-                application,
-                versions[application.version_id],
-                live.get(application.live_model_id),
-                qualities.get(application.id),
-                application.id in gated,
-                job,
-                searches[job.id] if job else None,
-                reasons.get(job.id) if job else None,
-                titles[application.objective],
-            )
+    loaded = _load(tx, applications)
+    return [loaded.show(application) for application in applications]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The newest job of an application, and what it does."""
+
+    job: Job
+    summary: Summary
+    waits: Waiting | None
+
+    def shown(self) -> Json:
+        """Return the fields of an application's resource that are of its search."""
+        return {
+            "job": jobs.show_summary(self.job, self.summary, self.waits),
+            "running": self.summary.names_in_state(TaskState.RUNNING),
+            "next": self.summary.names_in_state(TaskState.WAITING),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What resources of applications show beside their records.
+
+    ``searches``, ``tested``: by application; the others by their own ids and names.
+    """
+
+    versions: dict[str, DatasetVersion]
+    searches: dict[str, _Search]
+    live: dict[str, TrainedModel]
+    tested: dict[str, TestQuality]
+    gated: set[str]
+    titles: dict[str, tuple[str, str]]
+
+    def show(self, application: Application) -> ApplicationAnswer:
+        version = self.versions[application.version_id]
+        live = self.live.get(application.live_model_id)
+        live_notes = live.notes if live else []
+        title, about = self.titles[application.objective]
+        shown = ApplicationAnswer(
+            id=application.id,
+            name=application.name,
+            state=application.state,
+            dataset_id=application.dataset_id,
+            version_id=application.version_id,
+            target=application.target,
+            objective=application.objective,
+            objective_title=title,
+            objective_about=about,
+            left_out=application.rules.exclude,
+            constrained=application.rules.constrain,
+            endpoint=f"/api/v1/applications/{application.id}/predict",
+            live_model=live,
+            live=_serving(live) if live else None,
+            pinned=application.pinned,
+            follows=application.follows,
+            gated=application.id in self.gated,
+            test_quality=self.tested.get(application.id),
+            schema_in=version.schema_in,
+            schema_out=version.schema_out,
+            notes=[*version.summary.notes, *live_notes],
+            leaks=_leaks(version, application.target),
+            error=version.error,
+            created=application.created,
         )
-    return shown
+        search = self.searches.get(application.id)
+        if search is None:
+            return shown
+        error = version.error or search.job.error
+        return shown.model_copy(update={**search.shown(), "error": error})
+
+
+def _load(tx: Transaction, applications: list[Application]) -> _Loaded:
+    """Read what is shown of applications of one tenant, in a few statements for all of them."""
+    tables = tx.scoped(applications[0].tenant_id)
+    ids = [application.id for application in applications]
+    version_ids = [application.version_id for application in applications]
+    versions = tables.versions.list(id=version_ids, limit=None)
+    return _Loaded(
+        {version.id: version for version in versions},
+        _searches(tx, tables, ids),
+        _live_models(tables, applications),
+        test_quality.readings(tables, applications),
+        kept.gated(tables, ids),
+        knowledge_base.objectives(tx, [application.objective for application in applications]),
+    )
+
+
+def _searches(tx: Transaction, tables: Tables, application_ids: list[str]) -> dict[str, _Search]:
+    """Return the newest search of each application that has one, by the application."""
+    newest = jobs.newest_by_application(tables, application_ids)
+    loaded = summaries.load(tables, [job.id for job in newest.values()])
+    reasons = waiting.reasons(tx, list(newest.values()))
+    found = {}
+    for application_id, job in newest.items():
+        found[application_id] = _Search(job, loaded[job.id], reasons.get(job.id))
+    return found
 
 
 def _live_models(tables: Tables, applications: list[Application]) -> dict[str, TrainedModel]:
@@ -63,50 +135,6 @@ def _live_models(tables: Tables, applications: list[Application]) -> dict[str, T
     found = tables.models.list(id=ids, limit=None)
     shown = show_models(tables, found)
     return {model.id: model for model in shown}
-
-
-def _show(
-    application: Application,
-    version: DatasetVersion,
-    live: TrainedModel | None,
-    quality: TestQuality | None,
-    is_gated: bool,
-    job: Job | None,
-    search: Summary | None,
-    waits: Waiting | None,
-    told: tuple[str, str],
-) -> ApplicationAnswer:
-    title, about = told
-    live_notes = live.notes if live else []
-    return ApplicationAnswer(
-        id=application.id,
-        name=application.name,
-        state=application.state,
-        dataset_id=application.dataset_id,
-        version_id=application.version_id,
-        target=application.target,
-        objective=application.objective,
-        objective_title=title,
-        objective_about=about,
-        left_out=application.rules.exclude,
-        constrained=application.rules.constrain,
-        endpoint=f"/api/v1/applications/{application.id}/predict",
-        live_model=live,
-        live=_serving(live) if live else None,
-        pinned=application.pinned,
-        follows=application.follows,
-        gated=is_gated,
-        test_quality=quality,
-        job=jobs.show_summary(job, search, waits) if job and search else None,
-        running=search.names_in_state(TaskState.RUNNING) if search else [],
-        next=search.names_in_state(TaskState.WAITING) if search else [],
-        schema_in=version.schema_in,
-        schema_out=version.schema_out,
-        notes=[*version.summary.notes, *live_notes],
-        leaks=_leaks(version, application.target),
-        error=version.error or (job.error if job else ""),
-        created=application.created,
-    )
 
 
 def _leaks(version: DatasetVersion, target: str) -> dict[str, str]:

@@ -92,11 +92,10 @@ def _predicted_costs(plan: Plan, registry: Registry, trials: list[Trial]) -> dic
     """Return the device seconds that models that fit are believed to take, by name."""
     rows = plan.upload.summary.rows or 0
     inputs = width([report.to_json() for report in plan.columns.columns])
-    fitting = [match.module for match in plan.models if match.fits]
-    works = [default_work(module, rows, inputs) for module in fitting]
+    fitting = {match.module.name: match.module for match in plan.models if match.fits}
+    works = [default_work(module, rows, inputs) for module in fitting.values()]
     costs = cost_belief(registry, trials).predict(works).expected.tolist()
-    names = [module.name for module in fitting]
-    return dict(zip(names, costs, strict=True))
+    return dict(zip(fitting, costs, strict=True))
 
 
 def _option(match: ModelMatch, predicted_cost: float | None) -> ModelOption:
@@ -186,7 +185,9 @@ def _declare_columns(upload: DatasetVersion, declaration: Declaration) -> Column
     reports = [ColumnReport.from_json(column) for column in upload.columns]
     target = declaration.target or upload.summary.target or None
     split = Split.from_text(declaration.split, [report.name for report in reports])
-    drop = [*declaration.drop, split.column] if split.way == "given" else declaration.drop
+    drop = list(declaration.drop)
+    if split.way == "given":
+        drop.append(split.column)
     return declare_columns(
         reports, target=target, set=declaration.set, drop=drop, keep=declaration.keep
     )
@@ -207,24 +208,29 @@ def _rules(declaration: Declaration) -> Rules:
 def _check_models(declaration: Declaration, models: list[ModelMatch], rules: Rules) -> None:
     """Check the models that a declaration names, and that any is left to search."""
     by_name = {match.module.name: match for match in models}
-    _check_known(declaration.models or [], by_name, "models")
+    asked_for = declaration.models or []
+    _check_known(asked_for, by_name, "models")
     _check_known(declaration.exclude, by_name, "exclude")
+    _check_known(declaration.constrain, by_name, "constrain")
     for name, wishes in declaration.constrain.items():
-        _check_known([name], by_name, "constrain")
         spaces.narrow(by_name[name].module.space, wishes, f"constrain.{name}")
-    for name in declaration.models or []:
+    for name in asked_for:
         if not by_name[name].fits:
             raise InvalidInput(
                 f"The model {name} does not fit: {by_name[name].why_not}", where="models"
             )
+    _check_any_fits(models)
+    if not allowed_models(models, rules):
+        raise InvalidInput(
+            "No model is left to search.", where="models", remedy="Allow more models."
+        )
+
+
+def _check_any_fits(models: list[ModelMatch]) -> None:
     if not any(match.fits for match in models):
         said = " ".join(sorted({match.why_not for match in models}))
         raise InvalidInput(
             f"No model of the knowledge base fits. {said}", remedy="Bring data of another form."
-        )
-    if not allowed_models(models, rules):
-        raise InvalidInput(
-            "No model is left to search.", where="models", remedy="Allow more models."
         )
 
 

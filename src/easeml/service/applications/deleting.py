@@ -184,11 +184,11 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> No
 
 def _end(tx: Transaction, tables: Tables, application_id: str) -> list[kept.Task]:
     """End what an application has under way for good; return all of its tasks."""
-    found = tables.jobs.list(application_id=application_id, limit=None)
-    for job in found:
+    searches = tables.jobs.list(application_id=application_id, limit=None)
+    for job in searches:
         if job.state not in ENDED_JOBS:
             jobs.set_state(tx, job, JobState.STOPPED, "job.stopped")
-    searched = tables.tasks.list(job_id=[job.id for job in found], limit=None)
+    searched = tables.tasks.list(job_id=[job.id for job in searches], limit=None)
     asked = tables.tasks.list(subject=application_id, limit=None)
     tasks = {task.id: task for task in (*searched, *asked)}
     for task in tasks.values():

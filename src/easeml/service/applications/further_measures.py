@@ -1,6 +1,7 @@
 """What the models of an application are measured by, beside the objectives that fit its target."""
 
 from dataclasses import replace
+from itertools import product
 from typing import Annotated
 
 from pydantic import Field
@@ -73,10 +74,9 @@ def add(tx: Transaction, application: Application, names: list[str]) -> Measures
         )
     rules = replace(application.rules, measures=asked)
     application = tables.applications.update(application.id, rules=rules)
-    under_way = requests.under_way(tables, measuring.KIND, application.id)
-    task = None if under_way else measuring.ask(tx, application, asked)
-    shown = show(tx, tables, application)
-    return shown.model_copy(update={"task_id": task.id}) if task else shown
+    if not requests.under_way(tables, measuring.KIND, application.id):  # which would catch up
+        measuring.ask(tx, application, asked)
+    return show(tx, tables, application)
 
 
 def checked(tx: Transaction, application: Application, measure: str) -> str:
@@ -147,23 +147,28 @@ def _offered(version: DatasetVersion, registry: Registry) -> list[str]:
     """Return measures that fit, for who does not know how they are written."""
     if not version.schema_out:
         return []
-    families = []
-    for family in registry.families_for(version.schema_out):
-        if family.takes == ("class",) and family.sought:
-            families.append(family.name)
     labels = labels_of(version.schema_out) or []
-    of_classes = []
-    for label in labels[:_OFFERED_CLASSES]:
-        of_classes += [f"{family}({quoted(label)})" for family in families]
-    gaps = [f"{GAP}({quoted(name)})" for name in _columns_with_groups(version)]
-    return [*of_classes, *gaps, f"{NOISY}(0.1)"]
+    families = _families_of_a_class(version, registry)
+    offered = []
+    for label, family in product(labels[:_OFFERED_CLASSES], families):
+        offered.append(f"{family}({quoted(label)})")
+    for column in _columns_with_groups(version):
+        offered.append(f"{GAP}({quoted(column)})")
+    return [*offered, f"{NOISY}(0.1)"]
+
+
+def _families_of_a_class(version: DatasetVersion, registry: Registry) -> list[str]:
+    """Return the families whose members measure one class, and can be sought, by name."""
+    found = []
+    for family in registry.families_for(version.schema_out):
+        is_of_a_class = family.takes == ("class",)
+        if is_of_a_class and family.sought:
+            found.append(family.name)
+    return found
 
 
 def _columns_with_groups(version: DatasetVersion) -> list[str]:
     """Return the inputs that have few classes, by name."""
-    found = []
-    for column in version.columns:
-        is_category = column["role"] == "input" and column["type"] == _CATEGORY
-        if is_category and len(column.get("classes", [])) <= _MOST_GROUPS:
-            found.append(column["name"])
-    return found
+    inputs = [column for column in version.columns if column["role"] == "input"]
+    categories = [column for column in inputs if column["type"] == _CATEGORY]
+    return [one["name"] for one in categories if len(one.get("classes", [])) <= _MOST_GROUPS]

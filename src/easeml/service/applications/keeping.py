@@ -29,5 +29,8 @@ def rename(store: Store, caller: Caller, application_id: str, name: ApplicationN
 
 def check_name(name: str | None) -> None:
     """Raise ``InvalidInput`` for a name that is empty, too long, or cannot be shown."""
-    if name is not None and not (1 <= len(name.strip()) <= LONGEST_NAME and name.isprintable()):
+    if name is None:
+        return
+    is_long_enough = 1 <= len(name.strip()) <= LONGEST_NAME
+    if not is_long_enough or not name.isprintable():
         raise InvalidInput(f"A name has 1 to {LONGEST_NAME} printable characters.", where="name")

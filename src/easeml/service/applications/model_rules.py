@@ -4,6 +4,7 @@ Both are looked at, and changed at any time.
 """
 
 from dataclasses import replace
+from operator import attrgetter
 
 from easeml.contract.model_rules import LeftOut, ModelRules, NewModelRules
 from easeml.contract.states import ENDED_JOBS, JobState, TaskGroup
@@ -160,19 +161,22 @@ def _unlikely(
 ) -> list[LeftOut]:
     """Return the candidates that were not tried and will hardly keep the limits."""
     limits = model_limits.limits(application.rules)
-    candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
-    if not limits or not candidates:
+    if not limits:
+        return []
+    candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=attrgetter("arm"))
+    if not candidates:
         return []
     models = tables.models.list(job_id=job.id, limit=None)
     arms = {candidate.id: candidate.arm for candidate in candidates}
     measured = model_limits.measured_arms(tables, models, arms)
     known = [arm_of(registry, candidate) for candidate in candidates]
     chances = feasible.chances(known, measured, limits)
-    was_tried = set(tables.tasks.column("candidate_id", job_id=job.id, kind=TaskGroup.TRAIN))
+    tried = set(tables.tasks.column("candidate_id", job_id=job.id, kind=TaskGroup.TRAIN))
+    reason = "Models like it took more than the limit."
     found = []
     for candidate, chance in zip(candidates, chances, strict=True):
-        if candidate.id not in was_tried and chance < feasible.UNLIKELY:
-            reason = "Models like it took more than the limit."
+        is_unlikely = chance < feasible.UNLIKELY
+        if is_unlikely and candidate.id not in tried:
             found.append(
                 LeftOut(what="candidate", name=candidate.name, reason=reason, chance=chance)
             )

@@ -44,15 +44,15 @@ def chosen(
         if objective.name == name:
             return objective
     member = of_family(name, registry, target)
-    if member is not None and not member.sought:
+    if member is None:
+        raise _unknown(name, objectives, registry)
+    if not member.sought:
         raise InvalidInput(
             f"More {member.title.lower()} is not better: no search can go by it.",
             where="objective",
             remedy="Measure the models by it: easeml app models ID --measure NAME.",
         )
-    if member is not None:
-        return member
-    raise _unknown(name, objectives, registry)
+    return member
 
 
 def of_family(name: str, registry: Registry, target: Schema) -> Module | None:

@@ -1,10 +1,11 @@
 """The models of an application by several measures at once, and which of them are best in some way."""
 
+from itertools import compress
 from typing import Annotated
 
 from pydantic import Field
 
-from easeml.contract.models import Measure, TrainedModel
+from easeml.contract.models import TrainedModel
 from easeml.contract.pareto import Pareto, ParetoAxis, ParetoPoint
 from easeml.errors import InvalidInput
 from easeml.lifecycle import pareto
@@ -42,10 +43,13 @@ def get(store: Store, caller: Caller, application_id: str, axis: MaybeAxes = Non
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         models = applications.best_models(tables, application)
-        names = axis or [application.objective, model_limits.LATENCY]
-        if axis is None and not any(names[0] in model.measures for model in models):
+        breaks = breaking(tables, application, models)
+        if axis is not None:
+            return of(tx, application, models, axis, breaks)
+        if not any(application.objective in model.measures for model in models):
             return Pareto(application_id=application.id, axes=[])  # no model yet
-        return of(tx, application, models, names, breaking(tables, application, models))
+        usual = [application.objective, model_limits.LATENCY]
+        return of(tx, application, models, usual, breaks)
 
 
 def breaking(
@@ -68,27 +72,22 @@ def of(
     """Return an application's ``models`` by the measures ``names``; see ``get``."""
     comparable = [model for model in models if model.comparable and not model.error]
     titles = knowledge_base.objectives(tx, names)
-    axes = []
-    for name in names:
-        axis = _axis(name, comparable)
-        is_taken = name in _TAKEN
-        axes.append(axis if is_taken else axis.model_copy(update={"title": titles[name][0]}))
+    axes = [_axis(name, titles[name][0], comparable) for name in names]
     points = []
     for model in comparable:
-        values = [_value(one.name, model) for one in axes]
-        measured = [value for value in values if value is not None]
-        if len(measured) == len(values):
-            points.append(
-                ParetoPoint(
-                    model_id=model.id,
-                    name=model.name,
-                    task_id=model.task_id,
-                    values=measured,
-                    on_front=False,
-                    live=model.id == application.live_model_id,
-                    breaks=breaks.get(model.id, ""),
-                )
-            )
+        measured = _measured(model)
+        if not measured.keys() >= set(names):
+            continue
+        point = ParetoPoint(
+            model_id=model.id,
+            name=model.name,
+            task_id=model.task_id,
+            values=[measured[name] for name in names],
+            on_front=False,
+            live=model.id == application.live_model_id,
+            breaks=breaks.get(model.id, ""),
+        )
+        points.append(point)
     return Pareto(
         application_id=application.id,
         axes=axes,
@@ -106,18 +105,19 @@ def _marked(points: list[ParetoPoint], axes: list[ParetoAxis]) -> list[ParetoPoi
     points = sorted(points, key=lambda one: one.values[0], reverse=not lower[0])
     may_serve = [one for one in points if not one.breaks]
     on_front = pareto.front([one.values for one in may_serve], lower)
-    best = {one.model_id for one, is_best in zip(may_serve, on_front, strict=True) if is_best}
+    best = {one.model_id for one in compress(may_serve, on_front)}
     return [one.model_copy(update={"on_front": one.model_id in best}) for one in points]
 
 
-def _axis(name: str, models: list[TrainedModel]) -> ParetoAxis:
+def _axis(name: str, title: str, models: list[TrainedModel]) -> ParetoAxis:
+    """Return an axis by its name. Raises ``InvalidInput`` for what no model is measured by."""
     if name in _TAKEN:
         return _TAKEN[name]
     for model in models:
-        measure = model.measures.get(name)
-        if measure is not None:
+        if name in model.measures:
+            measure = model.measures[name]
             return ParetoAxis(
-                name=name, title=name, unit=measure.unit, lower_is_better=measure.lower_is_better
+                name=name, title=title, unit=measure.unit, lower_is_better=measure.lower_is_better
             )
     known = set(_TAKEN).union(*(model.measures for model in models))
     likely = knowledge_base.likely(name, known)
@@ -128,10 +128,10 @@ def _axis(name: str, models: list[TrainedModel]) -> ParetoAxis:
     )
 
 
-def _value(name: str, model: TrainedModel) -> float | None:
-    if name == model_limits.LATENCY:
-        return model.latency
-    if name == model_limits.SIZE:
-        return float(model.size)
-    measure: Measure | None = model.measures.get(name)
-    return None if measure is None else measure.value
+def _measured(model: TrainedModel) -> dict[str, float]:
+    """Return what is known of a model, by the name of an axis."""
+    known = {name: measure.value for name, measure in model.measures.items()}
+    known[model_limits.SIZE] = float(model.size)
+    if model.latency is not None:
+        known[model_limits.LATENCY] = model.latency
+    return known

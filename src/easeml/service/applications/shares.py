@@ -59,8 +59,9 @@ def shared_with_me(store: Store, caller: Caller) -> Shares:
     with store.read() as tx:
         found = tx.unscoped().shares.list(user_id=caller.user_id, limit=None)
         if caller.member == MemberRole.LABELLER:
-            own = [share for share in found if share.tenant_id == caller.tenant_id]
-            found += _of_labeller(tx, caller, {share.application_id for share in own})
+            own = tx.scoped(caller.tenant_id).shares
+            shared = own.column("application_id", user_id=caller.user_id)
+            found += _of_labeller(tx, caller, set(shared))
         return _answer(tx, found)
 
 

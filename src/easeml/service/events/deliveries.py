@@ -46,7 +46,7 @@ def due(store: Store) -> list[Delivery]:
         found = tx.unscoped().subscriptions.list(state=open_states, limit=None)
         waiting = [one for one in found if one.next_try <= now]
         deliveries = [_delivery(tx, one, now) for one in waiting]
-    return [one for one in deliveries if one is not None]
+    return list(filter(None, deliveries))
 
 
 def note_sent(store: Store, subscription: Subscription, seq: int) -> None:
@@ -100,7 +100,7 @@ def _delivery(tx: Transaction, one: Subscription, now: float) -> Delivery | None
     if not _may_still_hear(tx, one):
         return None
     if one.state == SubscriptionState.UNCONFIRMED:
-        return None if one.last_sent else Delivery(one, code=one.secret)
+        return _code(one)
     if _is_quiet(one, now):
         return None
     found = notifications.following(
@@ -112,22 +112,30 @@ def _delivery(tx: Transaction, one: Subscription, now: float) -> Delivery | None
     return Delivery(one, wanted, seq=found[-1].seq)
 
 
+def _code(one: Subscription) -> Delivery | None:
+    """Return the code that confirms an address, which is sent once."""
+    if one.last_sent:
+        return None
+    return Delivery(one, code=one.secret)
+
+
 def _may_still_hear(tx: Transaction, one: Subscription) -> bool:
     """Tell whether who asked for it is still an owner of the tenant."""
-    user = tx.users.find(id=one.user_id)
-    if user is None or user.archived or user.removed:
+    user = tx.users.find(id=one.user_id, archived=False, removed=False)
+    if user is None:
         return False
-    membership = tx.scoped(one.tenant_id).memberships.find(user_id=one.user_id)
-    return membership is not None and membership.role == MemberRole.OWNER
+    memberships = tx.scoped(one.tenant_id).memberships
+    return memberships.find(user_id=user.id, role=MemberRole.OWNER) is not None
 
 
 def _kinds(one: Subscription) -> list[str]:
     """Return the whole names of the kinds that a subscription asks for, and its tests."""
-    asked = set(one.kinds)
+    if not one.kinds:
+        return [*notifications.KINDS, subscriptions.TEST]
     chosen = []
     for kind in notifications.KINDS:
         family = kind.partition(".")[0]
-        if not asked or asked.intersection([kind, family]):
+        if not {kind, family}.isdisjoint(one.kinds):
             chosen.append(kind)
     return [*chosen, subscriptions.TEST]
 
@@ -143,6 +151,4 @@ def _is_quiet(one: Subscription, now: float) -> bool:
         return False
     begin, end = one.quiet
     hour = datetime.fromtimestamp(now, UTC).hour
-    if begin < end:
-        return begin <= hour < end
-    return hour >= begin or hour < end
+    return (hour - begin) % 24 < (end - begin) % 24  # hours since it began, also past midnight

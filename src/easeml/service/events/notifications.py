@@ -83,10 +83,10 @@ def _news(tx: Transaction, tenant_id: str, after: int = 0) -> list[Event]:
     serving = set()
     for event in tx.events.newest(tenant_id, KINDS, after=after, limit=_MOST_READ):
         if event.kind == "promotion.live":
-            application = event.application_id or event.subject
-            if application in serving:
+            application_id = _application_of(event)
+            if application_id in serving:
                 continue
-            serving.add(application)
+            serving.add(application_id)
         found.append(event)
     return found
 
@@ -106,22 +106,29 @@ def _show(event: Event, subject: str, name: str, mark: int) -> Notification:
 
 def _subjects(tables: Tables, events: list[Event]) -> dict[int, tuple[str, str]]:
     """Return id and name of the application or dataset that each event is about, by its number."""
-    told = [event.subject for event in events if _is_of_dataset(event)]
-    dataset_of = dict(tables.versions.pick("id", "dataset_id", id=told))
-    datasets = dict(tables.datasets.pick("id", "name", id=list(dataset_of.values())))
-    asked = [
-        (event.application_id or event.subject) for event in events if not _is_of_dataset(event)
-    ]
-    applications = dict(tables.applications.pick("id", "name", id=asked))
-    subjects = {}
+    of_datasets = [event for event in events if _is_of_dataset(event)]
+    return {**_applications(tables, events), **_datasets(tables, of_datasets)}
+
+
+def _applications(tables: Tables, events: list[Event]) -> dict[int, tuple[str, str]]:
+    ids = {event.seq: _application_of(event) for event in events}
+    names = dict(tables.applications.pick("id", "name", id=sorted(set(ids.values()))))
+    return {seq: (id, names.get(id, "")) for seq, id in ids.items()}
+
+
+def _datasets(tables: Tables, events: list[Event]) -> dict[int, tuple[str, str]]:
+    version_ids = [event.subject for event in events]
+    dataset_of = dict(tables.versions.pick("id", "dataset_id", id=version_ids))
+    names = dict(tables.datasets.pick("id", "name", id=list(dataset_of.values())))
+    found = {}
     for event in events:
-        if _is_of_dataset(event):
-            id = dataset_of.get(event.subject, event.subject)
-            subjects[event.seq] = (id, datasets.get(id, ""))
-        else:
-            id = event.application_id or event.subject
-            subjects[event.seq] = (id, applications.get(id, ""))
-    return subjects
+        id = dataset_of.get(event.subject, event.subject)
+        found[event.seq] = (id, names.get(id, ""))
+    return found
+
+
+def _application_of(event: Event) -> str:
+    return event.application_id or event.subject
 
 
 def _is_of_dataset(event: Event) -> bool:

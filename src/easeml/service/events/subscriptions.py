@@ -37,6 +37,7 @@ _MAIL_ADDRESS = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
 _SECRET_BYTES = 32
 _CODE_BYTES = 6
 _MOST_WRONG_CODES = 5
+_HOURS = frozenset(range(24))
 _LIVING = [one for one in SubscriptionState if one != SubscriptionState.ENDED]
 
 
@@ -180,13 +181,12 @@ def _check_mail(settings: Settings, address: str) -> None:
 def _checked_kinds(kinds: list[str]) -> list[str]:
     groups = {kind.partition(".")[0] for kind in KINDS}
     known = sorted(groups | set(KINDS))
-    for kind in kinds:
-        if kind in known:
-            continue
-        close = get_close_matches(kind, known, n=1)
+    unknown = [kind for kind in kinds if kind not in known]
+    if unknown:
+        close = get_close_matches(unknown[0], known, n=1)
         hint = f"Did you mean {close[0]!r}? " if close else ""
         raise InvalidInput(
-            f"There is no kind of notification {kind!r}.",
+            f"There is no kind of notification {unknown[0]!r}.",
             where="kinds",
             remedy=f"{hint}There are: {', '.join(known)}.",
         )
@@ -198,8 +198,7 @@ def _checked_quiet(wish: NewSubscription) -> list[int]:
         return []
     if wish.way != SubscriptionWay.MAIL:
         raise InvalidInput("Only mail has quiet hours.", where="quiet")
-    are_hours = all(0 <= hour <= 23 for hour in wish.quiet)
-    if len(set(wish.quiet)) != 2 or not are_hours:
+    if len(set(wish.quiet)) != 2 or not _HOURS.issuperset(wish.quiet):
         raise InvalidInput(
             "Quiet hours are two different hours of the day, from 0 to 23.",
             where="quiet",

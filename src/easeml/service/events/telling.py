@@ -8,6 +8,6 @@ from easeml.store import Transaction
 
 def tell_providers(tx: Transaction, kind: str, subject: str, data: dict[str, Any]) -> None:
     """Append an event for each provider, in the tenant of their own."""
-    providers = tx.users.list(role=Role.PROVIDER, archived=False, limit=None)
-    for tenant_id in dict.fromkeys(user.tenant_id for user in providers):
+    tenant_ids = tx.users.column("tenant_id", role=Role.PROVIDER, archived=False)
+    for tenant_id in dict.fromkeys(tenant_ids):
         tx.events.append(kind, subject, data, tenant_id)

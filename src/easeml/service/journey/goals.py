@@ -45,7 +45,8 @@ def set_goal(store: Store, caller: Caller, application_id: str, goal: Text) -> G
         application = tables.applications.get(application_id)
         version = tables.versions.get(application.version_id)
         before = newest(tables, application.id)
-        if goal.strip() == (before.text if before else ""):
+        text_before = before.text if before else ""
+        if goal.strip() == text_before:
             return show(before, application)
         record = _record(caller, application, version, goal.strip())
         measures = _measures(tx, application, record.text)
@@ -104,18 +105,19 @@ def ask_feasibility(tx: Transaction, application: Application, version: DatasetV
 
 def asked_goal(goal: records.Goal | None, application: Application) -> float | None:
     """Return the goal that feasibility is asked about; None for one that it cannot judge."""
-    if goal is None or (goal.objective or application.objective) not in _JUDGED:
+    if goal is None:
         return None
-    return goal.value
+    objective = goal.objective or application.objective
+    return goal.value if objective in _JUDGED else None
 
 
 def _is_answered(tables: Tables, application: Application, parameters: Json) -> bool:
     """Was the same asked about the data as it is now?"""
-    for report in tables.reports.list(kind=TOOL, subject=application.id, limit=None):
-        answered = tools.Answered.from_json(report.value)
-        if report.version_id == application.version_id and answered.parameters == parameters:
-            return True
-    return False
+    found = tables.reports.list(
+        kind=TOOL, subject=application.id, version_id=application.version_id, limit=None
+    )
+    asked = [tools.Answered.from_json(report.value).parameters for report in found]
+    return parameters in asked
 
 
 def _record(

@@ -1,12 +1,16 @@
 """The facts of an application, as the service kept them; nothing is computed from rows."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from operator import itemgetter
+from typing import TypeVar
 
 from easeml.contract import applications as contract
+from easeml.contract.jobs import Job
 from easeml.contract.models import Measure, TrainedModel
-from easeml.contract.reports import Report
-from easeml.contract.states import VersionState, WorkKind, WorkState
+from easeml.contract.reports import Report, ReportNumber
+from easeml.contract.states import VersionState, WorkState
 from easeml.data import ALL_ROLES
 from easeml.errors import EasemlError
 from easeml.lifecycle import journey
@@ -29,6 +33,8 @@ from easeml.store import Tables, records
 from easeml.store.records import Application, DatasetVersion
 from easeml.store.shapes import ColumnSeen
 
+S = TypeVar("S")
+T = TypeVar("T")
 _LEAST_MISSING = 0.001  # share of missing cells below which a column is not named
 
 
@@ -45,11 +51,10 @@ def facts_of(
     unit = goal.objective if goal and goal.objective else application.objective
     quality = _quality(shown, unit)
     feasible = _feasible(by_tool.get("feasibility"), version)
-    work, answers = _work(tables, application)
     return Facts(
         target=application.target,
         is_ready=version.state == VersionState.READY,
-        goal=_goal(goal),
+        goal=_if_known(goal, _goal),
         parts=parts_of(goal, shown),
         unit=unit,
         lower_is_better=_is_less_better(quality, goal),
@@ -58,13 +63,13 @@ def facts_of(
         rarest=_rarest(version),
         holes=_holes(version.columns),
         leaks=tuple(shown.leaks),
-        quality=_estimate(quality),
+        quality=_if_known(quality, _estimate),
         baseline=quality.baseline if quality else None,
-        tested=_estimate(_tested(shown, unit)),
+        tested=_if_known(_tested(shown, unit), _estimate),
         tested_by=shown.objective if shown.test_quality else "",
         feasible=feasible,
-        suspects=_suspects(by_tool.get("label-errors")),
-        search=_searched(shown),
+        suspects=_if_known(by_tool.get("label-errors"), _suspects),
+        search=_if_known(shown.job, _searched),
         models=tables.models.count(application_id=application.id, error=""),
         serves=shown.live_model is not None,
         readings=shown.test_quality.readings if shown.test_quality else 0,
@@ -73,8 +78,8 @@ def facts_of(
         watched=_verdict(by_tool.get("monitor")),
         remedy=_proposed(by_tool.get("debug"), by_tool.get("monitor")),
         tests=_tests(by_tool.get("ci")),
-        work=work,
-        answers=answers,
+        work=_work(tables, application),
+        answers=tables.work_items.count(application_id=application.id, state=WorkState.ANSWERED),
         asked=_asked(tables, application),
         stale=_stale(reports, version, feasible, goals.asked_goal(goal, application)),
     )
@@ -88,14 +93,17 @@ def _stale(
 ) -> frozenset[str]:
     """Return the tools whose answer is of other data, or of another goal than ``goal``."""
     found = {report.tool for report in reports if report.version_id != version.id}
-    if feasible is not None and feasible.goal != goal and goal is not None:
+    if feasible is not None and goal not in (None, feasible.goal):
         found.add("feasibility")
     return frozenset(found)
 
 
-def _goal(goal: records.Goal | None) -> Goal | None:
-    if goal is None:
-        return None
+def _if_known(found: S | None, read: Callable[[S], T]) -> T | None:
+    """Return what ``read`` makes of what was found; None where nothing was."""
+    return None if found is None else read(found)
+
+
+def _goal(goal: records.Goal) -> Goal:
     return Goal(goal.objective, goal.value, goal.text, goal.wants_less)
 
 
@@ -105,23 +113,21 @@ def parts_of(goal: records.Goal | None, shown: contract.Application) -> tuple[jo
         return ()
     found = []
     for condition in journey.read_goal(goal.text).parts:
-        value = _taken(shown.live_model, condition.measure)
+        value = _taken(shown.live_model, condition.measure) if shown.live_model else None
         found.append(journey.Part(condition, value))
     return tuple(found)
 
 
-def _taken(model: TrainedModel | None, measure: str) -> float | None:
-    if model is None:
-        return None
-    if measure == journey.LATENCY:
-        return model.latency
-    if measure == journey.SIZE:
-        return float(model.size)
+def _taken(model: TrainedModel, measure: str) -> float | None:
+    """Return the seconds or bytes that a model takes, or what it was measured to be."""
+    taken = {journey.LATENCY: model.latency, journey.SIZE: float(model.size)}
+    if measure in taken:
+        return taken[measure]
     name = measure
     with suppress(EasemlError):  # an objective that was added while easeml ran has one name alone
         name = one_name(measure)
     found = model.measures.get(name)
-    return None if found is None else found.value
+    return found.value if found else None
 
 
 def _quality(shown: contract.Application, unit: str) -> Measure | None:
@@ -131,7 +137,9 @@ def _quality(shown: contract.Application, unit: str) -> Measure | None:
         return None
     if unit in model.measures:
         return model.measures[unit]
-    return model.measure if unit == shown.objective else None
+    if unit == shown.objective:
+        return model.measure
+    return None
 
 
 def _tested(shown: contract.Application, unit: str) -> Measure | None:
@@ -141,12 +149,11 @@ def _tested(shown: contract.Application, unit: str) -> Measure | None:
     return shown.test_quality.measure
 
 
-def _estimate(measure: Measure | None) -> Estimate | None:
-    if measure is None:
-        return None
-    low = measure.value if measure.low is None else measure.low
-    high = measure.value if measure.high is None else measure.high
-    return Estimate(measure.value, low, high)
+def _estimate(number: Measure | ReportNumber) -> Estimate:
+    """Return a number with its interval; both ends are the number where it has none."""
+    low = number.value if number.low is None else number.low
+    high = number.value if number.high is None else number.high
+    return Estimate(number.value, low, high)
 
 
 def _is_less_better(quality: Measure | None, goal: records.Goal | None) -> bool:
@@ -160,20 +167,23 @@ def _rarest(version: DatasetVersion) -> tuple[str, int] | None:
     for column in version.columns:
         if column["role"] != "target" or column["type"] != "category":
             continue
-        counts: Mapping[str, int] = dict(_told(column, "distribution").get("values", []))
+        counts = dict(_told(column, "distribution").get("values", []))
         if counts:
-            name = min(counts, key=lambda one: counts[one])
-            return name, int(counts[name])
+            name, count = min(counts.items(), key=itemgetter(1))
+            return name, int(count)
     return None
 
 
 def _holes(columns: Sequence[ColumnSeen]) -> dict[str, float]:
-    found = {}
-    for column in columns:
-        missing = dict(column).get("missing", 0.0)
-        if column["role"] == "input" and isinstance(missing, float) and missing > _LEAST_MISSING:
-            found[column["name"]] = missing
-    return found
+    """Return the share of missing cells of the input columns that lack more than a few."""
+    inputs = [column for column in columns if column["role"] == "input"]
+    shares = {column["name"]: _missing(column) for column in inputs}
+    return {name: share for name, share in shares.items() if share > _LEAST_MISSING}
+
+
+def _missing(column: ColumnSeen) -> float:
+    found = dict(column).get("missing")
+    return found if isinstance(found, float) else 0.0
 
 
 def _told(column: ColumnSeen, name: str) -> Mapping[str, list[tuple[str, int]]]:
@@ -184,21 +194,18 @@ def _told(column: ColumnSeen, name: str) -> Mapping[str, list[tuple[str, int]]]:
 def _feasible(report: Report | None, version: DatasetVersion) -> Feasible | None:
     if report is None:
         return None
-    numbers = {one.name: one for one in report.numbers}
-    goal = report.parameters.get("goal")
-    best = _interval(report, "best")
-    assert best is not None  # every answer of the tool has it
+    numbers = {number.name: number for number in report.numbers}
     more = numbers.get("more-rows")
     return Feasible(
         verdict=report.verdict,
         unit=_unit_of(version),
-        goal=None if goal is None else float(goal),
-        best=best,
+        goal=_if_known(report.parameters.get("goal"), float),
+        best=_estimate(numbers["best"]),
         reached=numbers["reached"].value,
         rows=int(numbers["rows"].value),
-        noise=_interval(report, "noise"),
+        noise=_if_known(numbers.get("noise"), _estimate),
         more_rows=int(more.value) if more else None,
-        doubled=_interval(report, "doubled"),
+        doubled=_if_known(numbers.get("doubled"), _estimate),
     )
 
 
@@ -210,26 +217,12 @@ def _unit_of(version: DatasetVersion) -> str:
     return "accuracy"
 
 
-def _interval(report: Report, name: str) -> Estimate | None:
-    for one in report.numbers:
-        if one.name == name:
-            low = one.value if one.low is None else one.low
-            high = one.value if one.high is None else one.high
-            return Estimate(one.value, low, high)
-    return None
-
-
-def _suspects(report: Report | None) -> Suspects | None:
-    if report is None:
-        return None
+def _suspects(report: Report) -> Suspects:
     numbers = {one.name: one.value for one in report.numbers}
     return Suspects(int(numbers["listed"]), numbers["expected"], int(numbers["rows"]))
 
 
-def _searched(shown: contract.Application) -> Searched | None:
-    job = shown.job
-    if job is None:
-        return None
+def _searched(job: Job) -> Searched:
     tried = job.tasks_done + job.tasks_failed
     return Searched(
         state=job.state,
@@ -241,20 +234,11 @@ def _searched(shown: contract.Application) -> Searched | None:
     )
 
 
-def _work(tables: Tables, application: Application) -> tuple[dict[str, WorkLeft], int]:
-    """Return what waits for people, by kind, and how many answers no version has yet."""
-    waiting: dict[WorkKind, int] = {}
-    answers = 0
-    states = (WorkState.OPEN, WorkState.ANSWERED)
-    for kind, state in tables.work_items.pick(
-        "kind", "state", application_id=application.id, state=states
-    ):
-        if state == WorkState.ANSWERED:
-            answers += 1
-        else:
-            waiting[kind] = waiting.get(kind, 0) + 1
+def _work(tables: Tables, application: Application) -> dict[str, WorkLeft]:
+    """Return what waits for people, by kind."""
+    waiting = tables.work_items.column("kind", application_id=application.id, state=WorkState.OPEN)
     times = queue.seconds_of_kinds(tables, application)
-    return {kind: WorkLeft(count, times[kind]) for kind, count in waiting.items()}, answers
+    return {kind: WorkLeft(count, times[kind]) for kind, count in Counter(waiting).items()}
 
 
 def _verdict(report: Report | None) -> str:
@@ -263,9 +247,10 @@ def _verdict(report: Report | None) -> str:
 
 def _proposed(debugged: Report | None, watched: Report | None) -> Proposed | None:
     """Return the first remedy for what production looked like when it was looked at last."""
-    if debugged is None or watched is None or not debugged.remedies:
+    if debugged is None or watched is None:
         return None
-    if debugged.created < watched.created:
+    is_outdated = debugged.created < watched.created
+    if is_outdated or not debugged.remedies:
         return None
     first = debugged.remedies[0]
     return Proposed(

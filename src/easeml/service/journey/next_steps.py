@@ -86,12 +86,13 @@ def _action(action: journey.Action, goal: float | None) -> Action:
     gain = action.gain
     tool = _TOOLS.get(action.kind, "")
     asks_about_goal = tool == goals.TOOL and goal is not None
+    value, interval = (None, None) if gain is None else (gain.value, [gain.low, gain.high])
     return Action(
         kind=action.kind,
         title=action.title,
         reason=action.reason,
-        gain=None if gain is None else gain.value,
-        interval=None if gain is None else [gain.low, gain.high],
+        gain=value,
+        interval=interval,
         human_minutes=action.human_minutes,
         device_seconds=action.device_seconds,
         evidence=list(action.evidence),

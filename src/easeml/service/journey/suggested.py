@@ -1,5 +1,6 @@
 """What was suggested, with the gain that was expected, scored by what came."""
 
+import operator
 from collections.abc import Sequence
 
 from easeml.contract.jobs import Job as JobAnswer
@@ -14,6 +15,8 @@ from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, Job
 
 _OF_PEOPLE = ("check-labels", "label", "clean", "use-answers")  # they show in the next version
+# How the id of the search that shows an action compares with the one that it was suggested beside.
+_SHOWS = {"search": operator.eq, **dict.fromkeys(_OF_PEOPLE, operator.gt)}
 _RESTING = (JobState.RESTING, JobState.STOPPED)
 _NEAR = 1e-9
 
@@ -104,9 +107,10 @@ def _shown_by(told: records.Suggestion, jobs: Sequence[Job]) -> Job | None:
 
     Of searching on, that is the search itself; of people's work, the next search that followed.
     """
+    shows = _SHOWS.get(told.kind)
+    if shows is None:
+        return None
     for job in jobs:
-        if told.kind == "search" and job.id == told.job_id:
-            return job
-        if told.kind in _OF_PEOPLE and job.id > told.job_id:
+        if shows(job.id, told.job_id):
             return job
     return None

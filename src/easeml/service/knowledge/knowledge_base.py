@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 
@@ -31,11 +30,10 @@ def of_tenant(tx: Transaction, tenant_id: str) -> Registry:
 def _with_added(tx: Transaction, installed: Registry, wanted: dict[str, list[str]]) -> Registry:
     """Return ``installed`` with the added modules of the ``wanted`` tenants."""
     # Who asks may have handed over a whole knowledge base; what was added is read anew.
-    own = [module for module in installed.modules if not module.source]
-    names = {module.name for module in own}
+    own = {module.name: module for module in installed.modules if not module.source}
+    added: dict[str, Module] = {}
+    owners: dict[str, str] = {}
     problems = list(installed.problems)
-    added: list[Module] = []
-    private: dict[str, str] = {}
     found = tx.module_marks.pick("id", "source", "tenant_id", state=ModuleState.READY, **wanted)
     for name, source, tenant_id in found:
         try:
@@ -43,20 +41,19 @@ def _with_added(tx: Transaction, installed: Registry, wanted: dict[str, list[str
         except EasemlError as error:  # it was added to an older release
             problems.append(str(error))
             continue
-        if name in names:
+        if name in own:
             problems.append(f"The added model {name!r} gives way to an installed one of that name.")
             continue
-        added.append(module)
-        if tenant_id:
-            private[name] = tenant_id
+        added[name] = module
+        owners[name] = tenant_id
     put_away = dict(tx.module_marks.pick("id", "error", archived=True))
     return replace(
         installed,
-        modules=(*own, *added),
+        modules=(*own.values(), *added.values()),
         problems=tuple(problems),
         archived=frozenset(put_away),
         faulty=frozenset(name for name, fault in put_away.items() if fault),
-        private=private,
+        private={name: owner for name, owner in owners.items() if owner},
     )
 
 
@@ -72,17 +69,26 @@ def objectives(tx: Transaction, names: Iterable[str]) -> dict[str, tuple[str, st
     They are the name and nothing where it is no longer installed.
     """
     told = {name: (name, "") for name in names}
-    found = []
+    lacking: list[str] = []
     for name in told:
-        with suppress(EasemlError):  # no longer installed, or added while easeml ran
-            found.append(load_registry().get(name))
-    others = set(told) - {module.name for module in found}
-    if others:
-        marks = tx.module_marks.pick("source", id=sorted(others), state=ModuleState.READY)
-        found += [read_added(source) for (source,) in marks if source]
-    for module in found:
-        told[module.name] = (module.title, module.about)
+        try:
+            module = load_registry().get(name)
+        except EasemlError:  # no longer installed, or added while easeml ran
+            lacking.append(name)
+        else:
+            told[name] = (module.title, module.about)
+    if lacking:
+        told.update(_added_objectives(tx, lacking))
     return told
+
+
+def _added_objectives(tx: Transaction, names: list[str]) -> dict[str, tuple[str, str]]:
+    """Return title and sentence of those of these objectives that were added."""
+    found: dict[str, tuple[str, str]] = {}
+    for source in tx.module_marks.column("source", id=names, state=ModuleState.READY):
+        module = read_added(source)
+        found[module.name] = (module.title, module.about)
+    return found
 
 
 def objective_source(tx: Transaction, name: str) -> str:
@@ -90,10 +96,8 @@ def objective_source(tx: Transaction, name: str) -> str:
 
     Whose it is was decided when an application named it.
     """
-    mark = tx.module_marks.find(id=name)
-    if mark is None or mark.state != ModuleState.READY:
-        return ""
-    return mark.source
+    mark = tx.module_marks.find(id=name, state=ModuleState.READY)
+    return mark.source if mark else ""
 
 
 def pipeline_of(registry: Registry, candidate: Candidate) -> Pipeline:
@@ -108,4 +112,6 @@ def likely(word: str, known: Iterable[str]) -> str:
     """Return a remedy that names what ``word`` was probably meant to be, or else all that is known."""
     known = sorted(known)
     close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
-    return f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(known)}."
+    if close:
+        return f"Did you mean {' or '.join(close)}?"
+    return f"There are: {', '.join(known)}."

@@ -13,15 +13,17 @@ def optimizer_of(registry: Registry, name: str, tenant_id: str = "") -> Optimize
     """
     registry = registry.seen_by(tenant_id)
     installed = installed_optimizers()
-    if name == "default" or name in installed.by_name:
+    if name in ("default", *installed.by_name):
         return installed.named(name)
     added = {module.name: module for module in registry.of_kind("optimizer")}
-    for module in added.values():
-        if name in registry.archived and name in module.replaces:
-            return optimizer_of(registry, module.name, tenant_id)
-    if name in added and name not in registry.archived:
+    usable = [one for one in added if one not in registry.archived]
+    if name in usable:
         return added[name]
-    known = [*installed.by_name, *(one for one in added if one not in registry.archived)]
+    if name in registry.archived:
+        for newer in added.values():
+            if name in newer.replaces:
+                return optimizer_of(registry, newer.name, tenant_id)
+    known = [*installed.by_name, *usable]
     raise InvalidInput(
         f"There is no optimizer {name!r}.",
         where="optimizer",

@@ -24,22 +24,27 @@ def matching(
 
 def kept_to(match: ModelMatch, rules: Rules) -> ModelMatch:
     """Return a model against schemas; it does not fit where it cannot keep the rules."""
-    chain = [module.name for module in match.transforms]
-    can_be_monotonic = match.module.monotonic and chain == [_CODES]
-    if not match.fits or not rules.monotonic or can_be_monotonic:
+    if not match.fits:
+        return match
+    if not rules.monotonic or _can_be_monotonic(match):
         return match
     return replace(match, fits=False, why_not=NOT_MONOTONIC)
 
 
+def _can_be_monotonic(match: ModelMatch) -> bool:
+    chain = [module.name for module in match.transforms]
+    return match.module.monotonic and chain == [_CODES]
+
+
 def allowed_models(models: list[ModelMatch], rules: Rules) -> list[ModelMatch]:
     """Return the models that fit and that the rules allow."""
-    found = []
-    for match in models:
-        name = match.module.name
-        is_asked_for = rules.models is None or name in rules.models
-        if match.fits and is_asked_for and name not in rules.exclude:
-            found.append(match)
-    return found
+    return [match for match in models if match.fits and _allow(rules, match.module.name)]
+
+
+def _allow(rules: Rules, model: str) -> bool:
+    if model in rules.exclude:
+        return False
+    return rules.models is None or model in rules.models
 
 
 def check_monotonic(rules: Rules, schema_in: Json, schema_out: Json) -> None:
@@ -59,19 +64,24 @@ def check_monotonic(rules: Rules, schema_in: Json, schema_out: Json) -> None:
         )
     columns = {node.get("column", name): node for name, node in schema_in["nodes"].items()}
     for column in rules.monotonic:
-        if column not in columns:
-            raise InvalidInput(
-                f"There is no input column {column!r}.",
-                where="monotonic",
-                remedy=knowledge_base.likely(column, columns),
-            )
-        node = columns[column]
-        if node["type"] != "tensor" or node.get("dim") != [1]:
-            raise InvalidInput(
-                f"The column {column!r} is no number: nothing can rise with it.",
-                where="monotonic",
-                remedy=f"Declare it as one (--set '{column}=number'), or leave the rule out.",
-            )
+        _check_number(column, columns)
+
+
+def _check_number(column: str, columns: dict[str, Json]) -> None:
+    """Raise ``InvalidInput`` unless one of the input columns has this name, and is a number."""
+    if column not in columns:
+        raise InvalidInput(
+            f"There is no input column {column!r}.",
+            where="monotonic",
+            remedy=knowledge_base.likely(column, columns),
+        )
+    node = columns[column]
+    if node["type"] != "tensor" or node.get("dim") != [1]:
+        raise InvalidInput(
+            f"The column {column!r} is no number: nothing can rise with it.",
+            where="monotonic",
+            remedy=f"Declare it as one (--set '{column}=number'), or leave the rule out.",
+        )
 
 
 def _can_rise_and_fall(schema_out: Json) -> bool:
@@ -99,11 +109,19 @@ def with_model(tables: Tables, application: Application, model: str, registry: R
 
     Raises ``InvalidInput`` unless it fits.
     """
+    rules = application.rules
     version = tables.versions.get(application.version_id)
-    matches = {
-        match.module.name: match
-        for match in matching(registry, version.schema_in, version.schema_out, application.rules)
-    }
+    found = matching(registry, version.schema_in, version.schema_out, rules)
+    _check_fits(model, {match.module.name: match for match in found})
+    only = rules.models
+    if only is not None and model not in only:
+        only = [*only, model]
+    exclude = [name for name in rules.exclude if name != model]
+    return replace(rules, models=only, exclude=exclude)
+
+
+def _check_fits(model: str, matches: dict[str, ModelMatch]) -> None:
+    """Raise ``InvalidInput`` unless there is a model of this name, and it fits."""
     if model not in matches:
         raise InvalidInput(
             f"There is no model {model!r}.",
@@ -114,9 +132,3 @@ def with_model(tables: Tables, application: Application, model: str, registry: R
         raise InvalidInput(
             f"The model {model} does not fit: {matches[model].why_not}", where="model"
         )
-    rules = application.rules
-    only = rules.models
-    if only is not None and model not in only:
-        only = [*only, model]
-    exclude = [name for name in rules.exclude if name != model]
-    return replace(rules, models=only, exclude=exclude)

@@ -140,12 +140,14 @@ def default_work(model: Module, rows: int, columns: int) -> Work:
 class _Used:
     """What the result of a task says of its time, in seconds: see ``TaskResult``."""
 
-    processor: float = 0.0
-    waited: float = 0.0
+    processor: float
+    waited: float
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> "_Used":
-        return cls(result.get("processor") or 0.0, result.get("waited") or 0.0)
+        processor = result.get("processor") or 0.0
+        waited = result.get("waited") or 0.0
+        return cls(processor, waited)
 
 
 def cost_belief(registry: Registry, trials: Sequence[Trial]) -> CostBelief:
@@ -171,8 +173,9 @@ def own_seconds(task: Task) -> float:
 def classes_of(version: DatasetVersion) -> int:
     """Return how many classes the target of a declared version has; 0 for a number."""
     for column in version.columns:
-        if column["role"] == "target" and column["type"] == "category":
-            return len(column.get("classes") or ())
+        is_category = column["type"] == "category"
+        if is_category and column["role"] == "target":
+            return len(column.get("classes", ()))
     return 0
 
 
@@ -187,14 +190,17 @@ def width(columns: Sequence[Mapping[str, Any]]) -> int:
     One for each plain input column, more for a picture and the like.
     """
     inputs = [column for column in columns if column["role"] == "input"]
-    return max(1, sum(_numbers(column.get("content") or {}) for column in inputs))
+    return max(1, sum(map(_numbers, inputs)))
 
 
-def _numbers(content: Mapping[str, Any]) -> int:
+def _numbers(column: Mapping[str, Any]) -> int:
+    content = column.get("content")
     if not content:
         return 1
     sizes = [size for size in content.get("dim", ()) if isinstance(size, int)]
-    return min(_MOST_NUMBERS, prod(sizes)) if sizes else _SOME_NUMBERS
+    if not sizes:
+        return _SOME_NUMBERS
+    return min(_MOST_NUMBERS, prod(sizes))
 
 
 def _by_id(rows, ids: Sequence[str]) -> dict:

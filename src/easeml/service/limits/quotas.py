@@ -85,7 +85,9 @@ def set_defaults(store: Store, caller: Caller, wish: TenantLimits) -> TenantLimi
 def of_new_tenants(tx: Transaction) -> shapes.TenantLimits:
     """Return what a tenant that is made now may use."""
     found = tx.kept_settings.find(id=_DEFAULTS)
-    return BUILT_IN if found is None else shapes.TenantLimits.from_json(json.loads(found.value))
+    if found is None:
+        return BUILT_IN
+    return shapes.TenantLimits.from_json(json.loads(found.value))
 
 
 def shown(limits: shapes.TenantLimits) -> TenantLimits:
@@ -155,7 +157,10 @@ def too_long(left: int) -> OverStorage:
 def check_applications(tx: Transaction, tenant_id: str) -> None:
     """Raise ``OverQuota`` if a tenant may declare no further application."""
     most = tx.tenants.hold(tenant_id).limits.applications
-    if most is not None and tx.scoped(tenant_id).applications.count(deleted=None) >= most:
+    if most is None:
+        return
+    declared = tx.scoped(tenant_id).applications.count(deleted=None)
+    if declared >= most:
         raise OverQuota(
             f"You may have {most} applications, and have them.", remedy=ASK, where="applications"
         )

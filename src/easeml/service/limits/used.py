@@ -2,9 +2,10 @@
 
 from calendar import monthrange
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from easeml.store import Transaction, day_of
 from easeml.store.shapes import TenantLimits
@@ -23,45 +24,44 @@ def exhausted(tx: Transaction, limits: Mapping[str, TenantLimits]) -> dict[str, 
 
     ``limits``: what each may use. At most two statements for any number of tenants.
     """
-    most_bytes = {}
-    most_seconds = {}
-    for id, own in limits.items():
-        if own.storage is not None:
-            most_bytes[id] = own.storage
-        if own.month_seconds is not None:
-            most_seconds[id] = own.month_seconds
+    return {**_out_of_storage(tx, limits), **_out_of_time(tx, limits)}
 
+
+def _out_of_storage(tx: Transaction, limits: Mapping[str, TenantLimits]) -> dict[str, Exhausted]:
+    most = {id: own.storage for id, own in limits.items() if own.storage is not None}
+    kept = stored(tx, most)
     found = {}
-    bytes_kept = stored(tx, most_bytes)
-    for id, most in most_bytes.items():
-        if bytes_kept[id] >= most:
-            found[id] = Exhausted(full(bytes_kept[id], most))
-    seconds = month_seconds(tx, most_seconds)
-    for id, most in most_seconds.items():
-        if seconds[id] >= most:
-            found[id] = _month_is_over(tx.now(), seconds[id], most)
+    for id, limit in most.items():
+        if kept[id] >= limit:
+            found[id] = Exhausted(full(kept[id], limit))
+    return found
+
+
+def _out_of_time(tx: Transaction, limits: Mapping[str, TenantLimits]) -> dict[str, Exhausted]:
+    most = {id: own.month_seconds for id, own in limits.items() if own.month_seconds is not None}
+    spent = month_seconds(tx, most)
+    found = {}
+    for id, limit in most.items():
+        if spent[id] >= limit:
+            found[id] = _month_is_over(tx.now(), spent[id], limit)
     return found
 
 
 def month_seconds(tx: Transaction, tenant_ids: Collection[str]) -> Counter[str]:
     """Return the device seconds that tenants have used in this calendar month (UTC), by id."""
-    spent: Counter[str] = Counter()
-    if tenant_ids:
-        rows = tx.unscoped().usage
-        days = days_of_month(tx.now())
-        for id, seconds in rows.pick("tenant_id", "seconds", tenant_id=[*tenant_ids], day=days):
-            spent[id] += seconds
-    return spent
+    if not tenant_ids:
+        return Counter()
+    rows = tx.unscoped().usage
+    days = days_of_month(tx.now())
+    return _sums(rows.pick("tenant_id", "seconds", tenant_id=[*tenant_ids], day=days))
 
 
 def stored(tx: Transaction, tenant_ids: Collection[str]) -> Counter[str]:
     """Return the bytes that tenants store, by id."""
-    kept: Counter[str] = Counter()
-    if tenant_ids:
-        rows = tx.unscoped().artefacts
-        for id, size in rows.pick("tenant_id", "size", tenant_id=[*tenant_ids]):
-            kept[id] += size
-    return kept
+    if not tenant_ids:
+        return Counter()
+    rows = tx.unscoped().artefacts
+    return _sums(rows.pick("tenant_id", "size", tenant_id=[*tenant_ids]))
 
 
 def full(used: int, most: int) -> str:
@@ -87,6 +87,14 @@ def next_month(now: float) -> float:
     last = date.fromisoformat(days_of_month(now)[-1])
     first = last + timedelta(days=1)
     return datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()
+
+
+def _sums(pairs: Iterable[tuple[Any, ...]]) -> Counter[str]:
+    """Return the sum of the amounts of each tenant, given as pairs of an id and an amount."""
+    found: Counter[str] = Counter()
+    for id, amount in pairs:
+        found[id] += amount
+    return found
 
 
 def _month_is_over(now: float, seconds: float, most: float) -> Exhausted:

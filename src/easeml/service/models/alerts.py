@@ -22,12 +22,12 @@ def note(tx: Transaction, task: Task, answered: dict[str, Any]) -> None:
     if told.tool != TOOL:
         return
     verdict = answered.get("verdict", "")
-    is_open = _is_open(tx, task.tenant_id, told.application_id)
+    is_alert = verdict == _VERDICT
+    if verdict == CANNOT_TELL or is_alert == _is_open(tx, task.tenant_id, told.application_id):
+        return
     data = {"reason": answered.get("advice", ""), "model_id": told.model_id}
-    if verdict == _VERDICT and not is_open:
-        tx.events.append(ALERT, told.application_id, data, task.tenant_id)
-    if is_open and verdict not in (_VERDICT, CANNOT_TELL):
-        tx.events.append(OVER, told.application_id, data, task.tenant_id)
+    kind = ALERT if is_alert else OVER
+    tx.events.append(kind, told.application_id, data, task.tenant_id)
 
 
 def _is_open(tx: Transaction, tenant_id: str, application_id: str) -> bool:

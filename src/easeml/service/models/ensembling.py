@@ -9,6 +9,7 @@ What is put together is promoted, rescored and fitted again as any other model. 
 its members, so it needs none of them.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -63,10 +64,7 @@ def request(tx: Transaction, job: Job) -> Task | None:
     single = [model for model in models if model.candidate_id]
     single = model_limits.keeping(tables, application, single)
     asked = _asked(tables, job)
-    least = _LEAST if job.state == JobState.RESTING else _WHILE_RUNNING
-    before = max((Asked.from_json(task.payload).trained for task in asked), default=0)
-    due = before + 1 if job.state == JobState.RESTING else 2 * before
-    if len(single) < max(least, due) or is_under_way(tables, job):
+    if len(single) < _due_from(job, asked) or is_under_way(tables, job):
         return None
     if knowledge_base.objective_source(tx, application.objective):
         return None  # choosing weights asks for the measure a thousand times: too slow of a program
@@ -89,6 +87,14 @@ def request(tx: Transaction, job: Job) -> Task | None:
         measures=application.rules.measures,
         seed=version.operation.seed,
     )
+
+
+def _due_from(job: Job, asked: list[Task]) -> int:
+    """Return from how many models on the next ensemble is due, after those that were asked for."""
+    before = max((Asked.from_json(task.payload).trained for task in asked), default=0)
+    if job.state == JobState.RESTING:
+        return max(_LEAST, before + 1)
+    return max(_WHILE_RUNNING, 2 * before)
 
 
 def is_under_way(tables: Tables, job: Job) -> bool:
@@ -132,27 +138,31 @@ def _asked(tables: Tables, job: Job) -> list[Task]:
 
 
 def _members(tables: Tables, models: list[TrainedModel]) -> list[dict[str, object]]:
-    """Return the models that may be members: the best of each module, then the best of the others."""
-    models = sorted(models, key=lambda model: -model.quality)
-    modules = dict(tables.candidates.pick("id", "model", id=[one.candidate_id for one in models]))
-    first: list[TrainedModel] = []
-    others: list[TrainedModel] = []
-    taken: dict[str, int] = {}
-    for model in models:
-        module = modules[model.candidate_id]
-        taken[module] = taken.get(module, 0) + 1
-        group = first if taken[module] <= _OF_ONE_MODULE else others
-        group.append(model)
-    chosen = (first + others)[:_MOST]
-    tasks = tables.tasks.list(id=[model.task_id for model in chosen], limit=None)
-    latencies = {task.id: Measured.from_json(task.result).latency or 0.0 for task in tasks}
+    """Return the models that may be members, with what a task is told of each."""
+    chosen = _best_of_each_module(tables, models)[:_MOST]
+    results = dict(tables.tasks.pick("id", "result", id=[model.task_id for model in chosen]))
     sizes = dict(tables.artefacts.pick("digest", "size", digest=[one.artefact for one in chosen]))
-    return [
-        {
+    members: list[dict[str, object]] = []
+    for model in chosen:
+        member = {
             "model_id": model.id,
             "name": model.name,
-            "latency": latencies[model.task_id],
+            "latency": Measured.from_json(results[model.task_id]).latency or 0.0,
             "size": sizes.get(model.artefact, 0),
         }
-        for model in chosen
-    ]
+        members.append(member)
+    return members
+
+
+def _best_of_each_module(tables: Tables, models: list[TrainedModel]) -> list[TrainedModel]:
+    """Return models in the order in which they may join: first the best few of each module."""
+    modules = dict(tables.candidates.pick("id", "model", id=[one.candidate_id for one in models]))
+    taken: Counter[str] = Counter()
+    first: list[TrainedModel] = []
+    others: list[TrainedModel] = []
+    for model in sorted(models, key=lambda model: -model.quality):
+        module = modules[model.candidate_id]
+        taken[module] += 1
+        group = first if taken[module] <= _OF_ONE_MODULE else others
+        group.append(model)
+    return first + others

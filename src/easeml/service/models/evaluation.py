@@ -26,9 +26,7 @@ def of_model(store: Store, model: TrainedModel | None) -> TaskReport:
     """Return how a model does on validation rows; nothing where none was trained."""
     found = None
     if model is not None and model.evaluation:
-        content = read_plain(
-            store.artefacts.path(model.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION
-        )
-        found = Evaluation.model_validate_json(content)
+        path = store.artefacts.path(model.tenant_id, model.evaluation)
+        found = Evaluation.model_validate_json(read_plain(path, 0, _LARGEST_EVALUATION))
     titles = {one.name: one.title for one in load_registry().of_kind("objective")}
     return TaskReport(evaluation=found, objectives=titles)

@@ -172,11 +172,12 @@ def _refuse_while_test_rows_are_read(tables: Tables, application: Application) -
     """Refuse a gate while somebody reads test rows whose answer it would have to count."""
     from easeml.lifecycle.tool import tool_named
 
-    tests = requests.under_way(tables, kept.KIND, application.id)
-    asked = requests.under_way(tables, tools.KIND, application.version_id)
-    names = [tools.Told.from_json(task.payload).tool for task in asked]
-    is_read = any("test" in tool_named(name).needs for name in names)
-    if tests or is_read:
+    reading = requests.under_way(tables, kept.KIND, application.id)
+    for task in requests.under_way(tables, tools.KIND, application.version_id):
+        tool = tool_named(tools.Told.from_json(task.payload).tool)
+        if "test" in tool.needs:
+            reading.append(task)
+    if reading:
         raise Conflict(
             "The test rows are being read.", where=application.id, remedy="Try again in a moment."
         )

@@ -43,17 +43,26 @@ def hold(tx: Transaction, application: Application, model: TrainedModel) -> Held
         return None
     if not application.live_model_id and kept.compares_models(gate):
         return None
-    if requests.under_way(tables, kept.KIND, application.id):
+    if not _may_be_tested(tables, application, gate, model):
         return Held()
-    job = tables.jobs.get(model.job_id)
-    if was_decided(tables, application, gate, model) or not _is_due(tables, job):
-        return Held()
-    if kept.ledger_of(gate).is_exhausted:
-        from easeml.lifecycle import gates
+    from easeml.lifecycle import gates
 
-        return Held(gates.worn_out(kept.ledger_of(gate)))
+    ledger = kept.ledger_of(gate)
+    if ledger.is_exhausted:
+        return Held(gates.worn_out(ledger))
     _request(tx, application, gate, model)
     return Held()
+
+
+def _may_be_tested(
+    tables: Tables, application: Application, gate: Gate, model: TrainedModel
+) -> bool:
+    """Tell whether a gate should test a model now: it is free, has not decided, and it is time."""
+    if requests.under_way(tables, kept.KIND, application.id):
+        return False
+    if was_decided(tables, application, gate, model):
+        return False
+    return _is_due(tables, tables.jobs.get(model.job_id))
 
 
 def was_decided(tables: Tables, application: Application, gate: Gate, model: TrainedModel) -> bool:

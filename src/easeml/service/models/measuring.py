@@ -9,8 +9,8 @@ from easeml.modules import Module, Registry
 from easeml.schema import Schema
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
-from easeml.store import Transaction
-from easeml.store.records import Application, Json, Task
+from easeml.store import Tables, Transaction
+from easeml.store.records import Application, DatasetVersion, Job, Json, Task, TrainedModel
 from easeml.store.shapes import Shape
 
 from .measured import Measured
@@ -31,29 +31,44 @@ def request(tx: Transaction, registry: Registry, objective: Module) -> None:
 
     Those of a tenant alone where the objective is private to it.
     """
-    assert objective.schema_in is not None  # parse() has checked it
     owner = registry.private.get(objective.name)
     for application in tx.unscoped().applications.list(limit=None):
-        if owner not in (None, application.tenant_id):
-            continue
-        tables = tx.scoped(application.tenant_id)
-        job = jobs.current(tables, application.id)
-        version = tables.versions.get(application.version_id)
-        if job is None or not version.schema_out:
-            continue
-        if objective.schema_in.why_not(Schema.from_json(version.schema_out)):
-            continue
-        models = tables.models.list(job_id=job.id, error="", newest_first=True, limit=_MOST_MODELS)
-        if models:
-            requests.request(
-                tx,
-                application.tenant_id,
-                KIND,
-                application.id,
-                job_id=job.id,
-                objective=objective.name,
-                models=[model.id for model in models],
-            )
+        if owner in (None, application.tenant_id):
+            _request(tx, application, objective)
+
+
+def _request(tx: Transaction, application: Application, objective: Module) -> None:
+    """Have the newest models of an application measured by an objective, if it fits."""
+    tables = tx.scoped(application.tenant_id)
+    job = jobs.current(tables, application.id)
+    if job is None:
+        return
+    version = tables.versions.get(application.version_id)
+    if not _fits(objective, version):
+        return
+    models = _newest_models(tables, job)
+    if models:
+        requests.request(
+            tx,
+            application.tenant_id,
+            KIND,
+            application.id,
+            job_id=job.id,
+            objective=objective.name,
+            models=[model.id for model in models],
+        )
+
+
+def _fits(objective: Module, version: DatasetVersion) -> bool:
+    """Tell whether an objective measures what is predicted from a version of data."""
+    assert objective.schema_in is not None  # parse() has checked it
+    if not version.schema_out:
+        return False
+    return not objective.schema_in.why_not(Schema.from_json(version.schema_out))
+
+
+def _newest_models(tables: Tables, job: Job) -> list[TrainedModel]:
+    return tables.models.list(job_id=job.id, error="", newest_first=True, limit=_MOST_MODELS)
 
 
 def ask(tx: Transaction, application: Application, names: list[str]) -> Task | None:
@@ -65,16 +80,14 @@ def ask(tx: Transaction, application: Application, names: list[str]) -> Task | N
     job = jobs.current(tables, application.id)
     if job is None or not names:
         return None
-    models = tables.models.list(job_id=job.id, error="", newest_first=True, limit=_MOST_MODELS)
-    tasks = dict(tables.tasks.pick("id", "result", id=[model.task_id for model in models]))
-    lacking: list[str] = []
-    wanted: set[str] = set()
+    models = _newest_models(tables, job)
+    results = dict(tables.tasks.pick("id", "result", id=[model.task_id for model in models]))
+    lacking: dict[str, set[str]] = {}
     for model in models:
-        known = {**Measured.from_json(tasks[model.task_id]).measures, **model.measures}
-        unknown = [name for name in names if name not in known]
+        by_training = Measured.from_json(results[model.task_id]).measures
+        unknown = set(names).difference(by_training, model.measures)
         if unknown:
-            lacking.append(model.id)
-            wanted.update(unknown)
+            lacking[model.id] = unknown
     if not lacking:
         return None
     return requests.request(
@@ -84,8 +97,8 @@ def ask(tx: Transaction, application: Application, names: list[str]) -> Task | N
         application.id,
         job_id=job.id,
         objective=application.objective,
-        models=lacking,
-        measures=sorted(wanted),
+        models=list(lacking),
+        measures=sorted(set().union(*lacking.values())),
     )
 
 
@@ -96,7 +109,7 @@ def catch_up(tx: Transaction, task: Task) -> None:
     application = tables.applications.get(job.application_id)
     wanted = application.rules.measures
     told = Told.from_json(task.payload).measures
-    is_lacking = any(name not in told for name in wanted)
+    is_lacking = not set(wanted).issubset(told)
     if is_lacking and not requests.under_way(tables, KIND, application.id):
         ask(tx, application, wanted)
 

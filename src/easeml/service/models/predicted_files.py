@@ -101,11 +101,10 @@ def fetch(store: Store, caller: Caller, task_id: str, folder: Path) -> Path:
         if task.spec_kind != KIND:
             raise Conflict("The task predicts no file.", where=task_id)
         model = tables.models.get(task.subject)
-        found = tables.reports.list(kind=KIND, subject=model.application_id, limit=None)
-    for report in found:
-        predicted = Predicted.from_json(report.value)
-        if predicted.task_id == task_id:
-            return store.artefacts.fetch(caller.tenant_id, predicted.artefact, folder / "rows")
+        found = _reports_of(tables, model.application_id, task_id)
+    if found:
+        predicted = Predicted.from_json(found[0].value)
+        return store.artefacts.fetch(caller.tenant_id, predicted.artefact, folder / "rows")
     if task.state == TaskState.DONE:
         raise Conflict(
             "The predictions of this task are not kept any more.",
@@ -123,7 +122,11 @@ def forget(tx: Transaction, tables: Tables, application_id: str, task_id: str) -
     if task is None or task.spec_kind != KIND:
         return
     tables.tasks.update(task_id, payload={**task.payload, "source": ""})
-    for report in tables.reports.list(kind=KIND, subject=application_id, limit=None):
-        predicted = Predicted.from_json(report.value)
-        if predicted.task_id == task_id:
-            tables.reports.forget(tx.now() + 1.0, id=report.id)
+    for report in _reports_of(tables, application_id, task_id):
+        tables.reports.forget(tx.now() + 1.0, id=report.id)
+
+
+def _reports_of(tables: Tables, application_id: str, task_id: str) -> list[Report]:
+    """Return what a task predicted of an application's file; nothing where it is forgotten."""
+    found = tables.reports.list(kind=KIND, subject=application_id, limit=None)
+    return [report for report in found if Predicted.from_json(report.value).task_id == task_id]

@@ -46,17 +46,8 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
         return None
     if rescoring.request(tx, application):
         return None
-    model = best_model(tables, application)
-    before = None
-    if not _live_breaks_rules(tables, application):
-        before = rescoring.live_quality(tables, application)
-    if (
-        model is None
-        or model.id == application.live_model_id
-        or (before is not None and model.standing <= before)
-    ):
-        return None
-    if _waits_for_rollout(tables, application, model):
+    model = _better_model(tables, application)
+    if model is None or _waits_for_rollout(tables, application, model):
         return None
     held = gating.hold(tx, application, model)
     if held is None:
@@ -65,6 +56,19 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
     if held.refusal:
         refuse(tx, application, model, held.refusal)
     return None
+
+
+def _better_model(tables: Tables, application: Application) -> TrainedModel | None:
+    """Return the best model if it may replace the one that serves; None if that one is as good."""
+    model = best_model(tables, application)
+    if model is None or model.id == application.live_model_id:
+        return None
+    if _live_breaks_rules(tables, application):
+        return model
+    before = rescoring.live_quality(tables, application)
+    if before is not None and model.standing <= before:
+        return None
+    return model
 
 
 def let_serve(
@@ -123,8 +127,9 @@ def _waits_for_rollout(tables: Tables, application: Application, model: TrainedM
         return True
     if kept_rollouts.rule_of(tables, application).way == RolloutWay.AT_ONCE:
         return False
-    job = tables.jobs.get(model.job_id)
-    return job.state in SEARCHING_JOBS or kept_rollouts.was_tried(tables, application, model)
+    if tables.jobs.get(model.job_id).state in SEARCHING_JOBS:
+        return True
+    return kept_rollouts.was_tried(tables, application, model)
 
 
 def _why_better(tables: Tables, application: Application, model: TrainedModel) -> str:
@@ -179,11 +184,7 @@ def make_live(
         tx.events.append("application.first-model", application.id, data, application.tenant_id)
     event = "promotion.refitted" if kind == PromotionKind.REFIT else "promotion.live"
     tx.events.append(event, application.id, data, application.tenant_id)
-    if kept.active(tables, application.id) is None:
-        is_chosen = kind != PromotionKind.BETTER
-        read = test_quality.request_test_quality if is_chosen else test_quality.request_soon
-        read(tx, model)
-    importance.request(tx, model)
+    _look_closer(tx, application, model, soon_replaced=kind == PromotionKind.BETTER)
     return promotion
 
 
@@ -198,7 +199,20 @@ def look_at_the_end(tx: Transaction, job: Job) -> None:
     model = tables.models.get(application.live_model_id)
     if model.job_id != job.id:
         return
-    if kept.active(tables, application.id) is None:
+    _look_closer(tx, application, model, soon_replaced=False)
+
+
+def _look_closer(
+    tx: Transaction, application: Application, model: TrainedModel, *, soon_replaced: bool
+) -> None:
+    """Have the test quality of a model read, unless a gate needs the test rows; weigh its columns.
+
+    Where it may be ``soon_replaced``, only as far as there is time beside the search.
+    """
+    is_gated = kept.active(tx.scoped(application.tenant_id), application.id) is not None
+    if not is_gated and soon_replaced:
+        test_quality.request_soon(tx, model)
+    elif not is_gated:
         test_quality.request_test_quality(tx, model)
     importance.request(tx, model)
 
@@ -264,14 +278,18 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
         raise Conflict("There is no live model to pin yet.", where=application.id)
     tables.applications.update(application.id, pinned=pinned)
     live = tables.models.get(application.live_model_id)
-    rollout = kept_rollouts.running(tables, application.id)
-    if pinned and rollout is not None:
-        kept_rollouts.end(tx, rollout, RolloutState.STOPPED, "What serves was pinned by a user.")
-    reason = "pinned by a user" if pinned else "no longer pinned"
-    promotion = _record(tables, application, live, PromotionKind.PIN, reason)
-    if not pinned:
-        consider(tx, application.id)
+    if pinned:
+        _stop_rollout(tx, application)
+        return _record(tables, application, live, PromotionKind.PIN, "pinned by a user")
+    promotion = _record(tables, application, live, PromotionKind.PIN, "no longer pinned")
+    consider(tx, application.id)
     return promotion
+
+
+def _stop_rollout(tx: Transaction, application: Application) -> None:
+    rollout = kept_rollouts.running(tx.scoped(application.tenant_id), application.id)
+    if rollout is not None:
+        kept_rollouts.end(tx, rollout, RolloutState.STOPPED, "What serves was pinned by a user.")
 
 
 def best_model(tables: Tables, application: Application) -> TrainedModel | None:
@@ -296,21 +314,22 @@ def _previous(tables: Tables, application: Application) -> str:
 
     Repeated rollbacks therefore go further back.
     """
-    for kind in (
-        PromotionKind.BETTER,
-        PromotionKind.ROLLBACK,
-    ):  # a model that never was the best can only have been asked for
-        first = tables.promotions.find(
-            application_id=application.id,
-            model_id=application.live_model_id,
-            state=PromotionState.LIVE,
-            kind=kind,
-        )
-        if first is not None:
-            if first.previous_model_id:
-                return first.previous_model_id
-            break
-    raise Conflict("No other model was live before this one.", where=application.id)
+    first = _first_time(tables, application, PromotionKind.BETTER)
+    if first is None:  # a model that never was the best can only have been asked for
+        first = _first_time(tables, application, PromotionKind.ROLLBACK)
+    if first is None or not first.previous_model_id:
+        raise Conflict("No other model was live before this one.", where=application.id)
+    return first.previous_model_id
+
+
+def _first_time(tables: Tables, application: Application, kind: PromotionKind) -> Promotion | None:
+    """Return the promotion of a kind by which the live model first went live."""
+    return tables.promotions.find(
+        application_id=application.id,
+        model_id=application.live_model_id,
+        state=PromotionState.LIVE,
+        kind=kind,
+    )
 
 
 def _record(

@@ -36,7 +36,9 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     application has a gate, or rolls models out, what was tested is what serves.
     """
     tables = tx.scoped(job.tenant_id)
-    if job.state != JobState.RESTING or ensembling.is_under_way(tables, job):
+    if job.state != JobState.RESTING:
+        return None
+    if ensembling.is_under_way(tables, job):
         return None
     application = tables.applications.get(job.application_id)
     if not application.live_model_id or application.pinned:
@@ -44,10 +46,8 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     if _serves_as_tested(tables, application):
         return None
     model = tables.models.get(application.live_model_id)
-    if model.job_id != job.id or _was_asked_for(tables, model):
+    if model.job_id != job.id or not _may_be_fitted(tables, model):
         return None
-    if importing.is_imported(tables, model):
-        return None  # it was trained elsewhere
     version = tables.versions.get(job.version_id)
     return requests.request(
         tx,
@@ -95,9 +95,12 @@ def _serves_as_tested(tables: Tables, application: Application) -> bool:
     return kept_rollouts.rule_of(tables, application).way != RolloutWay.AT_ONCE
 
 
-def _was_asked_for(tables: Tables, model: TrainedModel) -> bool:
+def _may_be_fitted(tables: Tables, model: TrainedModel) -> bool:
+    """Tell whether a model was trained here, and it was not asked yet to fit it again."""
+    if importing.is_imported(tables, model):
+        return False
     tasks = tables.tasks.list(subject=model.id, limit=None)
-    return any(task.spec_kind == KIND for task in tasks)
+    return all(task.spec_kind != KIND for task in tasks)
 
 
 def _members(tables: Tables, registry: Registry, model: TrainedModel) -> list[WeightedPipeline]:

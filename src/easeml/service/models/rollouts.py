@@ -104,8 +104,8 @@ def show(tables: Tables, application: Application) -> Rollouts:
     found = tables.rollouts.list(
         application_id=application.id, newest_first=True, limit=_MOST_SHOWN
     )
-    ids = [id for one in found for id in (one.model_id, one.against_id)]
-    names = dict(tables.models.pick("id", "name", id=ids)) if ids else {}
+    ids = {one.model_id for one in found} | {one.against_id for one in found}
+    names = dict(tables.models.pick("id", "name", id=sorted(ids)))
     shown = [_show(one, names) for one in found]
     log = tables.request_logs.find(id=application.id)
     return Rollouts(
@@ -164,7 +164,8 @@ def _show(rollout: records.Rollout, names: dict[str, str]) -> Rollout:
 def _rule_for(tables: Tables, application: Application, way: RolloutWay | None) -> RolloutRule:
     """Return the rule of an application, with another way where one is asked for."""
     rule = kept.rule_of(tables, application)
-    way = way or (RolloutWay.SHARE if rule.way == RolloutWay.AT_ONCE else rule.way)
+    usual = RolloutWay.SHARE if rule.way == RolloutWay.AT_ONCE else rule.way
+    way = way or usual
     if way == RolloutWay.AT_ONCE:
         raise Conflict(
             "A model that serves at once is not rolled out.",

@@ -1,8 +1,10 @@
 """Watching what serves: the rows of production are put to the tool ``monitor``, batch by batch."""
 
 import math
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from easeml.contract import reports as answers
 from easeml.contract.states import TaskGroup
@@ -14,7 +16,7 @@ from easeml.service.advice import tools
 from easeml.service.production import feedback, labelled_rows
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests, task_views
-from easeml.store import Store, Tables
+from easeml.store import Store, Tables, records
 from easeml.store.records import Application, ProductionRow, Report
 from easeml.store.shapes import Shape
 
@@ -69,7 +71,7 @@ def look(store: Store, caller: Caller, application_id: str) -> Task:
             before=before.id if before else "",
         )
         for under_way in requests.under_way(tables, tools.KIND, version.id):
-            if tools.Told.from_json(under_way.payload).tool == TOOL:
+            if tools.asks(under_way, TOOL):
                 return task_views.show_all(tables, [under_way])[0]
         task = tools.request(tx, application, version, question)
         return task_views.show_all(tables, [task])[0]
@@ -202,10 +204,11 @@ def _drift(tables: list[answers.ReportTable]) -> dict[str, Drift]:
 def _newest(tables: Tables, application: Application, *, with_state: bool = False) -> Report | None:
     """Return the newest look at the model that serves."""
     found = tables.reports.list(kind=TOOL, subject=application.id, newest_first=True, limit=None)
-    for one in found:
-        answered = tools.Answered.from_json(one.value)
-        if answered.model_id == application.live_model_id and (answered.state or not with_state):
-            return one
+    for report in found:
+        answered = tools.Answered.from_json(report.value)
+        is_usable = bool(answered.state) or not with_state
+        if is_usable and answered.model_id == application.live_model_id:
+            return report
     return None
 
 
@@ -235,12 +238,17 @@ def _number_since(tables: Tables, application: Application) -> int:
 def _last_look(tables: Tables, application: Application) -> float:
     """Return when a look at the model that serves was last asked for, 0 for never."""
     ids = tables.versions.column("id", dataset_id=application.dataset_id)
-    last = 0.0
-    for task in tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None):
-        told = Looked.from_json(task.payload) if task.spec_kind == tools.KIND else Looked()
-        if told.newer_artefact and told.model_id == application.live_model_id:
-            last = max(last, task.created)
-    return last
+    tasks = tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None)
+    looks = [task.created for task in tasks if _looks_at(task, application.live_model_id)]
+    return max(looks, default=0.0)
+
+
+def _looks_at(task: records.Task, model_id: str) -> bool:
+    """Tell whether a task looks at what a model answered in production."""
+    if task.spec_kind != tools.KIND:
+        return False
+    told = Looked.from_json(task.payload)
+    return bool(told.newer_artefact) and told.model_id == model_id
 
 
 def _labelled(tables: Tables, application: Application) -> Labelled | None:
@@ -249,29 +257,32 @@ def _labelled(tables: Tables, application: Application) -> Labelled | None:
     None without any. A month that goes badly is not hidden behind the years before it.
     Wilson's interval (JASA 22, 1927). Numbers are never exactly right: for them it is None.
     """
+    newest = list(islice(_were_right(tables, application), _MOST_LABELLED))
+    if not newest:
+        return None
+    right, rows = sum(newest), len(newest)
+    low, high = _wilson(right, rows)
+    return Labelled(rows=rows, quality=right / rows, low=low, high=high)
+
+
+def _were_right(tables: Tables, application: Application) -> Iterator[bool]:
+    """Tell of each row whose true class came whether the model that serves was right, newest first."""
     from easeml.lifecycle.labels import class_name
 
     truths = feedback.truths(tables, application.id)
     if not truths:
-        return None
-    right, rows = 0, 0
-    for row in tables.production_rows.list(
+        return
+    rows = tables.production_rows.list(
         application_id=application.id,
         model_id=application.live_model_id,
         newest_first=True,
         limit=None,
-    ):
+    )
+    for row in rows:
         truth, said = labelled_rows.truth_of(row, truths), row.answer["prediction"]
-        if truth is None or isinstance(said, float):
-            continue
-        rows += 1
-        right += class_name(truth) == class_name(said)
-        if rows == _MOST_LABELLED:
-            break
-    if not rows:
-        return None
-    low, high = _wilson(right, rows)
-    return Labelled(rows=rows, quality=right / rows, low=low, high=high)
+        is_class = not isinstance(said, float)
+        if is_class and truth is not None:
+            yield class_name(truth) == class_name(said)
 
 
 def _wilson(right: int, rows: int) -> tuple[float, float]:

@@ -2,25 +2,27 @@
 
 import inspect
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from math import isfinite
 from statistics import median
 
 from easeml.contract import knowledge as contract
 from easeml.contract.states import ModuleState, TaskGroup, TaskState
 from easeml.errors import InvalidInput
-from easeml.modules import Module, Registry
-from easeml.modules.scale import scale_of, why_no_measure
+from easeml.modules import Accepts, Module, Registry
+from easeml.modules.scale import Scale, scale_of, why_no_measure
 from easeml.search.optimizers import installed_optimizers
 from easeml.search.policies import installed_policies
 from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.trials import Trial, finished_trials
-from easeml.service.modules import adding, faults
+from easeml.service.modules import adding, faults, taking_up
 from easeml.store import Store, Tables, Transaction
-from easeml.store.records import ModuleMark
+from easeml.store.records import Json
 from easeml.version import __version__
 
 _KINDS = ("model", "transform", "objective", "optimizer")
+_MOST_FAILURES = 500
 
 
 def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
@@ -30,31 +32,25 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
     """
     with store.read() as tx:
         registry = _seen(tx, caller)
-        records = _records(tx)
         own = registry.seen_by(caller.tenant_id)
-        fits = _fits(tx.scoped(caller.tenant_id), own)
-        faulty = faults.known(tx, caller)
-        arriving = adding.arriving(tx, caller)
-    newer = _newer(registry)
-    modules = [module for kind in _KINDS for module in registry.of_kind(kind)]
-    shown = [
-        _show(
-            module,
-            records.get(module.name),
-            fits[module.name],
+        known = _Known(
             registry,
-            faulty.get(module.name, ""),
-            newer.get(module.name, ""),
+            records=_records(tx),
+            fits=_fits(tx.scoped(caller.tenant_id), own),
+            faults=faults.known(tx, caller),
+            newer=_newer(registry),
         )
-        for module in modules
-    ]
+        arriving = adding.arriving(tx, caller)
+    modules: list[contract.Module] = []
+    for kind in _KINDS:
+        modules += map(known.show, registry.of_kind(kind))
     problems = [
         *registry.problems,
         *installed_optimizers().problems,
         *installed_policies().problems,
     ]
     return contract.KnowledgeBase(
-        modules=[*shown, *_optimizers()], arriving=arriving, problems=problems
+        modules=[*modules, *_optimizers()], arriving=arriving, problems=problems
     )
 
 
@@ -75,14 +71,11 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
     """
     with store.write() as tx:
         mark = tx.module_marks.find(id=name)
-        if not adding.owns(caller, mark):
-            caller.require_provider()
+        adding.require_owner(caller, mark)
         has_failed = mark is not None and mark.state == ModuleState.FAILED
-        if not has_failed and not _can_be_archived(knowledge_base.current(tx).get(name)):
-            raise InvalidInput("Only models and added modules can be archived.", where=name)
-        if mark is None:
-            tx.module_marks.add(ModuleMark(name))
-        tx.module_marks.update(name, archived=archived)
+        if not has_failed:
+            _check_can_be_archived(knowledge_base.current(tx).get(name))
+        taking_up.mark(tx, name, archived=archived)
         if not archived and not has_failed:
             tx.module_marks.update(name, error="")  # another trial, whatever it did wrong before
         kind = "module.archived" if archived else "module.restored"
@@ -90,9 +83,10 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
     return get(store, caller)
 
 
-def _can_be_archived(module: Module) -> bool:
-    """Tell whether a module is a model, or was added: others do without what is installed."""
-    return module.kind == "model" or bool(module.source)
+def _check_can_be_archived(module: Module) -> None:
+    """Raise ``InvalidInput`` for what is installed and others cannot do without."""
+    if module.kind != "model" and not module.source:
+        raise InvalidInput("Only models and added modules can be archived.", where=module.name)
 
 
 def share(store: Store, caller: Caller, name: str) -> contract.KnowledgeBase:
@@ -123,18 +117,18 @@ def _optimizers() -> list[contract.Module]:
 
     It is installed, and the provider chooses one in the settings.
     """
-    found = installed_optimizers().by_name
-    titles = {name: name.upper() if len(name) == 3 else name.capitalize() for name in found}
-    return [
-        contract.Module(
+    shown = []
+    for name, optimizer in installed_optimizers().by_name.items():
+        is_acronym = len(name) == 3
+        module = contract.Module(
             name=name,
             kind="optimizer",
-            title=titles[name],
-            about=_first_line(one),
+            title=name.upper() if is_acronym else name.capitalize(),
+            about=_first_line(optimizer),
             version=__version__,
         )
-        for name, one in found.items()
-    ]
+        shown.append(module)
+    return shown
 
 
 def _first_line(thing: object) -> str:
@@ -143,63 +137,88 @@ def _first_line(thing: object) -> str:
 
 def _newer(registry: Registry) -> dict[str, str]:
     """Return what has taken the place of archived modules, by the name of the older one."""
-    newer = {}
+    newer: dict[str, str] = {}
     for module in registry.modules:
-        for name in module.replaces:
-            if name in registry.archived:
-                newer[name] = module.name
+        gone = registry.archived.intersection(module.replaces)
+        newer.update(dict.fromkeys(gone, module.name))
     return newer
 
 
-def _show(
-    module: Module,
-    record: contract.Record | None,
-    fits: list[contract.FittingApplication],
-    registry: Registry,
-    fault: str,
-    newer: str,
-) -> contract.Module:
-    return contract.Module(
-        name=module.name,
-        kind=module.kind,
-        title=module.title,
-        about=module.about,
-        version=module.version,
-        schema_in=module.schema_in.to_text() if module.schema_in else "",
-        schema_out=module.schema_out.to_text() if module.schema_out else "",
-        transforms=list(module.transforms),
-        space=dict(module.space),
-        record=record,
-        fits=fits,
-        archived=module.name in registry.archived,
-        superseded_by=newer,
-        fault=fault,
-        reference=module.reference,
-        added=bool(module.source),
-        private=module.name in registry.private,
-        runtime=module.runtime,
-        measure=_measure(module),
-        lacks=registry.lacking.get(module.name, ""),
-    )
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of modules, by their names.
+
+    ``newer``: what has taken the place of an archived one.
+    """
+
+    registry: Registry
+    records: dict[str, contract.Record]
+    fits: dict[str, list[contract.FittingApplication]]
+    faults: dict[str, str]
+    newer: dict[str, str]
+
+    def show(self, module: Module) -> contract.Module:
+        name = module.name
+        return contract.Module(
+            name=name,
+            kind=module.kind,
+            title=module.title,
+            about=module.about,
+            version=module.version,
+            schema_in=_text(module.schema_in),
+            schema_out=_text(module.schema_out),
+            transforms=list(module.transforms),
+            space=dict(module.space),
+            record=self.records.get(name),
+            fits=self.fits.get(name, []),
+            archived=name in self.registry.archived,
+            superseded_by=self.newer.get(name, ""),
+            fault=self.faults.get(name, ""),
+            reference=module.reference,
+            added=bool(module.source),
+            private=name in self.registry.private,
+            runtime=module.runtime,
+            measure=_measure(module),
+            lacks=self.registry.lacking.get(name, ""),
+        )
+
+
+def _text(schema: Accepts | None) -> str:
+    return schema.to_text() if schema else ""
 
 
 def _measure(module: Module) -> contract.MeasureFacts | None:
     """Return what the values of an objective mean, where its description says so."""
-    if not module.measure or why_no_measure(module.measure, unbounded=True):
+    if not module.measure:
+        return None
+    if why_no_measure(module.measure, unbounded=True):
         return None
     scale = scale_of(module.measure)
-    direction = "highest" if scale.best > scale.worst else "lowest"
     low, high = sorted((scale.worst, scale.best))
-    unit = "the unit of the target" if scale.in_unit_of_target else ""
-    if "costs" in module.takes:
-        unit = "the unit of the costs"
     return contract.MeasureFacts(
-        best=direction if module.sought else "",
-        low=low if isfinite(low) else None,
-        high=high if isfinite(high) else None,
-        unit=unit,
+        best=_best(scale) if module.sought else "",
+        low=_finite(low),
+        high=_finite(high),
+        unit=_unit(module, scale),
         needs="probabilities" if scale.needs_probabilities else "labels",
     )
+
+
+def _best(scale: Scale) -> str:
+    return "highest" if scale.best > scale.worst else "lowest"
+
+
+def _finite(end: float) -> float | None:
+    return end if isfinite(end) else None
+
+
+def _unit(module: Module, scale: Scale) -> str:
+    """Return what the values of an objective are counted in; empty where they have no unit."""
+    if "costs" in module.takes:
+        return "the unit of the costs"
+    if scale.in_unit_of_target:
+        return "the unit of the target"
+    return ""
 
 
 def _records(tx: Transaction) -> dict[str, contract.Record]:
@@ -207,30 +226,32 @@ def _records(tx: Transaction) -> dict[str, contract.Record]:
     trials = finished_trials(tx)
     failed = _failures(tx)
     best: dict[str, float] = {}
-    for trial in trials:
-        best[trial.job_id] = max(best.get(trial.job_id, trial.quality), trial.quality)
     by_model: defaultdict[str, list[Trial]] = defaultdict(list)
     for trial in trials:
+        best[trial.job_id] = max(best.get(trial.job_id, trial.quality), trial.quality)
         by_model[trial.candidate.model].append(trial)
-    return {
-        model: contract.Record(
-            tasks=len(by_model[model]) + failed[model],
-            failed=failed[model],
-            searches=len({trial.job_id for trial in by_model[model]}),
-            best=len(
-                {trial.job_id for trial in by_model[model] if trial.quality == best[trial.job_id]}
-            ),
-            seconds=median(trial.cost for trial in by_model[model]) if by_model[model] else None,
-        )
-        for model in {*by_model, *failed}
-    }
+    models = {*by_model, *failed}
+    return {model: _record(by_model[model], failed[model], best) for model in models}
+
+
+def _record(trials: list[Trial], failed: int, best: dict[str, float]) -> contract.Record:
+    """Return how a model did. ``best``: the quality of the best model of each search."""
+    won = {trial.job_id for trial in trials if trial.quality == best[trial.job_id]}
+    return contract.Record(
+        tasks=len(trials) + failed,
+        failed=failed,
+        searches=len({trial.job_id for trial in trials}),
+        best=len(won),
+        seconds=median(trial.cost for trial in trials) if trials else None,
+    )
 
 
 def _failures(tx: Transaction) -> Counter[str]:
+    """Return how many of the newest training tasks failed, by model."""
     tables = tx.unscoped()
     ids = tables.tasks.column("candidate_id", kind=TaskGroup.TRAIN, state=TaskState.FAILED)
-    model = dict(tables.candidates.pick("id", "model", id=ids[-500:])) if ids else {}
-    return Counter(model[id] for id in ids if id in model)
+    models = dict(tables.candidates.pick("id", "model", id=ids[-_MOST_FAILURES:]))
+    return Counter(models[id] for id in ids if id in models)
 
 
 def _fits(
@@ -241,15 +262,19 @@ def _fits(
     applications = tables.applications.list(limit=None)
     used = [application.version_id for application in applications]
     picked = tables.versions.pick("id", "schema_in", "schema_out", id=used)
-    schemas = {id: (schema_in, schema_out) for id, schema_in, schema_out in picked}
+    schemas = {id: both for id, *both in picked}
     for application in applications:
         schema_in, schema_out = schemas[application.version_id]
         if not schema_out:
             continue
         shown = contract.FittingApplication(id=application.id, name=application.name)
-        models = [
-            match.module for match in registry.models_for(schema_in, schema_out) if match.fits
-        ]
-        for module in (*models, *registry.objectives_for(schema_out)):
+        for module in _fitting(registry, schema_in, schema_out):
             found[module.name].append(shown)
     return found
+
+
+def _fitting(registry: Registry, schema_in: Json, schema_out: Json) -> list[Module]:
+    """Return the models and objectives that fit data of these schemas."""
+    matches = registry.models_for(schema_in, schema_out)
+    models = [match.module for match in matches if match.fits]
+    return [*models, *registry.objectives_for(schema_out)]

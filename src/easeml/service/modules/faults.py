@@ -8,7 +8,7 @@ from easeml.modules import Module
 from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base
 from easeml.store import Transaction
-from easeml.store.records import Candidate, Event, Task
+from easeml.store.records import Candidate, Event, Json, Task
 
 EVENT = "module.fault"
 _SILENCE = 24 * 3600.0  # seconds between two notices of the same module
@@ -22,11 +22,12 @@ def tell(tx: Transaction, module: str, fault: str) -> None:
 
     ``fault``: a sentence with numbers; it names nothing of the tenant whose data shows it.
     """
-    for tenant_id in _listeners(tx, module)[:1]:
-        last = _newest(tx, tenant_id).get(module)
-        if last is not None and tx.now() - last.created < _SILENCE:
-            return
-    _tell_now(tx, module, fault)
+    listeners = _listeners(tx, module)
+    if not listeners:
+        return
+    last = _newest(tx, listeners[0]).get(module)  # all of them hear of the same
+    if last is None or tx.now() - last.created >= _SILENCE:
+        _tell_now(tx, listeners, module, fault)
 
 
 def of_training(tx: Transaction, task: Task) -> None:
@@ -35,22 +36,33 @@ def of_training(tx: Transaction, task: Task) -> None:
     Where they did so in each of the first three runs, the module is archived, and no search tries it
     any more, until somebody restores it.
     """
-    fault = str((task.result or {}).get("fault") or "")
+    fault = _fault_of(task.result)
     if not fault:
         return
     candidate = tx.scoped(task.tenant_id).candidates.get(task.candidate_id)
     module = _blamed(tx, candidate, fault)
     if module is None:
         return
-    if not _fails_always(tx, module):
+    if _fails_always(tx, module):
+        _archive(tx, module.name, fault)
+    else:
         tell(tx, module.name, fault)
+
+
+def _fault_of(result: Json) -> str:
+    """Return what the result of a task says that programs did wrong; empty: nothing."""
+    return str(result.get("fault") or "")
+
+
+def _archive(tx: Transaction, module: str, fault: str) -> None:
+    """Put a module away that was added and did wrong, and say so, once."""
+    mark = tx.module_marks.find(id=module)
+    if mark is None or mark.archived:
         return
-    mark = tx.module_marks.find(id=module.name)
-    if mark is not None and not mark.archived:
-        tx.module_marks.update(module.name, archived=True, error=fault)
-        tx.events.append("module.archived", module.name, {"error": fault}, mark.tenant_id)
-        often = f"Its first {_PATIENCE} runs failed, so it is archived."
-        _tell_now(tx, module.name, f"{fault} {often}")
+    tx.module_marks.update(module, archived=True, error=fault)
+    tx.events.append("module.archived", module, {"error": fault}, mark.tenant_id)
+    often = f"Its first {_PATIENCE} runs failed, so it is archived."
+    _tell_now(tx, _listeners(tx, module), module, f"{fault} {often}")
 
 
 def _blamed(tx: Transaction, candidate: Candidate, fault: str) -> Module | None:
@@ -65,16 +77,21 @@ def _blamed(tx: Transaction, candidate: Candidate, fault: str) -> Module | None:
 
 def _fails_always(tx: Transaction, module: Module) -> bool:
     """Whether programs did wrong in each of their first runs, of all tenants."""
-    tables = tx.unscoped()
+    used = _candidates_with(tx, module)
+    tasks = tx.unscoped().tasks.pick("state", "result", candidate_id=used, kind=TaskGroup.TRAIN)
+    if any(state == TaskState.DONE for state, _ in tasks):
+        return False
+    faulty = [result for _, result in tasks if _fault_of(result)]
+    return len(faulty) >= _PATIENCE
+
+
+def _candidates_with(tx: Transaction, module: Module) -> list[str]:
+    """Return the candidates of all tenants that are a model, or have a transform before theirs."""
+    candidates = tx.unscoped().candidates
     if module.kind == "model":
-        used = tables.candidates.column("id", model=module.name)
-    else:
-        behind = f"+{module.name}-"
-        used = [id for id, name in tables.candidates.pick("id", "name") if behind in name]
-    ended = tables.tasks.pick("state", "result", candidate_id=used, kind=TaskGroup.TRAIN)
-    went_well = [result for state, result in ended if state == TaskState.DONE]
-    faulty = [result for _, result in ended if (result or {}).get("fault")]
-    return not went_well and len(faulty) >= _PATIENCE
+        return candidates.column("id", model=module.name)
+    behind = f"+{module.name}-"
+    return [id for id, name in candidates.pick("id", "name") if behind in name]
 
 
 def _listeners(tx: Transaction, module: str) -> list[str]:
@@ -82,13 +99,13 @@ def _listeners(tx: Transaction, module: str) -> list[str]:
     owner = knowledge_base.current(tx).private.get(module)
     if owner is not None:
         return [owner]
-    providers = tx.users.list(role=Role.PROVIDER, archived=False, limit=None)
-    return list(dict.fromkeys(user.tenant_id for user in providers))
+    tenant_ids = tx.users.column("tenant_id", role=Role.PROVIDER, archived=False)
+    return list(dict.fromkeys(tenant_ids))
 
 
-def _tell_now(tx: Transaction, module: str, fault: str) -> None:
+def _tell_now(tx: Transaction, tenant_ids: list[str], module: str, fault: str) -> None:
     data = {"module": module, "error": fault[:_LONGEST]}
-    for tenant_id in _listeners(tx, module):
+    for tenant_id in tenant_ids:
         tx.events.append(EVENT, module, data, tenant_id)
 
 

@@ -12,6 +12,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.storage import artefact_references, uploads
 from easeml.store import Store, Transaction
 
+_GOOD = (ModuleState.CHECKING, ModuleState.READY)
 _WHERE = "module.toml: runtime.image"
 
 
@@ -138,13 +139,19 @@ class MachineImages:
         held = images.held(own)
         if not held:
             return []
-        needed: set[str] = set()
         with self.store.read() as tx:
-            used = set(tx.unscoped().candidates.column("model"))
-            for mark in tx.module_marks.list(limit=None):
-                is_used = mark.id in used or not mark.archived
-                if mark.source and is_used and mark.state != ModuleState.FAILED:
-                    needed |= images.named_in(mark.source.encode())
+            needed = _needed(tx)
         unneeded = [digest for digest in held if f"{images.BY_DIGEST}{digest}" not in needed]
         images.remove(unneeded, own)
         return unneeded
+
+
+def _needed(tx: Transaction) -> set[str]:
+    """Return the images that modules need, as their texts name them."""
+    used = set(tx.unscoped().candidates.column("model"))
+    needed: set[str] = set()
+    for mark in tx.module_marks.list(state=_GOOD, limit=None):
+        is_used = mark.id in used or not mark.archived
+        if is_used:
+            needed |= images.named_in(mark.source.encode())
+    return needed

@@ -46,10 +46,12 @@ def take_in(
     for one in wanted:
         space = _space_now(registry, one.model, rules)
         configs = _of_space(space, proposed.get(one.model, []), one.tried)
-        if not configs:
-            configs = optimizer_named().propose(space, one.tried, EACH, seed=0)
-            fault = fault or (_NOTHING_NEW if configs else "")
-        found[one.model] = configs
+        if configs:
+            found[one.model] = configs
+            continue
+        found[one.model] = optimizer_named().propose(space, one.tried, EACH, seed=0)
+        if found[one.model] and not fault:
+            fault = _NOTHING_NEW
     if fault:
         faults.tell(tx, optimizer, f"{fault} Searches go on with easeml's own optimizer.")
     if job.state == JobState.RUNNING:

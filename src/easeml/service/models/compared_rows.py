@@ -1,0 +1,115 @@
+"""The rows of production by which two models are compared: what came since the last look."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from easeml.contract.states import TaskGroup
+from easeml.store import Tables
+from easeml.store.records import Feedback, ProductionRow, Rollout
+from easeml.store.rows import Rows
+
+KIND = "compare"  # of the task that predicts rows
+_MOST_ROWS = 500  # that a task predicts
+_SAMPLE = 50  # rows without truth that a task predicts, for how many predictions change
+_SAMPLE_SECONDS = 10.0  # between two tasks for them
+_LATE = 5.0  # seconds in which something may still arrive behind what is younger
+_MOST_TOLD = 2000
+
+R = TypeVar("R", ProductionRow, Feedback)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What came since the last look at a roll-out.
+
+    ``told``: words on rows. ``ready``: rows of these that both models have predicted. ``wanted``:
+    rows that the other model is to predict. ``failures``: requests that the new model failed on.
+    """
+
+    told: list[Feedback]
+    ready: list[ProductionRow]
+    wanted: list[ProductionRow]
+    failures: int
+
+    def told_until(self, now: float) -> str:
+        """Return the id of the last word that need not be looked at again; empty: there is none.
+
+        Behind it no older one will arrive, and all rows that words are about go to the task.
+        """
+        if len(self.wanted) >= _MOST_ROWS:
+            return ""
+        settled = [word.id for word in self.told if word.created < now - _LATE]
+        return settled[-1] if settled else ""
+
+
+def news(tables: Tables, rollout: Rollout, now: float) -> News:
+    """Return what came since the last look at a roll-out."""
+    told = tables.feedback.list(
+        application_id=rollout.application_id, after=rollout.told, limit=_MOST_TOLD
+    )
+    ready: list[ProductionRow] = []
+    wanted: list[ProductionRow] = []
+    for row in _named_rows(tables, rollout, told):
+        is_predicted = row.rollout_id == rollout.id or row.other is not None
+        (ready if is_predicted else wanted).append(row)
+    wanted = wanted[:_MOST_ROWS] or _sample(tables, rollout, now)
+    log = tables.request_logs.find(id=rollout.application_id)
+    return News(told, ready, wanted, log.failed if log else 0)
+
+
+def by_model(rollout: Rollout, rows: Sequence[ProductionRow]) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows by which model is to predict them: the one that did not answer."""
+    found: dict[str, list[dict[str, Any]]] = {"new": [], "old": []}
+    for row in rows:
+        other = "old" if row.model_id == rollout.model_id else "new"
+        found[other].append({"id": row.id, "inputs": row.inputs})
+    return found
+
+
+def of_either(rows: Rows[R], *choices: dict[str, list[str]], **equals: Any) -> list[R]:
+    """Return the rows of a table that meet one of ``choices``: a field, and what it may be.
+
+    All have the values ``equals``. A row that meets two choices comes twice.
+    """
+    found: list[R] = []
+    for choice in choices:
+        if any(choice.values()):
+            found += rows.list(limit=None, **choice, **equals)
+    return found
+
+
+def row_id(word: Feedback) -> str:
+    """Return the id of the row that a word names by request and number."""
+    return f"{word.request_id}.{word.row:06}"
+
+
+def _named_rows(tables: Tables, rollout: Rollout, told: Sequence[Feedback]) -> list[ProductionRow]:
+    """Return the rows that words are about, that one of the models answered, not counted yet."""
+    found = of_either(
+        tables.production_rows,
+        {"id": [row_id(word) for word in told if word.request_id]},
+        {"key": [word.key for word in told if word.key]},
+        model_id=[rollout.model_id, rollout.against_id],
+        rollout_id=["", rollout.id],
+        counted=False,
+        after=rollout.first,  # what came before the roll-out does not count
+    )
+    return list({row.id: row for row in found}.values())
+
+
+def _sample(tables: Tables, rollout: Rollout, now: float) -> list[ProductionRow]:
+    """Return a few of the newest rows, once in a while, whether or not their truth will come."""
+    tasks = tables.tasks.list(kind=TaskGroup.ADVISE, subject=rollout.id, newest_first=True, limit=1)
+    if tasks and now - tasks[0].created < _SAMPLE_SECONDS:
+        return []
+    newest = tables.production_rows.list(
+        application_id=rollout.application_id, newest_first=True, limit=_SAMPLE
+    )
+    return [row for row in newest if _is_unseen(rollout, row)]
+
+
+def _is_unseen(rollout: Rollout, row: ProductionRow) -> bool:
+    """Is it a row that one of the models answered, and that the other was not asked about?"""
+    is_of_either = row.model_id in (rollout.model_id, rollout.against_id)
+    return is_of_either and row.id > rollout.seen and row.other is None
