@@ -38,17 +38,7 @@ from easeml.data.versions.browsing import (
     train_rows,
 )
 from easeml.data.versions.changes import feed, refine, switched
-from easeml.data.versions.declared import (
-    Declared,
-    VersionTables,
-    declare,
-    read_declared,
-    read_upload,
-    read_version,
-    write_arrow,
-    write_upload,
-    write_version,
-)
+from easeml.data.versions.declared import Declared, declare
 from easeml.data.versions.doubts import DoubtfulCell, doubtful_cells, write_cells
 from easeml.data.versions.erasing import (
     blanked,
@@ -60,6 +50,15 @@ from easeml.data.versions.erasing import (
     without_ids,
 )
 from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN, VERSION_FORMATS, export_version
+from easeml.data.versions.folders import (
+    VersionTables,
+    read_declared,
+    read_upload,
+    read_version,
+    write_arrow,
+    write_upload,
+    write_version,
+)
 from easeml.data.versions.parquet_streams import TableFormat, as_stream, rows_of
 from easeml.data.versions.pushed import pushed
 from easeml.data.versions.renewed import (

@@ -1,14 +1,19 @@
-"""Numbers that make up another: its parts, its factors, or the whole that it is a part of."""
+"""Numbers that make up another: its parts, its factors, or the whole that it is a part of.
+
+Each column has as many numbers as the target, which has one at least.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
 
 Numbers = dict[str, "np.ndarray"]  # columns by name, a number a row; NaN is missing
+_Test = Callable[[Sequence[int]], bool]  # whether columns, by place, are enough for the target
 
 _MOST = 60  # columns that are tried
 _LEFT_OF_SUM = 1e-10  # share of the variance that may be left: single precision leaves 1e-12
@@ -29,10 +34,12 @@ def factors(numbers: Numbers, target: np.ndarray) -> list[str]:
     """The columns whose product (or ratio) is the target: as ``parts``, of logarithms."""
     import numpy as np
 
-    if not len(target) or target.min() <= 0:
+    if target.min() <= 0:
         return []
-    positive = {name: x for name, x in _complete(numbers).items() if x.min() > 0}
-    logs = {name: np.log(x) for name, x in positive.items() if np.ptp(x) > 0}
+    logs = {}
+    for name, values in _complete(numbers).items():
+        if values.min() > 0 and np.ptp(values) > 0:
+            logs[name] = np.log(values)
     return _exact(logs, np.log(target), _LEFT_OF_PRODUCT)
 
 
@@ -45,9 +52,9 @@ def whole_and_parts(numbers: Numbers, target: np.ndarray) -> dict[str, list[str]
     import numpy as np
 
     found: dict[str, list[str]] = {}
-    complete = _complete(numbers)
-    if not len(target) or target.min() < 0 or np.ptp(target) == 0:
+    if target.min() < 0 or np.ptp(target) == 0:
         return found
+    complete = _complete(numbers)
     for name in complete:
         others = _other_parts(complete, name, target)
         if others is not None:
@@ -60,11 +67,11 @@ def _other_parts(complete: Numbers, name: str, target: np.ndarray) -> list[str] 
     import numpy as np
 
     whole = complete[name]
-    could_hold_target = (whole >= target).mean() >= _NEVER
-    if not could_hold_target or target.mean() < _OWN * whole.mean():
-        return None
+    is_above = (whole >= target).mean() >= _NEVER
+    is_much = target.mean() >= _OWN * whole.mean()
     rest = whole - target
-    if np.ptp(rest) == 0:
+    could_hold_target = is_above and is_much and np.ptp(rest) > 0
+    if not could_hold_target:
         return None
 
     possible = _possible_parts(complete, name)
@@ -72,25 +79,32 @@ def _other_parts(complete: Numbers, name: str, target: np.ndarray) -> list[str] 
     left = whole
     for other in added:
         left = left - possible[other]
-    if np.ptp(left) == 0:
-        return None
-    rises_alike = np.corrcoef(left, target)[0, 1] ** 2 >= _RISE
-    return added if rises_alike else None
+    return added if _rises_with(left, target) else None
 
 
-def _possible_parts(complete: Numbers, name: str) -> dict[str, np.ndarray]:
-    """The other columns that vary, are not negative, and are not larger than the whole."""
+def _rises_with(left: np.ndarray, target: np.ndarray) -> bool:
+    """Whether what is left of a whole explains the target in a line."""
     import numpy as np
 
-    whole = complete[name]
+    if np.ptp(left) == 0:
+        return False
+    return bool(np.corrcoef(left, target)[0, 1] ** 2 >= _RISE)
+
+
+def _possible_parts(complete: Numbers, name: str) -> Numbers:
+    """The other columns that vary, are not negative, and are not larger than the whole."""
     found = {}
     for other, values in complete.items():
-        if other == name or np.ptp(values) == 0:
-            continue
-        inside = (values <= whole).mean() >= _NEVER
-        if inside and values.min() >= 0:
+        if other != name and _is_inside(values, complete[name]):
             found[other] = values
     return found
+
+
+def _is_inside(values: np.ndarray, whole: np.ndarray) -> bool:
+    import numpy as np
+
+    is_below = (values <= whole).mean() >= _NEVER
+    return bool(is_below and values.min() >= 0 and np.ptp(values) > 0)
 
 
 def _unit_parts(others: Numbers, rest: np.ndarray) -> list[str]:
@@ -104,13 +118,14 @@ def _unit_parts(others: Numbers, rest: np.ndarray) -> list[str]:
     spread = X.std(axis=0)
     is_one = np.abs(weights - 1) <= _UNIT
     matters = spread >= _UNIT * rest.std()
-    return [name for name, kept in zip(others, is_one & matters, strict=True) if kept]
+    return list(compress(others, is_one & matters))
 
 
 def _complete(numbers: Numbers) -> Numbers:
+    """The columns without gaps and infinite numbers."""
     import numpy as np
 
-    return {name: x for name, x in numbers.items() if len(x) and np.isfinite(x).all()}
+    return {name: x for name, x in numbers.items() if np.isfinite(x).all()}
 
 
 def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
@@ -119,22 +134,12 @@ def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
 
     if not 2 <= len(columns) <= min(_MOST, len(target) // 4):
         return []
-    X = np.column_stack([*columns.values()])
-    with np.errstate(over="ignore", invalid="ignore"):
-        centred = X - X.mean(axis=0)
-        y = target - target.mean()
-        scale = np.maximum(centred.std(axis=0), 1e-300)
-        scaled = centred / scale
-        total = float(y @ y)
-    if not np.isfinite(scaled).all() or not np.isfinite(total) or total == 0:
+    triangle, total = _triangle(np.column_stack([*columns.values()]), target)
+    if triangle is None:
         return []
-
-    # What least squares leaves is the same on this triangle, which has a row a column: dozens of
-    # fits cost no more than one on all rows.
-    triangle = np.linalg.qr(np.column_stack([scaled, y])).R
     answer = triangle[:, -1]
 
-    def is_enough(chosen: list[int]) -> bool:
+    def is_enough(chosen: Sequence[int]) -> bool:
         weights, *_ = np.linalg.lstsq(triangle[:, chosen], answer, rcond=None)
         left = float(((answer - triangle[:, chosen] @ weights) ** 2).sum())
         return left <= tolerance * total
@@ -148,29 +153,46 @@ def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
     return [names[one] for one in told]
 
 
-def _needed(everything: list[int], is_enough: Callable[[list[int]], bool]) -> list[int]:
+def _triangle(X: np.ndarray, target: np.ndarray) -> tuple[np.ndarray | None, float]:
+    """A square of ``X`` and, as its last column, the target; and the target's sum of squares.
+
+    What least squares leaves is the same on this triangle as on all rows, and dozens of fits on it
+    cost no more than one on these. None where numbers are too large, or the target does not vary.
+    """
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = X - X.mean(axis=0)
+        y = target - target.mean()
+        scaled = centred / np.maximum(centred.std(axis=0), 1e-300)
+        total = float(y @ y)
+    is_usable = np.isfinite(scaled).all() and np.isfinite(total) and total > 0
+    if not is_usable:
+        return None, total
+    return np.linalg.qr(np.column_stack([scaled, y])).R, total
+
+
+def _needed(everything: Sequence[int], is_enough: _Test) -> Sequence[int]:
     """Columns of which none can be left out. Some that make up each other are not among them."""
     needed = everything
     for one in everything:
-        without = [other for other in needed if other != one]
+        without = _without(needed, one)
         if without and is_enough(without):
             needed = without
     return needed
 
 
-def _stand_ins(
-    everything: list[int], needed: list[int], is_enough: Callable[[list[int]], bool]
-) -> list[int]:
+def _stand_ins(everything: Sequence[int], needed: Sequence[int], is_enough: _Test) -> Sequence[int]:
     """Columns that could take the place of one that is needed: the same in another unit."""
-    others = [one for one in everything if one not in needed]
+    others = sorted({*everything}.difference(needed))
     if len(others) * len(needed) > _MOST_SWAPS:
         return []
     return [other for other in others if _can_stand_in(other, needed, is_enough)]
 
 
-def _can_stand_in(other: int, needed: list[int], is_enough: Callable[[list[int]], bool]) -> bool:
-    for out in needed:
-        kept = [one for one in needed if one != out]
-        if is_enough([other, *kept]):
-            return True
-    return False
+def _can_stand_in(other: int, needed: Sequence[int], is_enough: _Test) -> bool:
+    return any(is_enough([other, *_without(needed, out)]) for out in needed)
+
+
+def _without(columns: Sequence[int], one: int) -> Sequence[int]:
+    return [other for other in columns if other != one]

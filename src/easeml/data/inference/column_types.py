@@ -101,9 +101,7 @@ def _timestamp(values: Values) -> ColumnReport | None:
 
 def _dated(values: Values) -> bool:
     """Whether eight digits may be a day: the name says so, or there are many of them."""
-    if len(values.texts) >= 30:
-        return True
-    return any(word in names.MOMENTS for word in names.words(values.name))
+    return len(values.texts) >= 30 or names.has_word(values.name, names.MOMENTS)
 
 
 def _finished(report: ColumnReport, values: Values) -> ColumnReport:

@@ -26,6 +26,11 @@ class Values:
     missing: float
 
     @property
+    def counted(self) -> str:
+        """How many there are, in words."""
+        return f"{len(self.texts)} different values in {self.present} rows"
+
+    @property
     def each(self) -> float:
         """How many rows a value has on average."""
         return self.present / len(self.texts)

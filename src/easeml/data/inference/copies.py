@@ -20,13 +20,10 @@ def copies_note(table: pa.Table, reports: Sequence[ColumnReport]) -> list[str]:
     ``table``: columns of text; those of pictures, tensors and graphs are not compared. Nothing is
     said of very large tables.
     """
-    names = []
-    for report in reports:
-        if report.content:
-            return []
-        if report.role != "drop":
-            names.append(report.name)
-    if not names or table.num_rows * len(names) > _MOST_CELLS:
+    has_cells = any(report.content for report in reports)
+    names = [report.name for report in reports if report.role != "drop"]
+    cells = table.num_rows * len(names)
+    if has_cells or not 0 < cells <= _MOST_CELLS:
         return []
 
     numbers = [str(number) for number in range(len(names))]  # a "." in a name is a path to Arrow

@@ -31,16 +31,23 @@ def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
     array = array.fill_null("")
     if report.type == "number":
         made = v.to_numbers(v.plain(array, "number", report.format))
-        numbers = made.values[~made.missing & ~made.bad]
-        return _histogram(numbers[np.isfinite(numbers)])
-    found = arrow_compute().value_counts(array.filter(~v.missing_mask(array, report.type)))
-    pairs = zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)
-    ordered = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
-    if not ordered or ordered[0][1] < 2:
+        return _histogram(made.values[np.isfinite(made.values)])
+
+    return _commonest(array.filter(~v.missing_mask(array, report.type)))
+
+
+def _commonest(array: pa.Array) -> dict[str, Any]:
+    """Return ``{values, others}`` of texts; empty where none occurs twice."""
+    import pyarrow as pa
+
+    found = pa.RecordBatch.from_struct_array(arrow_compute().value_counts(array))
+    ranked = found.sort_by([("counts", "descending"), ("values", "ascending")])
+    counts = ranked.column("counts").to_numpy()
+    if counts.max(initial=0) < 2:
         return {}
-    shown = [[_shortened(text), count] for text, count in ordered[:_MOST_VALUES]]
-    others = sum(count for _, count in ordered[_MOST_VALUES:])
-    return {"values": shown, "others": others}
+    texts = ranked.column("values").slice(0, _MOST_VALUES).to_pylist()
+    pairs = zip(map(_shortened, texts), counts.tolist(), strict=False)
+    return {"values": list(map(list, pairs)), "others": int(counts[_MOST_VALUES:].sum())}
 
 
 def _shortened(text: str) -> str:
@@ -60,10 +67,14 @@ def _histogram(numbers: np.ndarray) -> dict[str, Any]:
     high = float(numbers.max())
     if low == high:
         return {"low": low, "high": high, "counts": [len(numbers)]}
-    if not math.isfinite(high - low) or high - low < 4 * _BINS * _spacing(low, high):
+    span = high - low
+    if not math.isfinite(span) or span < 4 * _BINS * _spacing(low, high):
         return {}
-    is_counted = high - low < _WIDE and bool(np.all(numbers == np.round(numbers)))
-    bins, end = _whole_bins(low, high) if is_counted else (_BINS, high)
+
+    bins, end = _BINS, high
+    are_whole = bool((numbers == numbers.round()).all())
+    if are_whole and span < _WIDE:
+        bins, end = _whole_bins(low, high)
     counts, _ = np.histogram(numbers, bins=bins, range=(low, end))
     return {"low": low, "high": high, "counts": counts.tolist()}
 

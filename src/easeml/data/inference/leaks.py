@@ -27,6 +27,9 @@ _EXPLAINED = 0.999  # of the variance of a number
 _MOST_NAMED = 4  # columns of a sum or product
 _COPIED = 0.9995  # rank correlation
 _MOST_TIES = 0.1  # share of rows with a value that others have, above which ranks tell little
+_LEARNED = slice(0, None, 2)  # rows that bins learn from
+_CHECKED = slice(1, None, 2)  # and those that show whether they learned the target
+_EXPLAINS = "alone it explains the target all but fully"
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class _Looked:
     report: ColumnReport
     values: np.ndarray
     bins: np.ndarray
+
+    @property
+    def name(self) -> str:
+        return self.report.name
 
     @property
     def is_number(self) -> bool:
@@ -64,36 +71,50 @@ class _Answer:
     counts: np.ndarray
     is_measured: bool
 
+    @property
+    def can_be_told(self) -> bool:
+        """Whether there are enough rows, of several values, for more than chance to show."""
+        return len(self.values) >= _FEWEST and len(self.counts) > 1
+
 
 class LeakFinder:
     """The columns of a table, made ready to be looked at with one target after the other."""
 
     def __init__(self, reports: Sequence[ColumnReport], table: dict[str, pa.Array]):
-        rows = len(next(iter(table.values()))) if table else 0
-        at = _spread(rows)
-        held = [report for report in reports if report.name in table]
-        self._columns = {one.name: _looked(one, table[one.name].take(at)) for one in held}
+        self._columns: dict[str, _Looked] = {}
+        for report in reports:
+            if report.name in table:
+                array = table[report.name]
+                self._columns[report.name] = _looked(report, array.take(_spread(len(array))))
 
     def leaks(self, target: str) -> Leaks:
         """Suspected inputs of a target: why. ``target`` is one of the table's columns."""
         import numpy as np
 
-        inputs = []
-        found = {}
-        for name, column in self._columns.items():
-            if column.report.role != "input" or name == target:
-                continue
-            inputs.append(column)
-            if names.PREDICTIONS.intersection(names.words(name)):
-                found[name] = "its name is that of a prediction"
+        inputs = self._inputs_beside(target)
+        found = _called_predictions(inputs)
         answer = _answer_of(self._columns[target])
-        if len(answer.values) < _FEWEST or len(answer.counts) < 2:
+        if not answer.can_be_told:
             return found
         # Numbers near the largest there are give infinite sums, which show nothing.
         with np.errstate(over="ignore", invalid="ignore"):
-            for name, why in _shown(inputs, answer).items():
-                found.setdefault(name, why)
-        return found
+            return {**_shown(inputs, answer), **found}
+
+    def _inputs_beside(self, target: str) -> list[_Looked]:
+        inputs = []
+        for name, column in self._columns.items():
+            if name != target and column.report.role == "input":
+                inputs.append(column)
+        return inputs
+
+
+def _called_predictions(inputs: Sequence[_Looked]) -> Leaks:
+    """The columns that are called predictions."""
+    found = {}
+    for column in inputs:
+        if names.has_word(column.name, names.PREDICTIONS):
+            found[column.name] = "its name is that of a prediction"
+    return found
 
 
 def _answer_of(column: _Looked) -> _Answer:
@@ -112,7 +133,7 @@ def _shown(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     for column in inputs:
         why = _alone(column, answer)
         if why:
-            found[column.report.name] = why
+            found[column.name] = why
         else:
             others.append(column)
     if not answer.is_measured:
@@ -125,8 +146,6 @@ def _spread(rows: int) -> np.ndarray:
     """Evenly spaced row numbers."""
     import numpy as np
 
-    if rows == 0:
-        return np.array([], dtype=np.int64)
     return np.unique(np.linspace(0, rows - 1, min(rows, _ROWS)).astype(np.int64))
 
 
@@ -155,20 +174,18 @@ def _alone(column: _Looked, answer: _Answer) -> str:
     """What shows that a column alone gives the answer; empty where nothing does."""
     if column.report.nature == "time":
         return ""  # what changes with time is no leak
-    why = ""
     bins = column.bins[answer.known]
-    if answer.is_measured:
-        why = _explains(column, answer)
-    elif not _too_many(bins):
-        why = _tells(bins, answer)
-    return why or _gaps_tell(bins, answer) or _one_value_tells(column, answer)
+    shown = _explains(column, answer) if answer.is_measured else _tells(bins, answer)
+    return shown or _gaps_tell(bins, answer) or _one_value_tells(column, answer)
 
 
 def _tells(bins: np.ndarray, answer: _Answer) -> str:
     """Whether a column, learned on every second row, gives the class in (nearly) all others."""
-    learn, check = _halves(len(bins))
-    share, base = _right(bins, answer, learn, check)
-    if share >= _RIGHT and 1 - share < (1 - base) / 20:
+    if _too_many(bins):
+        return ""
+    share, base = _right(bins, answer)
+    is_no_chance = 1 - share < (1 - base) / 20
+    if share >= _RIGHT and is_no_chance:
         return f"alone it tells the target in {share:.1%} of rows"
     return ""
 
@@ -178,43 +195,49 @@ def _explains(column: _Looked, answer: _Answer) -> str:
     import numpy as np
 
     bins = column.bins[answer.known]
-    if not _too_many(bins):
-        learn, check = _halves(len(bins))
-        if _explained(bins, answer.values, learn, check) > _EXPLAINED:
-            return "alone it explains the target all but fully"
-    inputs = column.values[answer.known]
-    both = ~np.isnan(inputs)
+    if _explained(bins, answer.values) > _EXPLAINED:
+        return _EXPLAINS
+    given = column.values[answer.known]
+    both = ~np.isnan(given)
     if not column.is_number or both.sum() < _FEWEST:
         return ""
-    values, actual = inputs[both], answer.values[both]
-    if np.ptp(values) == 0 or np.ptp(actual) == 0:
-        return ""
+
+    values = given[both]
+    actual = answer.values[both]
     if abs(_correlation(values, actual)) > _EXPLAINED:
-        return "alone it explains the target all but fully"
+        return _EXPLAINS
     return _copied(values, actual)
 
 
 def _copied(values: np.ndarray, actual: np.ndarray) -> str:
     """Whether a column is the target in another scale: its rows are in the same order."""
-    import numpy as np
-
-    ranks, order = (
-        np.unique(one, return_inverse=True)[1].astype(float) for one in (values, actual)
-    )
-    if len(actual) * _MOST_TIES > len(np.unique(actual)):
-        return ""
-    if abs(_correlation(ranks, order)) > _COPIED:
+    ranks = _ranks(values)
+    order = _ranks(actual)
+    different = order.max() + 1
+    has_few_ties = different >= len(actual) * _MOST_TIES
+    if has_few_ties and abs(_correlation(ranks, order)) > _COPIED:
         return "it orders the rows as the target does: a copy in another scale"
     return ""
 
 
-def _correlation(values: np.ndarray, actual: np.ndarray) -> float:
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """The place of each value among the different ones, from 0."""
     import numpy as np
 
-    centred, other = values - values.mean(), actual - actual.mean()
-    with np.errstate(over="ignore", invalid="ignore"):
+    return np.unique(values, return_inverse=True)[1].astype(float)
+
+
+def _correlation(values: np.ndarray, actual: np.ndarray) -> float:
+    """Pearson's correlation, -1 to 1; 0 where one does not vary or is too large."""
+    import numpy as np
+
+    if np.ptp(values) == 0 or np.ptp(actual) == 0:
+        return 0.0
+    with np.errstate(all="ignore"):
+        centred = values - values.mean()
+        other = actual - actual.mean()
         scale = np.sqrt(centred @ centred) * np.sqrt(other @ other)
-        found = float(centred @ other / scale) if scale > 0 else 0.0
+        found = float(centred @ other / scale)
     return found if np.isfinite(found) else 0.0
 
 
@@ -228,11 +251,8 @@ def _one_value_tells(column: _Looked, answer: _Answer) -> str:
     import numpy as np
 
     given = column.values[answer.known]
-    present = given[~np.isnan(given)]
-    if not len(present):
-        return ""
-    values, counts = np.unique(present, return_counts=True)
-    if counts.max() == 1:
+    values, counts = np.unique(given[~np.isnan(given)], return_counts=True)
+    if counts.max(initial=0) <= 1:
         return ""
     common = given == values[counts.argmax()]
     return _one_label_where(common, ("its commonest value", "another value"), answer)
@@ -253,23 +273,30 @@ def _one_label_where(side: np.ndarray, words: tuple[str, str], answer: _Answer) 
     both = np.bincount(answer.codes[side], minlength=len(answer.counts))[looked_at]
     rare = np.minimum(having, rows - having)
     agree = 2 * both + rows - inside - having  # rows on the side with the value, or without both
-    for agreeing, word in ((agree, words[0]), (rows - agree, words[1])):
-        shows = (agreeing >= _RIGHT_BY_GAPS * rows) & (rows - agreeing < rare / 10)
-        if shows.any():
-            share = float(agreeing[shows.argmax()] / rows)
-            return f"it is {word} just where the target has one value ({share:.1%} of rows)"
-    return ""
+    in_side, outside = words
+    return _just_where(in_side, agree, rare, rows) or _just_where(outside, rows - agree, rare, rows)
+
+
+def _just_where(word: str, agreeing: np.ndarray, rare: np.ndarray, rows: int) -> str:
+    """Whether a value of the target is (nearly) just where the column is ``word``.
+
+    ``agreeing``: rows, by value, in which both or neither are; ``rare``: rows with it or, if these
+    are fewer, without it, which may err less often.
+    """
+    shows = (agreeing >= _RIGHT_BY_GAPS * rows) & (rows - agreeing < rare / 10)
+    if not shows.any():
+        return ""
+    share = float(agreeing[shows.argmax()] / rows)
+    return f"it is {word} just where the target has one value ({share:.1%} of rows)"
 
 
 def _together(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     """Suspects that are parts, factors or wholes of a number."""
     actual = answer.values
-    numbers = {one.report.name: one.values[answer.known] for one in inputs if one.is_number}
+    numbers = {one.name: one.values[answer.known] for one in inputs if one.is_number}
     found: Leaks = {}
-    for word, made_of in (
-        ("sum", parts(numbers, actual)),
-        ("product", factors(numbers, actual)),
-    ):
+    made = {"sum": parts(numbers, actual), "product": factors(numbers, actual)}
+    for word, made_of in made.items():
         for name in made_of:
             found.setdefault(name, f"the target is a {word} of {_listed(made_of)}")
     for whole, rest in whole_and_parts(numbers, actual).items():
@@ -296,42 +323,39 @@ def _too_many(bins: np.ndarray) -> bool:
     return bins.max(initial=0) + 1 > len(bins) // 4
 
 
-def _halves(rows: int) -> tuple[np.ndarray, np.ndarray]:
+def _explained(bins: np.ndarray, actual: np.ndarray) -> float:
+    """R squared, on the rows checked, of the mean of each bin on the rows learned.
+
+    0 where there are too many bins to learn from, or the target does not vary.
+    """
     import numpy as np
 
-    even = np.arange(rows) % 2 == 0
-    return even, ~even
-
-
-def _explained(bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: np.ndarray) -> float:
-    """R squared, on the rows of ``check``, of the mean of each bin on those of ``learn``."""
-    import numpy as np
-
+    if _too_many(bins):
+        return 0.0
     size = int(bins.max()) + 1
-    number = np.bincount(bins[learn], minlength=size)
-    total = np.bincount(bins[learn], weights=actual[learn], minlength=size)
-    means = np.where(number > 0, total / np.maximum(number, 1), actual[learn].mean())
-    spread = float(((actual[check] - actual[check].mean()) ** 2).sum())
-    missed = float(((actual[check] - means[bins[check]]) ** 2).sum())
+    learned, checked = actual[_LEARNED], actual[_CHECKED]
+    number = np.bincount(bins[_LEARNED], minlength=size)
+    total = np.bincount(bins[_LEARNED], weights=learned, minlength=size)
+    means = np.where(number > 0, total / np.maximum(number, 1), learned.mean())
+    spread = float(((checked - checked.mean()) ** 2).sum())
+    missed = float(((checked - means[bins[_CHECKED]]) ** 2).sum())
     if spread == 0 or not np.isfinite(spread):
         return 0.0
     return 1 - missed / spread
 
 
-def _right(
-    bins: np.ndarray, answer: _Answer, learn: np.ndarray, check: np.ndarray
-) -> tuple[float, float]:
-    """Share of the rows of ``check`` for which the most frequent answer of each bin is right.
+def _right(bins: np.ndarray, answer: _Answer) -> tuple[float, float]:
+    """Share of the rows checked for which the most frequent answer of each bin is right.
 
-    The second share is that of all bins together.
+    Answers are counted on the rows learned. The second share is that of all bins together.
     """
     import numpy as np
 
     codes = answer.codes
     shape = (int(bins.max()) + 1, len(answer.counts))
-    cells = bins[learn] * shape[1] + codes[learn]
+    cells = bins[_LEARNED] * shape[1] + codes[_LEARNED]
     counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
     base = counts.sum(axis=0).argmax()
     guess = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), base)
-    right = float((guess[bins[check]] == codes[check]).mean())
-    return right, float((codes[check] == base).mean())
+    right = float((guess[bins[_CHECKED]] == codes[_CHECKED]).mean())
+    return right, float((codes[_CHECKED] == base).mean())

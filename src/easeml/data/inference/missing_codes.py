@@ -9,47 +9,12 @@ from easeml.data.types import values as v
 if TYPE_CHECKING:
     import numpy as np
 
-_WORDS = frozenset(
-    {
-        *(
-            "unknown",
-            "missing",
-            "empty",
-            "undefined",
-            "unspecified",
-            "not available",
-            "not known",
-            "not recorded",
-        ),
-        *(
-            "not specified",
-            "not given",
-            "no data",
-            "nodata",
-            "blank",
-            "nil",
-            "tbd",
-            "-",
-            "--",
-            "---",
-            ".",
-            "..",
-            "...",
-        ),
-        *(
-            "#ref!",
-            "#value!",
-            "#div/0!",
-            "#null!",
-            "(blank)",
-            "(empty)",
-            "unk",
-            "n.a.",
-            "no answer",
-            "no response",
-        ),
-    }
-)
+_WORDS = frozenset({
+    "unknown", "missing", "empty", "undefined", "unspecified", "not available", "not known",
+    "not recorded", "not specified", "not given", "no data", "nodata", "blank", "nil", "tbd",
+    "-", "--", "---", ".", "..", "...", "#ref!", "#value!", "#div/0!", "#null!", "(blank)",
+    "(empty)", "unk", "n.a.", "no answer", "no response",
+})  # fmt: skip
 _NINES = frozenset({9, 99, 999, 9999, 99999, 999999, 9999999})
 _SENTINELS = frozenset(
     {
@@ -67,11 +32,9 @@ def suspect_words(texts: list[str], number_of: np.ndarray) -> list[str]:
     """The values among these (distinct) texts that say that there is none; the most frequent first."""
     if len(texts) < 2:
         return []
-    found = []
-    for text, count in zip(texts, number_of, strict=True):
-        if text.lower() in _WORDS:
-            found.append((-int(count), text))
-    return [text for _, text in sorted(found)]
+    rows_of = dict(zip(texts, number_of.tolist(), strict=True))
+    found = [text for text in texts if text.lower() in _WORDS]
+    return sorted(found, key=lambda text: (-rows_of[text], text))
 
 
 def suspect_numbers(unique: np.ndarray, number_of: np.ndarray) -> list[str]:
@@ -83,17 +46,23 @@ def suspect_numbers(unique: np.ndarray, number_of: np.ndarray) -> list[str]:
     """
     if len(unique) < 4:
         return []
-    rows = number_of.sum()
+    lowest = (unique[0], number_of[0], unique[1:])
+    highest = (unique[-1], number_of[-1], unique[:-1])
     found = []
-    for at, rest in ((0, unique[1:]), (-1, unique[:-1])):
-        value = float(unique[at])
-        count = number_of[at]
-        if value not in _SENTINELS or count < 2:
-            continue
-        is_frequent = count * _ONE_IN >= rows
-        if _is_far(value, rest) or (is_frequent and _is_only_negative(value, rest)):
+    for number, count, rest in (lowest, highest):
+        value = float(number)
+        is_frequent = count * _ONE_IN >= number_of.sum()
+        if count >= 2 and _stands_out(value, rest, is_frequent):
             found.append(v.plain_number(repr(value)))
     return found
+
+
+def _stands_out(value: float, rest: np.ndarray, is_frequent: bool) -> bool:
+    """Whether a usual code is far from the rest, or a frequent one is the only negative number."""
+    if value not in _SENTINELS:
+        return False
+    is_mark = is_frequent and _is_only_negative(value, rest)
+    return is_mark or _is_far(value, rest)
 
 
 def _is_far(value: float, rest: np.ndarray) -> bool:
@@ -107,6 +76,5 @@ def _is_far(value: float, rest: np.ndarray) -> bool:
 def _is_only_negative(value: float, rest: np.ndarray) -> bool:
     """Whether a small value stands alone below the rest; -1 beside 0 and 1 may be a number."""
     least = float(rest[0])
-    if value not in _SMALL or least < 0:
-        return False
-    return least > 0 or value < -1
+    is_below = least > 0 or (least == 0 and value < -1)
+    return value in _SMALL and is_below

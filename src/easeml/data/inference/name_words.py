@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 # Identifiers in one word, such as specobjid; words such as paid and acid end alike.
@@ -11,6 +12,12 @@ _JOINED_ID = re.compile(
     r"student|record|rec|row|run|case|trans|transaction|event|device|image|img|doc|sample|msg|message|member|person)ids?$"
 )
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+@lru_cache(maxsize=4096)
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case: ``customerID`` is customer, id."""
+    return tuple(map(str.lower, _PARTS.findall(name)))
 
 
 def _set(text: str) -> frozenset[str]:
@@ -31,6 +38,7 @@ ENTITIES = _set(
     "individual device hospital store shop company brewery supplier vendor seller buyer driver vehicle flight phone "
     "member visitor family machine sensor station site product item"
 )
+_OF_ENTITIES = _set("number no nr key name code")  # that they are told apart by
 MEASURES = _set(
     "years months weeks days hours minutes seconds count total sum num amount age size mean avg average rate ratio per"
 )
@@ -42,26 +50,21 @@ MOMENTS = _set("time timestamp date datetime epoch created updated unix ts day")
 PREDICTIONS = _set("pred preds prediction predictions predicted proba probs forecast yhat")
 
 
-@lru_cache(maxsize=4096)
-def words(name: str) -> tuple[str, ...]:
-    """The words of a name in lower case: ``customerID`` is customer, id."""
-    return tuple(part.lower() for part in _PARTS.findall(name))
+def has_word(name: str, some: Collection[str]) -> bool:
+    """Whether one of some words is in a name."""
+    return not set(words(name)).isdisjoint(some)
 
 
 def names_identifier(name: str) -> bool:
     """Whether a name says that the column names the row, or something."""
-    return any(word in IDENTIFIERS or _JOINED_ID.search(word) for word in words(name))
+    is_said = has_word(name, IDENTIFIERS)
+    return is_said or any(map(_JOINED_ID.search, words(name)))
 
 
 def names_entity(name: str) -> bool:
     """Whether a name says that rows with the same value are of the same somebody or something."""
-    parts = words(name)
-    if not parts or MEASURES & set(parts):
+    if has_word(name, MEASURES):
         return False  # years at a company are no company
-    if parts[-1] in IDENTIFIERS or parts[-1] in ENTITIES:
-        return True
-    return (
-        len(parts) > 1
-        and parts[-1] in {"number", "no", "nr", "key", "name", "code"}
-        and parts[-2] in ENTITIES
-    )
+    *_, before, last = ("", "", *words(name))
+    is_numbered = before in ENTITIES and last in _OF_ENTITIES
+    return is_numbered or last in IDENTIFIERS | ENTITIES

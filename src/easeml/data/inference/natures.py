@@ -15,52 +15,60 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+_SURE_OF_TIME = {"timestamp": 0.95, "number": 0.85}  # where rows are in its order, by type
+
 
 def with_natures(reports: Sequence[ColumnReport], table: dict[str, pa.Array]) -> list[ColumnReport]:
     """The reports with ``time`` and ``group`` where that shows.
 
     ``table``: the columns by name, in order of rows.
     """
-    moments = 0
-    for report in reports:
-        if report.type == "timestamp" and report.role == "input":
-            moments += 1
-
-    made = []
-    for report in reports:
-        if report.role == "input":
-            made.append(_with_nature(report, table[report.name], only=moments == 1))
-        else:
-            made.append(report)
-    return made
+    stamps = [report.name for report in reports if _is_timed_input(report)]
+    return [_with_nature(report, table[report.name], stamps) for report in reports]
 
 
-def _with_nature(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport:
-    """The report of an input as a time or a group, where it is one."""
-    found = _time(report, array, only=only)
-    if found is None:
-        found = _group(report, len(array))
-    return report if found is None else found
+def _is_timed_input(report: ColumnReport) -> bool:
+    return report.type == "timestamp" and report.role == "input"
 
 
-def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport | None:
+def _with_nature(report: ColumnReport, array: pa.Array, stamps: list[str]) -> ColumnReport:
+    """The report, of an input as a time or a group where it is one; ``stamps``: all timestamps."""
+    if report.role != "input":
+        return report
+    return (
+        _time_in_order(report, array)
+        or _only_time(report, stamps)
+        or _group(report, len(array))
+        or report
+    )
+
+
+def _time_in_order(report: ColumnReport, array: pa.Array) -> ColumnReport | None:
     """Timestamps, or numbers named like a moment, in whose order the rows are."""
+    could_be_time = report.type == "timestamp" or _is_named_moment(report)
+    varies = report.distinct > 2
+    is_time = could_be_time and varies and _are_in_order(_moments(report, array))
+    if not is_time:
+        return None
+    why = "The rows are in its order: think of a split by time."
+    return _as_time(report, _SURE_OF_TIME[report.type], why)
+
+
+def _only_time(report: ColumnReport, stamps: list[str]) -> ColumnReport | None:
+    """The only timestamps of the rows, which tell of time in whatever order."""
+    if stamps != [report.name]:
+        return None
+    return _as_time(report, 0.5, "The only time of the rows, which are in another order.")
+
+
+def _moments(report: ColumnReport, array: pa.Array) -> np.ndarray:
+    """A number a row that rises with time; NaN is missing."""
     import numpy as np
 
-    if report.type == "timestamp":
-        values = v.to_timestamps(array, report.format).values.astype("int64").astype(float)
-        values[values == np.iinfo("int64").min] = np.nan
-    elif _is_named_moment(report):
-        values = v.to_numbers(plain_numbers(array, report.format)).values
-    else:
-        return None
-
-    if report.distinct > 2 and _are_in_order(values):
-        sure = 0.95 if report.type == "timestamp" else 0.85
-        return _as_time(report, sure, "The rows are in its order: think of a split by time.")
-    if report.type == "timestamp" and only:
-        return _as_time(report, 0.5, "The only time of the rows, which are in another order.")
-    return None
+    if report.type == "number":
+        return v.to_numbers(plain_numbers(array, report.format)).values
+    times = v.to_timestamps(array, report.format).values
+    return np.where(np.isnat(times), np.nan, times.astype("int64").astype(float))
 
 
 def _are_in_order(values: np.ndarray) -> bool:
@@ -68,9 +76,8 @@ def _are_in_order(values: np.ndarray) -> bool:
     import numpy as np
 
     steps = np.diff(values[~np.isnan(values)])
-    if not len(steps):
-        return False
-    return bool((steps >= 0).all() or (steps <= 0).all())
+    has_one_sign = (steps >= 0).all() or (steps <= 0).all()
+    return bool(len(steps) and has_one_sign)
 
 
 def _as_time(report: ColumnReport, sure: float, why: str) -> ColumnReport:
@@ -80,18 +87,19 @@ def _as_time(report: ColumnReport, sure: float, why: str) -> ColumnReport:
 
 def _is_named_moment(report: ColumnReport) -> bool:
     """Whether a column of many numbers is named like a moment: year, day."""
-    if report.type != "number" or report.distinct <= 20:
-        return False
-    return not set(names.words(report.name)).isdisjoint(names.MOMENTS)
+    are_many_numbers = report.type == "number" and report.distinct > 20
+    return are_many_numbers and names.has_word(report.name, names.MOMENTS)
 
 
 def _group(report: ColumnReport, rows: int) -> ColumnReport | None:
     """Labels of somebody or something that several rows share."""
-    if report.type in {"number", "timestamp"} or report.distinct < 5:
+    are_labels = report.type not in {"number", "timestamp"}
+    each = rows * (1 - report.missing) / max(report.distinct, 1)
+    are_shared = report.distinct >= 5 and each >= 1.01
+    is_group = are_labels and are_shared and names.names_entity(report.name)
+    if not is_group:
         return None
-    each = rows * (1 - report.missing) / report.distinct
-    if each < 1.01 or not names.names_entity(report.name):
-        return None
+
     together = f"Rows of the same '{report.name}' belong together: think of a split by group."
     found = replace(
         report,
@@ -102,5 +110,5 @@ def _group(report: ColumnReport, rows: int) -> ColumnReport | None:
     is_identifier = each <= 2 and names.names_identifier(report.name)
     if not is_identifier:
         return found
-    said = f"{found.evidence} As an identifier it tells a model nothing."
-    return replace(found, role="drop", evidence=said)
+    evidence = f"{found.evidence} As an identifier it tells a model nothing."
+    return replace(found, role="drop", evidence=evidence)

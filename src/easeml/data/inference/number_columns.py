@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from easeml.data.inference import name_words as names
@@ -18,120 +19,150 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _FEWEST_TIMES = 10  # of day, that are measured; fewer are those of a timetable
+_FEWEST_ROWS = 10  # below which steps from row to row tell nothing
+_TOO_LONG = 1e15  # from which on whole numbers cannot be told apart, let alone be quantities
+_LEADING_ZERO = re.compile(r"0\d+")
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The different numbers of a column, ascending.
+
+    ``rows``: how many rows have each. ``form``: how they are written, as in a schema.
+    """
+
+    unique: np.ndarray
+    rows: np.ndarray
+    form: str
+
+    @property
+    def are_whole(self) -> bool:
+        return bool((self.unique == self.unique.round()).all())
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether they could be labels, or count the rows: whole, and written without marks."""
+        return self.are_whole and not self.form
+
+    @property
+    def classes(self) -> list[str]:
+        """The numbers as labels."""
+        return list(map(_label, self.unique.tolist()))
 
 
 def number_report(values: Values, array: pa.Array, told: str) -> ColumnReport | None:
     """The report of a column of numbers, which may be labels or count the rows; None: it is none."""
-    import numpy as np
-
-    if told != "number" and _leading_zero(values.texts):
-        return None  # whole numbers with leading zeros are codes
-    read = _read_numbers(values.texts)
-    if read is None:
+    if told != "number" and _has_leading_zeros(values.texts):
+        return None
+    numbers = _read_numbers(values)
+    if numbers is None:
         return None
 
-    made, form = read
-    good = ~made.missing & ~made.bad
-    unique, inverse = np.unique(made.values[good], return_inverse=True)
-    number_of = np.bincount(inverse, weights=values.number_of[good])
-    whole = bool((unique == np.round(unique)).all())
-    report = _described(values, unique, whole, form)
-    report = replace(report, suspected_codes=suspect_numbers(unique, number_of))
+    report = _quantity(values, numbers)
     if told == "number":
         report = replace(report, confidence=1.0)
-
-    # Only plain whole numbers may be labels, or count the rows.
-    if not whole or form:
+    if not numbers.are_plain:
         return report
-    codes = None if told else _codes(values, unique)
-    if codes is not None:
-        return codes
-    return _counted(report, values, array, unique)
+    if not told and _are_codes(values, numbers.unique):
+        return _codes(values)
+    if _are_long_identifiers(values, numbers.unique):
+        return _long_identifier(report, values)
+    return _counted(report, values, array, numbers.unique)
 
 
-def _leading_zero(texts: list[str]) -> bool:
-    """Whether one of the texts is a whole number written with zeros in front."""
-    for text in texts:
-        if len(text) > 1 and text.startswith("0") and text.isdigit():
-            return True
-    return False
+def _has_leading_zeros(texts: list[str]) -> bool:
+    """Whether one of the texts is a whole number with zeros in front, as codes have them."""
+    return any(map(_LEADING_ZERO.fullmatch, texts))
 
 
-def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
-    """The numbers of (distinct) texts and how they are written; None where some are no numbers."""
-    array = text_array(texts)
+def _read_numbers(values: Values) -> _Numbers | None:
+    """The numbers of a column; None where some texts are no numbers."""
+    import numpy as np
+
+    array = text_array(values.texts)
+    form = ""
     made = v.to_numbers(array)
-    if not made.bad.any():
-        return made, ""
-    form = number_form(texts)
-    is_timetable = form in CLOCKS and len(texts) < _FEWEST_TIMES
-    if form is None or is_timetable:
-        return None
-    return v.to_numbers(plain_numbers(array, form)), form
+    if made.bad.any():
+        found = number_form(values.texts)
+        is_timetable = found in CLOCKS and len(values.texts) < _FEWEST_TIMES
+        if found is None or is_timetable:
+            return None
+        form = found
+        made = v.to_numbers(plain_numbers(array, form))
+
+    good = ~made.missing & ~made.bad
+    unique, place = np.unique(made.values[good], return_inverse=True)
+    rows = np.bincount(place, weights=values.number_of[good])
+    return _Numbers(unique, rows, form)
 
 
-def _described(values: Values, unique: np.ndarray, whole: bool, form: str) -> ColumnReport:
-    few = whole and _are_few(len(unique), values.present)
-    confidence = _number_confidence(unique, whole, few, form)
-    report = report_on(values, "number", confidence, _range_told(unique, whole, form))
-    classes = []
-    if few:
-        classes = [v.plain_number(repr(float(number))) for number in unique]
+def _quantity(values: Values, numbers: _Numbers) -> ColumnReport:
+    """The report of numbers that are quantities; few whole ones may be classes all the same."""
+    few = numbers.are_whole and _are_few(len(numbers.unique), values.present)
+    confidence = _number_confidence(numbers, few)
+    report = report_on(values, "number", confidence, _range_told(numbers))
     return replace(
         report,
-        distinct=len(unique),
-        classes=classes,
-        format=form,
+        distinct=len(numbers.unique),
+        classes=numbers.classes if few else [],
+        format=numbers.form,
+        suspected_codes=suspect_numbers(numbers.unique, numbers.rows),
     )
 
 
-def _range_told(unique: np.ndarray, whole: bool, form: str) -> str:
-    """The sentence about numbers; ``unique``: the different ones, ascending."""
-    low = float(unique[0])
-    high = float(unique[-1])
-    if not whole:
+def _range_told(numbers: _Numbers) -> str:
+    """The sentence about numbers: what they are, and from where to where they go."""
+    low = float(numbers.unique[0])
+    high = float(numbers.unique[-1])
+    kind = "Whole numbers"
+    if not numbers.are_whole:
         low = float(f"{low:.6g}")
         high = float(f"{high:.6g}")
-    first = v.plain_number(repr(low))
-    last = v.plain_number(repr(high))
-    if form in CLOCKS:
+        kind = "Numbers"
+
+    first = _label(low)
+    last = _label(high)
+    if numbers.form in CLOCKS:
         return f"Times of day, in minutes since midnight: {first} to {last}."
-    kind = "Whole numbers" if whole else "Numbers"
-    said = f"{kind} from {first} to {last}, {len(unique):,} different."
-    return f"{said} Written like {form}." if form else said
+    said = f"{kind} from {first} to {last}, {len(numbers.unique):,} different."
+    return f"{said} Written like {numbers.form}." if numbers.form else said
+
+
+def _label(number: float) -> str:
+    return v.plain_number(repr(number))
 
 
 def _are_few(distinct: int, present: int) -> bool:
     """Whether so many different whole numbers could be classes."""
-    if distinct == 2:
-        return True
-    repeated = distinct * 5 <= present
-    return repeated and 1 < distinct <= 20
+    are_repeated = distinct * 5 <= present
+    return distinct == 2 or (are_repeated and 1 < distinct <= 20)
 
 
-def _number_confidence(unique: np.ndarray, whole: bool, few: bool, form: str) -> float:
-    if form:
+def _number_confidence(numbers: _Numbers, few: bool) -> float:
+    """How sure it is, 0 to 1, that numbers are quantities; ``few``: they may be classes."""
+    if numbers.form:
         return 0.85
-    if not whole:
+    if not numbers.are_whole:
         return 0.99
-    # Few whole numbers may be classes.
-    if len(unique) == 2:
-        return 0.6
-    return 0.75 if few else 0.95
+    if not few:
+        return 0.95
+    return 0.6 if len(numbers.unique) == 2 else 0.75
 
 
-def _codes(values: Values, unique: np.ndarray) -> ColumnReport | None:
-    """Whole numbers that are labels: named so, and repeated, or dialled rather than counted."""
-    words = set(names.words(values.name))
+def _are_codes(values: Values, unique: np.ndarray) -> bool:
+    """Whether whole numbers are labels: named so, and repeated, or dialled rather than counted."""
     count = len(unique)
+    are_repeated = count * 5 <= values.present
+    are_shared = values.present > count > 1
 
-    repeated = count * 5 <= values.present
-    listed = bool(words & names.CODES) and repeated and 2 < count <= 60
-    dialled = bool(words & names.DIALLED) and values.present > count > 1 and unique[0] >= 1000
-    entity = count > 10 and values.each >= 1.3 and names.names_entity(values.name)
-    if not (listed or entity or dialled):
-        return None
+    are_listed = names.has_word(values.name, names.CODES) and are_repeated and 2 < count <= 60
+    are_dialled = names.has_word(values.name, names.DIALLED) and are_shared and unique[0] >= 1000
+    are_entities = count > 10 and values.each >= 1.3 and names.names_entity(values.name)
+    return are_listed or are_dialled or are_entities
 
+
+def _codes(values: Values) -> ColumnReport:
+    """The report of whole numbers that are labels."""
     report = text_report(values)
     evidence = report.evidence[0].lower() + report.evidence[1:]
     return replace(
@@ -142,64 +173,55 @@ def _codes(values: Values, unique: np.ndarray) -> ColumnReport | None:
     )
 
 
+def _are_long_identifiers(values: Values, unique: np.ndarray) -> bool:
+    """Whether long numbers, few of them repeated, are named like an identifier."""
+    are_long = unique[0] >= _TOO_LONG
+    are_seldom_repeated = 2 * len(values.texts) >= values.present
+    return bool(are_long and are_seldom_repeated and names.names_identifier(values.name))
+
+
+def _long_identifier(report: ColumnReport, values: Values) -> ColumnReport:
+    evidence = f"Looks like an identifier: {len(values.texts):,} different long numbers."
+    return replace(report, nature="identifier", nature_confidence=0.95, evidence=evidence)
+
+
 def _counted(
     report: ColumnReport, values: Values, array: pa.Array, unique: np.ndarray
 ) -> ColumnReport:
-    """A different whole number in every row, that counts the rows or is named like an identifier."""
+    """The report, of an identifier where each row has another whole number that counts or names it."""
     rows = len(array)
-    named = names.names_identifier(values.name)
-    if named and _too_long(unique) and 2 * len(values.texts) >= values.present:
-        said = f"Looks like an identifier: {len(values.texts):,} different long numbers."
-        return replace(
-            report,
-            nature="identifier",
-            nature_confidence=0.95,
-            evidence=said,
-        )
-
     all_differ = len(unique) == rows and not values.missing
     if not all_differ or rows < 3:
         return report
 
     ordered = v.to_numbers(array).values
-    certain = named or _counts_rows(ordered)
-    if not certain and not _steady(values.name, ordered):
+    if names.names_identifier(values.name) or _count_rows(ordered):
+        confidence = 0.97
+    elif _are_steady(values.name, ordered):
+        confidence = 0.9
+    else:
         return report
 
     span = f"from {unique[0]:.0f} to {unique[-1]:.0f}"
-    return replace(
-        report,
-        nature="identifier",
-        nature_confidence=0.97 if certain else 0.9,
-        evidence=f"Looks like an identifier: a different whole number in every row, {span}.",
-    )
+    evidence = f"Looks like an identifier: a different whole number in every row, {span}."
+    return replace(report, nature="identifier", nature_confidence=confidence, evidence=evidence)
 
 
-def _too_long(unique: np.ndarray) -> bool:
-    """Whether all are too long to be told apart, let alone to be quantities."""
-    return bool(unique[0] >= 1e15)
-
-
-def _counts_rows(ordered: np.ndarray) -> bool:
+def _count_rows(ordered: np.ndarray) -> bool:
     """Whether the numbers count the rows from 0 or 1, upwards or downwards."""
     import numpy as np
 
-    if len(ordered) < 10:
+    if len(ordered) < _FEWEST_ROWS:
         return False
     steps = np.abs(np.diff(ordered))
-    begins = min(ordered[0], ordered[-1])
-    return bool((steps == 1).all()) and begins in (0, 1)
+    first = min(ordered[0], ordered[-1])
+    return first in (0, 1) and bool((steps == 1).all())
 
 
-def _steady(name: str, ordered: np.ndarray) -> bool:
+def _are_steady(name: str, ordered: np.ndarray) -> bool:
     """Whether the steps are alike, as in a sample of rows that are counted."""
     import numpy as np
 
-    if len(ordered) < 10:
+    if len(ordered) < _FEWEST_ROWS or np.ptp(np.diff(ordered)) > 0:
         return False
-    steps = np.diff(ordered)
-    if not (steps == steps[0]).all():
-        return False
-
-    is_counter = bool(set(names.words(name)) & names.COUNTERS)
-    return is_counter or min(ordered) in (0, 1)
+    return names.has_word(name, names.COUNTERS) or ordered.min() in (0, 1)

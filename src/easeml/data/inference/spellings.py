@@ -10,12 +10,15 @@ _SHOWN = 3
 def spelling_notes(reports: Sequence[ColumnReport]) -> list[str]:
     """Return a note for each column with classes that differ only in capitals."""
     notes = []
-    for report in reports:
-        is_used_category = report.type == "category" and report.role != "drop"
-        alike = _alike(report.classes) if is_used_category else []
+    for report in filter(_is_used_category, reports):
+        alike = _alike(report.classes)
         if alike:
             notes.append(_note(report.name, alike[:_SHOWN]))
     return notes
+
+
+def _is_used_category(report: ColumnReport) -> bool:
+    return report.type == "category" and report.role != "drop"
 
 
 def _note(column: str, alike: Sequence[Sequence[str]]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.cells import report_of
 from easeml.data.types.column_report import PROPOSED, ColumnReport
 from easeml.data.types.declared_columns import declare_columns
-from easeml.data.types.number_forms import plain_numbers
 from easeml.data.types.table_schemas import schema_of
 from easeml.data.types.text_tables import column_text
 from easeml.schema import Schema
@@ -70,8 +70,8 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
             remedy=did_you_mean(target, names),
         )
     looked = _sampled(table, sample)
-    texts = _text_columns(looked)
-    reports = _looked_at(table, looked, texts)
+    texts, cells = _by_content(looked)
+    reports = _looked_at(table, looked, texts, cells)
     notes = [*_reading_notes(table), *_sampling_notes(table, looked)]
     notes += copies_note(table, reports)
     notes += spelling_notes(reports)
@@ -100,17 +100,34 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
 
 def told_type(table: pa.Table, name: str) -> str:
     """The type that the file itself states for a column, empty where it says none."""
-    metadata = table.schema.field(name).metadata or {}
-    return metadata.get(b"type", b"").decode()
+    return _said(table.schema.field(name), b"type")
 
 
-def _text_columns(table: pa.Table) -> dict[str, pa.Array]:
-    """The columns of text; those of pictures, tensors and graphs are reported by their readers."""
-    names = [field.name for field in table.schema if report_of(field) is None]
-    return {name: column_text(table, name) for name in names}
+def _said(described: pa.Schema | pa.Field, key: bytes) -> str:
+    """What a reader noted under ``key`` of a table or a column; empty where it noted nothing."""
+    notes = described.metadata or {}
+    return notes.get(key, b"").decode()
 
 
-def _looked_at(table: pa.Table, looked: pa.Table, texts: dict[str, pa.Array]) -> list[ColumnReport]:
+def _by_content(table: pa.Table) -> tuple[dict[str, pa.Array], dict[str, ColumnReport]]:
+    """The columns of text; and what the readers report of pictures, tensors and graphs."""
+    texts = {}
+    cells = {}
+    for field in table.schema:
+        report = report_of(field)
+        if report is None:
+            texts[field.name] = column_text(table, field.name)
+        else:
+            cells[field.name] = report
+    return texts, cells
+
+
+def _looked_at(
+    table: pa.Table,
+    looked: pa.Table,
+    texts: dict[str, pa.Array],
+    cells: dict[str, ColumnReport],
+) -> list[ColumnReport]:
     """A report a column, in the order of the table."""
     found = []
     for name, array in texts.items():
@@ -120,11 +137,9 @@ def _looked_at(table: pa.Table, looked: pa.Table, texts: dict[str, pa.Array]) ->
             report = _checked(report, column_text(table, name), told)
         found.append(replace(report, distribution=distribution(array, report)))
 
-    by_name = {report.name: report for report in with_natures(found, texts)}
-    for field in table.schema:
-        report = report_of(field)
-        if report is not None:
-            by_name[field.name] = report
+    by_name = dict(cells)
+    for report in with_natures(found, texts):
+        by_name[report.name] = report
     return [by_name[name] for name in table.column_names]
 
 
@@ -135,34 +150,46 @@ def _proposal(
     if target is not None:
         return TargetProposal(target, 1.0, "")
 
-    said = table.schema.metadata or {}
-    told = said.get(b"target", b"").decode()
+    told = _said(table.schema, b"target")
     if told:
         return TargetProposal(told, 1.0, "")
-    return propose_target(reports, said.get(b"usual target", b"").decode())
+    return propose_target(reports, _said(table.schema, b"usual target"))
 
 
 def _with_leaks(
     reports: Sequence[ColumnReport], texts: dict[str, pa.Array], proposal: TargetProposal | None
 ) -> list[ColumnReport]:
     """The reports with what would leak each column that could be the target."""
-    # The likely ones come first, as not all are looked at where there are many.
-    likely = [] if proposal is None else [proposal.name, *proposal.rivals]
-    possible = [one.name for one in reversed(reports) if one.type in ("number", "category")]
-    targets = [name for name in dict.fromkeys([*likely, *possible]) if name in texts]
-
     finder = LeakFinder(reports, texts)
-    most = max(1 + len(likely), _MOST_PAIRS // max(1, len(reports)))
-    leaks: dict[str, dict[str, str]] = {report.name: {} for report in reports}
-    for target in targets[:most]:
+    leaks: dict[str, dict[str, str]] = defaultdict(dict)
+    for target in _targets_of_leaks(reports, texts, proposal):
         for name, why in finder.leaks(target).items():
             leaks[name][target] = why
     return [replace(report, leaks=leaks[report.name]) for report in reports]
 
 
+def _targets_of_leaks(
+    reports: Sequence[ColumnReport], texts: Collection[str], proposal: TargetProposal | None
+) -> list[str]:
+    """The columns that are looked at as targets: the likely ones, and as many others as time allows."""
+    likely = []
+    if proposal is not None:
+        likely = [proposal.name, *proposal.rivals]
+
+    targets = dict.fromkeys(likely)
+    for report in reversed(reports):
+        if report.type in ("number", "category"):
+            targets[report.name] = None
+
+    pairs_allow = _MOST_PAIRS // max(1, len(reports))
+    most = max(1 + len(likely), pairs_allow)
+    return list(filter(texts.__contains__, targets))[:most]
+
+
 def _is_alone(target: str, reports: Sequence[ColumnReport]) -> bool:
-    others = [report for report in reports if report.name != target]
-    return all(report.role == "drop" for report in others)
+    """Whether no other column is left to learn from."""
+    roles_of_others = {report.role for report in reports if report.name != target}
+    return roles_of_others <= {"drop"}
 
 
 def _without_target(reports: list[ColumnReport], rows: int, notes: list[str]) -> Inference:
@@ -210,13 +237,11 @@ def _checked(report: ColumnReport, array: pa.Array, told: str) -> ColumnReport:
     if needs_all:
         return look(report.name, array, told)
 
-    plain = plain_numbers(array, report.format) if report.type == "number" else array
+    plain = v.plain(array, report.type, report.format)
     made = v.convert(plain, report.type, (), report.format)
-    if made.bad.any():
-        return look(report.name, array, told)
-
     distinct = arrow_compute().count_distinct(array.filter(~made.missing)).as_py()
-    if report.classes and distinct != report.distinct:
+    has_more_classes = bool(report.classes) and distinct != report.distinct
+    if made.bad.any() or has_more_classes:
         return look(report.name, array, told)
     return replace(report, missing=float(made.missing.mean()), distinct=distinct)
 
@@ -229,16 +254,16 @@ def _sampling_notes(table: pa.Table, looked: pa.Table) -> list[str]:
 
 def _reading_notes(table: pa.Table) -> list[str]:
     """What is to be said about how the file was read."""
-    metadata = table.schema.metadata or {}
     notes = []
-    if b"note" in metadata:
-        notes.append(metadata[b"note"].decode())
+    note = _said(table.schema, b"note")
+    if note:
+        notes.append(note)
 
-    encoding = metadata.get(b"encoding", b"").decode()
+    encoding = _said(table.schema, b"encoding")
     if encoding in ("cp1252", "latin-1"):
         notes.append(f"The file is not UTF-8; it was read as {encoding}.")
 
-    if all(_NUMBER.fullmatch(name) for name in table.column_names):
+    if all(map(_NUMBER.fullmatch, table.column_names)):
         notes.append(
             "The first row holds only numbers; it was read as column names. Is the header missing?"
         )

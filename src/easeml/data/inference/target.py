@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from easeml.data.inference import name_words as names
 from easeml.data.types.column_report import SURE_OF_TARGET, ColumnReport
@@ -47,24 +48,21 @@ def propose_target(reports: Sequence[ColumnReport], usual: str = "") -> TargetPr
     suitable = _suitable(reports)
     if not suitable:
         return None
-    named = _by_name(suitable)
-    if named is not None:
-        return named
-    if usual in [report.name for report in suitable]:
-        return TargetProposal(usual, 0.8, "its format has the target last by custom")
-    return _beside_texts(suitable, reports) or _guess(suitable)
+    return (
+        _called_target(suitable)
+        or _often_predicted(suitable)
+        or _tailed(suitable)
+        or _by_custom(suitable, usual)
+        or _beside_texts(suitable, reports)
+        or _guess(suitable)
+    )
 
 
 def _suitable(reports: Sequence[ColumnReport]) -> list[ColumnReport]:
     """The columns that could be a target; predictions of others only where there is nothing else."""
-    could = [report for report in reports if _can_be_target(report)]
-    own = [report for report in could if not _has_word(report, names.PREDICTIONS)]
+    could = list(filter(_can_be_target, reports))
+    own = list(filterfalse(_is_prediction, could))
     return own or could
-
-
-def _has_word(report: ColumnReport, words: Collection[str]) -> bool:
-    """Whether one of the words is in a column's name."""
-    return not set(names.words(report.name)).isdisjoint(words)
 
 
 def _can_be_target(report: ColumnReport) -> bool:
@@ -75,53 +73,70 @@ def _can_be_target(report: ColumnReport) -> bool:
     return report.type == "tensor" and report.name.lower() in _TELLING
 
 
-def _by_name(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
-    """The column whose name tells; several that tell alike are rivals."""
-    by_name = {report.name.lower(): report.name for report in reversed(suitable)}
-    several = len(suitable) > 2
-    return _called_target(by_name, several) or _often_predicted(by_name) or _tailed(suitable)
+def _is_prediction(report: ColumnReport) -> bool:
+    return names.has_word(report.name, names.PREDICTIONS)
 
 
-def _called_target(by_name: Mapping[str, str], several: bool) -> TargetProposal | None:
-    """The column that is called as targets are; ``several``: there are more than two."""
+def _is_description(report: ColumnReport) -> bool:
+    return names.has_word(report.name, names.DESCRIPTIONS)
+
+
+def _is_moment_or_group(report: ColumnReport) -> bool:
+    return report.nature in ("time", "group")
+
+
+def _has_few_classes(report: ColumnReport) -> bool:
+    return report.type == "category" and report.distinct <= _FEW_CLASSES
+
+
+def _called_target(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
+    """The column that is called as targets are."""
+    by_name = _by_lower_name(suitable)
+    telling = set(_TELLING).intersection(by_name)
     # Beside an x, and with further columns, y is a coordinate.
-    coordinates = "x" in by_name and several
-    for word in _TELLING:
-        if word not in by_name:
-            continue
-        if word == "y" and coordinates:
-            continue
-        name = by_name[word]
-        return TargetProposal(name, 0.95, f"'{name}' is what a target is called")
-    return None
+    if "x" in by_name and len(suitable) > 2:
+        telling.discard("y")
+    if not telling:
+        return None
+    name = by_name[min(telling, key=_TELLING.index)]
+    return TargetProposal(name, 0.95, f"'{name}' is what a target is called")
 
 
-def _often_predicted(by_name: Mapping[str, str]) -> TargetProposal | None:
-    """The column of a name that is often predicted."""
+def _often_predicted(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
+    """The column of a name that is often predicted; several such are rivals."""
+    by_name = _by_lower_name(suitable)
     found = [by_name[word] for word in _SUGGESTIVE if word in by_name]
     if not found:
         return None
 
-    name, *others = found
-    reason = f"'{name}' is often predicted"
-    if not others:
-        return TargetProposal(name, 0.8, reason)
-    rivals = tuple(others[:_MOST_RIVALS])
-    return TargetProposal(name, 0.6, f"{reason}, and so are others", rivals)
+    return _first_of(found, 0.8, f"'{found[0]}' is often predicted", ", and so are others")
 
 
 def _tailed(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
-    """The last column whose name ends like that of a target."""
-    found = [report.name for report in suitable if _TAIL.search(report.name)]
+    """The last column whose name ends like that of a target; several such are rivals."""
+    found = list(filter(_TAIL.search, _names_of(suitable)))
     if not found:
         return None
 
-    *others, name = found
-    reason = "its name ends like that of a target"
+    last = found.pop()
+    return _first_of(
+        [last, *found], 0.9, "its name ends like that of a target", ", and so do others"
+    )
+
+
+def _first_of(found: Sequence[str], sure: float, reason: str, alike: str) -> TargetProposal:
+    """The first column of which a sign tells; others are rivals, and it is less sure beside them."""
+    name, *others = found
     if not others:
-        return TargetProposal(name, 0.9, reason)
-    rivals = tuple(others[:_MOST_RIVALS])
-    return TargetProposal(name, 0.6, f"{reason}, and so do others", rivals)
+        return TargetProposal(name, sure, reason)
+    return TargetProposal(name, 0.6, reason + alike, tuple(others[:_MOST_RIVALS]))
+
+
+def _by_custom(suitable: Sequence[ColumnReport], usual: str) -> TargetProposal | None:
+    """The column that is the target by the custom of the file's format."""
+    if usual not in _names_of(suitable):
+        return None
+    return TargetProposal(usual, 0.8, "its format has the target last by custom")
 
 
 def _beside_texts(
@@ -129,11 +144,11 @@ def _beside_texts(
 ) -> TargetProposal | None:
     """The only column that could be one, if it has few classes: the others are texts or pictures."""
     only, *more = suitable
-    if more or only.type != "category" or only.distinct > _FEW_CLASSES:
-        return None
-    if not any(report.role == "input" for report in reports if report is not only):
-        return None
-    return TargetProposal(only.name, 0.8, "the only column that could be one")
+    inputs = [report for report in reports if report.role == "input"]
+    is_beside_others = not more and len(inputs) > 1
+    if is_beside_others and _has_few_classes(only):
+        return TargetProposal(only.name, 0.8, "the only column that could be one")
+    return None
 
 
 def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:
@@ -143,34 +158,46 @@ def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:
     """
     likely = _likely(suitable)
     last = likely[-1]
-    classes = [report for report in likely if report.type == "category"]
-    numbers = [report for report in likely if report.type == "number"]
-
-    one_category = len(classes) == 1 and classes[0].distinct <= _FEW_CLASSES
-    alone = one_category and len(numbers) >= 3
-    if not alone:
-        rivals = _rivals(last, likely, classes)
+    category = _category_among_numbers(likely)
+    if category is None:
+        rivals = _rivals(last, likely)
         which = "last" if rivals else "only"
         return TargetProposal(last.name, 0.5, f"the {which} column that could be one", rivals)
 
-    chosen = classes[0]
     reason = "the only category beside numbers"
-    if chosen is last:
-        return TargetProposal(chosen.name, 0.8, f"{reason}, and the last column")
-    return TargetProposal(chosen.name, 0.5, reason, _rivals(chosen, likely, classes))
+    if category is last:
+        return TargetProposal(category.name, 0.8, f"{reason}, and the last column")
+    return TargetProposal(category.name, 0.5, reason, _rivals(category, likely))
 
 
 def _likely(suitable: Sequence[ColumnReport]) -> list[ColumnReport]:
     """The columns that are no moment, group or description, as far as there are others."""
-    plain = [report for report in suitable if report.nature not in ("time", "group")]
-    telling = [report for report in plain if not _has_word(report, names.DESCRIPTIONS)]
+    plain = list(filterfalse(_is_moment_or_group, suitable))
+    telling = list(filterfalse(_is_description, plain))
     return telling or plain or list(suitable)
 
 
-def _rivals(
-    chosen: ColumnReport, likely: Sequence[ColumnReport], classes: Sequence[ColumnReport]
-) -> tuple[str, ...]:
+def _category_among_numbers(likely: Sequence[ColumnReport]) -> ColumnReport | None:
+    """The only category, if it has few classes and three columns or more are numbers."""
+    kinds = [report.type for report in likely]
+    if kinds.count("category") != 1 or kinds.count("number") < 3:
+        return None
+    category = likely[kinds.index("category")]
+    return category if _has_few_classes(category) else None
+
+
+def _rivals(chosen: ColumnReport, likely: Sequence[ColumnReport]) -> tuple[str, ...]:
     """The last and the first column, and categories of few classes."""
-    ordered = [likely[-1], likely[0], *(one for one in classes if one.distinct <= _FEW_CLASSES)]
-    found = dict.fromkeys(report.name for report in ordered if report.name != chosen.name)
-    return tuple(found)[:_MOST_RIVALS]
+    ordered = [likely[-1], likely[0], *filter(_has_few_classes, likely)]
+    others = dict.fromkeys(_names_of(ordered))
+    others.pop(chosen.name, None)
+    return tuple(others)[:_MOST_RIVALS]
+
+
+def _names_of(reports: Sequence[ColumnReport]) -> list[str]:
+    return [report.name for report in reports]
+
+
+def _by_lower_name(reports: Sequence[ColumnReport]) -> dict[str, str]:
+    """The names by their lower case; of names that differ only in capitals the first."""
+    return {report.name.lower(): report.name for report in reversed(reports)}

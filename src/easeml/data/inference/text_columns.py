@@ -17,20 +17,23 @@ def text_report(values: Values) -> ColumnReport:
     """The report of a column of texts: an identifier, a category, or text."""
     texts = values.texts
     each = values.each
-    sample = texts[:1000]
-    words = sum(len(text.split()) for text in sample) / len(sample)
-
-    named = names.names_identifier(values.name)
-    if _identifies(texts, each, values.present, words, named):
+    words = _mean_words(texts[:1000])
+    is_named = names.names_identifier(values.name)
+    if words <= 1.5 and _identifies(values, is_named):
+        said = f"Looks like an identifier: {values.counted}."
         return replace(
-            report_on(values, "text", 0.95, _identifier_evidence(values)),
+            report_on(values, "text", 0.95, said),
             nature="identifier",
-            nature_confidence=0.97 if named else 0.85,
+            nature_confidence=0.97 if is_named else 0.85,
         )
 
     is_category = _could_be_classes(len(texts), each) and not _is_prose(words, each)
     report = _category(values) if is_category else _free_text(values, words)
     return replace(report, suspected_codes=suspect_words(texts, values.number_of))
+
+
+def _mean_words(sample: list[str]) -> float:
+    return sum(len(text.split()) for text in sample) / len(sample)
 
 
 def _category(values: Values) -> ColumnReport:
@@ -45,8 +48,7 @@ def _category(values: Values) -> ColumnReport:
 def _free_text(values: Values, words: float) -> ColumnReport:
     """The report of free text; ``words``: how many a value has on average."""
     texts = values.texts
-    count = f"{len(texts)} different values in {values.present} rows"
-    said = f"Text: {count}, {_words_told(words)} on average."
+    said = f"Text: {values.counted}, {_words_told(words)} on average."
     hints = like_codes(texts) + nearly_numbers(texts)
     confidence = 0.95 if words >= 4 else 0.75
     return report_on(values, "text", confidence, said + hints)
@@ -58,11 +60,6 @@ def _words_told(words: float) -> str:
         return f"{words:,.0f} words"
     said = f"{words:.2g}"
     return "1 word" if said == "1" else f"{said} words"
-
-
-def _identifier_evidence(values: Values) -> str:
-    count = f"{len(values.texts)} different values in {values.present} rows"
-    return f"Looks like an identifier: {count}."
 
 
 def _is_prose(words: float, each: float) -> bool:
@@ -77,18 +74,15 @@ def _could_be_classes(distinct: int, each: float) -> bool:
     """
     if distinct <= 10:
         return True
-    if distinct <= 20:
-        return each >= 2
-    return distinct <= MOST_CLASSES and each >= 5
+    least = 2 if distinct <= 20 else 5
+    return distinct <= MOST_CLASSES and each >= least
 
 
-def _identifies(texts: list[str], each: float, present: int, words: float, named: bool) -> bool:
-    """Single words that are (nearly) all different, with a name or digits that tell."""
-    if words > 1.5 or present < 10:
+def _identifies(values: Values, is_named: bool) -> bool:
+    """Whether words are (nearly) all different, with a name or digits that tell."""
+    if values.present < 10:
         return False
-    if named:
-        return each <= 1.05
-    if each != 1:
-        return False
-    with_digits = sum(has_digit(text) for text in texts)
-    return with_digits >= 0.9 * len(texts)
+    if is_named:
+        return values.each <= 1.05
+    are_different = values.each == 1
+    return are_different and sum(map(has_digit, values.texts)) >= 0.9 * len(values.texts)

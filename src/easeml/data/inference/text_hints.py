@@ -1,26 +1,28 @@
 """What a column of short texts looks like: codes, or numbers that are written otherwise."""
 
+import re
+
 from easeml.data.types import values as v
+
+_LEADING_ZERO = re.compile(r"0\d")
 
 
 def has_digit(text: str) -> bool:
     """Return whether there is a digit in a text."""
-    return any(letter.isdigit() for letter in text)
+    return any(map(str.isdigit, text))
 
 
 def like_codes(texts: list[str]) -> str:
     """A hint for a column of short texts with digits."""
     sample = texts[:1000]
-    coded = [text for text in sample if len(text) <= 24 and has_digit(text)]
-    if len(coded) <= 0.8 * len(sample):
+    coded = sum(map(_is_like_code, sample))
+    if coded <= 0.8 * len(sample):
         return ""
     return " Most look like codes with digits."
 
 
-def _leading_zeros(texts: list[str]) -> str:
-    """A hint for numbers that are written as codes are."""
-    zeros = [text for text in texts if text.startswith("0") and text[1:2].isdigit()]
-    return f" Some begin with 0, such as {zeros[0]!r}, as codes do." if zeros else ""
+def _is_like_code(text: str) -> bool:
+    return len(text) <= 24 and has_digit(text)
 
 
 def nearly_numbers(texts: list[str]) -> str:
@@ -33,3 +35,11 @@ def nearly_numbers(texts: list[str]) -> str:
     if not bad.any():
         return _leading_zeros(texts)
     return f" It would be a number but for values such as {texts[int(bad.argmax())]!r}."
+
+
+def _leading_zeros(texts: list[str]) -> str:
+    """A hint for numbers that are written as codes are."""
+    first = next(filter(_LEADING_ZERO.match, texts), None)
+    if first is None:
+        return ""
+    return f" Some begin with 0, such as {first!r}, as codes do."

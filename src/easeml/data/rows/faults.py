@@ -150,11 +150,15 @@ class Findings:
         told = [fault.told() for fault in self.faults.values()]
         if len(told) == 1:
             raise _with_base(told[0])
+        raise self._together(told)
+
+    def _together(self, told: list[DatasetError]) -> DatasetError:
+        """Several faults as one, a line each; of very many the first."""
         lines = [f"- {fault}" for fault in told[:MOST_FAULTS]]
         if len(told) > MOST_FAULTS:
             lines.append("- and more.")
         heading = f"the rows have {self.count:,} faults ({ROWS_COUNT}):"
-        raise DatasetError(
+        return DatasetError(
             "\n".join([heading, *lines, ""]),
             remedy="Correct them all and send the rows again.",
         )

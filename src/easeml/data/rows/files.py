@@ -67,15 +67,28 @@ def table_of_files(files: Files, labels: Collection[str]) -> tuple[pa.Table, lis
     if len(files) > 1 or _is_picture(name, content):
         tree = _tree_of(files)
         return _samples(tree, [*tree.files], ())
-    if format_of(Source(name, data=content)) != "zip":
-        return table_from_bytes(content, name), []
+    if format_of(Source(name, data=content)) == "zip":
+        return _table_of_zip(name, content, labels)
+    return table_from_bytes(content, name), []
+
+
+def _table_of_zip(name: str, content: bytes, labels: Collection[str]) -> tuple[pa.Table, list[str]]:
+    """The table of a data set, of the pictures and texts that a zip file holds, or of its table."""
     if is_easeml(content):
         return read_dataset(content, name), []
     with open_tree(content) as tree:
-        held = [file for file in tree.files if file.lower().endswith((*PICTURES, *TEXTS))]
-        if held:
-            return _samples(tree, held, labels)
+        samples = list(filter(_is_sample, tree.files))
+        if samples:
+            return _samples(tree, samples, labels)
     return table_from_bytes(content, name), []
+
+
+def _is_sample(name: str) -> bool:
+    return name.lower().endswith((*PICTURES, *TEXTS))
+
+
+def _is_text(name: str) -> bool:
+    return name.lower().endswith(TEXTS)
 
 
 def _is_picture(name: str, content: bytes) -> bool:
@@ -94,8 +107,7 @@ def _tree_of(files: Files) -> Tree:
 def _samples(tree: Tree, names: list[str], labels: Collection[str]) -> tuple[pa.Table, list[str]]:
     """The table of pictures or texts, with labels if every one is below a folder named like one."""
     folders = [PurePosixPath(name).parent.name for name in names]
-    all_texts = all(name.lower().endswith(TEXTS) for name in names)
-    read = text_table if all_texts else picture_table
+    read = text_table if all(map(_is_text, names)) else picture_table
     table = read(tree, list(zip(names, folders, strict=True)))
     if not set(folders) <= set(labels):
         table = table.drop_columns(["label"])

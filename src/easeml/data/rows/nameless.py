@@ -19,9 +19,13 @@ _NUMBERED = re.compile(r"column (\d+)")
 
 def width_of(names: Collection[str]) -> int:
     """How many columns the training file had, if all its ``names`` are numbers; else 0."""
-    found = [_NUMBERED.fullmatch(name) for name in names]
-    numbers = [int(match[1]) for match in found if match]
-    return max(numbers) if len(numbers) == len(names) else 0
+    width = 0
+    for name in names:
+        found = _NUMBERED.fullmatch(name)
+        if found is None:
+            return 0
+        width = max(width, int(found[1]))
+    return width
 
 
 def numbered_table(body: bytes, name: str, known: Collection[str], target: str) -> pa.Table:
@@ -31,8 +35,7 @@ def numbered_table(body: bytes, name: str, known: Collection[str], target: str) 
     was the last column. Raises DatasetError, also where the columns are not as many as there were.
     """
     table = table_from_bytes(body, name, header=False)
-    first = {str(column[0].as_py()) for column in table.columns}
-    if first.intersection(known):
+    if _has_names(table, known):
         return table_from_bytes(body, name, header=True)
 
     check_width(table.num_columns, known, target)
@@ -42,12 +45,16 @@ def numbered_table(body: bytes, name: str, known: Collection[str], target: str) 
 def open_numbered(path: Path, name: str, known: Collection[str], target: str) -> SlicedTable:
     """As ``numbered_table``, of a text table that is given in parts."""
     table = open_table(path, name, header=False)
-    first = next(table.slices(1))
-    cells = {str(column[0].as_py()) for column in first.columns}
-    if cells.intersection(known):
+    if _has_names(next(table.slices(1)), known):
         return open_table(path, name, header=True)
     check_width(len(table.names), known, target)
     return table
+
+
+def _has_names(table: pa.Table, known: Collection[str]) -> bool:
+    """Whether a cell of the first row is a name that is known."""
+    cells = {str(column[0].as_py()) for column in table.columns}
+    return not cells.isdisjoint(known)
 
 
 def check_width(given: int, known: Collection[str], target: str) -> None:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
-from easeml.data.rows.columns import TextColumn
+from easeml.data.rows.columns import text_column
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.parsing import read_rows
+from easeml.data.rows.places import places
 from easeml.data.types.table_schemas import kind_of, kinds_of
 from easeml.schema import Schema
 
@@ -35,10 +36,11 @@ def read_newer(table: pa.Table, schema_in: Schema, schema_out: Schema) -> NewerR
     for cells that do not fit, and for an answer that was none in training.
     """
     name = next(iter(kinds_of(schema_out)))
-    has_target = name in table.column_names
-    rows = read_rows(table.drop_columns([name]) if has_target else table, schema_in, schema_out)
-    answers = _answers(table, schema_out) if has_target else None
-    return NewerRows(rows.frame, answers, rows.notes)
+    if name not in table.column_names:
+        rows = read_rows(table, schema_in, schema_out)
+        return NewerRows(rows.frame, None, rows.notes)
+    rows = read_rows(table.drop_columns([name]), schema_in, schema_out)
+    return NewerRows(rows.frame, _answers(table, schema_out), rows.notes)
 
 
 def _answers(table: pa.Table, schema_out: Schema) -> pd.Series:
@@ -50,8 +52,8 @@ def _answers(table: pa.Table, schema_out: Schema) -> pd.Series:
             "answers that are no classes or numbers cannot be compared row by row.",
             remedy="Leave the target's column out.",
         )
-    column = TextColumn(replace(node, optional=True), schema_out)
+    column = text_column(replace(node, optional=True), schema_out, is_answer=True)
     findings = Findings()
-    values = column.from_table(table, findings, lambda row: f"row {row}", labels=True)
+    values = column.from_table(table, findings, places())
     findings.check()
     return pd.Series(values, name=column.name)

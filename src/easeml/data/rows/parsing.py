@@ -6,14 +6,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError, did_you_mean, shown
 from easeml.data.readers.read import table_from_bytes
-from easeml.data.rows.columns import CellColumn, Place, TextColumn
+from easeml.data.rows.cell_column import CellColumn
+from easeml.data.rows.columns import TextColumn, text_column
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
 from easeml.data.rows.nameless import numbered_table, width_of
+from easeml.data.rows.places import Place, places
 from easeml.data.types.cells import CELLS
 from easeml.data.types.table_schemas import kinds_of
 from easeml.schema import Schema
@@ -54,8 +57,9 @@ class ColumnTable:
         """Return the rows of tables with the same columns, one after the other."""
         columns = {}
         for name in tables[0].columns:
-            columns[name] = _joined([table.columns[name] for table in tables])
-        return cls(columns, sum(table.rows for table in tables))
+            parts = [table[name] for table in tables]
+            columns[name] = _joined(parts)
+        return cls(columns, sum(map(len, tables)))
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]
@@ -109,10 +113,7 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
         return reader.read_table(reader.table_of(body, f"rows.{_TABLES[kind]}"), findings)
     if kind in _FILES or kind.startswith("image/"):
         return reader.read_files(files_of(body, content_type), findings)
-    raise DatasetError(
-        f"rows cannot be read as {shown(content_type)}.",
-        remedy=_FORM,
-    )
+    raise DatasetError(f"rows cannot be read as {shown(content_type)}.", remedy=_FORM)
 
 
 def read_rows(table: pa.Table, schema_in: Schema, schema_out: Schema) -> Rows:
@@ -132,9 +133,11 @@ class Reader:
     def __init__(self, schema_in: Schema, schema_out: Schema):
         self.columns = _columns(schema_in)
         self.names = [column.name for column in self.columns]
-        self.target = _columns(schema_out)[0]
+        self.target = _columns(schema_out, is_answer=True)[0]
         self.known = frozenset([*self.names, *schema_in.dropped, self.target.name])
         self.is_numbered = width_of(self.known) > 0
+        are_texts = all(isinstance(column, TextColumn) for column in self.columns)
+        self.has_header = are_texts and len(self.names) > 1
 
     def table_of(self, body: bytes, name: str) -> pa.Table:
         """Read a table from its bytes; ``name``: with the ending of its form."""
@@ -144,54 +147,46 @@ class Reader:
 
     def read_json(self, body: bytes, findings: Findings) -> Rows:
         """Read rows from JSON, cell by cell: quick for few rows."""
-        rows = self._json_rows(body)
+        rows = _json_rows(body)
         for number, row in enumerate(rows):
             if not isinstance(row, dict):
                 findings.fault(f"expected an object, found {shown(row)}.", f"row {number}", _FORM)
         findings.check()
 
-        names: dict[str, None] = {}
-        for row in rows:
-            names.update(dict.fromkeys(row))
-        self._note_unknown(names, findings)
-
-        arrays = [column.from_cells(rows, findings) for column in self.columns]
-        given = sum(not self.target.is_missing(row.get(self.target.name)) for row in rows)
-        labels = None
-        if self._labelled(given, len(rows), findings):
-            labels = self._labels_of_cells(rows, findings)
-        return self._rows(arrays, labels, len(rows), findings)
+        self._note_unknown(dict.fromkeys(chain.from_iterable(rows)), findings)
+        columns = {column.name: column.from_cells(rows, findings) for column in self.columns}
+        labels = self._labels_of_cells(rows, findings)
+        findings.check()
+        return Rows(ColumnTable(columns, len(rows)), labels, findings.notes)
 
     def read_files(self, files: Files, findings: Findings) -> Rows:
         """Read rows from files: pictures, or one file of another kind."""
         labels = self.target.labels if isinstance(self.target, TextColumn) else ()
         table, names = table_of_files(files, labels)
-        told = {"label": self.target.name} if names else {}
-        given = [told.get(name, name) for name in table.column_names]
-        unknown = [name for name in given if name not in self.known]
-        if len(unknown) == len(self.names) == 1:
-            # Files do not say what the column is called.
-            given[given.index(unknown[0])] = self.names[0]
-        table = table.rename_columns(given)
+        table = table.rename_columns(self._names_for(table.column_names, names))
         return self.read_table(table, findings, names)
 
-    def read_table(
-        self, table: pa.Table, findings: Findings, names: list[str] | None = None
-    ) -> Rows:
-        """Read rows from a table, column by column."""
+    def _names_for(self, given: list[str], files: list[str]) -> list[str]:
+        """The columns of a table of files by the model's names, which files do not say.
+
+        ``files``: the names of those of which each is a row.
+        """
+        told = {"label": self.target.name} if files else {}
+        names = [told.get(name, name) for name in given]
+        unknown = list(filterfalse(self.known.__contains__, names))
+        is_the_only_input = len(unknown) == len(self.names) == 1
+        if is_the_only_input:
+            names[names.index(unknown[0])] = self.names[0]
+        return names
+
+    def read_table(self, table: pa.Table, findings: Findings, names: Sequence[str] = ()) -> Rows:
+        """Read rows from a table, column by column; ``names``: of the file that each row is."""
         self.look_at(table, findings)
-
-        def place(row: int) -> str:
-            number = f"row {row}"
-            return f"{number} ({names[row]})" if names else number
-
-        arrays = [column.from_table(table, findings, place) for column in self.columns]
-        labels = None
-        if self.target.name in table.column_names:
-            given = self.target.number_given(table)
-            if self._labelled(given, table.num_rows, findings):
-                labels = self._labels_of_table(table, findings, place)
-        return self._rows(arrays, labels, table.num_rows, findings, names)
+        place = places(names=names)
+        inputs = self._inputs(table, findings, place)
+        labels = self._labels_of_table(table, findings, place)
+        findings.check()
+        return Rows(inputs, labels, findings.notes, list(names))
 
     def look_at(self, table: pa.Table, findings: Findings) -> None:
         """Note columns that are not known. Raises DatasetError where none is."""
@@ -205,28 +200,27 @@ class Reader:
 
         Faults are kept in ``findings``.
         """
+        return self._inputs(part, findings, places(start))
 
-        def place(row: int) -> str:
-            return f"row {start + row}"
-
-        arrays = [column.from_table(part, findings, place) for column in self.columns]
-        return ColumnTable(dict(zip(self.names, arrays, strict=True)), part.num_rows)
+    def _inputs(self, table: pa.Table, findings: Findings, place: Place) -> ColumnTable:
+        columns = {}
+        for column in self.columns:
+            columns[column.name] = column.from_table(table, findings, place)
+        return ColumnTable(columns, table.num_rows)
 
     def _check_delimiter(self, table: pa.Table) -> None:
         """Raise DatasetError where all cells stand in one column, as their delimiter is not read."""
-        note = (table.schema.metadata or {}).get(b"note")
-        if note and table.num_columns == 1 and table.column_names[0] not in self.known:
-            raise DatasetError(note.decode())
+        note = (table.schema.metadata or {}).get(b"note", b"").decode()
+        is_unknown = table.num_columns == 1 and table.column_names[0] not in self.known
+        if note and is_unknown:
+            raise DatasetError(note)
 
     def _check_header(self, given: list[str]) -> None:
         """Raise DatasetError for a first row without any name that is known, or nearly so."""
-        are_texts = all(isinstance(column, TextColumn) for column in self.columns)
-        if len(self.names) < 2 or not are_texts:
+        if not self.has_header or self._has_known_name(given):
             return
-        if self._has_known_name(given):
-            return
-        found = _listed([shown(name) for name in given])
-        names = _listed([repr(name) for name in self.names])
+        found = _listed(list(map(shown, given)))
+        names = _listed(list(map(repr, self.names)))
         raise DatasetError(
             f"none of the columns is there. These are: {found}.",
             where="the header",
@@ -235,70 +229,58 @@ class Reader:
 
     def _has_known_name(self, given: list[str]) -> bool:
         """Whether a name is known, or nearly one that is wanted."""
-        if self.known.intersection(given):
+        if not self.known.isdisjoint(given):
             return True
         return any(did_you_mean(name, given).startswith("Did") for name in self.names)
 
-    def _labels_of_cells(self, rows: list[Any], findings: Findings) -> Any:
-        if isinstance(self.target, TextColumn):
-            return self.target.from_cells(rows, findings, labels=True)
-        return self.target.from_cells(rows, findings)
+    def _labels_of_cells(self, rows: list[Any], findings: Findings) -> pd.Series | None:
+        """The answers in JSON rows, where each row has one."""
+        values = [row.get(self.target.name) for row in rows]
+        missing = sum(map(self.target.is_missing, values))
+        if not self._are_all_labelled(len(rows) - missing, len(rows), findings):
+            return None
+        return self._labels(self.target.from_cells(rows, findings))
 
-    def _labels_of_table(self, table: pa.Table, findings: Findings, place: Place) -> Any:
-        if isinstance(self.target, TextColumn):
-            return self.target.from_table(table, findings, place, labels=True)
-        return self.target.from_table(table, findings, place)
+    def _labels_of_table(
+        self, table: pa.Table, findings: Findings, place: Place
+    ) -> pd.Series | None:
+        """The answers in a table, where each row has one."""
+        if self.target.name not in table.column_names:
+            return None
+        given = self.target.number_given(table)
+        if not self._are_all_labelled(given, table.num_rows, findings):
+            return None
+        return self._labels(self.target.from_table(table, findings, place))
 
-    def _json_rows(self, body: bytes) -> list[Any]:
-        try:
-            document = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise DatasetError(
-                f"the body is not JSON: {error}.",
-                remedy=_FORM,
-            ) from error
-        rows = document.get("rows") if isinstance(document, dict) else document
-        if not isinstance(rows, list):
-            raise DatasetError(
-                "there is no list of rows.",
-                where="rows",
-                remedy=_FORM,
-            )
-        if not rows:
-            raise DatasetError(
-                "there is no row.",
-                where="rows",
-                remedy=_FORM,
-            )
-        return rows
+    def _labels(self, answers: Any) -> pd.Series:
+        import pandas as pd
+
+        return pd.Series(answers, name=self.target.name)
 
     def _note_unknown(self, given: Iterable[str], findings: Findings) -> None:
-        for name in given:
-            if name not in self.known:
-                findings.note(f"The model knows no column {shown(name)}; it is not used.")
+        for name in filterfalse(self.known.__contains__, given):
+            findings.note(f"The model knows no column {shown(name)}; it is not used.")
 
-    def _labelled(self, given: int, rows: int, findings: Findings) -> bool:
+    def _are_all_labelled(self, given: int, rows: int, findings: Findings) -> bool:
+        """Whether all rows have an answer; of some alone there is a note."""
         if 0 < given < rows:
             without = f"{rows - given} of {rows} rows have no '{self.target.name}'"
             findings.note(f"{without}: quality is not computed.")
         return given == rows
 
-    def _rows(
-        self,
-        arrays: list[Any],
-        labels: Any,
-        count: int,
-        findings: Findings,
-        names: list[str] | None = None,
-    ) -> Rows:
-        findings.check()
-        table = ColumnTable(dict(zip(self.names, arrays, strict=True)), count)
-        answers = None
-        if labels is not None:
-            import pandas as pd
 
-            answers = pd.Series(labels, name=self.target.name)
-        return Rows(table, answers, findings.notes, names or [])
+def _json_rows(body: bytes) -> list[Any]:
+    """The rows of a JSON body, at least one."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(f"the body is not JSON: {error}.", remedy=_FORM) from error
+    rows = document.get("rows") if isinstance(document, dict) else document
+    if not isinstance(rows, list):
+        raise DatasetError("there is no list of rows.", where="rows", remedy=_FORM)
+    if not rows:
+        raise DatasetError("there is no row.", where="rows", remedy=_FORM)
+    return rows
 
 
 def _listed(names: list[str]) -> str:
@@ -317,7 +299,7 @@ def _joined(arrays: Sequence[Any]) -> Any:
     return kind._concat_same_type(arrays)  # what pandas' extension arrays have to have
 
 
-def _columns(schema: Schema) -> list[TextColumn | CellColumn]:
+def _columns(schema: Schema, *, is_answer: bool = False) -> list[TextColumn | CellColumn]:
     """How the columns of a schema are read; a graph is of all its nodes with instances."""
     made: list[TextColumn | CellColumn] = []
     for name, kind in kinds_of(schema).items():
@@ -326,5 +308,5 @@ def _columns(schema: Schema) -> list[TextColumn | CellColumn]:
         if kind in CELLS:
             made.append(CellColumn(name, kind, node, schema))
         else:
-            made.append(TextColumn(node, schema))
+            made.append(text_column(node, schema, is_answer=is_answer))
     return made

@@ -49,12 +49,12 @@ def labelled_join_train(
     import pandas as pd
 
     after = dict(frames)
-    pool = frames.get("pool")
-    if pool is None:
+    if "pool" not in frames:
         return after, {}
+    pool = frames["pool"]
     is_labelled = pool[target].notna()
     moved = pool.loc[is_labelled]
-    if not len(moved):
+    if moved.empty:
         return after, {}
     after["train"] = pd.concat([frames["train"], moved], ignore_index=True)
     after["pool"] = pool.loc[~is_labelled].reset_index(drop=True)
@@ -62,10 +62,9 @@ def labelled_join_train(
 
 
 def _put(frames: Mapping[str, pd.DataFrame], row: int, column: str, text: str) -> None:
-    for role in _CHANGED:
-        frame = frames.get(role)
-        if frame is None:
-            continue
+    """Put a value into the cell of a row, which is a train or a pool row."""
+    for role in filter(frames.__contains__, _CHANGED):
+        frame = frames[role]
         is_row = (frame[ROW] == row).to_numpy()
         if is_row.any():
             frame.loc[is_row, column] = _value(frame[column], text)
@@ -77,15 +76,17 @@ def _value(column: Any, text: str) -> Any:
     """Return a text as a value of a column."""
     import pandas as pd
 
+    where = str(column.name)
     if isinstance(column.dtype, pd.CategoricalDtype):
-        if text not in column.cat.categories:
-            known = ", ".join(map(str, column.cat.categories[:10]))
-            remedy = f"It has: {known}."
-            raise DatasetError(f"{text!r} is no class.", where=str(column.name), remedy=remedy)
-        return text
+        known = column.cat.categories
+        if text in known:
+            return text
+        remedy = f"It has: {', '.join(map(str, known[:10]))}."
+        raise DatasetError(f"{text!r} is no class.", where=where, remedy=remedy)
+
     if column.dtype.kind != "f":
         return text
     try:
         return float(text)
     except ValueError:
-        raise DatasetError(f"{text!r} is no number.", where=str(column.name)) from None
+        raise DatasetError(f"{text!r} is no number.", where=where) from None

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import singledispatch
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.pictures import data_url, shown_as_it_is
 from easeml.data.types.text_tables import ROW
-from easeml.data.versions.splits import ALL_ROLES, UNLABELLED
+from easeml.data.versions.splits import ROLES, UNLABELLED
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -125,11 +126,9 @@ def row_ids(files: Files) -> dict[str, np.ndarray]:
 
     Raises DatasetError if there is no version in the files.
     """
+    unlabelled = [role for role in UNLABELLED if f"{role}.arrow" in files]
     ids = {}
-    for role in ALL_ROLES:
-        may_be_absent = role in UNLABELLED
-        if may_be_absent and f"{role}.arrow" not in files:
-            continue
+    for role in (*ROLES, *unlabelled):
         ids[role] = _table(files, role).column(ROW).to_numpy()
     return ids
 
@@ -203,14 +202,17 @@ def _column_differences(before: Schema, after: Schema, name: str) -> list[str]:
     if old.type != new.type:
         found.append(f"was {old.type} and is {new.type}")
     elif old.type == "category":
-        known = before.labels(old.name)
-        labels = after.labels(new.name)
-        other = sorted({*known} ^ {*labels})
-        if known != labels:
-            found.append(f"has other classes: {', '.join(other[:10])}")
+        found += _class_differences(before.labels(old.name), after.labels(new.name))
     if old.optional != new.optional:
         found.append("may be missing" if new.optional else "may not be missing")
     return found
+
+
+def _class_differences(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    if before == after:
+        return []
+    others = sorted({*before} ^ {*after})
+    return [f"has other classes: {', '.join(others[:10])}"]
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ class _Scores:
 
     suspicion: np.ndarray
     at: np.ndarray
-    predicted: pa.ChunkedArray | None
+    predicted: pa.ChunkedArray
 
     def score(self, place: int) -> float | None:
         """Return the suspicion of a row; None where it is not known."""
@@ -231,18 +233,20 @@ class _Scores:
 
     def prediction(self, place: int) -> Any:
         """Return what was predicted of a row; None where it has no suspicion."""
-        if self.predicted is None or self.score(place) is None:
+        if self.score(place) is None:
             return None
         return self.predicted[int(self.at[place])].as_py()
 
 
 def _scores(path: Path | None, ids: np.ndarray) -> _Scores:
+    """What the file says of the rows with these ids; nothing where there is no file."""
     import numpy as np
+    import pyarrow as pa
     from pyarrow import ipc
 
-    nothing = np.full(len(ids), np.nan)
     if path is None:
-        return _Scores(nothing, np.zeros(len(ids), dtype=np.int64), None)
+        nothing = np.full(len(ids), np.nan)
+        return _Scores(nothing, np.zeros(len(ids), dtype=np.int64), pa.chunked_array([[]]))
     with ipc.open_file(path) as file:
         table = file.read_all()
     rows = table.column("row").to_numpy()
@@ -254,32 +258,45 @@ def _scores(path: Path | None, ids: np.ndarray) -> _Scores:
 
 def _document(files: Files) -> dict[str, Any]:
     if "version.json" not in files:
-        raise DatasetError(
-            "there are no prepared rows: it is an upload, or was not made ready.",
-            where="version",
-        )
+        raise _no_version()
     return json.loads(files["version.json"].read_text())
+
+
+def _no_version() -> DatasetError:
+    said = "there are no prepared rows: it is an upload, or was not made ready."
+    return DatasetError(said, where="version")
 
 
 def _table(files: Files, role: str) -> pa.Table:
     import pyarrow as pa
 
     if f"{role}.arrow" not in files:
-        raise DatasetError(
-            "there are no prepared rows: it is an upload, or was not made ready.",
-            where="version",
-        )
+        raise _no_version()
     with pa.memory_map(str(files[f"{role}.arrow"])) as source:
         return pa.ipc.open_file(source).read_all()
 
 
+@singledispatch
 def _json(value: Any) -> Any:
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    if isinstance(value, bytes):
-        return data_url(value) if shown_as_it_is(value) else f"{len(value):,} bytes"
-    if isinstance(value, dict):  # a tensor, as it is stored
-        return f"numbers of shape {value['shape']}"
-    if isinstance(value, datetime):
-        return value.isoformat()
+    """A cell as JSON has it."""
     return value
+
+
+@_json.register
+def _(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+@_json.register
+def _(value: bytes) -> str:
+    return data_url(value) if shown_as_it_is(value) else f"{len(value):,} bytes"
+
+
+@_json.register
+def _(value: dict) -> str:
+    return f"numbers of shape {value['shape']}"  # a tensor, as it is stored
+
+
+@_json.register
+def _(value: datetime) -> str:
+    return value.isoformat()

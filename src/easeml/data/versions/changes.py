@@ -19,7 +19,7 @@ from easeml.data.types.cells import to_json
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.text_tables import ROW, ROWS_COUNT
 from easeml.data.versions.copies import compared_columns, content_keys, roles_of_copies
-from easeml.data.versions.declared import Declared, split_values
+from easeml.data.versions.declared import Declared, report_named, split_values
 from easeml.data.versions.fitting import fit_table
 from easeml.data.versions.splits import ALL_ROLES, ROLES, UNLABELLED, Split, group_roles, new_roles
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHOWN = 12  # differences of a file that does not fit
+_DECLARED = ("target", "seed", "split")  # of a summary, which no change touches
 
 
 def feed(version: Declared, table: pa.Table, name: str, role: str | None = None) -> Declared:
@@ -44,22 +45,19 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
         DatasetError: naming every difference, if the table does not fit the version's schemas.
     """
     _check_role(role)
-    way, _, column = version.summary.get("split", "random").partition(":")
-    split = Split(way, column)
-    is_divided = role is None and bool(column)
-    frame = _typed_rows(version, table, name, role, column if is_divided else "")
+    split = Split.of(version.summary)
+    is_divided = role is None and bool(split.column)
+    frame = _typed_rows(version, table, name, role, split.column if is_divided else "")
     answered = frame[version.target].notna().to_numpy()
     by = None
     if is_divided:
-        by = split_values(table, split, _report(version, column))[answered]
+        by = split_values(table, split, report_named(split.column, version.columns))[answered]
     roles = _assigned_roles(version, frame, role, answered, split, by)
+
     notes = _feed_notes(version, role, answered)
     notes += _known_rows(version, frame.loc[_are(roles, ROLES)])
     frame.loc[_are(roles, UNLABELLED), version.target] = None  # such rows are without answers
-    groups: dict[str, str] = {}
-    if way == "group" and by is not None:
-        groups = group_roles(by, roles[answered])
-    return _with_rows(version, frame, roles, notes, groups)
+    return _with_rows(version, frame, roles, notes, group_roles(split, by, roles[answered]))
 
 
 def _check_role(role: str | None) -> None:
@@ -93,12 +91,17 @@ def _typed_rows(
         raise does_not_fit(differences, name)
     ids = version.next_row + np.arange(table.num_rows, dtype=np.int64)
     frame = pd.DataFrame({ROW: ids, **fitted.columns})
-    empty = frame[version.target].isna().to_numpy()
-    if role in ROLES and empty.any():
-        row = int(empty.argmax())
-        said = f"row {row}, column '{version.target}': a {role} row needs a value."
-        raise does_not_fit([said], name)
+    if role in ROLES:
+        _check_answers(frame[version.target].isna().to_numpy(), version.target, role, name)
     return frame
+
+
+def _check_answers(empty: np.ndarray, target: str, role: str, name: str) -> None:
+    """Raise DatasetError where a row has no answer."""
+    if empty.any():
+        row = int(empty.argmax())
+        said = f"row {row}, column '{target}': a {role} row needs a value."
+        raise does_not_fit([said], name)
 
 
 def _assigned_roles(
@@ -115,16 +118,18 @@ def _assigned_roles(
 
     if role is not None:
         return np.full(len(frame), role, dtype=object)
-    # Rows with an answer are divided as the version was; the others can be labelled.
     roles = np.full(len(frame), "pool", dtype=object)
-    if answered.any():
-        there = {one: pd.Series(version.frames[one][version.target]) for one in ROLES}
-        labelled = pd.Series(frame.loc[answered, version.target])
-        seed = version.summary["seed"]
-        divided = new_roles(labelled, split, by, seed, there, version.groups)
-        if split.way == "random":
-            divided = _with_their_copies(version, frame.loc[answered], divided)
-        roles[answered] = divided
+    if not answered.any():
+        return roles
+
+    # Rows with an answer are divided as the version was; the others can be labelled.
+    there = {one: pd.Series(version.frames[one][version.target]) for one in ROLES}
+    labelled = pd.Series(frame.loc[answered, version.target])
+    seed = version.summary["seed"]
+    divided = new_roles(labelled, split, by, seed, there, version.groups)
+    if split.way == "random":
+        divided = _with_their_copies(version, frame.loc[answered], divided)
+    roles[answered] = divided
     return roles
 
 
@@ -138,10 +143,13 @@ def _with_their_copies(version: Declared, frame: pd.DataFrame, roles: np.ndarray
 
 
 def _feed_notes(version: Declared, role: str | None, answered: np.ndarray) -> list[str]:
-    if role is None and not answered.all():
-        without = _rows((~answered).sum())
-        return [f"{without} without a value of '{version.target}' joined the pool."]
-    if role in UNLABELLED and answered.any():
+    """What is said of rows without an answer, and of answers that are not kept."""
+    unanswered = int((~answered).sum())
+    joins_pool = role is None and unanswered
+    if joins_pool:
+        return [f"{counted(unanswered)} without a value of '{version.target}' joined the pool."]
+    is_forgotten = role in UNLABELLED and answered.any()
+    if is_forgotten:
         return [f"The values of '{version.target}' were not kept: {role} rows are without."]
     return []
 
@@ -166,7 +174,7 @@ def refine(version: Declared, off: Collection[int] = (), on: Collection[int] = (
     left = train.loc[~train[ROW].isin(made), version.target]
     if _hashable(pd.Series(left)).nunique() < 2:
         raise DatasetError(
-            f"of the train rows {_rows(len(left))} would be left, with no two different answers.",
+            f"of the train rows {counted(len(left))} would be left, with no two different answers.",
             where="off",
             remedy="Switch fewer rows off.",
         )
@@ -192,22 +200,28 @@ def switched(
             where="off",
             remedy="Name it in one list.",
         )
-    train = roles["train"]
     asked = np.array(sorted({*off, *on}), dtype=np.int64)
-    for row in asked[~np.isin(asked, train)].tolist():
-        role = next((role for role, ids in roles.items() if row in ids), None)
-        if role is None:
-            raise DatasetError(
-                f"there is no row with id {row}.",
+    others = asked[~np.isin(asked, roles["train"])].tolist()
+    if others:
+        raise _no_train_row(others[0], roles)
+    return tuple(sorted({*now, *off}.difference(on)))
+
+
+def _no_train_row(row: int, roles: Mapping[str, np.ndarray]) -> DatasetError:
+    """The refusal to switch a row off or on that is not there, or has another role."""
+    for role, ids in roles.items():
+        if row in ids:
+            return DatasetError(
+                f"the row with id {row} is a {role} row; only train rows are switched off.",
                 where="row",
-                remedy="See the ids with `easeml data refine`.",
+                remedy="What models are measured on stays as it is, "
+                "so that their qualities can be compared.",
             )
-        raise DatasetError(
-            f"the row with id {row} is a {role} row; only train rows are switched off.",
-            where="row",
-            remedy="What models are measured on stays as it is, so that their qualities can be compared.",
-        )
-    return tuple(sorted((set(now) | set(off)) - set(on)))
+    return DatasetError(
+        f"there is no row with id {row}.",
+        where="row",
+        remedy="See the ids with `easeml data refine`.",
+    )
 
 
 def _with_rows(
@@ -217,19 +231,14 @@ def _with_rows(
     notes: list[str],
     groups: dict[str, str],
 ) -> Declared:
-    import pandas as pd
-
+    """The version with further rows, each under its role; ``groups``: of these, by name."""
     frames = dict(version.frames)
     added = {}
     for role in ALL_ROLES:
         new = frame.loc[roles == role]
-        if not len(new):
-            continue
-        added[role] = len(new)
-        old = frames.get(role)
-        has_rows = old is not None and len(old)
-        parts = [old, new] if has_rows else [new]
-        frames[role] = pd.concat(parts, ignore_index=True)
+        if len(new):
+            added[role] = len(new)
+            frames[role] = _joined(frames.get(role), new)
     grown = replace(
         version,
         frames=frames,
@@ -240,13 +249,21 @@ def _with_rows(
     return summed(grown, added)
 
 
+def _joined(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    # An empty frame says nothing of types, and pandas warns of it.
+    if old is None or old.empty:
+        return new.reset_index(drop=True)
+    return pd.concat([old, new], ignore_index=True)
+
+
 def summed(version: Declared, added: dict[str, int]) -> Declared:
     """Return the version with what its summary and its columns count; ``added``: rows by role."""
     counts = {role: len(frame) for role, frame in version.frames.items()}
     summary: dict[str, Any] = {"rows": sum(counts[role] for role in ROLES), **counts}
-    for name in ("target", "seed", "split"):
-        if name in version.summary:
-            summary[name] = version.summary[name]
+    for name in filter(version.summary.__contains__, _DECLARED):
+        summary[name] = version.summary[name]
     summary["off"] = len(version.off)
     summary["added"] = added
     return replace(version, summary=summary, columns=_counted(version))
@@ -254,8 +271,7 @@ def summed(version: Declared, added: dict[str, int]) -> Declared:
 
 def _labelled_frames(version: Declared) -> list[pd.DataFrame]:
     """The rows with answers, a frame a role."""
-    frames = [version.frames[role] for role in ROLES]
-    return [frame for frame in frames if len(frame)]
+    return [version.frames[role] for role in ROLES if len(version.frames[role])]
 
 
 def _counted(version: Declared) -> list[ColumnReport]:
@@ -263,16 +279,16 @@ def _counted(version: Declared) -> list[ColumnReport]:
     import pandas as pd
 
     values = pd.concat(_labelled_frames(version))
-    reports = []
-    for report in version.columns:
+
+    def counted_again(report: ColumnReport) -> ColumnReport:
         if report.role == "drop":
-            reports.append(report)
-            continue
+            return report
         column = pd.Series(values[report.name])
         missing = float(column.isna().to_numpy().mean())
         distinct = int(_hashable(column).nunique())
-        reports.append(replace(report, missing=missing, distinct=distinct))
-    return reports
+        return replace(report, missing=missing, distinct=distinct)
+
+    return list(map(counted_again, version.columns))
 
 
 def _hashable(column: pd.Series) -> pd.Series:
@@ -305,14 +321,14 @@ def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
     def digests(frame: pd.DataFrame) -> Any:
         return hashed(frame.drop(columns=ROW).apply(_hashable), index=False)
 
-    if not len(labelled):
+    if labelled.empty:
         return []
-    old = [digests(frame) for frame in _labelled_frames(version)]
-    same = int(digests(labelled).isin(pd.concat(old)).sum())
+    there = pd.concat(map(digests, _labelled_frames(version)))
+    same = int(digests(labelled).isin(there).sum())
     if not same:
         return []
     return [
-        f"{_rows(same)} of the new ones are there already: "
+        f"{counted(same)} of the new ones are there already: "
         "a row that both trains and tests flatters the quality."
     ]
 
@@ -320,10 +336,6 @@ def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
 def lasting_notes(version: Declared) -> list[str]:
     """Return the notes about columns: what else was said is about the rows of one change."""
     return [note for note in version.notes if note.startswith("Column ")]
-
-
-def _report(version: Declared, column: str) -> ColumnReport:
-    return next(report for report in version.columns if report.name == column)
 
 
 def does_not_fit(differences: list[str], name: str) -> DatasetError:
@@ -340,5 +352,6 @@ def does_not_fit(differences: list[str], name: str) -> DatasetError:
     )
 
 
-def _rows(count: Any) -> str:
-    return f"{int(count):,} row{'' if count == 1 else 's'}"
+def counted(rows: int) -> str:
+    """A number of rows in words, with commas between thousands."""
+    return f"{rows:,} row{'' if rows == 1 else 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,15 +12,6 @@ from easeml.data.errors import DatasetError
 
 if TYPE_CHECKING:
     from easeml.data.versions.browsing import Files
-
-_TITLES = {
-    "row": "int64",
-    "column": "string",
-    "given": "string",
-    "value": "string",
-    "weight": "float64",
-    "source": "string",
-}
 
 
 @dataclass(frozen=True)
@@ -49,18 +41,19 @@ def doubtful_cells(files: Files, known: Collection[tuple[int, str]] = ()) -> lis
         raise DatasetError("there are no doubtful cells in these files.", where="doubts")
     with ipc.open_file(files["cells.arrow"]) as file:
         lines = file.read_all().to_pylist()
-    told: dict[tuple[int, str], list[dict]] = {}
+    candidates: dict[tuple[int, str], list[dict]] = {}
     for line in lines:
-        told.setdefault((line["row"], line["column"]), []).append(line)
-    found = []
-    for place, candidates in told.items():
-        if place in known:
-            continue
-        ranked = sorted(candidates, key=lambda line: -line["weight"])
-        options = tuple((line["value"], line["weight"]) for line in ranked)
-        first = ranked[0]
-        found.append(DoubtfulCell(*place, first["given"], first["source"], options))
+        candidates.setdefault((line["row"], line["column"]), []).append(line)
+    found = [_cell(told) for place, told in candidates.items() if place not in known]
     return sorted(found, key=lambda cell: (-cell.doubt, cell.row, cell.column))
+
+
+def _cell(candidates: list[dict]) -> DoubtfulCell:
+    """The cell of which the lines of a table tell, a candidate a line."""
+    ranked = sorted(candidates, key=itemgetter("weight"), reverse=True)
+    first = ranked[0]
+    options = tuple((line["value"], line["weight"]) for line in ranked)
+    return DoubtfulCell(first["row"], first["column"], first["given"], first["source"], options)
 
 
 def write_cells(path: Path, cells: Iterable[DoubtfulCell]) -> None:
@@ -69,12 +62,19 @@ def write_cells(path: Path, cells: Iterable[DoubtfulCell]) -> None:
 
     from easeml.data.versions.table_files import write_typed
 
+    schema = pa.schema(
+        [
+            ("row", pa.int64()),
+            ("column", pa.string()),
+            ("given", pa.string()),
+            ("value", pa.string()),
+            ("weight", pa.float64()),
+            ("source", pa.string()),
+        ]
+    )
     lines = []
     for cell in cells:
         for value, weight in cell.candidates:
-            lines.append((cell.row, cell.column, cell.given, value, weight, cell.source))
-    columns = list(zip(*lines, strict=True)) or [() for _ in _TITLES]
-    made = {}
-    for (name, kind), values in zip(_TITLES.items(), columns, strict=True):
-        made[name] = pa.array(values, getattr(pa, kind)())
-    write_typed(path, pa.table(made))
+            line = (cell.row, cell.column, cell.given, value, weight, cell.source)
+            lines.append(dict(zip(schema.names, line, strict=True)))
+    write_typed(path, pa.Table.from_pylist(lines, schema))

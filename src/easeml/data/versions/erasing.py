@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
@@ -29,21 +31,21 @@ def places_with(table: pa.Table, conditions: Conditions) -> np.ndarray:
     """
     import numpy as np
 
-    if not conditions or not set(conditions) <= set(table.column_names):
+    if not _can_hold(conditions, table.column_names):
         return np.empty(0, dtype=np.int64)
-    holds = np.ones(table.num_rows, dtype=bool)
-    for column, value in conditions.items():
-        texts = column_text(table, column).to_numpy(zero_copy_only=False)
-        holds &= np.array([_is(text, value) for text in texts], dtype=bool)
-    return np.flatnonzero(holds)
+    cells = {}
+    for column in conditions:
+        cells[column] = column_text(table, column).to_numpy(zero_copy_only=False)
+    return np.flatnonzero(_holds(cells, conditions, table.num_rows))
 
 
 def ids_with(version: Declared, conditions: Conditions) -> set[int]:
     """Return the ids of the rows of a declared version for which all conditions hold."""
     found: set[int] = set()
     for frame in version.frames.values():
-        if conditions and set(conditions) <= set(frame.columns):
-            found |= set(frame.loc[_holds(frame, conditions), ROW].tolist())
+        if _can_hold(conditions, frame.columns):
+            holds = _holds(frame, conditions, len(frame))
+            found.update(frame.loc[holds, ROW].tolist())
     return found
 
 
@@ -51,14 +53,18 @@ def ids_of(version: Declared) -> set[int]:
     """Return the ids of all rows of a declared version."""
     found: set[int] = set()
     for frame in version.frames.values():
-        found |= set(frame[ROW].tolist())
+        found.update(frame[ROW].tolist())
     return found
 
 
 def roles_among(version: Declared, ids: Collection[int]) -> dict[str, int]:
     """Return how many of these rows a version has, by role."""
-    counts = {role: int(_among(frame, ids).sum()) for role, frame in version.frames.items()}
-    return {role: count for role, count in counts.items() if count}
+    counts = {}
+    for role, frame in version.frames.items():
+        count = int(_among(frame, ids).sum())
+        if count:
+            counts[role] = count
+    return counts
 
 
 def without_ids(
@@ -72,17 +78,19 @@ def without_ids(
     frames = {}
     for role, frame in version.frames.items():
         frames[role] = frame.loc[~_among(frame, ids)].reset_index(drop=True)
-    if not any(len(frames[role]) for role in ROLES):
+    left = sum(len(frames[role]) for role in ROLES)
+    if not left:
         raise DatasetError(
             "no row would be left that a model could learn from.",
             where="where",
             remedy="Delete the applications of this data set instead: easeml app delete.",
         )
-    off = tuple(row for row in version.off if row not in ids)
-    groups = {name: role for name, role in version.groups.items() if not _is_named(name, gone)}
-    left = replace(version, frames=frames, off=off, groups=groups)
-    left = replace(left, columns=silent_about(left.columns, gone))
-    return summed(left, {})
+
+    off = tuple(filterfalse(ids.__contains__, version.off))
+    values_gone = set[str]().union(*gone.values())
+    groups = {name: role for name, role in version.groups.items() if name not in values_gone}
+    columns = silent_about(version.columns, gone)
+    return summed(replace(version, frames=frames, off=off, groups=groups, columns=columns), {})
 
 
 def blanked(table: pa.Table, places: np.ndarray) -> tuple[pa.Table, dict[str, set[str]]]:
@@ -99,13 +107,11 @@ def blanked(table: pa.Table, places: np.ndarray) -> tuple[pa.Table, dict[str, se
     for place, field in enumerate(left.schema):
         if pa.types.is_string(field.type):  # uploads have no text that is null
             left = left.set_column(place, field, left.column(place).fill_null(""))
+
     gone = {}
     for column in table.column_names:
-        try:
-            before, after = set(_texts(table, column)), set(_texts(left, column))
-        except (TypeError, ValueError):  # cells that are no text: pictures, tensors, graphs
-            continue
-        gone[column] = before - after
+        with suppress(TypeError, ValueError):  # pictures, tensors, graphs: not told apart
+            gone[column] = _values(table, column) - _values(left, column)
     return left, gone
 
 
@@ -120,25 +126,18 @@ def _silent(report: ColumnReport, gone: Collection[str]) -> ColumnReport:
     distribution = dict(report.distribution)
     if "values" in distribution:
         distribution["values"] = [one for one in distribution["values"] if one[0] not in gone]
+    is_told = any(map(report.evidence.__contains__, filter(None, gone)))
     return replace(
         report,
-        examples=[one for one in report.examples if one not in gone],
-        evidence="" if _mentions(report.evidence, gone) else report.evidence,
+        examples=list(filterfalse(gone.__contains__, report.examples)),
+        evidence="" if is_told else report.evidence,
         distribution=distribution,
     )
 
 
-def _mentions(sentence: str, values: Collection[str]) -> bool:
-    return any(value and value in sentence for value in values)
-
-
-def _is_named(group: str, gone: Mapping[str, Collection[str]]) -> bool:
-    return any(group in values for values in gone.values())
-
-
-def _texts(table: pa.Table, column: str) -> list[str]:
-    texts = column_text(table, column).to_pylist()
-    return [text for text in texts if text is not None]
+def _values(table: pa.Table, column: str) -> set[str]:
+    """The different texts of a column; raises where it holds what cannot be told apart."""
+    return set(column_text(table, column).to_pylist()) - {None}
 
 
 def _among(frame: pd.DataFrame, ids: Collection[int]) -> np.ndarray:
@@ -148,12 +147,21 @@ def _among(frame: pd.DataFrame, ids: Collection[int]) -> np.ndarray:
     return np.isin(frame[ROW].to_numpy(), np.array(sorted(ids), dtype=np.int64))
 
 
-def _holds(frame: pd.DataFrame, conditions: Conditions) -> np.ndarray:
+def _can_hold(conditions: Conditions, columns: Collection[str]) -> bool:
+    """Whether there are conditions, and all of their columns."""
+    return bool(conditions) and set(conditions).issubset(columns)
+
+
+def _holds(
+    cells: Mapping[str, Iterable[Any]] | pd.DataFrame, conditions: Conditions, rows: int
+) -> np.ndarray:
+    """Return for which rows all conditions hold; ``cells``: by column, one a row."""
     import numpy as np
 
-    holds = np.ones(len(frame), dtype=bool)
+    holds = np.ones(rows, dtype=bool)
     for column, value in conditions.items():
-        holds &= np.array([_is(cell, value) for cell in frame[column]], dtype=bool)
+        same = [_is(cell, value) for cell in cells[column]]
+        holds &= np.array(same, dtype=bool)
     return holds
 
 

@@ -10,7 +10,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.readers.easeml_dataset import EasemlDataset, write_easeml
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
-from easeml.data.versions.declared import VersionTables, read_declared, read_version
+from easeml.data.versions.folders import VersionTables, read_declared, read_version
 from easeml.data.versions.table_files import FORMATS, refuse_cells, write_typed
 from easeml.schema import Node, Sample, Samples, Schema, Value
 
@@ -58,16 +58,16 @@ def _write_rows(folder: str | Path, out: Path) -> int:
     version = read_declared(folder)
     kinds = {**kinds_of(version.schema_in), **kinds_of(version.schema_out)}
     refuse_cells(kinds)
-    parts = [
-        frame.assign(**{ROLE_COLUMN: role}) for role, frame in version.frames.items() if len(frame)
-    ]
-    frame = pd.concat(parts, ignore_index=True)
-    frame = (
-        frame.loc[~frame[ROW].isin(version.off)].sort_values(ROW).rename(columns={ROW: ROW_COLUMN})
-    )
-    last = [ROW_COLUMN, ROLE_COLUMN]
-    columns = [*(name for name in frame.columns if name not in last), *last]
-    table = pa.Table.from_pandas(frame[columns], preserve_index=False).replace_schema_metadata(None)
+    parts = []
+    for role, frame in version.frames.items():
+        if len(frame):
+            parts.append(frame.assign(**{ROLE_COLUMN: role}))
+    rows = pd.concat(parts, ignore_index=True)
+    rows = rows.loc[~rows[ROW].isin(version.off)].sort_values(ROW)
+    # Its id and its role stand behind the row.
+    frame = rows.drop(columns=[ROW, ROLE_COLUMN])
+    frame = frame.assign(**{ROW_COLUMN: rows[ROW], ROLE_COLUMN: rows[ROLE_COLUMN]})
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
     write_typed(out, table)
     return len(frame)
 
@@ -81,15 +81,16 @@ def _samples(rows: pd.DataFrame, schema: Schema) -> Samples:
     columns: Mapping[str, Node] = schema.columns
     made = {}
     for row in rows.to_dict("records"):
-        values = {
-            node.name: _value(row[name], name, int(row[ROW]), node)
-            for name, node in columns.items()
-        }
-        made[f"row{int(row[ROW])}"] = Sample(values)
+        number = int(row[ROW])
+        values = {}
+        for name, node in columns.items():
+            values[node.name] = _value(row[name], name, number, node)
+        made[f"row{number}"] = Sample(values)
     return Samples(classes, made)
 
 
 def _value(value: Any, column: str, row: int, node: Node) -> Value:
+    """A cell as a sample of an ease.ml dataset has it. Raises DatasetError where it cannot."""
     import numpy as np
     import pandas as pd
 

@@ -59,13 +59,12 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
 
 def _unknown_columns(table: pa.Table, known: Sequence[str]) -> list[str]:
     """Say which columns are not among the known ones, and what they may have been meant as."""
-    absent = [name for name in known if name not in table.column_names]
+    absent = set(known).difference(table.column_names)
     said = []
     for name in table.column_names:
-        if name in known:
-            continue
-        meant = did_you_mean(name, absent) if absent else ""
-        said.append(f"column '{name}' is not one of the data. {meant}".strip())
+        if name not in known:
+            meant = did_you_mean(name, filter(absent.__contains__, known)) if absent else ""
+            said.append(f"column '{name}' is not one of the data. {meant}".strip())
     return said
 
 
@@ -131,27 +130,35 @@ def _value_column(
     table: pa.Table, name: str, node: Node, schema: Schema, optional: bool, differences: list[str]
 ) -> Any:
     """A column of single values. Of an absent one all are missing."""
-    import pyarrow as pa
-
-    if name in table.column_names:
-        text = column_text(table, name)
-    else:
-        text = pa.array([""] * table.num_rows, pa.string())
-        if not optional:
-            differences.append(f"column '{name}' is missing.")
-            optional = True  # it is said once, not for each cell
-
+    text = _text_of(table, name)
     kind = kind_of(node)
     labels = schema.labels(node.name) if kind == "category" else ()
     array = v.plain(text, kind, node.format, node.missing)
     made = v.convert(array, kind, labels, node.format)
-    if made.missing.any() and not optional:
-        differences += _cells(name, made.missing, "has no value, and no row lacked one before")
-    if made.bad.any() and kind == "category":
+
+    if not optional:
+        differences += _gaps(table, name, made.missing)
+    if kind == "category":
         differences += _new_classes(name, text, made.bad, labels)
-    elif made.bad.any():
+    else:
         differences += _unreadable(name, kind, node.format, text, made)
     return made.values
+
+
+def _gaps(table: pa.Table, name: str, missing: np.ndarray) -> list[str]:
+    """What is said of missing values: each one, or that the column is absent."""
+    if name not in table.column_names:
+        return [f"column '{name}' is missing."]
+    return _cells(name, missing, "has no value, and no row lacked one before")
+
+
+def _text_of(table: pa.Table, name: str) -> pa.Array:
+    """A column of a table; one of empty texts where it is absent."""
+    import pyarrow as pa
+
+    if name in table.column_names:
+        return column_text(table, name)
+    return pa.array([""] * table.num_rows, pa.string())
 
 
 def _unreadable(name: str, kind: str, form: str, text: pa.Array, made: v.Converted) -> list[str]:
@@ -173,19 +180,25 @@ def _new_classes(name: str, text: pa.Array, bad: np.ndarray, labels: Sequence[st
     if len(labels) > _SHOWN_CLASSES:
         known += " and more"
 
-    rows_of: dict[str, int] = {}
-    for row in bad.nonzero()[0]:
-        rows_of.setdefault(text[int(row)].as_py(), int(row))
-        if len(rows_of) > _SHOWN_CELLS:
-            break
-
+    rows = bad.nonzero()[0]
+    new, first = _different(text.take(rows))
     said = []
-    for value, row in list(rows_of.items())[:_SHOWN_CELLS]:
+    for value, row in zip(new[:_SHOWN_CELLS], rows[first].tolist(), strict=False):
         what = f"{shown(value)} is not one of its classes ({known})"
         said.append(f"row {row}, column '{name}': {what}.")
-    if len(rows_of) > _SHOWN_CELLS:
-        said.append(f"column '{name}': and more new classes, in {_count(bad)} rows.")
+    if len(new) > _SHOWN_CELLS:
+        said.append(f"column '{name}': and more new classes, in {len(rows)} rows.")
     return said
+
+
+def _different(texts: pa.Array) -> tuple[list[str], np.ndarray]:
+    """The different texts in the order in which they come, and the place where each comes first."""
+    import numpy as np
+
+    encoded = texts.dictionary_encode()
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    _, first = np.unique(codes, return_index=True)
+    return encoded.dictionary.to_pylist(), first
 
 
 def _cells(name: str, faulty: np.ndarray, what: str, text: pa.Array | None = None) -> list[str]:

@@ -73,8 +73,8 @@ def _bytes_of(source: Path) -> Iterator[bytes]:
 
 def _json_lines(read: parquet.ParquetFile) -> Iterator[bytes]:
     for part in read.iter_batches():
-        lines = [f"{json.dumps(row)}\n" for row in part.to_pylist()]
-        yield "".join(lines).encode()
+        lines = [*map(json.dumps, part.to_pylist()), ""]
+        yield "\n".join(lines).encode()
 
 
 def _csv(read: parquet.ParquetFile, *, keep_formulas: bool) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from easeml.data.types.text_tables import ROW
 from easeml.data.versions.answers import labelled_join_train
 from easeml.data.versions.changes import does_not_fit, lasting_notes, refine, summed
 from easeml.data.versions.declared import Declared
+from easeml.data.versions.erasing import ids_of
 from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN
 from easeml.data.versions.fitting import fit_table
 
@@ -56,8 +57,8 @@ def _typed_rows(version: Declared, table: pa.Table, name: str) -> pd.DataFrame:
     if ROW_COLUMN not in table.column_names:
         raise does_not_fit([f"column '{ROW_COLUMN}' with the ids of rows is missing."], name)
     ids = _row_ids(version, table, name)
-    own = [column for column in (ROW_COLUMN, ROLE_COLUMN) if column in table.column_names]
-    rows = table.drop_columns(own)
+    own = {ROW_COLUMN, ROLE_COLUMN}.intersection(table.column_names)
+    rows = table.drop_columns(list(own))
     fitted = fit_table(rows, version.schema_in, version.schema_out, answers=True)
     if fitted.differences:
         raise does_not_fit(fitted.differences, name)
@@ -68,9 +69,7 @@ def _row_ids(version: Declared, table: pa.Table, name: str) -> np.ndarray:
     """The ids of the rows. Raises DatasetError where one is not a row's, or comes twice."""
     import numpy as np
 
-    known: set[int] = set()
-    for frame in version.frames.values():
-        known.update(frame[ROW].to_numpy().tolist())
+    known = ids_of(version)
     ids: dict[int, None] = {}
     for text in table.column(ROW_COLUMN).to_pylist():
         row = int(text) if text.isdigit() else -1
@@ -100,15 +99,21 @@ def _notes(version: Declared, given: pd.DataFrame) -> list[str]:
     """Say how many rows the flow changed that stay as they were."""
     rows = 0
     for role, frame in version.frames.items():
-        if role in _CHANGED:
-            continue
-        here = frame.loc[frame[ROW].isin(given.index.tolist())].set_index(ROW)
-        there = given.loc[here.index, list(here.columns)]
-        same = (here == there) | (here.isna() & there.isna())
-        rows += int((~same.to_numpy().all(axis=1)).sum()) if len(here) else 0
+        if role not in _CHANGED:
+            rows += _number_changed(frame, given)
     if not rows:
         return []
     return [
         f"{rows} rows that models are measured on were changed by the flow; "
         "they stay as they were, so that qualities can be compared."
     ]
+
+
+def _number_changed(frame: pd.DataFrame, given: pd.DataFrame) -> int:
+    """How many rows were given with other cells than they have; a missing cell equals another."""
+    here = frame.loc[frame[ROW].isin(given.index.tolist())].set_index(ROW)
+    if not len(here):
+        return 0
+    there = given.loc[here.index, list(here.columns)]
+    same = (here == there) | (here.isna() & there.isna())
+    return int((~same.to_numpy().all(axis=1)).sum())

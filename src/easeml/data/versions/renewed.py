@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, shown
 from easeml.data.types import values as v
-from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import column_text
-from easeml.data.versions.changes import does_not_fit, feed, lasting_notes, summed
+from easeml.data.versions.changes import counted, does_not_fit, feed, lasting_notes, summed
 from easeml.data.versions.declared import Declared
 from easeml.data.versions.splits import Split
 
@@ -49,7 +49,9 @@ def check_whole(rows: int, before: int, new: int, name: str) -> None:
     It has less than half of the rows that it had, or fewer and none that is new. Such rows would
     join once more when the whole table comes again.
     """
-    is_cut = rows < before and (new == 0 or 2 * rows < before)
+    brings_nothing = new == 0
+    is_halved = 2 * rows < before
+    is_cut = rows < before and (brings_nothing or is_halved)
     if is_cut:
         raise DatasetError(
             f"it has {rows:,} rows, had {before:,}, and seems cut off; nothing was changed.",
@@ -86,7 +88,7 @@ def renewed(version: Declared, before: pa.Table, table: pa.Table, name: str) -> 
         return summed(replace(version, notes=[*lasting_notes(version), *notes]), {})
 
     new = table.filter(are_new)
-    rows = new.select([column for column in table.column_names if column in known])
+    rows = new.select(list(filter(known.__contains__, table.column_names)))
     try:
         grown = feed(version, rows, name)
     except DatasetError as error:
@@ -101,14 +103,17 @@ def new_rows(version: Declared, before: pa.Table, table: pa.Table) -> pa.Table:
 
 
 def _in_both(version: Declared, before: pa.Table, table: pa.Table) -> list[str]:
-    used = _used_columns(version)
-    return [one for one in used if one in before.column_names and one in table.column_names]
+    in_both = set(before.column_names).intersection(table.column_names)
+    return list(filter(in_both.__contains__, _used_columns(version)))
 
 
 def _used_columns(version: Declared) -> list[str]:
-    split = Split(*version.summary.get("split", "random").partition(":")[::2])
-    used = [*kinds_of(version.schema_in), *kinds_of(version.schema_out), split.column]
-    return list(dict.fromkeys(column for column in used if column))
+    """The inputs, the target and, where rows are divided by a column, that one."""
+    used = [*kinds_of(version.schema_in), *kinds_of(version.schema_out)]
+    column = Split.of(version.summary).column
+    if column and column not in used:
+        used.append(column)
+    return used
 
 
 def _notes(
@@ -118,9 +123,10 @@ def _notes(
     notes = []
     gone = int(_are_new(table, before, compared).sum())
     if gone:
-        rows = f"{gone:,} row{'' if gone == 1 else 's'}"
-        notes.append(f"{rows} that came before came no more; what was there of them stays.")
-    further = [one for one in table.column_names if one not in known]
+        notes.append(
+            f"{counted(gone)} that came before came no more; what was there of them stays."
+        )
+    further = list(filterfalse(known.__contains__, table.column_names))
     if further:
         notes.append(f"Columns that came later are not used: {', '.join(further[:5])}.")
     return notes
@@ -150,7 +156,7 @@ def _keys(table: pa.Table, columns: Collection[str]) -> np.ndarray:
     for name in columns:
         column = table.column(name)
         if not pa.types.is_string(column.type):  # pictures, tensors, graphs
-            column = pa.array([repr(cell) for cell in column.to_pylist()], pa.string())
+            column = pa.array(map(repr, column.to_pylist()), pa.string())
         cells[name] = column.to_pandas().astype(object)
     frame = pd.DataFrame(cells)
     found = hash_pandas_object(frame, index=False)  # pyright: ignore[reportCallIssue]
@@ -158,10 +164,11 @@ def _keys(table: pa.Table, columns: Collection[str]) -> np.ndarray:
 
 
 def _differences(table: pa.Table, report: ColumnReport) -> list[str]:
+    """What keeps a column of the table from being the one that a report tells of."""
     name = report.name
     if name not in table.column_names:
         return [f"column '{name}' is missing."]
-    if report.type in CELLS or report.type not in _CHECKED:
+    if report.type not in _CHECKED:
         return []
     text = column_text(table, name)
     array = v.plain(text, report.type, report.format, report.missing_codes)

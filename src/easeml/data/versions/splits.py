@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError, did_you_mean
 
@@ -34,13 +35,20 @@ class Split:
     column: str = ""
 
     @classmethod
+    def of(cls, summary: Mapping[str, Any]) -> Split:
+        """Return the split of a version, by its summary."""
+        way, _, column = summary.get("split", "random").partition(":")
+        return cls(way, column)
+
+    @classmethod
     def from_text(cls, text: str, columns: Collection[str]) -> Split:
         """Read ``random``, ``time:COLUMN``, ``group:COLUMN`` or ``given:COLUMN``.
 
         Raises DatasetError.
         """
         way, _, column = text.partition(":")
-        if way not in WAYS or (way == "random") != (not column):
+        needs_column = way != "random"
+        if way not in WAYS or needs_column != bool(column):
             raise DatasetError(
                 f"{text!r} is not a split.",
                 where="split",
@@ -74,14 +82,10 @@ def row_roles(
     Raises: DatasetError: if a role has no row, or ``by`` holds something else than roles that are
         given.
     """
-    if split.way == "random" or by is None:
+    if by is None:
         roles = _at_random(answers, seed, notes, first)
-    elif split.way == "time":
-        roles = _in_order(by)
-    elif split.way == "group":
-        roles = _whole_groups(by, seed)
     else:
-        roles = _as_given(by, split.column)
+        roles = _by_column(by, split, seed, Counter(), {})
 
     has_all_roles = set(ROLES).issubset(roles)
     if len(roles) < FEWEST_ROWS or not has_all_roles:
@@ -90,9 +94,8 @@ def row_roles(
 
 
 def _too_few(rows: int, target: str, split: Split) -> DatasetError:
-    count = "1 row" if rows == 1 else f"{rows} rows"
     return DatasetError(
-        f"{count} with a value of '{target}': too few to learn from and to test.",
+        f"{rows_told(rows)} with a value of '{target}': too few to learn from and to test.",
         where=f"column '{split.column or target}'",
         remedy=(
             f"Add rows: at least {FEWEST_ROWS}, several of each class, "
@@ -101,9 +104,16 @@ def _too_few(rows: int, target: str, split: Split) -> DatasetError:
     )
 
 
-def group_roles(groups: np.ndarray, roles: np.ndarray) -> dict[str, str]:
-    """Return the role of each group, of rows split by group."""
-    return dict(zip(groups.astype(str).tolist(), roles.tolist(), strict=True))
+def rows_told(count: int) -> str:
+    """A number of rows in words."""
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def group_roles(split: Split, by: np.ndarray | None, roles: np.ndarray) -> dict[str, str]:
+    """Return the role of each group where rows are split by group, else nothing."""
+    if by is None or split.way != "group":
+        return {}
+    return dict(zip(by.astype(str).tolist(), roles.tolist(), strict=True))
 
 
 def new_roles(
@@ -123,13 +133,21 @@ def new_roles(
     Raises:
         DatasetError: if ``by`` holds something else than roles that are given.
     """
-    if split.way == "random" or by is None:
+    if by is None:
         return _continued(answers, seed, there)
+    rows = {role: len(there[role]) for role in ROLES}
+    return _by_column(by, split, seed, rows, groups)
+
+
+def _by_column(
+    by: np.ndarray, split: Split, seed: int, rows: Mapping[str, int], groups: Mapping[str, str]
+) -> np.ndarray:
+    """Roles by the values of a column; ``rows`` and ``groups`` that have roles count for groups."""
     if split.way == "time":
         return _in_order(by)
     if split.way == "given":
         return _as_given(by, split.column)
-    return _known_groups(by, seed, {role: len(there[role]) for role in ROLES}, groups)
+    return _known_groups(by, seed, rows, groups)
 
 
 def _continued(answers: pd.Series, seed: int, there: Mapping[str, pd.Series]) -> np.ndarray:
@@ -163,14 +181,18 @@ def _continued(answers: pd.Series, seed: int, there: Mapping[str, pd.Series]) ->
 def _known_groups(
     by: np.ndarray, seed: int, rows: Mapping[str, int], groups: Mapping[str, str]
 ) -> np.ndarray:
+    """The roles of groups that have one; others go where rows are lacking.
+
+    ``rows``: how many each role has already; ``groups``: the roles of known ones.
+    """
     import numpy as np
 
     names = by.astype(str)
     roles = np.array([groups.get(name, "") for name in names], dtype=object)
-    new = roles == ""
-    if new.any():
+    is_new = roles == ""
+    if is_new.any():
         counts = {role: rows[role] + int((roles == role).sum()) for role in ROLES}
-        roles[new] = _whole_groups(names[new], seed, counts)
+        roles[is_new] = _whole_groups(names[is_new], seed, counts)
     return roles
 
 
@@ -190,6 +212,7 @@ def _at_random(
 
 
 def _in_turn(answers: pd.Series, seed: int, notes: list[str]) -> np.ndarray:
+    """Roles in turn; the only row of a class is a train row, and ``notes`` say so."""
     import numpy as np
     import pandas as pd
 
@@ -198,17 +221,23 @@ def _in_turn(answers: pd.Series, seed: int, notes: list[str]) -> np.ndarray:
     if isinstance(answers.dtype, pd.CategoricalDtype):
         codes = answers.cat.codes.to_numpy()
         counts = np.bincount(codes, minlength=len(answers.cat.categories))
-        single = [str(answers.cat.categories[code]) for code in np.flatnonzero(counts == 1)]
-        if single:
-            more = " and more" if len(single) > 5 else ""
-            notes.append(
-                f"Classes of '{answers.name}' with one row only, which is used for training: "
-                f"{', '.join(single[:5])}{more}."
-            )
+        single = answers.cat.categories[counts == 1]
+        notes += _single_notes(list(map(str, single)), str(answers.name))
         order = order[counts[codes[order]] > 1]
         order = order[np.argsort(codes[order], kind="stable")]
     roles[order] = np.resize(np.array(_CYCLE, dtype=object), len(order))
     return roles
+
+
+def _single_notes(single: list[str], target: str) -> list[str]:
+    """What is said of classes with a single row."""
+    if not single:
+        return []
+    more = " and more" if len(single) > 5 else ""
+    return [
+        f"Classes of '{target}' with one row only, which is used for training: "
+        f"{', '.join(single[:5])}{more}."
+    ]
 
 
 def _in_order(moments: np.ndarray) -> np.ndarray:
@@ -225,20 +254,17 @@ def _in_order(moments: np.ndarray) -> np.ndarray:
     return roles
 
 
-def _whole_groups(
-    groups: np.ndarray, seed: int, there: Mapping[str, int] | None = None
-) -> np.ndarray:
+def _whole_groups(groups: np.ndarray, seed: int, there: Mapping[str, int]) -> np.ndarray:
     """Groups in random order go, each as a whole, to the role that lacks most of its share.
 
     ``there``: how many rows each role has already.
     """
     import numpy as np
 
-    _, group = np.unique(groups.astype(str), return_inverse=True)
+    _, group = np.unique(groups, return_inverse=True)
     sizes = np.bincount(group)
-    have = there or dict.fromkeys(_SHARES, 0)
-    rows = len(groups) + sum(have.values())
-    lacking = {role: share * rows - have[role] for role, share in _SHARES.items()}
+    rows = len(groups) + sum(there.values())
+    lacking = {role: share * rows - there[role] for role, share in _SHARES.items()}
     of_group = np.empty(len(sizes), dtype=object)
     for one in np.random.default_rng(seed).permutation(len(sizes)):
         role = max(lacking, key=lambda name: lacking[name] / _SHARES[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ def typed_table(table: pa.Table, reports: list[ColumnReport]) -> pa.Table:
 
 
 def _typed_column(text: pa.Array, report: ColumnReport) -> pa.Array:
+    """A column of text with the type of its report; what cannot be read is missing."""
     import pyarrow as pa
 
     array = v.plain(text, report.type, report.format, report.missing_codes)
@@ -75,14 +76,13 @@ def refuse_cells(kinds: Mapping[str, str]) -> None:
 
     No table file holds those.
     """
-    held = [name for name, kind in kinds.items() if kind in CELLS]
-    if held:
-        remedy = "Only tables of numbers, categories, text and times can be written."
-        raise DatasetError(
-            "it holds more than single values.",
-            where=f"column '{held[0]}'",
-            remedy=remedy,
-        )
+    for name, kind in kinds.items():
+        if kind in CELLS:
+            raise DatasetError(
+                "it holds more than single values.",
+                where=f"column '{name}'",
+                remedy="Only tables of numbers, categories, text and times can be written.",
+            )
 
 
 def write_typed(path: str | Path, typed: pa.Table, *, escape_formulas: bool = True) -> None:
@@ -91,8 +91,6 @@ def write_typed(path: str | Path, typed: pa.Table, *, escape_formulas: bool = Tr
     ``escape_formulas``: in .csv and .tsv, text that a spreadsheet would run as a formula (it starts
     with =, +, -, @, tab or return) gets an apostrophe in front.
     """
-    from pyarrow import csv, feather, parquet
-
     path = Path(path)
     if path.suffix not in FORMATS:
         raise DatasetError(
@@ -102,30 +100,52 @@ def write_typed(path: str | Path, typed: pa.Table, *, escape_formulas: bool = Tr
         )
     if path.exists():
         raise DatasetError(
-            "there is something already.",
-            where=str(path),
-            remedy="Name a new file.",
+            "there is something already.", where=str(path), remedy="Name a new file."
         )
-    if path.suffix == ".parquet":
-        parquet.write_table(typed, path)
-    elif path.suffix in (".arrow", ".feather"):
-        feather.write_feather(typed, str(path), compression="uncompressed")
-    elif path.suffix == ".jsonl":
-        _plain(typed).to_pandas().to_json(
-            path,
-            orient="records",
-            lines=True,
-            force_ascii=False,
-            date_format="iso",
-        )
-    elif path.suffix == ".arff":
-        path.write_text(_arff(typed), encoding="utf-8")
-    else:
-        delimiter = "\t" if path.suffix == ".tsv" else ","
-        plain = _plain(typed)
-        if escape_formulas:
-            plain = without_formulas(plain)
-        csv.write_csv(plain, path, csv.WriteOptions(delimiter=delimiter))
+    write = _WRITERS.get(path.suffix)
+    if write is not None:
+        write(typed, path)
+        return
+    plain = _plain(typed)
+    _write_delimited(without_formulas(plain) if escape_formulas else plain, path)
+
+
+def _write_parquet(typed: pa.Table, path: Path) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(typed, path)
+
+
+def _write_arrow(typed: pa.Table, path: Path) -> None:
+    from pyarrow import feather
+
+    feather.write_feather(typed, str(path), compression="uncompressed")
+
+
+def _write_json_lines(typed: pa.Table, path: Path) -> None:
+    _plain(typed).to_pandas().to_json(
+        path, orient="records", lines=True, force_ascii=False, date_format="iso"
+    )
+
+
+def _write_arff(typed: pa.Table, path: Path) -> None:
+    path.write_text(_arff(typed), encoding="utf-8")
+
+
+def _write_delimited(plain: pa.Table, path: Path) -> None:
+    from pyarrow import csv
+
+    delimiter = "\t" if path.suffix == ".tsv" else ","
+    csv.write_csv(plain, path, csv.WriteOptions(delimiter=delimiter))
+
+
+_WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
+    ".parquet": _write_parquet,
+    ".arrow": _write_arrow,
+    ".feather": _write_arrow,
+    ".jsonl": _write_json_lines,
+    ".arff": _write_arff,
+}
 
 
 def without_formulas(table: pa.Table) -> pa.Table:
@@ -170,7 +190,7 @@ def _arff(typed: pa.Table) -> str:
     for name, column in zip(typed.column_names, _plain(typed).columns, strict=True):
         values = column.to_pylist()
         attributes.append((name, _arff_type(typed.column(name).type, values)))
-        columns.append([_arff_cell(value) for value in values])
+        columns.append(list(map(_arff_cell, values)))
     rows = list(zip(*columns, strict=True))
     return arff.dumps({"relation": "table", "attributes": attributes, "data": rows})
 

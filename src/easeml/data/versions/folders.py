@@ -1,0 +1,200 @@
+"""The folders that keep uploads and declared versions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from easeml.data.errors import DatasetError
+from easeml.data.types import values as v
+from easeml.data.types.cells import CELLS, from_arrow, to_arrow
+from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.table_schemas import kinds_of
+from easeml.data.types.text_tables import ROW
+from easeml.data.versions.declared import Declared
+from easeml.data.versions.splits import ROLES, UNLABELLED
+from easeml.schema import Node, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+_RESTORED = ("category", "text", "timestamp")  # columns that come back with another dtype
+
+
+@dataclass(frozen=True)
+class VersionTables:
+    """A version as models meet it: frames with column ``_row``, inputs and target.
+
+    Rows that are switched off are left out.
+    """
+
+    train: pd.DataFrame
+    validation: pd.DataFrame
+    test: pd.DataFrame
+    schema_in: Schema
+    schema_out: Schema
+    target: str
+    notes: list[str]
+
+
+def write_version(folder: str | Path, declared: Declared) -> None:
+    """Write a declared table to a folder: one Arrow file a role, and ``version.json``."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for role, frame in declared.frames.items():
+        table = _arrow(frame, declared.schema_in, declared.schema_out)
+        write_arrow(folder / f"{role}.arrow", table)
+    document = {
+        "schema_in": declared.schema_in.to_json(),
+        "schema_out": declared.schema_out.to_json(),
+        "target": declared.target,
+        "columns": [report.to_json() for report in declared.columns],
+        "notes": declared.notes,
+        "summary": declared.summary,
+        "off": list(declared.off),
+        "next_row": declared.next_row,
+        "groups": declared.groups,
+    }
+    (folder / "version.json").write_text(json.dumps(document, indent=1))
+
+
+def read_version(folder: str | Path) -> VersionTables:
+    """Read what ``write_version`` wrote, as models meet it.
+
+    Raises ``DatasetError`` if the folder holds no version.
+    """
+    found = read_declared(folder)
+    train = found.frames["train"]
+    return VersionTables(
+        train=train.loc[~train[ROW].isin(found.off)].reset_index(drop=True),
+        validation=found.frames["validation"],
+        test=found.frames["test"],
+        schema_in=found.schema_in,
+        schema_out=found.schema_out,
+        target=found.target,
+        notes=found.notes,
+    )
+
+
+def read_declared(folder: str | Path) -> Declared:
+    """Read all that ``write_version`` wrote.
+
+    Raises ``DatasetError`` if the folder holds no version.
+    """
+    folder = Path(folder)
+    document = _read_json(folder / "version.json")
+    schema_in = Schema.from_json(document["schema_in"])
+    schema_out = Schema.from_json(document["schema_out"])
+    unlabelled = [role for role in UNLABELLED if (folder / f"{role}.arrow").exists()]
+    frames = {}
+    for role in (*ROLES, *unlabelled):
+        table = _read_arrow(folder / f"{role}.arrow")
+        frames[role] = _frame(table, schema_in, schema_out)
+    return Declared(
+        frames=frames,
+        schema_in=schema_in,
+        schema_out=schema_out,
+        target=document["target"],
+        columns=[ColumnReport.from_json(item) for item in document["columns"]],
+        notes=document["notes"],
+        summary=document["summary"],
+        off=tuple(document.get("off", ())),
+        next_row=document.get("next_row", _row_after(frames)),
+        groups=document.get("groups", {}),
+    )
+
+
+def _row_after(frames: Mapping[str, pd.DataFrame]) -> int:
+    """The id after the last one of all rows."""
+    import numpy as np
+
+    ids = np.concatenate([frame[ROW].to_numpy() for frame in frames.values()])
+    return int(ids.max(initial=-1)) + 1
+
+
+def write_upload(folder: str | Path, table: pa.Table, reports: Sequence[ColumnReport]) -> None:
+    """Write an uploaded table, as text, with its column reports."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_arrow(folder / "table.arrow", table)
+    document = [report.to_json() for report in reports]
+    (folder / "columns.json").write_text(json.dumps(document, indent=1))
+
+
+def read_upload(folder: str | Path) -> tuple[pa.Table, list[ColumnReport]]:
+    """Read what ``write_upload`` wrote: the table and the reports, as ``declare`` takes them."""
+    folder = Path(folder)
+    reports = [ColumnReport.from_json(item) for item in _read_json(folder / "columns.json")]
+    return _read_arrow(folder / "table.arrow"), reports
+
+
+def _arrow(frame: pd.DataFrame, schema_in: Schema, schema_out: Schema) -> pa.Table:
+    """The frame as it is stored: plain columns as pandas has them, cells as ``types.cells``."""
+    import pyarrow as pa
+
+    cells = _cell_kinds(schema_in, schema_out)
+    plain = frame.drop(columns=list(cells))
+    table = pa.Table.from_pandas(plain, preserve_index=False).replace_schema_metadata(None)
+    for name, kind in cells.items():
+        table = table.append_column(name, to_arrow(kind, list(frame[name])))
+    return table.select([str(name) for name in frame.columns])
+
+
+def _cell_kinds(schema_in: Schema, schema_out: Schema) -> dict[str, str]:
+    kinds = {**kinds_of(schema_in), **kinds_of(schema_out)}
+    return {name: kind for name, kind in kinds.items() if kind in CELLS}
+
+
+def write_arrow(path: Path, table: pa.Table) -> None:
+    """Write a table as an Arrow file, which ``read_table`` knows whatever its name is."""
+    import pyarrow as pa
+
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _read_arrow(path: Path) -> pa.Table:
+    import pyarrow as pa
+
+    try:
+        with pa.OSFile(str(path), "rb") as source:
+            return pa.ipc.open_file(source).read_all()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise DatasetError(
+            f"cannot be read as a stored table: {error}.", where=str(path)
+        ) from error
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"cannot be read: {error}.", where=str(path)) from error
+
+
+def _frame(table: pa.Table, schema_in: Schema, schema_out: Schema) -> pd.DataFrame:
+    """The frame with the very dtypes of ``declare``."""
+    cells = _cell_kinds(schema_in, schema_out)
+    frame = table.drop_columns(list(cells)).to_pandas()
+    for name, kind in cells.items():
+        frame[name] = from_arrow(kind, table.column(name))
+    frame = frame[table.column_names]
+    for schema in (schema_in, schema_out):
+        for name, node in schema.columns.items():
+            if node.type in _RESTORED:
+                frame[name] = _restored(frame[name], node, schema)
+    return frame
+
+
+def _restored(column: Any, node: Node, schema: Schema) -> Any:
+    """A column that was read from a file, with the dtype of ``declare``."""
+    if node.type == "category":
+        labels = schema.classes[node.class_name].labels
+        return v.categories(column.cat.codes.to_numpy(), labels)
+    if node.type == "text":
+        return column.astype("str")
+    return column.astype("datetime64[us]")
