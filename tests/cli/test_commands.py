@@ -10,7 +10,8 @@ from typer.testing import CliRunner, Result
 
 from easeml.cli import app
 from easeml.cli.output import moment
-from easeml.cli.predicting import in_file, read_csv, split_csv
+from easeml.cli.predicting import in_file
+from easeml.cli.sent_rows import read_csv, split_csv
 from easeml.client import credentials_file
 
 

@@ -6,9 +6,10 @@ import typer
 
 from easeml.cli import people, quotas, sign_ins
 from easeml.cli.options import Json
-from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.output import moment, print_done, print_found, print_list, say
 from easeml.cli.passwords import read_password
 from easeml.client import Client, find_credentials, save_credentials
+from easeml.contract.accounts import Key, User
 from easeml.contract.states import KeyScope
 
 keys = typer.Typer(no_args_is_help=True, help="API keys.")
@@ -42,11 +43,9 @@ def login(
     with Client(address) as client:
         key = client.login(name, read_password(f"Password of {name}", password_stdin))
     path = save_credentials(address, key.secret or "")
-    if as_json:
-        print_json(key)
-    else:
-        until = f" until {moment(key.expires)}" if key.expires else ""
-        say(f"Signed in at {address} as {name}{until}; the key is in {path}.")
+    until = f" until {moment(key.expires)}" if key.expires else ""
+    sentence = f"Signed in at {address} as {name}{until}; the key is in {path}."
+    print_done(key, sentence, as_json=as_json)
 
 
 @keys.command("create")
@@ -71,11 +70,12 @@ def create_key(
             scope=scope,
             application_id=application,
         )
-    if as_json:
-        print_json(key)
-    else:
-        say(f"{key.id}: {key.secret}")
-        say("Keep it: it is not shown again. Use it as EASEML_API_KEY.")
+    print_found(key, _say_made, as_json=as_json)
+
+
+def _say_made(key: Key) -> None:
+    say(f"{key.id}: {key.secret}")
+    say("Keep it: it is not shown again. Use it as EASEML_API_KEY.")
 
 
 @keys.command("list")
@@ -87,24 +87,22 @@ def list_keys(
     with Client() as client:
         user_id = people.user_named(client, user).id if user else None
         found = list(client.api_keys(user_id))
-    if as_json:
-        return print_json(found)
-    rows = []
-    for key in found:
-        row = (
-            key.id,
-            key.name,
-            key.kind,
-            "this one" if key.is_yours_now else key.origin,
-            f"{key.scope} {key.application_id}".strip(),
-            moment(key.created),
-            moment(key.used),
-            moment(key.expires),
-            key.revoked,
-        )
-        rows.append(row)
     columns = ["id", "name", "kind", "from", "scope", "created", "last used", "expires", "revoked"]
-    return print_table(columns, rows)
+    print_list(found, columns, _key_row, as_json=as_json)
+
+
+def _key_row(key: Key) -> tuple[object, ...]:
+    return (
+        key.id,
+        key.name,
+        key.kind,
+        "this one" if key.is_yours_now else key.origin,
+        f"{key.scope} {key.application_id}".strip(),
+        moment(key.created),
+        moment(key.used),
+        moment(key.expires),
+        key.revoked,
+    )
 
 
 @keys.command("end-sign-ins")
@@ -112,10 +110,7 @@ def end_sign_ins(as_json: Json = False) -> None:
     """End all of your sign-ins but this one, here and in browsers; API keys stay."""
     with Client() as client:
         done = client.end_sign_ins()
-    if as_json:
-        print_json(done)
-    else:
-        say(f"Other sign-ins that are ended: {done.ended}.")
+    print_done(done, f"Other sign-ins that are ended: {done.ended}.", as_json=as_json)
 
 
 @keys.command("revoke")
@@ -126,10 +121,7 @@ def revoke_key(
     """Make an API key useless."""
     with Client() as client:
         client.revoke_key(key_id)
-    if as_json:
-        print_json({"id": key_id, "revoked": True})
-    else:
-        say(f"{key_id} is revoked.")
+    print_done({"id": key_id, "revoked": True}, f"{key_id} is revoked.", as_json=as_json)
 
 
 @users.command("create")
@@ -143,10 +135,7 @@ def create_user(
         user = client.create_user(
             name, read_password(f"Password for {name}", password_stdin, confirm=True)
         )
-    if as_json:
-        print_json(user)
-    else:
-        say(f"{user.id}: {user.name}")
+    print_done(user, f"{user.id}: {user.name}", as_json=as_json)
 
 
 @users.command("list")
@@ -154,13 +143,13 @@ def list_users(as_json: Json = False) -> None:
     """List all users."""
     with Client() as client:
         found = list(client.users())
-    if as_json:
-        return print_json(found)
-    rows = []
-    for user in found:
-        role = f"{user.role}, disabled" if user.disabled else user.role
-        rows.append((user.id, user.name, role, user.tenant_id, moment(user.created)))
-    return print_table(["id", "name", "role", "tenant", "created"], rows)
+    columns = ["id", "name", "role", "tenant", "created"]
+    print_list(found, columns, _user_row, as_json=as_json)
+
+
+def _user_row(user: User) -> tuple[str, ...]:
+    role = f"{user.role}, disabled" if user.disabled else user.role
+    return user.id, user.name, role, user.tenant_id, moment(user.created)
 
 
 @users.command("password")
@@ -183,10 +172,11 @@ def change_password(
         client.change_password(
             user.id, read_password("New password", password_stdin, confirm=True), old=old
         )
-    if as_json:
-        print_json({"id": user.id, "name": user.name})
-    else:
-        say(f"The password of {user.name} is changed.")
+    print_done(
+        {"id": user.id, "name": user.name},
+        f"The password of {user.name} is changed.",
+        as_json=as_json,
+    )
 
 
 @users.command("role")
@@ -198,10 +188,7 @@ def change_role(
     """Change what a user may do; the last provider stays one."""
     with Client() as client:
         user = client.change_role(people.user_named(client, name).id, role)
-    if as_json:
-        print_json(user)
-    else:
-        say(f"{user.name} is a {user.role}.")
+    print_done(user, f"{user.name} is a {user.role}.", as_json=as_json)
 
 
 @users.command("disable")
@@ -224,7 +211,5 @@ def enable_user(
 def _set_access(name: str, *, disabled: bool, as_json: bool) -> None:
     with Client() as client:
         user = client.set_access(people.user_named(client, name).id, disabled=disabled)
-    if as_json:
-        print_json(user)
-    else:
-        say(f"{user.name} is {'disabled, and all keys are revoked' if disabled else 'enabled'}.")
+    state = "disabled, and all keys are revoked" if disabled else "enabled"
+    print_done(user, f"{user.name} is {state}.", as_json=as_json)

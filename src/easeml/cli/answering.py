@@ -5,10 +5,19 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli.ending import fail_if
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import notes, print_json, print_pairs, print_table, say
+from easeml.cli.output import (
+    notes,
+    print_done,
+    print_found,
+    print_pairs,
+    print_table,
+    say,
+    say_aside,
+)
 from easeml.client import Client
-from easeml.contract.work import WorkDone, WorkItem, WorkTurn
+from easeml.contract.work import WorkDone, WorkImported, WorkItem, WorkQueue, WorkTurn
 from easeml.errors import InvalidInput, NotAllowed, NotFound
 
 work = typer.Typer(no_args_is_help=True, help="Work of people: labels and cells to decide.")
@@ -33,10 +42,7 @@ def take_next(
         found = client.next_work(application_id)
         if found.item is None and found.task_id:
             found = _after_looking(client, found, timeout)
-    if as_json:
-        print_json(found)
-    else:
-        _print_turn(found)
+    print_found(found, _print_turn, as_json=as_json)
 
 
 def _after_looking(client: Client, found: WorkTurn, timeout: float | None) -> WorkTurn:
@@ -54,17 +60,20 @@ def list_items(application_id: ApplicationId, as_json: Json = False) -> None:
     """List the open items, those that tell most for a person's time first."""
     with Client() as client:
         found = client.work(application_id)
-    if as_json:
-        return print_json(found)
-    rows = [
-        (one.id, one.kind, one.row, one.column, one.given, one.information) for one in found.items
-    ]
+    print_found(found, _print_items, as_json=as_json)
+
+
+def _print_items(found: WorkQueue) -> None:
     say(f"{sum(found.open.values())} open, {found.answers} answered and not used yet.")
     say(f"Together they should take {found.promise:.4f} off the squared error of predictions.")
     if found.agreement.pairs:
         same, pairs = found.agreement.same, found.agreement.pairs
         say(f"Two people agreed in {same} of {pairs} items that both answered.")
-    return print_table(["id", "kind", "row", "column", "given", "gain"], rows)
+    print_table(["id", "kind", "row", "column", "given", "gain"], map(_item_row, found.items))
+
+
+def _item_row(one: WorkItem) -> tuple[object, ...]:
+    return one.id, one.kind, one.row, one.column, one.given, one.information
 
 
 @work.command("answer")
@@ -101,10 +110,7 @@ def use(application_id: ApplicationId, as_json: Json = False) -> None:
     with Client() as client:
         version = client.use_answers(application_id)
         version = client.wait_version_ready(version.id)
-    if as_json:
-        print_json(version)
-    else:
-        say(f"Version {version.number} has the answers.")
+    print_done(version, f"Version {version.number} has the answers.", as_json=as_json)
 
 
 @work.command("export")
@@ -142,24 +148,23 @@ def take(
         raise InvalidInput(f"It cannot be read: {error}.", where=str(file)) from error
     with Client() as client:
         found = client.import_work(application_id, filename=file.name, text=text)
-    if as_json:
-        print_json(found)
-    else:
-        for one in found.refused:
-            notes().print(f"{one.place}, {one.key}: {one.message} {one.remedy}", markup=False)
-        counts = f"{found.taken} taken, {found.same} there already, {len(found.refused)} refused."
-        say(counts + (f" A version is being made: {found.version_id}." if found.version_id else ""))
-    if found.refused:
-        raise typer.Exit(1)
+    print_found(found, _print_taken, as_json=as_json)
+    fail_if(found.refused)
+
+
+def _print_taken(found: WorkImported) -> None:
+    for one in found.refused:
+        say_aside(f"{one.place}, {one.key}: {one.message} {one.remedy}")
+    counts = f"{found.taken} taken, {found.same} there already, {len(found.refused)} refused."
+    if found.version_id:
+        counts += f" A version is being made: {found.version_id}."
+    say(counts)
 
 
 def _did(item_id: str, way: str, as_json: bool, value: str = "") -> None:
     with Client() as client:
         done = client.answer_work(item_id, value=value, way=way)
-    if as_json:
-        print_json(done)
-    else:
-        say(_told(done))
+    print_done(done, _told(done), as_json=as_json)
 
 
 def _told(done: WorkDone) -> str:

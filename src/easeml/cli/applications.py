@@ -1,6 +1,7 @@
 """``app``: declare applications, look at them, and decide what they serve."""
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,14 +23,20 @@ from easeml.cli import (
     rules,
 )
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import moment, print_json, print_table, say
-from easeml.cli.showing import (
-    print_application,
+from easeml.cli.output import (
+    moment,
+    print_done,
+    print_found,
+    print_json,
+    print_list,
+    print_table,
+    say,
 )
+from easeml.cli.showing import print_application, served_title
 from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import LastingReason, watch_application
 from easeml.client import Client, Milestone
-from easeml.contract.applications import Application
+from easeml.contract.applications import Application, Promotion
 from easeml.contract.measures import best_found
 from easeml.contract.states import TaskState
 
@@ -78,13 +85,8 @@ def feed(
 ) -> None:
     """Add rows to an application's data, as a new version, and search on it."""
     with Client() as client:
-        version = feed_and_wait(
-            client, application_id, file, role.value if role else None, quiet=as_json
-        )
-    if as_json:
-        print_json(version)
-    else:
-        say_version(version)
+        version = feed_and_wait(client, application_id, file, role, quiet=as_json)
+    print_found(version, say_version, as_json=as_json)
 
 
 @app.command("list")
@@ -92,25 +94,29 @@ def list_applications(as_json: Json = False) -> None:
     """List your applications."""
     with Client() as client:
         found = list(client.applications())
-        if as_json:
-            return print_json(found)
-        titles = client.module_titles()
+        print_found(found, partial(_print_all, client), as_json=as_json)
+
+
+def _print_all(client: Client, found: list[Application]) -> None:
+    titles = client.module_titles()
     rows = []
     for one in found:
-        job, model = one.job, one.live_model
+        searches, waits = None, None
+        if one.job is not None:
+            searches, waits = one.job.state, one.job.waiting_reason
         row = (
             one.id,
             one.name,
             one.state,
-            job.state if job else None,
+            searches,
             best_found(one),
-            titles.of(model.name) if model else None,
+            served_title(one, titles),
             moment(one.created),
-            job.waiting_reason if job else None,
+            waits,
         )
         rows.append(row)
     headings = ["id", "name", "state", "search", "best so far", "serves", "created", "waiting"]
-    return print_table(headings, rows)
+    print_table(headings, rows)
 
 
 @app.command()
@@ -144,11 +150,13 @@ def wait(
     with Client() as client:
         tell = None if as_json else LastingReason().look
         found = client.wait(application_id, until=until.value, timeout=timeout, on_look=tell)
-        if as_json:
-            return print_json(found)
-        titles = client.module_titles()
-    served = f", serves {titles.of(found.live_model.name)}" if found.live_model else ""
-    return say(f"{found.id}: {until.value} reached{served}.")
+        print_found(found, partial(_say_reached, client, until), as_json=as_json)
+
+
+def _say_reached(client: Client, until: Milestone, found: Application) -> None:
+    title = served_title(found, client.module_titles())
+    served = f", serves {title}" if title else ""
+    say(f"{found.id}: {until.value} reached{served}.")
 
 
 @app.command()
@@ -156,13 +164,12 @@ def promotions(application_id: ApplicationId, as_json: Json = False) -> None:
     """List the changes of what an application serves."""
     with Client() as client:
         found = list(client.promotions(application_id))
-    if as_json:
-        return print_json(found)
-    rows = [
-        (one.id, one.model_id, one.state, one.kind, one.reason, moment(one.created))
-        for one in found
-    ]
-    return print_table(["id", "model", "state", "kind", "reason", "created"], rows)
+    columns = ["id", "model", "state", "kind", "reason", "created"]
+    print_list(found, columns, _promotion_row, as_json=as_json)
+
+
+def _promotion_row(one: Promotion) -> tuple[object, ...]:
+    return one.id, one.model_id, one.state, one.kind, one.reason, moment(one.created)
 
 
 @app.command()
@@ -201,15 +208,13 @@ def try_model(
     """Train a model now: it gets the next device, before what others wait for."""
     with Client() as client:
         found = client.try_model(application_id, model=model)
-    if as_json:
-        print_json(found)
-        return
     doing = "runs" if found.state == TaskState.RUNNING else "gets the next device"
-    say(f"{found.candidate} {doing}: task {found.task_id}.")
+    sentence = f"{found.candidate} {doing}: task {found.task_id}."
+    print_done(found, sentence, as_json=as_json)
 
 
 def _answer(client: Client, application: Application, as_json: bool) -> None:
-    if as_json:
-        print_json(application)
-    else:
-        print_application(application, client.module_titles())
+    def show(found: Application) -> None:
+        print_application(found, client.module_titles())
+
+    print_found(application, show, as_json=as_json)

@@ -7,9 +7,10 @@ import typer
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json
+from easeml.cli.output import print_found
 from easeml.cli.showing import print_answer
 from easeml.client import Client
+from easeml.contract.reports import Report
 from easeml.errors import InvalidInput
 
 _VALUE: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
@@ -41,16 +42,25 @@ def report(
     """Ask a lifecycle tool about an application's data, and keep its answer there."""
     parameters = _parameters(set_ or [])
     with Client() as client:
-        newer_id = client.upload(newer).version.id if newer else ""
+        newer_id = ""
+        if newer is not None:
+            newer_id = client.upload(newer).version.id
         task = client.ask_tool(
             application_id, tool, newer_id=newer_id, model_id=model, against_id="", **parameters
         )
-        client.wait_task(task.id, timeout=timeout)
-        found = next(one for one in client.reports(application_id) if one.task_id == task.id)
-    if as_json:
-        print_json(found)
-    else:
-        print_answer(found)
+        found = waited_report(client, application_id, task.id, timeout)
+    print_found(found, print_answer, as_json=as_json)
+
+
+def waited_report(
+    client: Client, application_id: str, task_id: str, timeout: float | None
+) -> Report:
+    """Return what a task that asks a tool brought, after at most ``timeout`` seconds.
+
+    Raises ``TimedOut``, and ``Conflict`` where the task failed.
+    """
+    client.wait_task(task_id, timeout=timeout)
+    return next(one for one in client.reports(application_id) if one.task_id == task_id)
 
 
 def _parameters(options: list[str]) -> dict[str, JsonValue]:

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from easeml.cli.ending import fail_if
 from easeml.cli.local_home import HomeOption, local_settings
 from easeml.cli.options import Json
-from easeml.cli.output import notes, print_json, print_table, say
+from easeml.cli.output import print_json, print_list, say, say_aside
 from easeml.cli.progress import progress
 from easeml.contract.upkeep import Drilled, Snapshot
 
@@ -58,8 +59,7 @@ def backup(
         say(f"Snapshot {made.name} in {path}: {made.artefacts} artefacts, {new}.")
         say(f"Try it: easeml restore {path} --home NEW_FOLDER --verify")
         _name_lost(made)
-    if made.lost:
-        raise typer.Exit(1)
+    fail_if(made.lost)
 
 
 def restore(
@@ -93,8 +93,7 @@ def restore(
         print_json({"home": str(home), "snapshot": chosen.model_dump(), "drill": drill})
     else:
         _say_restored(chosen, home, drilled, verify=verify)
-    if any(one.error for one in drilled):
-        raise typer.Exit(1)
+    fail_if(any(one.error for one in drilled))
 
 
 def _drill(settings: "Settings") -> list[Drilled]:
@@ -113,32 +112,28 @@ def _say_restored(chosen: Snapshot, home: Path, drilled: list[Drilled], *, verif
     say(f"Snapshot {chosen.name} is restored: {chosen.artefacts} artefacts, each as it was.")
     _name_lost(chosen)
     if verify:
-        for one in drilled:
-            say(f"{one.name} ({one.application_id}), {one.model_name}: {one.error or 'as before'}")
-        well = sum(not one.error for one in drilled)
-        say(f"{well} of {len(drilled)} live models predict as before.")
+        _say_drilled(drilled)
     say(f"Start it: easeml up --home {home}")
+
+
+def _say_drilled(drilled: list[Drilled]) -> None:
+    well = 0
+    for one in drilled:
+        well += not one.error
+        say(f"{one.name} ({one.application_id}), {one.model_name}: {one.error or 'as before'}")
+    say(f"{well} of {len(drilled)} live models predict as before.")
 
 
 def _name_lost(snapshot: Snapshot) -> None:
     for one in snapshot.lost:
-        notes().print(
-            f"This could not be read any more when the snapshot was made: {one}", markup=False
-        )
+        say_aside(f"This could not be read any more when the snapshot was made: {one}")
 
 
 def _list(found: list[Snapshot], *, as_json: bool) -> None:
-    if as_json:
-        return print_json(found)
-    rows = []
-    for one in found:
-        rows.append(
-            (
-                one.name,
-                one.artefacts,
-                f"{one.size / _MIB:.1f}",
-                f"{one.added / _MIB:.1f}",
-                len(one.lost),
-            )
-        )
-    return print_table(["snapshot", "artefacts", "MiB", "new MiB", "lost"], rows)
+    columns = ["snapshot", "artefacts", "MiB", "new MiB", "lost"]
+    print_list(found, columns, _row, as_json=as_json)
+
+
+def _row(one: Snapshot) -> tuple[object, ...]:
+    size, added = f"{one.size / _MIB:.1f}", f"{one.added / _MIB:.1f}"
+    return one.name, one.artefacts, size, added, len(one.lost)

@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import notes, print_json, print_pairs, print_table, say, unwritable
+from easeml.cli.output import (
+    notes,
+    print_json,
+    print_pairs,
+    print_table,
+    print_table_of_any,
+    say,
+    unwritable,
+)
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     from easeml.cli.test_sets import Known, Record
-    from easeml.lifecycle.ci import Config, Ledger, Verdict
+    from easeml.lifecycle.ci import Config, Ledger, Plan, Verdict
 
 ci = typer.Typer(no_args_is_help=True, help="Continuous integration of models, with guarantees.")
 
@@ -83,21 +91,19 @@ def plan(
     if out is not None:
         _write(out, found.to_html())
     if as_json:
-        return print_json(found.to_json())
-    rows = [
-        (
-            method.name,
-            f"{method.labelled:,}",
-            f"{method.pool:,}",
-            f"{method.per_commit:,}",
-            f"{method.expected:,}",
-        )
-        for method in found.methods
-    ]
-    print_table(
-        ["method", "labels at most", "examples", "a commit at most", "labels expected"], rows
-    )
-    return print_pairs([("promise", found.guarantee), ("advice", found.advice)])
+        print_json(found.to_json())
+    else:
+        _print_plan(found)
+
+
+def _print_plan(found: Plan) -> None:
+    rows = []
+    for method in found.methods:
+        counts = (method.labelled, method.pool, method.per_commit, method.expected)
+        rows.append((method.name, *map("{:,}".format, counts)))
+    columns = ["method", "labels at most", "examples", "a commit at most", "labels expected"]
+    print_table(columns, rows)
+    print_pairs([("promise", found.guarantee), ("advice", found.advice)])
 
 
 @ci.command("test")
@@ -128,18 +134,14 @@ def test(
 
     Exit codes: 0 pass, 1 fail, 6 unknown (label more) or exhausted (bring a new test set).
     """
-    from easeml.cli.ci_files import align, ledger_path, locked, read_column, save_json
+    from easeml.cli.ci_files import ledger_path, locked, save_json
     from easeml.cli.test_sets import record_beside
     from easeml.lifecycle.ci import commit_digest, score_examples, uses_old
 
     settings = _config(config)
     if old is None and uses_old(settings.condition):
         raise InvalidInput("The condition needs the old model's predictions.", where="--old")
-    columns = [read_column(labels, labels=True), read_column(new)] + (
-        [] if old is None else [read_column(old)]
-    )
-    ids, (truth, first, *second) = align(*columns)
-    before = second[0] if second else None
+    ids, truth, first, before = _read_columns(labels, new, old)
     examples = score_examples(first, before, truth, settings)
     path = ledger or ledger_path(config)
     with record_beside(labels) as record, locked(path):
@@ -153,8 +155,25 @@ def test(
         _write_wanted(ask, verdict, ids)
     if out is not None:
         _write(out, verdict.to_html())
-    _show(verdict, ids, as_json)
+    if as_json:
+        print_json({**verdict.to_json(), "labels_wanted": _wanted(verdict, ids)})
+    else:
+        _show(verdict, ids)
     raise typer.Exit(EXIT_CODES[verdict.answer])
+
+
+def _read_columns(
+    labels: Path, new: Path, old: Path | None
+) -> tuple[list[str] | None, list[Any], list[Any], list[Any] | None]:
+    """Return the ids of the rows, if any; labels, new predictions and, if given, old ones."""
+    from easeml.cli.ci_files import align, read_column
+
+    known, predicted = read_column(labels, labels=True), read_column(new)
+    if old is None:
+        ids, (truth, first) = align(known, predicted)
+        return ids, truth, first, None
+    ids, (truth, first, before) = align(known, predicted, read_column(old))
+    return ids, truth, first, before
 
 
 @ci.command("ledger")
@@ -167,15 +186,18 @@ def show_ledger(config: ConfigFile, ledger: LedgerFile = None, as_json: Json = F
     if record is None:
         raise InvalidInput("There is no ledger yet: no commit was tested.", where=str(path))
     if as_json:
-        return print_json(record.to_json())
-    rows = [
-        (place + 1, step.commit[:12], step.answer, step.labels, step.rows)
-        for place, step in enumerate(record.history)
-    ]
-    print_table(
-        ["step", "commit", "answer", "labels", "examples"], rows, empty="No commit was tested yet."
-    )
-    return say(record.advice)
+        print_json(record.to_json())
+    else:
+        _print_ledger(record)
+
+
+def _print_ledger(record: Ledger) -> None:
+    rows = []
+    for number, step in enumerate(record.history, start=1):
+        rows.append((number, step.commit[:12], step.answer, step.labels, step.rows))
+    columns = ["step", "commit", "answer", "labels", "examples"]
+    print_table(columns, rows, empty="No commit was tested yet.")
+    say(record.advice)
 
 
 def _config(path: Path) -> Config:
@@ -213,9 +235,8 @@ class _Rows:
 
         if known is None:
             return test_set_digest(self.labels, self.ids)
-        kept = []
-        for label, is_known in zip(self.labels, known, strict=True):
-            kept.append(label if is_known else None)
+        pairs = zip(self.labels, known, strict=True)
+        kept = [label if is_known else None for label, is_known in pairs]
         return test_set_digest(kept, self.ids)
 
 
@@ -228,30 +249,41 @@ def _ledger_for(config: Config, path: Path, rows: _Rows, record: Record) -> tupl
     import numpy as np
 
     from easeml.cli.ci_files import load_ledger
-    from easeml.lifecycle.ci import Ledger, Spent, open_ledger
+    from easeml.lifecycle.ci import Spent, open_ledger
 
     on_file = load_ledger(path)
-    if on_file is not None and not rows.new:
-        _check_ledger(on_file, config, path, rows)
     retired = ()
     if on_file is not None and rows.new:
         retired = (*on_file.retired, on_file.test_set)
+    elif on_file is not None:
+        _check_ledger(on_file, config, path, rows)
     has_label = np.array([label is not None for label in rows.labels], dtype=bool)
     # Opened first: a retired test set is refused before the record changes.
     fresh = open_ledger(config, has_label, rows.named(), retired)
     known = record.find(rows.file, rows.labels, rows.ids, new=rows.new)
     spent = known.spent_by_others(config.digest)
-    copy = known.ledgers.get(config.digest)
-    if copy is not None and (on_file is None or len(copy["history"]) > len(on_file.history)):
-        notes().print(f"These rows were tested before: the ledger goes on from {record.path.name}.")
-        on_file = Ledger.from_json(copy)
-    elif rows.new:
-        on_file = None
-    if on_file is not None:
-        return on_file.beside(spent), known
+    begun = _longest(on_file, known.ledgers.get(config.digest), record, is_new=rows.new)
+    if begun is not None:
+        return begun.beside(spent), known
     if spent != Spent():
         notes().print("These rows were used under another promise: both share one budget.")
     return open_ledger(config, has_label, fresh.test_set, retired, spent), known
+
+
+def _longest(
+    on_file: Ledger | None, copy: dict[str, Any] | None, record: Record, *, is_new: bool
+) -> Ledger | None:
+    """Return the ledger of these rows that has seen more: that on file, or its copy in the record.
+
+    ``is_new``: the rows are a new test set, which the ledger on file is not about.
+    """
+    from easeml.lifecycle.ci import Ledger
+
+    steps_on_file = -1 if on_file is None else len(on_file.history)
+    if copy is not None and len(copy["history"]) > steps_on_file:
+        notes().print(f"These rows were tested before: the ledger goes on from {record.path.name}.")
+        return Ledger.from_json(copy)
+    return None if is_new else on_file
 
 
 def _check_ledger(ledger: Ledger, config: Config, path: Path, rows: _Rows) -> None:
@@ -271,27 +303,26 @@ def _check_ledger(ledger: Ledger, config: Config, path: Path, rows: _Rows) -> No
         )
 
 
-def _show(verdict: Verdict, ids: list[str] | None, as_json: bool) -> None:
+def _show(verdict: Verdict, ids: list[str] | None) -> None:
     wanted = _wanted(verdict, ids)
-    if as_json:
-        return print_json({**verdict.to_json(), "labels_wanted": wanted})
-    more = ["..."] if len(wanted) > _SHOWN_LABELS else []
+    shown = wanted[:_SHOWN_LABELS]
+    if len(wanted) > _SHOWN_LABELS:
+        shown.append("...")
     print_pairs(
         [
             ("answer", verdict.answer),
             ("condition", verdict.condition),
             ("step", f"{verdict.step} of {verdict.steps}"),
             ("labels used", verdict.labels_used),
-            ("label next", wanted[:_SHOWN_LABELS] + more),
+            ("label next", shown),
         ]
     )
     rows = []
     for found in verdict.findings or ():
         truth = _TRUTHS[found.truth]
         rows.append((found.clause, truth, found.estimate, found.low, found.high))
-    if rows:
-        print_table(["clause", "counts as", "estimate", "low", "high"], rows)
-    return say(verdict.advice)
+    print_table_of_any(["clause", "counts as", "estimate", "low", "high"], rows)
+    say(verdict.advice)
 
 
 def _wanted(verdict: Verdict, ids: list[str] | None) -> list[Any]:
@@ -305,8 +336,7 @@ def _write_wanted(path: Path, verdict: Verdict, ids: list[str] | None) -> None:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["row" if ids is None else "id", "label"])
-            for row in _wanted(verdict, ids):
-                writer.writerow([row, ""])
+            writer.writerows((row, "") for row in _wanted(verdict, ids))
     except OSError as error:
         raise unwritable(path, error) from error
 

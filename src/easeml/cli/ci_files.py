@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,12 @@ class Column:
     ids: list[str] | None
     path: Path
 
+    def by_id(self) -> dict[str, Any]:
+        """Return the values by the ids of their rows; nothing without ids."""
+        if self.ids is None:
+            return {}
+        return dict(zip(self.ids, self.values, strict=True))
+
 
 def read_column(path: Path, *, labels: bool = False) -> Column:
     """Read one value a row.
@@ -40,24 +47,27 @@ def read_column(path: Path, *, labels: bool = False) -> Column:
     Raises:
         InvalidInput: naming file and row, if the file cannot be read or is not of that kind.
     """
-    reader = _READERS.get(path.suffix.lower(), _read_csv)
+    cells, ids = _cells_of(path)
+    if ids is not None:
+        _check_ids(ids, path)
+    is_missing = _is_missing if labels else _is_empty
+    values = [None if is_missing(cell) else cell for cell in cells]
+    return Column(values, ids, path)
+
+
+def _cells_of(path: Path) -> tuple[list[Any], list[str] | None]:
+    """Return the cells of a file as they are, and the ids of its rows. Raises ``InvalidInput``."""
+    read = _READERS.get(path.suffix.lower(), _read_csv)
     try:
         if path.stat().st_size > _LARGEST:
             raise InvalidInput("The file is larger than 2 GB.", where=str(path))
-        cells, ids = reader(path)
+        return read(path)
     except OSError as error:
         raise InvalidInput(
             f"The file cannot be read: {error.strerror}.", where=str(path)
         ) from error
     except UnicodeDecodeError as error:
         raise InvalidInput("The file is not UTF-8 text.", where=str(path)) from error
-    if ids is not None:
-        _check_ids(ids, path)
-    is_missing = _is_missing if labels else _is_empty
-    values = []
-    for cell in cells:
-        values.append(None if is_missing(cell) else cell)
-    return Column(values, ids, path)
 
 
 def _check_ids(ids: list[str], path: Path) -> None:
@@ -77,21 +87,15 @@ def align(labels: Column, *others: Column) -> tuple[list[str] | None, list[list[
     Raises:
         InvalidInput: naming what does not fit together.
     """
-    tables = []
-    for column in (labels, *others):
-        if column.ids is None:
-            return _aligned_by_place(labels, others)
-        tables.append(dict(zip(column.ids, column.values, strict=True)))
-    ids = sorted(tables[1])
-    _check_known(labels, tables[0], ids)
-    for column, table in zip(others, tables[1:], strict=True):
-        _check_known(column, table, ids)
-        lacking = set(ids) - set(table)
-        if lacking:
-            raise InvalidInput(f"The example '{min(lacking)}' is missing.", where=str(column.path))
-    ordered = []
-    for table in tables:
-        ordered.append([table.get(each) for each in ids])
+    columns = (labels, *others)
+    if any(column.ids is None for column in columns):
+        return _aligned_by_place(labels, others)
+    ids = sorted(others[0].by_id())
+    _check_known(labels, ids)
+    for column in others:
+        _check_known(column, ids)
+        _check_complete(column, ids)
+    ordered = [list(map(column.by_id().get, ids)) for column in columns]
     return ids, ordered
 
 
@@ -99,8 +103,6 @@ def _aligned_by_place(
     labels: Column, others: Sequence[Column]
 ) -> tuple[list[str] | None, list[list[Any]]]:
     """Return the ids that a file has, and the columns as they are; all must be equally long."""
-    ids = labels.ids
-    values = [labels.values]
     for column in others:
         if len(column.values) != len(labels.values):
             raise InvalidInput(
@@ -110,18 +112,25 @@ def _aligned_by_place(
                 remedy="Give one row an example everywhere, an empty label where there is none "
                 "yet, or ids.",
             )
-        ids = ids or column.ids
-        values.append(column.values)
-    return ids or None, values
+    columns = (labels, *others)
+    ids = next(filter(None, (column.ids for column in columns)), None)
+    return ids, [column.values for column in columns]
 
 
-def _check_known(column: Column, table: dict[str, Any], ids: Sequence[str]) -> None:
+def _check_known(column: Column, ids: Sequence[str]) -> None:
     """Refuse rows that the new predictions, whose ids are given, do not have."""
-    strange = set(table) - set(ids)
+    strange = set(column.by_id()) - set(ids)
     if strange:
         raise InvalidInput(
             f"The example '{min(strange)}' is not in the new predictions.", where=str(column.path)
         )
+
+
+def _check_complete(column: Column, ids: Sequence[str]) -> None:
+    """Refuse predictions that lack a row of the new ones."""
+    lacking = set(ids) - set(column.by_id())
+    if lacking:
+        raise InvalidInput(f"The example '{min(lacking)}' is missing.", where=str(column.path))
 
 
 def ledger_path(config: Path) -> Path:
@@ -176,18 +185,28 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _read_csv(path: Path) -> tuple[list[Any], list[str] | None]:
+    rows = _csv_rows(path)
+    width = max(map(len, rows))
+    if width > 1:
+        return _read_two_columns(rows, width, path)
+    cells = list(map("".join, rows))
+    if _is_head(cells):
+        del cells[0]
+    return cells, None
+
+
+def _csv_rows(path: Path) -> list[list[str]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         sample = file.read(4096)
         file.seek(0)
         rows = list(csv.reader(file, delimiter=_delimiter(sample)))
     if not rows:
         raise InvalidInput("The file is empty.", where=str(path))
-    width = max(len(row) for row in rows)
-    if width <= 1:
-        cells = ["".join(row) for row in rows]
-        if _is_head(cells):
-            del cells[0]
-        return cells, None
+    return rows
+
+
+def _read_two_columns(rows: list[list[str]], width: int, path: Path) -> tuple[list[Any], list[str]]:
+    """Return the values and the ids of a file whose heading says which column has the ids."""
     head = [cell.strip().lower() for cell in rows[0]]
     places = [place for place, name in enumerate(head) if name in _IDS]
     if width != 2 or not places:
@@ -213,10 +232,8 @@ def _split(rows: list[list[str]], place: int, path: Path) -> tuple[list[Any], li
 
 def _delimiter(sample: str) -> str:
     """Return what stands between the columns of a file that begins with ``sample``."""
-    for delimiter in "\t,;":
-        if delimiter in sample:
-            return delimiter
-    return ","
+    found = filter(sample.__contains__, "\t,;")
+    return next(found, ",")
 
 
 def _is_head(cells: Sequence[str]) -> bool:
@@ -229,8 +246,8 @@ def _is_head(cells: Sequence[str]) -> bool:
         return True
     if not first or _is_number(first):
         return False
-    rest = [cell for cell in cells[1:] if not _is_missing(cell)]
-    return bool(rest) and all(map(_is_number, rest))
+    values = list(filterfalse(_is_missing, cells[1:]))
+    return bool(values) and all(map(_is_number, values))
 
 
 def _read_json(path: Path) -> tuple[list[Any], list[str] | None]:
@@ -241,7 +258,7 @@ def _read_json(path: Path) -> tuple[list[Any], list[str] | None]:
     ids = None
     values = document
     if isinstance(document, dict):
-        ids = [str(each) for each in document]
+        ids = list(map(str, document))
         values = list(document.values())
     if not _are_plain(values):
         raise InvalidInput("The file must be a list of values, or ids to values.", where=str(path))
@@ -274,7 +291,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    return isinstance(value, str) and value == ""
+    return value == ""
 
 
 def _is_number(cell: str) -> bool:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import notes, print_json, print_table, say
+from easeml.cli.output import print_json, print_table_of_any, say, say_aside
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from easeml.lifecycle.cleaning import CleaningPlan, Rule, TableCandidates
+    from easeml.lifecycle.cleaning import CleaningPlan, ErrorReport, Rule, TableCandidates
 
 app = typer.Typer(no_args_is_help=True, help="Find dirty cells, and clean those first that matter.")
 
@@ -37,6 +37,7 @@ Out = Annotated[
 ]
 
 _SHOWN = 4  # candidates of a cell
+_SHOWN_CELLS = 40
 _FORMS: dict[str, Callable[[Any], str]] = {
     ".csv": lambda result: result.to_csv(),
     ".html": lambda result: result.to_html(),
@@ -69,17 +70,23 @@ def detect(
         report = detect_errors(frame, target=target, rules=known, progress=advance)
     _write(report, out)
     if as_json:
-        return print_json(report.to_json())
+        print_json(report.to_json())
+    else:
+        _print_suspects(report)
+
+
+def _print_suspects(report: ErrorReport) -> None:
     say(report.advice)
     rows = [
         (c.row, c.column, c.value, c.method, c.confidence, c.suggestion, c.reason)
-        for c in report.cells[:40]
+        for c in report.cells[:_SHOWN_CELLS]
     ]
-    if rows:
-        print_table(["row", "column", "value", "method", "confidence", "perhaps", "reason"], rows)
-    if len(report.cells) > len(rows):
-        notes().print(f"{len(report.cells) - len(rows)} more: use --json or --out.")
-    return None
+    print_table_of_any(
+        ["row", "column", "value", "method", "confidence", "perhaps", "reason"], rows
+    )
+    more = len(report.cells) - len(rows)
+    if more:
+        say_aside(f"{more} more: use --json or --out.")
 
 
 @app.command()
@@ -115,16 +122,15 @@ def plan(
         found = plan_table(candidates, k=k, n=n, progress=advance)
     _write(found, out)
     if as_json:
-        return print_json(found.to_json())
-    _show(found, candidates)
-    return None
+        print_json(found.to_json())
+    else:
+        _show(found, candidates)
 
 
 def _show(found: CleaningPlan, candidates: TableCandidates) -> None:
-    for note in found.notes:
-        notes().print(note, markup=False)
+    say_aside(*found.notes)
     if candidates.fixed:
-        notes().print(
+        say_aside(
             f"Cells with one possible repair, which is taken: {candidates.fixed}. See 'easeml clean detect'."
         )
     say(found.advice)
@@ -132,8 +138,7 @@ def _show(found: CleaningPlan, candidates: TableCandidates) -> None:
     for item in found.planned:
         cells = [f"{column}: {_short(values)}" for column, values in item.cells.items()]
         rows.append((item.row, item.gain, item.candidates, "; ".join(cells)))
-    if rows:
-        print_table(["row", "bits", "candidates", "cells in doubt"], rows)
+    print_table_of_any(["row", "bits", "candidates", "cells in doubt"], rows)
 
 
 def _short(values: list[Any]) -> str:
@@ -178,14 +183,15 @@ def _write(result: Any, path: Path | None) -> None:
 
 def _check(out: Path | None) -> None:
     """Refuse, before the work, a file whose form is not known or whose folder is not there."""
-    if out is not None and out.suffix not in _FORMS:
-        remedy = f"Use {', '.join(_FORMS)}."
+    if out is None:
+        return
+    if out.suffix not in _FORMS:
         raise InvalidInput(
             f"{out.suffix or 'no ending'} is no form of output.",
             where=f"--out {out}",
-            remedy=remedy,
+            remedy=f"Use {', '.join(_FORMS)}.",
         )
-    if out is not None and not out.resolve().parent.is_dir():
+    if not out.resolve().parent.is_dir():
         raise InvalidInput(
             "its folder does not exist.", where=f"--out {out}", remedy="Make the folder first."
         )

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_table, say
+from easeml.cli.output import print_done, print_list
 from easeml.client import Client
+from easeml.contract.administration import Setting
 
 config = typer.Typer(no_args_is_help=True, help="Settings of a running easeml (providers only).")
 
@@ -21,10 +22,12 @@ def show_settings(as_json: Json = False) -> None:
     """Show the settings in force, and where each comes from."""
     with Client() as client:
         found = list(client.settings())
-    if as_json:
-        return print_json(found)
-    rows = [(one.name, one.value, one.origin, one.about) for one in found]
-    return print_table(["name", "value", "from", "what it is"], rows)
+    columns = ["name", "value", "from", "what it is"]
+    print_list(found, columns, _row, as_json=as_json)
+
+
+def _row(one: Setting) -> tuple[object, ...]:
+    return one.name, one.value, one.origin, one.about
 
 
 @config.command("set")
@@ -39,6 +42,4 @@ def set_setting(
     """
     with Client() as client:
         found = client.set_setting(name, value=value)
-    if as_json:
-        return print_json(found)
-    return say(f"{found.name} is {found.value} now.")
+    print_done(found, f"{found.name} is {found.value} now.", as_json=as_json)

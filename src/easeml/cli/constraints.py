@@ -17,8 +17,7 @@ def read_constraints(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     for text in texts:
         name, _, wish = text.partition("=")
         model, _, parameter = name.strip().partition(".")
-        parts = (model, parameter, wish.strip())
-        if not all(parts):
+        if not all((model, parameter, wish.strip())):
             remedy = "Write MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH."
             raise InvalidInput(f"{text!r} is no constraint.", where="--constrain", remedy=remedy)
         found.setdefault(model, {})[parameter] = _wish(wish.strip())
@@ -31,10 +30,8 @@ def _wish(text: str) -> Any:
     if dots:
         ends = {"low": low, "high": high}
         return {name: _value(end) for name, end in ends.items() if end}
-    values = [_value(part) for part in text.split(",") if part]
-    if len(values) > 1:
-        return values
-    return _value(text)
+    values = list(map(_value, filter(None, text.split(","))))
+    return values if len(values) > 1 else _value(text)
 
 
 def _value(text: str) -> Any:

@@ -12,11 +12,6 @@ _FORM = (
 )
 
 
-def costs_asked(path: Path | None) -> dict[str, dict[str, float]] | None:
-    """Return ``read_costs_file`` of a file that was named; None without one."""
-    return None if path is None else read_costs_file(path)
-
-
 def read_costs_file(path: Path) -> dict[str, dict[str, float]]:
     """Return true label -> said label -> cost of a CSV file.
 
@@ -29,14 +24,12 @@ def read_costs_file(path: Path) -> dict[str, dict[str, float]]:
     labels = head[1:]
     costs: dict[str, dict[str, float]] = {}
     for number, row in enumerate(rows, start=2):
-        true, *cells = row
         if len(row) != len(head):
             raise _refused(f"Row {number} has {len(row)} cells, the first has {len(head)}.")
-        if true in costs:
-            raise _refused(f"{true!r} has two rows.")
-        numbers = [_cost(cell, number) for cell in cells]
-        costs[true] = dict(zip(labels, numbers, strict=True))
-    if set(labels) != set(costs) or len(set(labels)) != len(labels):
+        if row[0] in costs:
+            raise _refused(f"{row[0]!r} has two rows.")
+        costs[row[0]] = dict(zip(labels, _costs_of(row, number), strict=True))
+    if sorted(labels) != sorted(costs):
         raise _refused("The table of costs does not have the same classes as rows and as columns.")
     return costs
 
@@ -49,17 +42,21 @@ def _rows_of(path: Path) -> list[list[str]]:
         raise InvalidInput(f"{path} cannot be read: {error}", where=_WHERE) from error
     rows = []
     for line in csv.reader(text.splitlines()):
-        cells = [cell.strip() for cell in line]
+        cells = list(map(str.strip, line))
         if any(cells):
             rows.append(cells)
     return rows
 
 
-def _cost(cell: str, number: int) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise _refused(f"Row {number}: {cell!r} is no number.") from None
+def _costs_of(row: list[str], number: int) -> list[float]:
+    """Return the numbers after the label of a row, which is the ``number``-th of the file."""
+    costs = []
+    for cell in row[1:]:
+        try:
+            costs.append(float(cell))
+        except ValueError:
+            raise _refused(f"Row {number}: {cell!r} is no number.") from None
+    return costs
 
 
 def _refused(message: str) -> InvalidInput:

@@ -1,13 +1,17 @@
 """``app create``: from a file to a search that is under way."""
 
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
 import typer
 
 from easeml.cli import declaration_options as options
 from easeml.cli.constraints import read_constraints
-from easeml.cli.costs import costs_asked
-from easeml.cli.model_rules import latency_asked, monotonic_asked, size_asked
-from easeml.cli.options import Header, Json
-from easeml.cli.output import is_interactive, notes, print_json, say
+from easeml.cli.costs import read_costs_file
+from easeml.cli.model_rules import bytes_of, read_monotonic, seconds_of
+from easeml.cli.options import Header, Json, comma_separated, given
+from easeml.cli.output import is_interactive, print_found, say, say_aside
 from easeml.cli.showing import (
     ask_for_target,
     default_objective,
@@ -22,6 +26,18 @@ from easeml.errors import InvalidInput, TimedOut
 from easeml.lifecycle.journey import Goal, read_goal
 
 _GOAL_SECONDS = 120  # for an answer before Start
+_READERS: dict[str, Callable[[Any], Any]] = {  # of the options that are written in a form
+    "costs": read_costs_file,
+    "drop": list,
+    "keep": list,
+    "models": comma_separated,
+    "exclude": comma_separated,
+    "max_latency": seconds_of,
+    "max_size": bytes_of,
+    "monotonic": read_monotonic,
+    "constrain": read_constraints,
+    "deadline": datetime.astimezone,
+}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -76,31 +92,40 @@ def create(
             name=name,
             target=target or _asked_target(version),
             objective=objective,
-            costs=costs_asked(costs),
             cost_unit=cost_unit,
             set=changes,
-            drop=drop or [],
-            keep=keep or [],
-            models=None if models is None else _names(models),
-            exclude=_names(exclude or ""),
-            max_latency=latency_asked(max_latency),
-            max_size=size_asked(max_size),
-            monotonic=monotonic_asked(monotonic),
             optimizer=optimizer,
-            constrain=read_constraints(constrain or []),
             split=split,
             max_tasks=max_tasks,
             max_seconds=max_seconds,
-            deadline=None if deadline is None else deadline.astimezone(),
+            **_read(
+                costs=costs,
+                drop=drop,
+                keep=keep,
+                models=models,
+                exclude=exclude,
+                max_latency=max_latency,
+                max_size=max_size,
+                monotonic=monotonic,
+                constrain=constrain,
+                deadline=deadline,
+            ),
         )
         _propose(client, declaration, wanted, quiet=as_json)
         if not yes:
             typer.confirm("Start?", default=True, abort=True)
         application = _created(client, declaration, wanted)
-    if as_json:
-        return print_json(application)
+    print_found(application, _say_started, as_json=as_json)
+
+
+def _read(**options: Any) -> dict[str, Any]:
+    """Return what the options that were given say. Raises ``InvalidInput``."""
+    return {name: _READERS[name](told) for name, told in given(**options).items()}
+
+
+def _say_started(application: Application) -> None:
     say(f"Started {application.id} ({application.name}).")
-    return say(f"Watch it with: easeml app watch {application.id}")
+    say(f"Watch it with: easeml app watch {application.id}")
 
 
 def _propose(client: Client, declaration: Declaration, goal: Goal | None, *, quiet: bool) -> None:
@@ -147,7 +172,7 @@ def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: b
     """
     if not goal.is_judged:
         message = f"Whether {goal.text} can be reached cannot be told before Start: "
-        notes().print(message + "only goals of accuracy and R2 can.", markup=False)
+        say_aside(message + "only goals of accuracy and R2 can.")
         return
     task = client.ask_tool_before_start(declaration, "feasibility", goal=goal.value)
     if quiet:
@@ -157,22 +182,23 @@ def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: b
         client.wait_task(task.id, timeout=_GOAL_SECONDS)
     except TimedOut:
         say("There is no answer yet. It will be kept with the application.")
-        return
+    else:
+        _print_report(client, declaration, task.id)
+
+
+def _print_report(client: Client, declaration: Declaration, task_id: str) -> None:
+    """Print what a task found of a version's data."""
     for report in client.version_reports(declaration.version_id or ""):
-        if report.task_id == task.id:
+        if report.task_id == task_id:
             print_answer(report)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _pairs(options: list[str]) -> dict[str, str]:
     """Return ``COLUMN=TYPE`` options as a dict; the last ``=`` separates, for columns may hold one."""
     pairs = {}
     for option in options:
-        column, found, kind = option.rpartition("=")
-        if not found or not column or not kind:
+        column, _, kind = option.rpartition("=")
+        if not (column and kind):  # without a sign, all of it is the kind
             raise InvalidInput(
                 f"{option!r} is not COLUMN=TYPE.",
                 where="--set",

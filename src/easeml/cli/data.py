@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easeml.cli import erasing
-from easeml.cli.options import Header, Json, KeepFormulas
-from easeml.cli.output import moment, notes, print_json, print_table, say, share_missing
+from easeml.cli.options import Header, Json, KeepFormulas, comma_separated
+from easeml.cli.output import (
+    moment,
+    print_done,
+    print_found,
+    print_json,
+    print_list,
+    print_table,
+    say,
+    say_aside,
+    share_missing,
+)
 from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from easeml.contract.datasets import Dataset
+    from easeml.data import Inference
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,6 +59,9 @@ class State(StrEnum):
     OFF = "off"
 
 
+_IS_ON = {None: None, State.ON: True, State.OFF: False}
+
+
 def register(root: typer.Typer) -> None:
     """Add the commands of this module to the root."""
     erasing.add_to(app)
@@ -59,27 +77,32 @@ def describe(
 
     found = data.infer(file, target, header=header)
     if as_json:
-        columns = [report.to_json() for report in found.columns]
-        return print_json(
-            {
-                "rows": found.rows,
-                "target": found.target,
-                "sure": found.sure,
-                "reason": found.reason,
-                "rivals": list(found.rivals),
-                "columns": columns,
-                "notes": [*found.leak_notes, *found.notes],
-            }
-        )
+        print_json(_described(found))
+    else:
+        _print_described(found)
+
+
+def _described(found: Inference) -> dict[str, Any]:
+    """Return what the columns are, for programs."""
+    return {
+        "rows": found.rows,
+        "target": found.target,
+        "sure": found.sure,
+        "reason": found.reason,
+        "rivals": list(found.rivals),
+        "columns": [report.to_json() for report in found.columns],
+        "notes": [*found.leak_notes, *found.notes],
+    }
+
+
+def _print_described(found: Inference) -> None:
     rows = []
     for one in found.columns:
         kind = f"{one.type} {one.confidence:.0%}"
         nature = f"{one.nature} {one.nature_confidence:.0%}"
         rows.append((one.name, kind, nature, share_missing(one.missing), one.evidence))
     print_table(["column", "type", "nature", "missing", "evidence"], rows)
-    for note in (*found.leak_notes, *found.notes):
-        notes().print(note, markup=False)
-    return None
+    say_aside(*found.leak_notes, *found.notes)
 
 
 @app.command()
@@ -134,10 +157,8 @@ def add(
     with Client() as client:
         added = client.add_origin(wish)
         version = client.wait_version_ready(added.version.id)
-    if as_json:
-        return print_json(version)
-    rows = version.summary["rows"]
-    return say(f"{added.id} ({added.name}): {rows:,} rows, {len(version.columns)} columns.")
+    size = f"{version.summary['rows']:,} rows, {len(version.columns)} columns"
+    print_done(version, f"{added.id} ({added.name}): {size}.", as_json=as_json)
 
 
 @app.command("list")
@@ -147,16 +168,16 @@ def list_datasets(as_json: Json = False) -> None:
 
     with Client() as client:
         found = list(client.datasets())
-    if as_json:
-        return print_json(found)
-    rows = []
-    for one in found:
-        version = one.version
-        origin = version.operation.get("origin") or {}
-        source = origin.get("address") or version.operation.get("filename", "")
-        row = (one.id, one.name, version.state, version.summary.get("rows"), source)
-        rows.append((*row, moment(version.created)))
-    return print_table(["id", "name", "state", "rows", "from", "since"], rows)
+    columns = ["id", "name", "state", "rows", "from", "since"]
+    print_list(found, columns, _dataset_row, as_json=as_json)
+
+
+def _dataset_row(one: Dataset) -> tuple[object, ...]:
+    version = one.version
+    origin = version.operation.get("origin") or {}
+    source = origin.get("address") or version.operation.get("filename", "")
+    rows = version.summary.get("rows")
+    return one.id, one.name, version.state, rows, source, moment(version.created)
 
 
 @app.command()
@@ -174,10 +195,7 @@ def refresh(
 
     with Client() as client:
         found = wait_retrieval(client, client.refresh_dataset(dataset_id, fewer=fewer))
-    if as_json:
-        print_json(found)
-    else:
-        print_retrieval(found)
+    print_found(found, print_retrieval, as_json=as_json)
 
 
 @app.command()
@@ -188,9 +206,7 @@ def versions(application_id: Application, as_json: Json = False) -> None:
 
     with Client() as client:
         found = list(client.versions(application_id))
-    if as_json:
-        return print_json(found)
-    return print_versions(found)
+    print_found(found, print_versions, as_json=as_json)
 
 
 @app.command()
@@ -201,9 +217,7 @@ def compare(version: VersionName, other: VersionName, as_json: Json = False) -> 
 
     with Client() as client:
         found = client.compare(version_id(client, other), version_id(client, version))
-    if as_json:
-        return print_json(found)
-    return print_comparison(found)
+    print_found(found, print_comparison, as_json=as_json)
 
 
 @app.command()
@@ -251,10 +265,7 @@ def doubts(
         if out is not None:
             out.write_bytes(client.export_doubts(application_id, out.suffix.removeprefix(".")))
         found = client.doubts(application_id)
-    if as_json:
-        print_json(found)
-    else:
-        print_doubts(found)
+    print_found(found, print_doubts, as_json=as_json)
 
 
 @app.command()
@@ -286,38 +297,24 @@ def refine(
         if off is not None or on is not None:
             changed = client.refine(application_id, off=_ids(off, "--off"), on=_ids(on, "--on"))
             version = client.wait_version_ready(changed.id)
-            return print_json(version) if as_json else say_version(version)
+            return print_found(version, say_version, as_json=as_json)
         if look:
             client.wait_task(client.ask_tool(application_id, "label-errors").id)
         shown = {
             "label": label,
-            "on": None if only is None else only is State.ON,
+            "on": _IS_ON[only],
             "suspicious": True,
         }
         page = client.train_rows_page(application_id, **shown, after=str(after), limit=limit)
-    if as_json:
-        return print_json(page)
-    return print_train_rows(page, f"easeml data refine {application_id}")
+    command = f"easeml data refine {application_id}"
+    return print_found(page, lambda found: print_train_rows(found, command), as_json=as_json)
 
 
 def _ids(text: str | None, option: str) -> list[int]:
     """Return the ids of ``3,17,20-25``."""
     found: list[int] = []
-    for part in (text or "").split(","):
-        piece = part.strip()
-        if not piece:
-            continue
-        first, dash, last = piece.partition("-")
-        if not dash:
-            last = first
-        if not first.isdigit() or not last.isdigit():
-            raise InvalidInput(
-                f"{piece!r} is no id of a row.",
-                where=option,
-                remedy="Write, say, 3,17,20-25.",
-            )
-        # A typing error must not fill the memory.
-        found += islice(range(int(first), int(last) + 1), _MOST_IDS)
+    for piece in comma_separated(text or ""):
+        found += _ids_of(piece, option)
     if len(found) >= _MOST_IDS:
         raise InvalidInput(
             f"More than {_MOST_IDS - 1:,} rows.",
@@ -325,3 +322,18 @@ def _ids(text: str | None, option: str) -> list[int]:
             remedy="Switch them in several steps.",
         )
     return found
+
+
+def _ids_of(piece: str, option: str) -> Iterable[int]:
+    """Return the id, or the ids of a range such as ``20-25``; at most as many as are allowed."""
+    first, dash, last = piece.partition("-")
+    if not dash:
+        last = first
+    if not first.isdigit() or not last.isdigit():
+        raise InvalidInput(
+            f"{piece!r} is no id of a row.",
+            where=option,
+            remedy="Write, say, 3,17,20-25.",
+        )
+    # A typing error must not fill the memory.
+    return islice(range(int(first), int(last) + 1), _MOST_IDS)

@@ -1,6 +1,7 @@
 """``decisions``: what the scheduler chose, and why."""
 
 import time
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -39,19 +40,30 @@ def decisions(
     """
     with Client() as client:
         shown = client.scheduler_decisions(application=application, latest=latest).items
-        if as_json and not follow:
-            return print_json(shown)
-        titles = Titles(titles={}) if as_json else client.module_titles()
+        if not follow:
+            return _print(client, shown, as_json=as_json)
+        as_line = Step.model_dump_json if as_json else _line_maker(client)
         last = 0
         while True:
             for step in shown:
-                say(step.model_dump_json() if as_json else _told(step, titles))
+                say(as_line(step))
                 last = step.number
-            if not follow:
-                break
             time.sleep(_LOOK_SECONDS)
             shown = client.scheduler_decisions(application=application, after=last).items
-    return None if last else say("No decision yet.")
+
+
+def _print(client: Client, shown: list[Step], *, as_json: bool) -> None:
+    if as_json:
+        return print_json(shown)
+    if not shown:
+        return say("No decision yet.")
+    return say("\n".join(map(_line_maker(client), shown)))
+
+
+def _line_maker(client: Client) -> Callable[[Step], str]:
+    """Return what tells a decision with the titles of the modules of this service."""
+    titles = client.module_titles()
+    return lambda step: _told(step, titles)
 
 
 def _told(step: Step, titles: Titles) -> str:
@@ -62,14 +74,15 @@ def _told(step: Step, titles: Titles) -> str:
     for place, one in enumerate(step.candidates, start=1):
         belief = f"expected score {one.mean:.3f} ± {one.sd:.3f}, {one.cost:.3g} s"
         lines.append(f"    {place}. {titles.of(one.name)}: {one.score:.4g} ({belief})")
-    others = [one for one in step.rivals if not one.chosen]
-    if others:
-        rates = ", ".join(f"{one.tenant} {one.rate:.2g}" for one in others)
-        lines.append(f"    others, gain a second: {rates}")
+    rates = [f"{one.tenant} {one.rate:.2g}" for one in step.rivals if not one.chosen]
+    if rates:
+        lines.append(f"    others, gain a second: {', '.join(rates)}")
     return "\n".join(lines)
 
 
 def _outcome(step: Step) -> str:
     if step.quality is not None:
         return f"it reached a score of {step.quality:.3f} in {step.seconds or 0:.3g} s"
-    return f"it is {step.state}" if step.state else "it is not known how it went"
+    if step.state:
+        return f"it is {step.state}"
+    return "it is not known how it went"

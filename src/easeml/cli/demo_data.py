@@ -33,7 +33,7 @@ def write_table(table: DemoTable, folder: Path) -> Path:
     bunch = getattr(datasets, f"load_{table.name}")(as_frame=True, **options)
     frame = bunch.frame.rename(columns={"target": table.target})
     if "target_names" in bunch:
-        frame[table.target] = [str(bunch.target_names[code]) for code in bunch.target]
+        frame[table.target] = bunch.target_names[bunch.target]
     folder.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".part")
     frame.to_csv(temporary, index=False)

@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import time
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urljoin
@@ -20,7 +21,7 @@ from easeml.client import AsyncClient, made_request
 from easeml.contract.applications import Application, Declaration, Prediction
 from easeml.contract.knowledge import Titles
 from easeml.contract.measures import in_unit
-from easeml.contract.models import Measure
+from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.states import JobState
 from easeml.errors import Conflict, EasemlError, NotFound, NotReady, NotSignedIn, Unreachable
 
@@ -56,10 +57,8 @@ class _Demo:
 
     async def run(self) -> None:
         """Play all tenants at once and show how they do. Ends by cancellation."""
-        loop, players = (
-            asyncio.get_running_loop(),
-            asyncio.gather(self._watch(), *map(self._play_safely, TABLES)),
-        )
+        loop = asyncio.get_running_loop()
+        players = asyncio.gather(self._watch(), *map(self._play_safely, TABLES))
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, players.cancel)
         await players
@@ -82,14 +81,11 @@ class _Demo:
             self._titles.titles.update((await client.module_titles()).titles)
             self._applications[table.tenant] = application
             shown = ""
-            async for event in client.events(after=0):
-                if event.subject != application.id or event.kind not in _PROMOTED:
-                    continue
-                live = (await client.application(application.id)).live_model
-                if live is None or live.id == shown:
+            async for live in _promoted(client, application.id):
+                if live.id == shown:
                     continue
                 prediction = await self._predict(client, application.id, row, shown)
-                if prediction is not None and prediction.model_id != shown:
+                if prediction is not None:
                     shown = prediction.model_id
                     good = live.measure if live.id == shown else None
                     self._tell(table, prediction, actual, good)
@@ -204,13 +200,22 @@ class _Demo:
 
     def _is_settled(self) -> bool:
         """Tell whether every tenant had a prediction and its search rests, or the time is up."""
-        open_tenants = [table.tenant for table in TABLES if table.tenant not in self._failed]
-        if any(self._state.tenant(name).first_prediction is None for name in open_tenants):
+        is_late = time.time() - self._since > _LIVE_SECONDS
+        for table in TABLES:
+            if table.tenant in self._failed:
+                continue
+            if self._state.tenant(table.tenant).first_prediction is None:
+                return False
+            if not is_late and self._searches(table.tenant):
+                return False
+        return True
+
+    def _searches(self, tenant: str) -> bool:
+        """Tell whether the search of a tenant's application has not ended yet."""
+        application = self._applications.get(tenant)
+        if application is None:
             return False
-        if time.time() - self._since > _LIVE_SECONDS:
-            return True
-        jobs = [found.job for name, found in self._applications.items() if name in open_tenants]
-        return all(job is not None and job.state in _ENDED for job in jobs)
+        return application.job is None or application.job.state not in _ENDED
 
     def _farewell(self) -> None:
         """Print the address, the logins, and a curl line that works."""
@@ -222,28 +227,29 @@ class _Demo:
         for name, tenant in self._state.tenants.items():
             first = "-" if tenant.first_prediction is None else f"{tenant.first_prediction:.1f} s"
             self._say(f"Login: {name} {tenant.password} (first prediction after {first})")
-        table = next((one for one in reversed(TABLES) if one.tenant in self._applications), None)
-        if table is not None:
-            self._say("Try: " + self._curl(table))
+        playing = [table for table in TABLES if table.tenant in self._applications]
+        if playing:
+            self._say("Try: " + self._curl(playing[-1]))
 
     def _curl(self, table: DemoTable) -> str:
         row, _ = first_row(self._folder / f"{table.name}.csv", table.target)
         address = urljoin(self._url, self._applications[table.tenant].endpoint)
-        words = [
-            "curl",
-            "-s",
-            "-H",
-            f"Authorization: Bearer {self._state.tenant(table.tenant).key}",
-        ]
-        words += [
-            "-H",
-            "Content-Type: application/json",
-            "-d",
-            json.dumps({"rows": [row]}),
-            address,
-        ]
+        key = self._state.tenant(table.tenant).key
+        body = json.dumps({"rows": [row]})
+        words = ["curl", "-s", "-H", f"Authorization: Bearer {key}"]
+        words += ["-H", "Content-Type: application/json", "-d", body, address]
         return shlex.join(words)
 
     def _say(self, line: str) -> None:
         self._out.print(line, markup=False, soft_wrap=True)
         self._out.file.flush()
+
+
+async def _promoted(client: AsyncClient, application_id: str) -> AsyncIterator[TrainedModel]:
+    """Give what an application serves, each time that its model changed."""
+    async for event in client.events(after=0):
+        if event.subject != application_id or event.kind not in _PROMOTED:
+            continue
+        live = (await client.application(application_id)).live_model
+        if live is not None:
+            yield live

@@ -9,9 +9,9 @@ import typer
 
 from easeml.cli.local_home import settings_of
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_table, say
+from easeml.cli.output import print_done, print_list, say
 from easeml.client import Client
-from easeml.contract.devices import Joined
+from easeml.contract.devices import Joined, WorkerDevice
 from easeml.errors import InvalidInput, Unreachable
 
 _PATIENCE, _PAUSE = 60.0, 1.0  # seconds for a service that does not answer
@@ -109,15 +109,15 @@ def list_devices(as_json: Json = False) -> None:
     """List the devices that are there, and what they run."""
     with Client() as client:
         found = list(client.devices())
-    if as_json:
-        return print_json(found)
-    rows = []
-    for one in found:
-        tasks = ", ".join(f"{task.kind} for {task.tenant}" for task in one.tasks)
-        heard = f"{max(0.0, time.time() - one.heard):.0f} s ago"
-        kind = f"{one.kind} ({one.pace:.2g} x)" if one.kind else "usual"
-        rows.append((one.id, one.machine, kind, one.state.value, tasks, heard))
-    return print_table(["device", "machine", "kind", "state", "tasks", "heard of"], rows)
+    columns = ["device", "machine", "kind", "state", "tasks", "heard of"]
+    print_list(found, columns, _row, as_json=as_json)
+
+
+def _row(one: WorkerDevice) -> tuple[str, ...]:
+    kind = f"{one.kind} ({one.pace:.2g} x)" if one.kind else "usual"
+    tasks = ", ".join(f"{task.kind} for {task.tenant}" for task in one.tasks)
+    heard = f"{max(0.0, time.time() - one.heard):.0f} s ago"
+    return one.id, one.machine, kind, one.state.value, tasks, heard
 
 
 @device.command("drain")
@@ -135,6 +135,4 @@ def resume(device_id: DeviceId, as_json: Json = False) -> None:
 def _change(device_id: str, *, draining: bool, as_json: bool) -> None:
     with Client() as client:
         found = client.drain_device(device_id, draining=draining)
-    if as_json:
-        return print_json(found)
-    return say(f"{found.id} is {found.state.value}.")
+    print_done(found, f"{found.id} is {found.state.value}.", as_json=as_json)

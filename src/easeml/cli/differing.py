@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
+from easeml.cli.asking import waited_report
+from easeml.cli.finding import first_that
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_json, print_table
 from easeml.cli.showing import print_answer
@@ -43,20 +45,20 @@ def diff(
     """
     if len(models) > 2:
         raise InvalidInput("Two models are compared, not more.", where="MODEL")
+    old_name, new_name = models if len(models) == 2 else (_LIVE, models[0])
     with Client() as client:
         trained = list(client.models(application_id))
         aliases = aliases_of(client, application_id)
-        new = model_named(trained, models[-1], aliases)
-        old = model_named(trained, models[0] if len(models) == 2 else _LIVE, aliases)
+        new = model_named(trained, new_name, aliases)
+        old = model_named(trained, old_name, aliases)
         task = client.ask_tool(application_id, "difference", model_id=new.id, against_id=old.id)
-        client.wait_task(task.id, timeout=timeout)
-        found = next(one for one in client.reports(application_id) if one.task_id == task.id)
+        found = waited_report(client, application_id, task.id, timeout)
     if as_json:
         print_json(_told(found, old, new))
-        return
-    print_answer(found)
-    lines = [(which, *_of_model(one)) for which, one in (("old", old), ("new", new))]
-    print_table(["", "id", "model", "seconds a row", "bytes"], lines)
+    else:
+        print_answer(found)
+        lines = [("old", *_of_model(old)), ("new", *_of_model(new))]
+        print_table(["", "id", "model", "seconds a row", "bytes"], lines)
 
 
 def aliases_of(client: Client, application_id: str) -> dict[str, str]:
@@ -81,15 +83,13 @@ def model_named(trained: list[TrainedModel], name: str, aliases: dict[str, str])
         raise Conflict(
             f"No model is {name} now.", where=name, remedy="Name models by their ids or names."
         )
-    for one in trained:
-        if wanted in (one.id, one.name):
-            return one
-    there_are = [f"{one.name} ({one.id})" for one in trained[:_NAMED]]
-    raise NotFound(
+    there_are = ", ".join(f"{one.name} ({one.id})" for one in trained[:_NAMED])
+    no_such = NotFound(
         "The application has no such model.",
         where=name,
-        remedy=f"There are: {', '.join(there_are) or 'none yet'}.",
+        remedy=f"There are: {there_are or 'none yet'}.",
     )
+    return first_that(lambda one: wanted in (one.id, one.name), trained, no_such)
 
 
 def _of_model(one: TrainedModel) -> tuple[Any, ...]:
@@ -127,5 +127,5 @@ def _model_told(model: TrainedModel, quality: dict[str, Any]) -> dict[str, Any]:
 
 def _lines(table: ReportTable) -> list[dict[str, Any]]:
     """Return the rows of a table, each by the names of the columns."""
-    names = [name.lower() for name in table.columns]
+    names = list(map(str.lower, table.columns))
     return [dict(zip(names, row, strict=True)) for row in table.rows]

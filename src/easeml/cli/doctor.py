@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli.ending import fail_if
 from easeml.cli.local_home import HomeOption, local_settings
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_table, say
+from easeml.cli.output import print_found, print_table, say
 from easeml.cli.progress import progress
 from easeml.confinement import check_available
 from easeml.contract.upkeep import Finding, FindingState
@@ -45,12 +46,13 @@ def doctor(
         found = examine(settings, repair=repair, backup=backup, progress=move)
     findings = [Finding(check="processes", state=FindingState.OK, message=state)]
     findings += [_isolation(settings), _containers(), *found]
-    if as_json:
-        print_json(findings)
-    else:
-        _show(findings)
-    if any(one.state == FindingState.FAILING for one in findings):
-        raise typer.Exit(1)
+    print_found(findings, _show, as_json=as_json)
+    fail_if(_failing(findings))
+
+
+def _failing(findings: list[Finding]) -> int:
+    """Return how many of the findings are failing."""
+    return sum(one.state == FindingState.FAILING for one in findings)
 
 
 def _isolation(settings: Settings) -> Finding:
@@ -86,10 +88,11 @@ def _containers() -> Finding:
 
 
 def _show(findings: list[Finding]) -> None:
-    rows = []
-    for one in findings:
-        state = "repaired" if one.repaired else one.state
-        rows.append((one.check, state, f"{one.message} {one.remedy}".strip()))
-    print_table(["check", "state", "what was found"], rows)
-    failing = sum(one.state == FindingState.FAILING for one in findings)
+    print_table(["check", "state", "what was found"], map(_row, findings))
+    failing = _failing(findings)
     say(f"{failing} of {len(findings)} are failing." if failing else "All is well enough to run.")
+
+
+def _row(one: Finding) -> tuple[str, ...]:
+    state = "repaired" if one.repaired else one.state
+    return one.check, state, f"{one.message} {one.remedy}".strip()

@@ -12,9 +12,9 @@ def print_doubts(found: Doubts) -> None:
         say("Nobody has looked for doubtful cells yet. Add --look.")
         return
     say(f"{found.total} doubtful cells in version {found.number}.")
-    rows = [(one.row, one.column, one.given, _told(one), one.source) for one in found.items]
-    print_table(["row", "column", "given", "could be", "found by"], rows)
+    print_table(["row", "column", "given", "could be", "found by"], map(_row, found.items))
 
 
-def _told(cell: DoubtfulCell) -> list[str]:
-    return [f"{one.value} {one.weight:.0%}" for one in cell.candidates[:_SHOWN]]
+def _row(cell: DoubtfulCell) -> tuple[object, ...]:
+    could_be = [f"{one.value} {one.weight:.0%}" for one in cell.candidates[:_SHOWN]]
+    return cell.row, cell.column, cell.given, could_be, cell.source

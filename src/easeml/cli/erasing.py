@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import moment, print_json, print_pairs, print_table, say
+from easeml.cli.output import moment, print_found, print_pairs, print_table, say
 from easeml.client import Client
 from easeml.contract.erasures import Erasure
 from easeml.contract.states import ModelFate
@@ -41,29 +41,31 @@ def erase(
 ) -> None:
     """Erase rows, such as those of a person, everywhere: versions, requests, models, logs."""
     with Client() as client:
-        conditions = dict(_condition(text) for text in where)
+        conditions = dict(map(_condition, where))
         id = _dataset(client, dataset_id)
         task = client.erase_rows(id, where=conditions, models=models, plan_only=not yes)
         done = client.wait_task(task.id, timeout=timeout)
     found = Erasure.model_validate(done.result["report"])
-    if as_json:
-        return print_json(found)
+    print_found(found, _print_answer, as_json=as_json)
+
+
+def _print_answer(found: Erasure) -> None:
     _print(found)
     if found.plan_only:
-        return say("Nothing was erased yet. To erase it: say --yes.")
-    return None
+        say("Nothing was erased yet. To erase it: say --yes.")
 
 
 def erasures(dataset_id: DatasetId, as_json: Json = False) -> None:
     """Show the reports on what was erased from a data set."""
     with Client() as client:
         found = list(client.erasures(_dataset(client, dataset_id)))
-    if as_json:
-        return print_json(found)
+    print_found(found, _print_all, as_json=as_json)
+
+
+def _print_all(found: list[Erasure]) -> None:
     for one in found:
         say(f"{moment(one.when)}, by {one.by}")
         _print(one)
-    return None
 
 
 def _dataset(client: Client, id: str) -> str:
@@ -78,10 +80,10 @@ def _condition(text: str) -> tuple[str, str]:
 
 
 def _print(found: Erasure) -> None:
-    rows = [
-        (one.number, one.version_id, one.rows, ", ".join(f"{n} {r}" for r, n in one.roles.items()))
-        for one in found.versions
-    ]
+    rows = []
+    for version in found.versions:
+        roles = ", ".join(f"{count} {role}" for role, count in version.roles.items())
+        rows.append((version.number, version.version_id, version.rows, roles))
     print_table(["version", "id", "rows", "of which"], rows)
     print_pairs(
         [
@@ -94,10 +96,10 @@ def _print(found: Erasure) -> None:
             ("logs", found.logs),
         ]
     )
-    models = [
-        (one.model_id, one.name, "until another serves" if one.serves else "erased")
-        for one in found.models
-    ]
+    models = []
+    for model in found.models:
+        files = "until another serves" if model.serves else "erased"
+        models.append((model.model_id, model.name, files))
     print_table(["model", "name", "its files"], models)
     if not found.plan_only:
         say(f"Stored bytes are gone by {moment(found.bytes_gone_by)}.")

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli import flow_results, live_flow
+from easeml.cli.ending import fail_if
 from easeml.cli.flow_results import opened
 from easeml.cli.options import Json
-from easeml.cli.output import notes, print_error, print_json, print_table, say
+from easeml.cli.output import print_error, print_json, print_table, say, say_aside
 from easeml.cli.progress import progress
 
 if TYPE_CHECKING:
-    from easeml.lineage import FlowRuns, StepResult
+    from easeml.lineage import FlowRuns, StepResult, StepState
 
 app = typer.Typer(no_args_is_help=True, help="Run a graph of steps that a file describes.")
 
 _NO, _FAILED, _CANNOT_TELL = 1, 2, 6
+_MET = {True: "yes", False: "NO", None: "cannot tell"}
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Steps, as TOML.", show_default=False)]
 Cache = Annotated[
@@ -98,18 +100,19 @@ def status(file: File, cache: Cache = None, as_json: Json = False) -> None:
     """Say which steps are stale, and why. Ends with 1 if some are."""
     states = opened(file, cache).states()
     if as_json:
-        steps = []
-        for state in states:
-            steps.append({"name": state.name, "current": state.current, "why": state.reasons})
-        print_json({"steps": steps})
+        print_json({"steps": list(map(_state_told, states))})
     else:
-        rows = []
-        for state in states:
-            word = "current" if state.current else "stale"
-            rows.append((state.name, word, " ".join(state.reasons)))
-        print_table(["step", "state", "why"], rows)
-    stale = [state for state in states if not state.current]
-    raise typer.Exit(_NO if stale else 0)
+        print_table(["step", "state", "why"], map(_state_row, states))
+    fail_if(any(not state.current for state in states))
+
+
+def _state_told(state: StepState) -> dict[str, Any]:
+    return {"name": state.name, "current": state.current, "why": state.reasons}
+
+
+def _state_row(state: StepState) -> tuple[str, ...]:
+    word = "current" if state.current else "stale"
+    return state.name, word, " ".join(state.reasons)
 
 
 @app.command()
@@ -136,7 +139,7 @@ def diff(
     else:
         rows = [(name, " ".join(said)) for name, said in found.items()]
         print_table(["step", "change"], rows, empty="Nothing differs.")
-    raise typer.Exit(_NO if found else 0)
+    fail_if(found)
 
 
 def _told(
@@ -153,20 +156,20 @@ def _told(
 
 def _print_results(done: list[StepResult], as_json: bool) -> None:
     if as_json:
-        print_json({"steps": [vars(result) for result in done]})
-        return
-    rows = []
-    for result in done:
-        word = "computed" if result.computed else "kept"
-        rows.append((result.name, word, result.summary, _expectation(result)))
-    print_table(["step", "result", "what came out", "expected"], rows)
+        print_json({"steps": list(map(vars, done))})
+    else:
+        print_table(["step", "result", "what came out", "expected"], map(_result_row, done))
+
+
+def _result_row(result: StepResult) -> tuple[str, ...]:
+    word = "computed" if result.computed else "kept"
+    return result.name, word, result.summary, _expectation(result)
 
 
 def _expectation(result: StepResult) -> str:
     if not result.expect:
         return ""
-    words = {True: "yes", False: "NO", None: "cannot tell"}
-    return f"{result.expect}: {words[result.met]}"
+    return f"{result.expect}: {_MET[result.met]}"
 
 
 def _exit_code(done: list[StepResult]) -> int:
@@ -180,15 +183,20 @@ def _exit_code(done: list[StepResult]) -> int:
 
 def _write_ends(runs: FlowRuns, folder: Path) -> None:
     """Write what the last steps give to files named after them."""
-    from easeml.relation import Relation
-
     folder.mkdir(parents=True, exist_ok=True)
     for name in runs.flow.ends():
-        value: Any = runs.value(name)
-        if isinstance(value, Relation):
-            path = folder / f"{name}.parquet"
-            value.save(path)
-        else:
-            path = folder / f"{name}.json"
-            path.write_text(json.dumps(value, indent=2), "utf-8")
-        notes().print(f"{name}: {path}", markup=False)
+        path = _write_value(runs.value(name), folder, name)
+        say_aside(f"{name}: {path}")
+
+
+def _write_value(value: Any, folder: Path, name: str) -> Path:
+    """Write rows as Parquet, and an answer as JSON; return the file."""
+    from easeml.relation import Relation
+
+    if isinstance(value, Relation):
+        path = folder / f"{name}.parquet"
+        value.save(path)
+        return path
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(value, indent=2), "utf-8")
+    return path

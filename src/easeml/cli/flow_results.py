@@ -6,6 +6,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,9 +14,10 @@ import typer
 
 from easeml.cli.live_flow import FOLDER
 from easeml.cli.options import Json
-from easeml.cli.output import moment, notes, print_json, print_table, say, unwritable
+from easeml.cli.output import moment, print_done, print_json, print_table, say_aside, unwritable
 
 if TYPE_CHECKING:
+    from easeml.contract.versions import VersionLine
     from easeml.lineage import FlowRuns
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # so that equal exports are equal files
@@ -26,6 +28,9 @@ class Standalone(StrEnum):
 
     flow = "flow"
     python = "python"
+
+
+_COMMANDS = {Standalone.flow: "easeml flow run", Standalone.python: "python"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -59,26 +64,27 @@ def export(
 
     A run there checks that it gives the rows that steps gave here.
     """
-    from easeml.lineage import write_script, write_standalone
-
     runs = opened(file, cache)
     digests = runs.digests()
-
-    def written(folder: Path) -> Path:
-        if form is Standalone.python:
-            return write_script(file, folder)
-        return write_standalone(file, folder, digests)
-
+    written = partial(_written, form, file, digests)
     try:
         name = _in_zip(written, out) if out.suffix == ".zip" else written(out).name
     except OSError as error:
         raise unwritable(out, error) from error
     if len(digests) < len(runs.nodes) and form is Standalone.flow:
-        notes().print("Steps that gave no rows here are not checked there.")
-    if as_json:
-        return print_json({"out": str(out), "file": name, "digests": digests})
-    command = f"python {name}" if form is Standalone.python else f"easeml flow run {name}"
-    return say(f"Wrote {out}; run there: {command}")
+        say_aside("Steps that gave no rows here are not checked there.")
+    command = _COMMANDS[form]
+    answer = {"out": str(out), "file": name, "digests": digests}
+    print_done(answer, f"Wrote {out}; run there: {command} {name}", as_json=as_json)
+
+
+def _written(form: Standalone, file: Path, digests: dict[str, str], folder: Path) -> Path:
+    """Write the steps of a file into a folder; return the file there that runs them."""
+    from easeml.lineage import write_script, write_standalone
+
+    if form is Standalone.python:
+        return write_script(file, folder)
+    return write_standalone(file, folder, digests)
 
 
 def list_outputs(
@@ -95,19 +101,26 @@ def list_outputs(
 ) -> None:
     """List results by the names, contexts and tags of their steps, the newest first."""
     found = _here(folder) if application is None else _pushed(application)
-    lines = []
-    for line in found:
-        named = name in ("", line["name"]) and context in ("", line["context"])
-        if named and (not tag or tag in line["tags"]):
-            lines.append(line)
+    lines = [line for line in found if _is_asked_for(line, name, context, tag)]
     if as_json:
-        return print_json({"outputs": lines})
+        print_json({"outputs": lines})
+    else:
+        _print_outputs(lines)
+
+
+def _is_asked_for(line: dict[str, Any], name: str, context: str, tag: str) -> bool:
+    """Tell whether an output has this name, context and tag; an empty one stands for any."""
+    named = name in ("", line["name"]) and context in ("", line["context"])
+    return named and tag in ("", *line["tags"])
+
+
+def _print_outputs(lines: list[dict[str, Any]]) -> None:
     rows = []
     for line in lines:
         about = (line["name"], line["context"], line["tags"], moment(line["made"]))
         rows.append((*about, line["size"], line["digest"], line["from"]))
     headings = ["name", "context", "tags", "when", "size", "digest", "from"]
-    return print_table(headings, rows, empty="There are no such results.")
+    print_table(headings, rows, empty="There are no such results.")
 
 
 def _here(folder: Path) -> list[dict[str, Any]]:
@@ -127,22 +140,23 @@ def _pushed(application_id: str) -> list[dict[str, Any]]:
     """Return the outputs that became versions of an application; ``from``: the version."""
     from easeml.client import Client
 
-    lines = []
     with Client() as client:
-        for version in client.versions(application_id):
-            told = version.operation
-            if told["name"] == "flow":
-                line = {
-                    "name": told["title"],
-                    "context": told.get("context", ""),
-                    "tags": list(told.get("tags", ())),
-                    "made": version.created,
-                    "size": f"{sum(version.rows.values()):,} rows",
-                    "digest": told["digest"],
-                    "from": version.id,
-                }
-                lines.append(line)
-    return sorted(lines, key=lambda line: line["made"], reverse=True)
+        versions = list(client.versions(application_id))
+    pushed = [_line_of(version) for version in versions if version.operation["name"] == "flow"]
+    return sorted(pushed, key=lambda line: line["made"], reverse=True)
+
+
+def _line_of(version: VersionLine) -> dict[str, Any]:
+    told = version.operation
+    return {
+        "name": told["title"],
+        "context": told.get("context", ""),
+        "tags": list(told.get("tags", ())),
+        "made": version.created,
+        "size": f"{sum(version.rows.values()):,} rows",
+        "digest": told["digest"],
+        "from": version.id,
+    }
 
 
 def _in_zip(written: Callable[[Path], Path], out: Path) -> str:
@@ -153,10 +167,9 @@ def _in_zip(written: Callable[[Path], Path], out: Path) -> str:
         name = written(folder).name
         part = out.with_name(f".{out.name}.part")
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
-            for path in sorted(folder.rglob("*")):
-                if path.is_file():
-                    inside = str(path.relative_to(folder).as_posix())
-                    packed.writestr(_entry(inside), path.read_bytes())
+            for path in sorted(filter(Path.is_file, folder.rglob("*"))):
+                inside = path.relative_to(folder).as_posix()
+                packed.writestr(_entry(inside), path.read_bytes())
         part.replace(out)
     return name
 

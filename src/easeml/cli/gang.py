@@ -41,7 +41,8 @@ def run_gang(
 
     job = read_job(_text(file), file.name)
     place = folder or file.with_suffix(".gang")
-    report = run_job(job, file.parent.resolve(), place.resolve(), lambda said: _tell(said, as_json))
+    tell = _keep_quiet if as_json else say
+    report = run_job(job, file.parent.resolve(), place.resolve(), tell)
     if as_json:
         print_json(_shown(report, place))
     else:
@@ -49,9 +50,8 @@ def run_gang(
     raise typer.Exit(_EXIT_CODES[report.ending])
 
 
-def _tell(said: str, as_json: bool) -> None:
-    if not as_json:
-        say(said)
+def _keep_quiet(said: str) -> None:
+    """Print nothing while a job runs: its report is printed as JSON at the end."""
 
 
 def _say(report: "Report", place: Path) -> None:

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, print_pairs, say
+from easeml.cli.options import ApplicationId, Json, exactly_one
+from easeml.cli.output import print_found, print_pairs, say
 from easeml.client import Client
 from easeml.contract.gates import Gates, NewGate
 from easeml.errors import InvalidInput
@@ -39,11 +39,11 @@ def gate(
     as_json: Json = False,
 ) -> None:
     """Let no model serve of which a condition is not proven on test rows."""
-    if remove == bool(condition):
-        raise InvalidInput(
-            "Name the condition that has to be proven, or --remove the one that there is.",
-            where="CONDITION",
-        )
+    either = InvalidInput(
+        "Name the condition that has to be proven, or --remove the one that there is.",
+        where="CONDITION",
+    )
+    exactly_one(condition, remove, otherwise=either)
     with Client() as client:
         if remove:
             found = client.remove_gate(application_id)
@@ -78,8 +78,10 @@ def _wish(**told: Any) -> NewGate:
 
 
 def _print(found: Gates, as_json: bool) -> None:
-    if as_json:
-        return print_json(found)
+    print_found(found, _print_gates, as_json=as_json)
+
+
+def _print_gates(found: Gates) -> None:
     say(found.promise)
     for one in found.gates:
         print_pairs(
@@ -94,4 +96,3 @@ def _print(found: Gates, as_json: bool) -> None:
             ]
         )
         say(one.lasts)
-    return None

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, say
+from easeml.cli.output import print_found, say
 from easeml.client import Client
-from easeml.contract.states import TaskState
-from easeml.errors import EasemlError
+from easeml.contract.task_views import Task
 
 _MOST_SHOWN = 10
 
@@ -52,28 +51,29 @@ def learn(
             model=model,
             study=study,
             value=value,
-            direction=direction.value if direction else "",
+            direction=direction or "",
         )
         task = client.wait_task(task.id, timeout=timeout)
-    if as_json:
-        print_json(task)
-    elif task.state == TaskState.DONE:
-        _show(task.result)
-    if task.state != TaskState.DONE:
-        raise EasemlError(f"Nothing was learned: {task.error}", where=file.name)
+    print_found(task, _show, as_json=as_json)
 
 
-def _show(read: dict[str, Any]) -> None:
+def _show(task: Task) -> None:
+    read = task.result
     counts = read["counts"]
     say(f"{counts['taken']} trials taken, {counts['left_out']} left out.")
     for note in read.get("notes", []):
         say(note)
     for name, trials in read["ignored"].items():
         say(f"No model here has the parameter '{name}' ({trials} trials): it is left out of them.")
-    for one in read["left_out"][:_MOST_SHOWN]:
-        say(f"Trial {one['trial']}: {one['why']}")
-    if counts["left_out"] > _MOST_SHOWN:
-        say("...")
+    _say_left_out(read["left_out"], counts["left_out"])
     for one in read["taken"][:3]:
         config = ", ".join(f"{name} {value}" for name, value in one["config"].items())
         say(f"A candidate here: {one['model']} ({config}), which had {one['value']:.6g}.")
+
+
+def _say_left_out(trials: list[dict[str, Any]], count: int) -> None:
+    """Say why trials were left out, of the first of ``count``."""
+    for one in trials[:_MOST_SHOWN]:
+        say(f"Trial {one['trial']}: {one['why']}")
+    if count > _MOST_SHOWN:
+        say("...")

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, print_table, say
+from easeml.cli.options import ApplicationId, Json, at_most_one
+from easeml.cli.output import plural, print_done, print_found, print_table, say
 from easeml.client import Client
 from easeml.contract.journey import Action, Goal, GoalPart, Journey
 from easeml.errors import InvalidInput
@@ -29,35 +29,28 @@ def set_goal(
     as_json: Json = False,
 ) -> None:
     """Set what an application is to reach, or show it; whether it can be reached is asked then."""
-    if goal and none:
-        raise InvalidInput("A goal is set or taken back, not both.", where="--none")
+    not_both = InvalidInput("A goal is set or taken back, not both.", where="--none")
+    at_most_one(goal, none, otherwise=not_both)
     with Client() as client:
         if goal or none:
             found = client.set_goal(application_id, goal)
         else:
             found = client.goal(application_id)
-    if as_json:
-        print_json(found)
-    else:
-        say(_told(found))
+    print_done(found, _told(found), as_json=as_json)
 
 
 def show_next(application_id: ApplicationId, as_json: Json = False) -> None:
     """Say what to do next: at most three actions, each with its reason, gain and cost."""
     with Client() as client:
         found = client.next_actions(application_id)
-    if as_json:
-        print_json(found)
-    else:
-        print_journey(found)
+    print_found(found, print_journey, as_json=as_json)
 
 
 def print_journey(found: Journey) -> None:
     """Print the goal, the stations and the actions."""
     say(_told(found.goal))
-    print_table(
-        ["station", "state", ""], [(one.name, one.state, one.said) for one in found.stations]
-    )
+    stations = [(one.name, one.state, one.said) for one in found.stations]
+    print_table(["station", "state", ""], stations)
     for place, action in enumerate(found.actions, 1):
         say(f"{place}. {action.title} ({action.kind}). {action.reason}")
         costs = _costs(action)
@@ -69,25 +62,25 @@ def _told(goal: Goal) -> str:
     if not goal.text:
         return "No goal is set."
     by = "" if goal.objective in goal.text else f" (by {goal.objective})"
-    parts = [_told_part(part) for part in goal.parts]
-    return "\n".join([f"Goal: {goal.text}{by}.", *parts])
+    return "\n".join([f"Goal: {goal.text}{by}.", *map(_told_part, goal.parts)])
 
 
 def _told_part(part: GoalPart) -> str:
     """Return a further condition with what serves has of it."""
     now = "it is not measured yet" if part.now is None else f"it is {part.now:.4g}"
-    return f"  {'holds' if part.holds else 'not met'}: {part.text} ({now}, on validation rows)"
+    state = "holds" if part.holds else "not met"
+    return f"  {state}: {part.text} ({now}, on validation rows)"
 
 
 def _costs(action: Action) -> str:
     """Return what an action should gain and cost."""
     parts = []
-    if action.interval is not None and action.interval[1] > 0:
-        low, high = action.interval
+    low, high = action.interval or (0.0, 0.0)
+    if high > 0:
         parts.append(f"Expected gain of score {action.gain:.3f} ({low:.3f} to {high:.3f}).")
     if action.human_minutes:
         minutes = math.ceil(action.human_minutes)
-        parts.append(f"About {minutes} {'minute' if minutes == 1 else 'minutes'} of a person.")
+        parts.append(f"About {minutes} {plural(minutes, 'minute')} of a person.")
     if action.device_seconds:
         parts.append(f"About {action.device_seconds:.0f} s of a device.")
     return " ".join(parts)

@@ -4,11 +4,19 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import is_interactive, moment, print_json, print_table, say
+from easeml.cli.options import ApplicationId, Json, exactly_one
+from easeml.cli.output import (
+    is_interactive,
+    moment,
+    print_done,
+    print_found,
+    print_list,
+    print_table,
+    say,
+)
 from easeml.client import Client
 from easeml.contract.jobs import Job
-from easeml.contract.keeping import Dependents
+from easeml.contract.keeping import Deletion, Dependents, Share
 from easeml.contract.states import ShareRole
 from easeml.errors import InvalidInput
 
@@ -32,10 +40,7 @@ def rename(
     """Give an application another name; no address changes."""
     with Client() as client:
         found = client.rename_application(application_id, name)
-    if as_json:
-        print_json(found)
-    else:
-        say(f"{found.id} is called {found.name} now.")
+    print_done(found, f"{found.id} is called {found.name} now.", as_json=as_json)
 
 
 def follow(
@@ -47,10 +52,11 @@ def follow(
     """Let an application take the new rows of its data set when that is fetched again."""
     with Client() as client:
         found = client.set_follows(application_id, not off)
-    if as_json:
-        print_json(found)
-    else:
-        say(f"{found.name} {'follows' if found.follows else 'does not follow'} its data set.")
+    print_done(
+        found,
+        f"{found.name} {'follows' if found.follows else 'does not follow'} its data set.",
+        as_json=as_json,
+    )
 
 
 def delete(
@@ -77,31 +83,35 @@ def delete(
         if not yes:
             typer.confirm(f"Delete {found.name}?", default=False, abort=True)
         done = client.delete_application(application_id)
-    if as_json:
-        print_json(done)
-    else:
-        say(f"{done.name} is deleted. Its endpoint answers no more.")
-        say(f"Until {moment(done.until)}: easeml app restore {application_id}")
+    print_found(done, _say_deleted, as_json=as_json)
+
+
+def _say_deleted(done: Deletion) -> None:
+    say(f"{done.name} is deleted. Its endpoint answers no more.")
+    say(f"Until {moment(done.until)}: easeml app restore {done.application_id}")
 
 
 def restore(application_id: ApplicationId, as_json: Json = False) -> None:
     """Take back that an application was deleted, within a day; its search stays paused."""
     with Client() as client:
         found = client.restore_application(application_id)
-    if as_json:
-        print_json(found)
-    else:
-        say(f"{found.name} is back. Its search stays as it is: {_search(found.job)}.")
+    print_done(
+        found,
+        f"{found.name} is back. Its search stays as it is: {_search(found.job)}.",
+        as_json=as_json,
+    )
 
 
 def deleted(as_json: Json = False) -> None:
     """List the applications that were deleted and can be restored."""
     with Client() as client:
         found = list(client.deleted_applications())
-    if as_json:
-        return print_json(found)
-    rows = [(one.application_id, one.name, moment(one.deleted), moment(one.until)) for one in found]
-    return print_table(["id", "name", "deleted", "can be restored until"], rows)
+    columns = ["id", "name", "deleted", "can be restored until"]
+    print_list(found, columns, _deleted_row, as_json=as_json)
+
+
+def _deleted_row(one: Deletion) -> tuple[str, ...]:
+    return one.application_id, one.name, moment(one.deleted), moment(one.until)
 
 
 def share(
@@ -115,27 +125,31 @@ def share(
     as_json: Json = False,
 ) -> None:
     """Let other people of this easeml look and predict, label, or do all with an application."""
-    if user and (role is None) != revoke:
-        raise InvalidInput("Say either --role or --revoke.", where="--role")
+    if user:
+        either = InvalidInput("Say either --role or --revoke.", where="--role")
+        exactly_one(role, revoke, otherwise=either)
     with Client() as client:
         if user:
-            found = client.share_application(application_id, user, role.value if role else None)
+            found = client.share_application(application_id, user, role)
         else:
             found = client.shares(application_id)
-    if as_json:
-        return print_json(found)
-    rows = [(one.user, one.role, moment(one.created)) for one in found.items]
-    return print_table(["user", "role", "since"], rows)
+    print_list(found.items, ["user", "role", "since"], _share_row, as_json=as_json, whole=found)
+
+
+def _share_row(one: Share) -> tuple[str, ...]:
+    return one.user, one.role, moment(one.created)
 
 
 def shared(as_json: Json = False) -> None:
     """List the applications of others that are shared with you."""
     with Client() as client:
         found = client.shared()
-    if as_json:
-        return print_json(found)
-    rows = [(one.application_id, one.name, one.role, moment(one.created)) for one in found.items]
-    return print_table(["id", "name", "you are", "since"], rows)
+    columns = ["id", "name", "you are", "since"]
+    print_list(found.items, columns, _shared_row, as_json=as_json, whole=found)
+
+
+def _shared_row(one: Share) -> tuple[str, ...]:
+    return one.application_id, one.name, one.role, moment(one.created)
 
 
 def _search(job: Job | None) -> str:

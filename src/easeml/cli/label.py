@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.local_tables import LabelledTable, read_labelled, read_like
-from easeml.cli.options import Json
-from easeml.cli.output import notes, print_json, print_table, say
+from easeml.cli.options import Json, given
+from easeml.cli.output import print_json, print_table, say, say_aside
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from easeml.data import Rows
     from easeml.lifecycle import Result
 
 labelling = typer.Typer(
@@ -197,38 +199,44 @@ def _read(
             where=f"{train}, column '{target}'",
             remedy="Cut it into a few classes first.",
         )
-    frame, column = table.inputs, None
+    column = None
     if owner is not None:
-        frame, column = _without_owner(table, owner, train)
-        schema = table.schema_in
-        nodes = {name: node for name, node in schema.nodes.items() if node.label != owner}
-        table = replace(
-            table, schema_in=replace(schema, nodes=nodes, dropped=(*schema.dropped, owner))
-        )
-    others = {}
-    for name, path in (("valid", valid), ("pool", pool)):
-        if path is not None:
-            others[name] = read_like(path, table)
-            for note in others[name].notes:
-                notes().print(note, markup=False)
-    if "valid" in others and others["valid"].labels is None:
-        raise InvalidInput(
-            f"Not every row has a '{target}'.",
-            where=str(valid),
-            remedy="Leave out rows without a label.",
-        )
-    matrices = encode(frame, *(rows.frame[frame.columns] for rows in others.values()))
-    encoded = dict(zip(["train", *others], matrices, strict=True))
+        table, column = _without_owner(table, owner, train)
     kind = float if is_number else str
-    labels = others["valid"].labels.astype(kind).to_numpy() if "valid" in others else None
+    others = {name: _read_like(path, table) for name, path in given(valid=valid, pool=pool).items()}
+    labels = None
+    if valid is not None:
+        labels = _labels_of(others["valid"], target, valid).astype(kind).to_numpy()
+    frames = [rows.frame.loc[:, table.inputs.columns] for rows in others.values()]
+    first, *matrices = encode(table.inputs, *frames)
+    encoded = dict(zip(others, matrices, strict=True))
     return _Given(
-        table, encoded["train"], table.target.astype(kind).to_numpy(), encoded.get("valid"), labels,
+        table, first, table.target.astype(kind).to_numpy(), encoded.get("valid"), labels,
         encoded.get("pool"), column,
     )  # fmt: skip
 
 
-def _without_owner(table: LabelledTable, owner: str, path: Path) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the inputs without the owner's column, and that column.
+def _read_like(path: Path, table: LabelledTable) -> Rows:
+    """Read rows like those of a table, and say what was unusual about them."""
+    rows = read_like(path, table)
+    say_aside(*rows.notes)
+    return rows
+
+
+def _labels_of(rows: Rows, target: str, path: Path) -> pd.Series:
+    if rows.labels is None:
+        raise InvalidInput(
+            f"Not every row has a '{target}'.",
+            where=str(path),
+            remedy="Leave out rows without a label.",
+        )
+    return rows.labels
+
+
+def _without_owner(
+    table: LabelledTable, owner: str, path: Path
+) -> tuple[LabelledTable, np.ndarray]:
+    """Return the table without the owner's column, and that column.
 
     Who owns a row must not make rows alike.
     """
@@ -239,12 +247,18 @@ def _without_owner(table: LabelledTable, owner: str, path: Path) -> tuple[pd.Dat
             remedy=f"Columns: {', '.join(table.inputs.columns)}.",
         )
     column = table.inputs[owner]
-    if bool(column.isna().any()):
-        raise InvalidInput(
-            "The owner is missing.",
-            where=f"{path}, row {int(table.rows[int(column.isna().to_numpy().argmax())])}",
-        )
-    return table.inputs.drop(columns=owner), column.astype(str).to_numpy()
+    missing = column.isna().to_numpy()
+    if missing.any():
+        row = int(table.rows[missing.argmax()])
+        raise InvalidInput("The owner is missing.", where=f"{path}, row {row}")
+    schema = table.schema_in
+    nodes = {name: node for name, node in schema.nodes.items() if node.label != owner}
+    left = replace(
+        table,
+        inputs=table.inputs.drop(columns=owner),
+        schema_in=replace(schema, nodes=nodes, dropped=(*schema.dropped, owner)),
+    )
+    return left, column.astype(str).to_numpy()
 
 
 def _show(
@@ -257,20 +271,22 @@ def _show(
     table = answer.to_frame()
     if train_rows is not None:
         table["row"] = train_rows[table["row"].to_numpy()]
-    rows = []
-    for row in table.to_dict("records"):
-        rows.append({key: _plain(cell) for key, cell in row.items()})
+    rows = list(map(_plain_row, table.to_dict("records")))
     document = {"advice": answer.advice, "rows": rows}
     if out is not None:
         _write(answer, table, document, out)
     if as_json:
         return print_json(document)
     say(answer.advice)
-    shown = [list(row.values()) for row in rows[:_SHOWN]]
-    print_table(list(table.columns), shown)
-    if len(table) > _SHOWN and out is None:
-        say(f"... and {len(table) - _SHOWN} more rows; --out FILE writes them all.")
+    print_table(list(table.columns), [list(row.values()) for row in rows[:_SHOWN]])
+    more = len(table) - _SHOWN
+    if more > 0 and out is None:
+        say(f"... and {more} more rows; --out FILE writes them all.")
     return None
+
+
+def _plain_row(row: dict[Any, Any]) -> dict[Any, Any]:
+    return {key: _plain(cell) for key, cell in row.items()}
 
 
 def _plain(cell: Any) -> Any:
@@ -282,20 +298,19 @@ def _plain(cell: Any) -> Any:
 def _write(answer: Result, table: pd.DataFrame, document: dict[str, Any], path: Path) -> None:
     import json
 
+    forms: dict[str, Callable[[], str]] = {
+        ".csv": lambda: table.to_csv(index=False),
+        ".html": answer.to_html,
+        ".json": lambda: json.dumps(document, indent=2, ensure_ascii=False) + "\n",
+    }
     kind = path.suffix.lower()
-    if kind not in (".csv", ".html", ".json"):
+    if kind not in forms:
         raise InvalidInput(
             f"A file {kind or 'without an ending'} cannot be written.",
             where=str(path),
             remedy="Use .csv, .html or .json.",
         )
-    if kind == ".csv":
-        text = table.to_csv(index=False)
-    elif kind == ".html":
-        text = answer.to_html()
-    else:
-        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     try:
-        path.write_text(text, "utf-8")
+        path.write_text(forms[kind](), "utf-8")
     except OSError as error:
         raise InvalidInput(f"It cannot be written: {error.strerror}.", where=str(path)) from error

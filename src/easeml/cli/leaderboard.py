@@ -1,20 +1,21 @@
 """``app models``: the trained models of an application, by as many measures as somebody wants."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.output import moment, print_found, print_table, say
 from easeml.client import Client
 from easeml.contract.knowledge import Titles
 from easeml.contract.measures import called, in_unit, value_on
-from easeml.contract.models import TrainedModel
+from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.pareto import Pareto
-from easeml.contract.states import TaskState
-from easeml.errors import EasemlError
+from easeml.errors import Conflict, EasemlError
 
 _TAKEN = ("latency", "size")
+_DEEPER = {"(": 1, ")": -1}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -43,26 +44,29 @@ def models(
 ) -> None:
     """List the trained models of an application, best first."""
     with Client() as client:
-        wanted = list(measure or [])
-        axes = _divided(pareto) if pareto else []
-        _measure(client, application_id, [*wanted, *axes])
-        titles = client.module_titles()
+        axes = _divided(pareto or "")
+        _measure(client, application_id, [*(measure or []), *axes])
         if axes:
-            named = [_known_as(client, application_id, one) for one in axes]
+            named = _known_as(client, application_id, axes)
             found = client.pareto(application_id, axis=named)
-            return print_json(found) if as_json else _print_pareto(found, titles)
-        application = client.application(application_id)
-        board = list(client.models(application_id))
-        asked = client.measures(application_id).asked
-        if as_json:
-            return print_json(board)
+            print_found(found, partial(_print_pareto, client.module_titles()), as_json=as_json)
+        else:
+            board = list(client.models(application_id))
+            print_found(board, partial(_print_board, client, application_id), as_json=as_json)
+
+
+def _print_board(client: Client, application_id: str, board: list[TrainedModel]) -> None:
+    """Print models with their measures; each that was asked for has a column."""
+    titles = client.module_titles()
+    application = client.application(application_id)
+    asked = client.measures(application_id).asked
     rows = []
     for model in board:
         row = (
             model.id,
             titles.of(model.name),
             _measure_of(model, application.target),
-            *(_further(model, name) for name in asked),
+            *(_in_unit(model.measures.get(name)) for name in asked),
             model.quality,
             model.version,
             moment(model.created),
@@ -72,33 +76,34 @@ def models(
     objective = called(application.objective)
     say(f"Measured on validation rows. Score: {objective}, scaled so that 1 is best.")
     head = ["id", "name", objective, *asked, "score", "version", "created", "notes"]
-    return print_table(head, rows)
+    print_table(head, rows)
 
 
 def _measure(client: Client, application_id: str, names: list[str]) -> None:
     """Ask for measures that models do not have, and wait until they have them."""
-    known: set[str] = set(_TAKEN)
-    for model in client.models(application_id):
-        known.update(model.measures)
+    known: set[str] = set(_TAKEN).union(*(one.measures for one in client.models(application_id)))
     for name in names:
-        if name in known:
-            continue
-        asked = client.ask_measure(application_id, name)
-        if not asked.task_id:
-            continue
-        task = client.wait_task(asked.task_id)
-        if task.state != TaskState.DONE:
-            client.drop_measure(application_id, name)
-            raise EasemlError(f"The models cannot be measured by {name}. {task.error.strip()}")
+        if name not in known:
+            _measure_by(client, application_id, name)
 
 
-def _known_as(client: Client, application_id: str, name: str) -> str:
-    """Return the name that a measure is known by: as it was written, but for spaces and case."""
-    plain = _plain(name)
-    for one in client.measures(application_id).asked:
-        if _plain(one) == plain:
-            return one
-    return name
+def _measure_by(client: Client, application_id: str, name: str) -> None:
+    """Have all models measured by ``name``. Raises ``EasemlError`` where that fails."""
+    asked = client.ask_measure(application_id, name)
+    if not asked.task_id:
+        return
+    try:
+        client.wait_task(asked.task_id)
+    except Conflict as error:
+        client.drop_measure(application_id, name)
+        reason = error.message.strip()
+        raise EasemlError(f"The models cannot be measured by {name}. {reason}") from error
+
+
+def _known_as(client: Client, application_id: str, names: list[str]) -> list[str]:
+    """Return the names that measures are known by, which differ in spaces and case at most."""
+    known = {_plain(one): one for one in client.measures(application_id).asked}
+    return [known.get(_plain(name), name) for name in names]
 
 
 def _plain(name: str) -> str:
@@ -109,38 +114,37 @@ def _divided(text: str) -> list[str]:
     """Return the measures that commas outside of brackets divide."""
     found, depth = [""], 0
     for letter in text:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
+        depth += _DEEPER.get(letter, 0)
         if letter == "," and depth == 0:
             found.append("")
         else:
             found[-1] += letter
-    return [one.strip() for one in found if one.strip()]
+    return list(filter(None, map(str.strip, found)))
 
 
-def _print_pareto(found: Pareto, titles: Titles) -> None:
+def _print_pareto(titles: Titles, found: Pareto) -> None:
     rows = []
     for point in found.points:
-        front = "front" if point.on_front else ""
-        values = [
-            value_on(axis, value) for axis, value in zip(found.axes, point.values, strict=True)
-        ]
-        name = titles.of(point.name) + (" (live)" if point.live else "")
-        rows.append((point.model_id, name, *values, front or point.breaks))
-    print_table(["id", "name", *(axis.name for axis in found.axes), "best in some way"], rows)
+        live = " (live)" if point.live else ""
+        values = map(value_on, found.axes, point.values)
+        standing = "front" if point.on_front else point.breaks
+        rows.append((point.model_id, titles.of(point.name) + live, *values, standing))
+    axes = [axis.name for axis in found.axes]
+    print_table(["id", "name", *axes, "best in some way"], rows)
     if found.unmeasured:
         say(f"{found.unmeasured} more models lack one of these measures.")
 
 
-def _further(model: TrainedModel, name: str) -> str:
-    measure = model.measures.get(name)
-    return in_unit(measure) if measure else "-"
+def _in_unit(measure: Measure | None, target: str = "") -> str:
+    return in_unit(measure, target) if measure else "-"
 
 
 def _measure_of(model: TrainedModel, target: str) -> str:
     """Return a model's measure in its own unit; models of older versions have a score alone."""
-    value = in_unit(model.measure, target) if model.measure else "-"
+    value = _in_unit(model.measure, target)
     return value if model.comparable else f"{value} (on fewer rows)"
 
 
 def _fault(model: TrainedModel) -> str:
-    return f"{'retired' if model.retired else 'lost'}: {model.error}"
+    kind = "retired" if model.retired else "lost"
+    return f"{kind}: {model.error}"

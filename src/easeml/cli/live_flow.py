@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import notes, print_json, say
+from easeml.cli.output import notes, print_done, print_json, say, say_aside
 from easeml.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def pull(
         if name is not None:
             version = _pushed_as(client, application_id, name)
             _fetch(client, version.id, out)
-            return _say(version, f"was written to {out}", as_json)
+            _say(version, f"was written to {out}", as_json)
+            return
         lines = _line_of_descent(list(client.versions(application_id)))
         target = str(client.version(lines[-1].id).summary["target"])
         versions = []
@@ -65,9 +66,11 @@ def pull(
                 fetched.append(line.id)
             versions.append(_pulled(line, path, target))
     write_pulled(out, application_id, versions)
-    if as_json:
-        return print_json({"versions": [line.id for line in lines], "fetched": fetched})
-    return say(f"Wrote {len(lines)} versions to {out}; {len(fetched)} were fetched.")
+    print_done(
+        {"versions": [line.id for line in lines], "fetched": fetched},
+        f"Wrote {len(lines)} versions to {out}; {len(fetched)} were fetched.",
+        as_json=as_json,
+    )
 
 
 def push(
@@ -117,26 +120,33 @@ def push(
 def _line_of_descent(lines: list[VersionLine]) -> list[VersionLine]:
     """Return the versions that led to the one in use, the oldest first. Raises Conflict."""
     by_id = {line.id: line for line in lines if line.rows}
-    found = [line for line in by_id.values() if line.current]
-    if not found:
+    current = [line for line in by_id.values() if line.current]
+    if not current:
         raise Conflict("The data is not ready yet.", remedy="Try again when it is.")
-    while True:
-        parents = [by_id[parent] for parent in found[-1].parents if parent in by_id]
-        if not parents:
-            return found[::-1]
-        found.append(parents[0])
+    newest_first = current
+    while (parent := _parent_of(newest_first[-1], by_id)) is not None:
+        newest_first.append(parent)
+    return newest_first[::-1]
+
+
+def _parent_of(line: VersionLine, by_id: dict[str, VersionLine]) -> VersionLine | None:
+    """Return the first parent that is still there, if any."""
+    for parent in line.parents:
+        if parent in by_id:
+            return by_id[parent]
+    return None
 
 
 def _pushed_as(client: Client, application_id: str, name: str) -> Version:
     """Return the newest version that was pushed under a name. Raises NotFound."""
-    pushed = {}
+    newest = {}  # by name: later ones take the place of earlier ones
     for line in sorted(client.versions(application_id), key=lambda line: line.number):
         if line.operation["name"] == "flow":
-            pushed[line.operation["title"]] = line
-    if name not in pushed:
-        known = ", ".join(pushed) or "none yet"
+            newest[line.operation["title"]] = line.id
+    if name not in newest:
+        known = ", ".join(newest) or "none yet"
         raise NotFound(f"Nothing was pushed as {name!r}.", remedy=f"Names are: {known}.")
-    return client.version(pushed[name].id)
+    return client.version(newest[name])
 
 
 def _fetch(client: Client, version_id: str, path: Path) -> None:
@@ -245,6 +255,5 @@ def _send(
 def _say(version: Version, what: str, as_json: bool) -> None:
     if as_json:
         return print_json(version)
-    for note in version.summary.get("notes", []):
-        notes().print(note, markup=False)
+    say_aside(*version.summary.get("notes", []))
     return say(f"Version {version.number} ({version.id}) {what}.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from easeml.cli.options import given
 from easeml.errors import NotFound
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def local_settings(home: Path | None) -> "Settings":
     return settings
 
 
-def settings_of(**given: Any) -> "Settings":
+def settings_of(**flags: Any) -> "Settings":
     """Return the settings with the flags that were given.
 
     Raises InvalidInput for one that does not fit.
@@ -36,7 +37,7 @@ def settings_of(**given: Any) -> "Settings":
     from easeml.settings import Settings
 
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        return Settings(**given(**flags))
     except ValidationError as error:
         first = error.errors()[0]
         unknown = first["type"] == "extra_forbidden"

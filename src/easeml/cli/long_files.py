@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from easeml.cli.output import notes, print_json, say
-from easeml.cli.predicted_table import write_as
+from easeml.cli.output import print_json, say, say_aside
+from easeml.cli.predicted_table import write_as, written_to
 from easeml.cli.progress import progress
 from easeml.client import Client
 from easeml.contract.task_progress import share_done
@@ -57,15 +57,14 @@ def predict(
         raise InvalidInput("There is no such folder.", where=str(out.parent))
     with Client() as client:
         task = send(client, application_id, file, fill_absent=fill_absent)
-        notes().print(f"{task.id} predicts {file.name}.", markup=False)
+        say_aside(f"{task.id} predicts {file.name}.")
         try:
             rows = fetch(client, task.id, out, keep_formulas=keep_formulas)
         except KeyboardInterrupt:
             with suppress(EasemlError):
                 client.cancel_task(task.id)
             raise
-    place = f" written to {out}" if out else ""
-    notes().print(f"{rows:,} predictions of {task.subject}{place}.", markup=False)
+    say_aside(f"{rows:,} predictions of {task.subject}{written_to(out)}.")
 
 
 def fetch(
@@ -85,8 +84,7 @@ def fetch(
         done = client.wait_task(
             task_id, timeout=timeout, on_look=lambda task: _look(client, task, move)
         )
-    for note in done.result.get("notes", []):
-        notes().print(note, markup=False)
+    say_aside(*done.result.get("notes", []))
     with tempfile.TemporaryDirectory(prefix="easeml-") as folder:
         path = Path(folder) / "rows.parquet"
         client.save_predictions(task_id, path)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from easeml.cli.options import Json
-from easeml.cli.output import notes, print_json, print_pairs, print_table, say
+from easeml.cli.finding import first_that
+from easeml.cli.options import Json, at_most_one, comma_separated
+from easeml.cli.output import notes, print_done, print_json, print_pairs, print_table, say
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -157,10 +158,7 @@ def read(
         known.meter = after.to_json()
         record.save()
         save_json(after.to_json(), state)
-    if as_json:
-        print_json(reading.to_json())
-    else:
-        say(reading.advice)
+    print_done(reading.to_json(), reading.advice, as_json=as_json)
     raise typer.Exit(EXHAUSTED if reading.signal is None else int(reading.signal > 1))
 
 
@@ -200,8 +198,8 @@ def _learned_elsewhere(known: Known) -> float:
 
 
 def _delta(delta: float | None, reliability: float | None) -> float:
-    if delta is not None and reliability is not None:
-        raise InvalidInput("Give either --delta or --reliability.", where="--reliability")
+    either = InvalidInput("Give either --delta or --reliability.", where="--reliability")
+    at_most_one(delta is not None, reliability is not None, otherwise=either)
     if reliability is not None:
         return 1 - reliability
     return 0.01 if delta is None else delta
@@ -210,17 +208,15 @@ def _delta(delta: float | None, reliability: float | None) -> float:
 def _mode(name: str) -> Mode:
     from easeml.lifecycle.overfitting import MODES
 
-    for mode in MODES:
-        if mode == name:
-            return mode
-    raise InvalidInput(
+    no_such = InvalidInput(
         f"There is no mode {name!r}.", where="--mode", remedy=f"Use {', '.join(MODES)}."
     )
+    return first_that(lambda mode: mode == name, MODES, no_such)
 
 
 def _edges(text: str) -> tuple[float, ...]:
     try:
-        return tuple(float(part) for part in text.split(",") if part.strip())
+        return tuple(map(float, comma_separated(text)))
     except ValueError as error:
         raise InvalidInput("Edges are numbers with commas between.", where="--edges") from error
 
@@ -243,14 +239,12 @@ def _column(path: Path) -> np.ndarray:
 def _load(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text())
+        if not isinstance(found, dict):
+            raise ValueError("no object")
     except (OSError, ValueError) as error:
         raise InvalidInput(
             "This is not the file of a meter.", where=str(path), remedy="Name another file."
         ) from error
-    if not isinstance(found, dict):
-        raise InvalidInput(
-            "This is not the file of a meter.", where=str(path), remedy="Name another file."
-        )
     return found
 
 

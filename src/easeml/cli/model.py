@@ -11,10 +11,9 @@ import typer
 
 from easeml.cli import retention
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, say
+from easeml.cli.output import print_done, print_json, say
 from easeml.client import Client
-from easeml.contract.states import TaskState
-from easeml.errors import Conflict, EasemlError
+from easeml.errors import Conflict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,12 +113,8 @@ def bring(
     with Client() as client:
         task = client.import_model(application_id, file, name=name)
         task = client.wait_task(task.id, timeout=timeout)
-    if as_json:
-        print_json(task)
-    elif task.state == TaskState.DONE:
-        say(f"{file.name} is a model of {application_id} now: easeml app models {application_id}.")
-    if task.state != TaskState.DONE:
-        raise EasemlError(f"The model was not imported: {task.error}", where=file.name)
+    told = f"{file.name} is a model of {application_id} now: easeml app models {application_id}."
+    print_done(task, told, as_json=as_json)
 
 
 def _model_id(client: Client, name: str) -> str:
@@ -159,10 +154,12 @@ def _cost(told: Mapping[str, Any]) -> str:
 
 
 def _usage(form: ExportFormat, out: Path) -> str:
-    if form == ExportFormat.ONNX:
-        return f"in Python: onnxruntime.InferenceSession('{out / 'model.onnx'}')"
-    if form == ExportFormat.OCI:
-        return f"for example: docker load -i {out}; it serves at port 8080"
-    if form == ExportFormat.MLFLOW:
-        return f"in Python: mlflow.pyfunc.load_model('{out}')"
-    return "in Python, from that folder: from load import model"
+    return _USAGE[form].format(out=out, graph=out / "model.onnx")
+
+
+_USAGE = {
+    ExportFormat.PYTHON: "in Python, from that folder: from load import model",
+    ExportFormat.MLFLOW: "in Python: mlflow.pyfunc.load_model('{out}')",
+    ExportFormat.ONNX: "in Python: onnxruntime.InferenceSession('{graph}')",
+    ExportFormat.OCI: "for example: docker load -i {out}; it serves at port 8080",
+}

@@ -7,22 +7,28 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from easeml.cli.ending import fail_if
+from easeml.cli.finding import first_that
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.output import print_done, print_found, print_list, print_pairs, say
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
-from easeml.contract.knowledge import LARGEST_MODULE, RUNTIMES, Module, ModuleChecks
+from easeml.contract.knowledge import LARGEST_MODULE, RUNTIMES, KnowledgeBase, Module, ModuleChecks
 from easeml.contract.states import CheckState, ModuleState
 from easeml.errors import InvalidInput, NotFound, TooLarge
+
+if TYPE_CHECKING:
+    from easeml.modules import checking
 
 modules = typer.Typer(no_args_is_help=True, help="The knowledge base: what can be plugged in.")
 
 ModuleName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the module.")]
 _LOOK_SECONDS = 0.3
+_ENDED = (CheckState.PASSED, CheckState.FAILED)
 
 
 def register(app: typer.Typer) -> None:
@@ -39,31 +45,42 @@ def list_modules(
 ) -> None:
     """List what can be plugged in, and how models have done."""
     with Client() as client:
-        found = [one for one in client.knowledge_base().modules if kind in (None, one.kind)]
-    if as_json:
-        return print_json(found)
-    rows = []
-    for one in found:
-        state = "added" if one.added else ""
-        if one.private:
-            state = "private"
-        if one.lacks:
-            state = f"needs {one.lacks}"
-        if one.archived:
-            state = f"superseded by {one.superseded_by}" if one.superseded_by else "archived"
-        tasks = one.record.tasks if one.record else 0
-        rows.append((one.name, one.kind, one.title, one.version, state, tasks))
-    return print_table(["name", "kind", "title", "version", "state", "tasks"], rows)
+        every = client.knowledge_base().modules
+    found = [one for one in every if kind in (None, one.kind)]
+    columns = ["name", "kind", "title", "version", "state", "tasks"]
+    print_list(found, columns, _row, as_json=as_json)
+
+
+def _row(one: Module) -> tuple[str | int, ...]:
+    tasks = one.record.tasks if one.record else 0
+    return one.name, one.kind, one.title, one.version, _state(one), tasks
+
+
+def _state(one: Module) -> str:
+    """Return what is to be known of a module before it is used; empty for one that ships."""
+    if one.superseded_by and one.archived:
+        return f"superseded by {one.superseded_by}"
+    if one.archived:
+        return "archived"
+    if one.lacks:
+        return f"needs {one.lacks}"
+    if one.private:
+        return "private"
+    return "added" if one.added else ""
 
 
 @modules.command("show")
 def show_module(name: ModuleName, as_json: Json = False) -> None:
     """Show a module: what it takes, what can be tuned, where it fits."""
     with Client() as client:
-        found = _module(client.knowledge_base().modules, name)
-    if as_json:
-        return print_json(found)
-    return print_pairs(
+        found = _named(client.knowledge_base(), name)
+    print_found(found, _print_module, as_json=as_json)
+
+
+def _print_module(found: Module) -> None:
+    measure = found.measure.in_words if found.measure else ""
+    install = f"pip install {found.lacks}" if found.lacks else ""
+    print_pairs(
         [
             ("name", found.name),
             ("kind", found.kind),
@@ -71,7 +88,7 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
             ("about", found.about),
             ("reference", found.reference),
             ("version", found.version),
-            ("measure", found.measure.in_words if found.measure else ""),
+            ("measure", measure),
             ("runs", RUNTIMES.get(found.runtime, found.runtime)),
             ("takes", found.schema_in),
             ("gives", found.schema_out),
@@ -79,7 +96,7 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
             ("tuned", list(found.space)),
             ("fits", [one.name for one in found.fits]),
             ("archived", "yes" if found.archived else ""),
-            ("to use it", f"pip install {found.lacks}" if found.lacks else ""),
+            ("to use it", install),
         ]
     )
 
@@ -120,22 +137,31 @@ def check_module(
     from easeml.modules import checking
 
     began = time.monotonic()
+    tell = _keep_quiet if as_json else _say_check
     ended: list[checking.Ended] = []
     with _folder(path) as folder:
         for one in checking.check(folder):
             ended.append(one)
-            if not as_json:
-                say(f"{'failed' if one.error else 'passed'}: {one.title}")
-            if one.error and not as_json:
-                say(f"  {one.error}\n  {one.remedy}".rstrip())
+            tell(one)
     failed = sum(bool(one.error) for one in ended)
-    if as_json:
-        print_json({"checks": [asdict(one) for one in ended]})
-    else:
-        count = f"{len(ended) - failed} passed" + (f", {failed} failed" if failed else "")
-        say(f"{count} in {time.monotonic() - began:.1f} s.")
-    if failed:
-        raise typer.Exit(1)
+    failures = f", {failed} failed" if failed else ""
+    seconds = time.monotonic() - began
+    told = f"{len(ended) - failed} passed{failures} in {seconds:.1f} s."
+    print_done({"checks": list(map(asdict, ended))}, told, as_json=as_json)
+    fail_if(failed)
+
+
+def _keep_quiet(one: "checking.Ended") -> None:
+    """Print nothing: what checks found is printed as JSON at the end."""
+
+
+def _say_check(one: "checking.Ended") -> None:
+    """Print how a check of this machine ended, and where it failed what to do."""
+    if not one.error:
+        say(f"passed: {one.title}")
+        return
+    say(f"failed: {one.title}")
+    say(f"  {one.error}\n  {one.remedy}".rstrip())
 
 
 @modules.command("add")
@@ -163,35 +189,45 @@ def add_module(
         if image is not None:
             upload = with_bar(partial(client.send_in_pieces, image), image, quiet=as_json)
         made = client.add_module(text, private=private, image_upload=upload)
-        told: set[str] = set()
-        while True:
-            found = client.module_checks(made.name)
-            if not as_json:
-                _tell(found, told)
-            if found.state != ModuleState.CHECKING:
-                break
-            time.sleep(_LOOK_SECONDS)
-    if as_json:
-        print_json(found)
-    elif found.state == ModuleState.READY:
-        say(_joined(found))
-        say(f"Tasks of this service have the isolation level {found.isolation}.")
-    else:
-        say(f"{found.name} did not pass: {found.error}")
+        found = _checked(client, made.name, quiet=as_json)
+    print_found(found, _say_added, as_json=as_json)
+    fail_if(found.state != ModuleState.READY)
+
+
+def _checked(client: Client, name: str, *, quiet: bool) -> ModuleChecks:
+    """Return the checks of a module when all have ended; each is told as it ends."""
+    told: set[str] = set()
+    while True:
+        found = client.module_checks(name)
+        if not quiet:
+            _tell(found, told)
+        if found.state != ModuleState.CHECKING:
+            return found
+        time.sleep(_LOOK_SECONDS)
+
+
+def _say_added(found: ModuleChecks) -> None:
     if found.state != ModuleState.READY:
-        raise typer.Exit(1)
+        say(f"{found.name} did not pass: {found.error}")
+        return
+    say(_joined(found))
+    say(f"Tasks of this service have the isolation level {found.isolation}.")
 
 
 @modules.command("archive")
 def archive_module(name: ModuleName, as_json: Json = False) -> None:
     """Let nothing new use a module (of your own, or as a provider); the rest stays."""
-    _change(name, True, as_json)
+    with Client() as client:
+        base = client.archive_module(name)
+    _print_change(base, name, f"{name} is archived.", as_json=as_json)
 
 
 @modules.command("restore")
 def restore_module(name: ModuleName, as_json: Json = False) -> None:
     """Let new searches use what was archived again (of your own, or as a provider)."""
-    _change(name, False, as_json)
+    with Client() as client:
+        base = client.restore_module(name)
+    _print_change(base, name, f"{name} is in the knowledge base.", as_json=as_json)
 
 
 @modules.command("share")
@@ -199,10 +235,12 @@ def share_module(name: ModuleName, as_json: Json = False) -> None:
     """Make a private module everybody's (providers only)."""
     with Client() as client:
         base = client.share_module(name)
-    if as_json:
-        print_json([one for one in base.modules if one.name == name])
-    else:
-        say(f"{name} is everybody's.")
+    _print_change(base, name, f"{name} is everybody's.", as_json=as_json)
+
+
+def _print_change(base: KnowledgeBase, name: str, sentence: str, *, as_json: bool) -> None:
+    changed = [one for one in base.modules if one.name == name]
+    print_found(changed, lambda _: say(sentence), as_json=as_json)
 
 
 def _joined(found: ModuleChecks) -> str:
@@ -215,25 +253,20 @@ def _joined(found: ModuleChecks) -> str:
     return f"{joined}; {found.joined} open searches go on with it."
 
 
-def _change(name: str, archived: bool, as_json: bool) -> None:
-    with Client() as client:
-        base = client.archive_module(name) if archived else client.restore_module(name)
-    if as_json:
-        print_json([one for one in base.modules if one.name == name])
-    else:
-        say(f"{name} is {'archived' if archived else 'in the knowledge base'}.")
-
-
 def _tell(found: ModuleChecks, told: set[str]) -> None:
     """Print the checks that came to an end since the last time."""
     for check in found.checks:
-        ended = check.state in (CheckState.PASSED, CheckState.FAILED)
-        if not ended or check.name in told:
+        if check.name in told or check.state not in _ENDED:
             continue
         told.add(check.name)
         say(f"{check.state}: {check.title}")
         if check.error:
             say(f"  {check.error}\n  {check.remedy}")
+
+
+def _named(base: KnowledgeBase, name: str) -> Module:
+    no_such = NotFound(f"There is no module {name!r}.", remedy="See `easeml module list`.")
+    return first_that(lambda one: one.name == name, base.modules, no_such)
 
 
 @contextmanager
@@ -277,10 +310,3 @@ def _image(file: Path) -> Path | None:
     from easeml.modules import packed
 
     return packed.image_file(file)
-
-
-def _module(modules: list[Module], name: str) -> Module:
-    for one in modules:
-        if one.name == name:
-            return one
-    raise NotFound(f"There is no module {name!r}.", remedy="See `easeml module list`.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.output import print_done, print_json, print_pairs, print_table
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
 
@@ -86,11 +86,14 @@ def fit(
         _check_classes(labels, predictions, f"{table}, columns {target} and {prediction}")
     used = {target, prediction, *(probability or [])}
     inputs = _without(frame, used, ignore or [], table)
+    if regression:
+        predictions = _numbers(predictions, prediction, table)
+        labels = _numbers(labels, target, table)
     with progress("Fitting the monitor") as report:
         found = fit_monitor(
             inputs,
-            _numbers(predictions, prediction, table) if regression else predictions,
-            _numbers(labels, target, table) if regression else labels,
+            predictions,
+            labels,
             probabilities,
             task="regression" if regression else "classification",
             tolerance=tolerance,
@@ -110,7 +113,7 @@ def fit(
         "columns": [column.name for column in found.encoder.columns],
         "monitor": str(out),
     }
-    return print_json(summary) if as_json else print_pairs(list(summary.items()))
+    return print_json(summary) if as_json else print_pairs(summary.items())
 
 
 @monitor.command("score")
@@ -158,24 +161,26 @@ def score(
         batch = Batch(frame, predictions, probabilities)
         query = choose_rows(found, batch, budget=choose, seed=seed)
         return _show_choice(query.rows, query.chances, as_json, out)
-    labelled = None if labels is None else _labelled(labels, len(frame), found.task == "regression")
-    if labelled is not None and found.task == "classification":
-        _check_classes(labelled.labels, found.classes, str(labels))
+    labelled = None if labels is None else _labels_of(labels, len(frame), found)
     came = None if day is None else day.date()
     report, following = ask(found, Batch(frame, predictions, probabilities, labelled, came))
     _write(state, save(following))
     if out is not None:
         _write(out, report.to_html().encode())
-    if as_json:
-        print_json(report.to_json())
-    else:
-        say(f"{report.status}: {report.advice}")
+    print_done(report.to_json(), f"{report.status}: {report.advice}", as_json=as_json)
     raise typer.Exit(CODES[report.status])
 
 
+def _labels_of(path: Path, rows: int, monitor: Monitor) -> Labelled:
+    """Read answers on some of ``rows`` rows. Raises ``InvalidInput``, also for strange classes."""
+    labelled = _labelled(path, rows, monitor.task == "regression")
+    if monitor.task == "classification":
+        _check_classes(labelled.labels, monitor.classes, str(path))
+    return labelled
+
+
 def _show_choice(rows: np.ndarray, chances: np.ndarray, as_json: bool, out: Path | None) -> None:
-    numbers = rows.tolist()
-    shares = [float(chance) for chance in chances]
+    numbers, shares = rows.tolist(), chances.tolist()
     pairs = list(zip(numbers, shares, strict=True))
     if out is not None:
         lines = ["row,label,chance"]
@@ -232,18 +237,23 @@ def _numbers(values: np.ndarray, name: str, path: Path) -> np.ndarray:
 
 
 def _probabilities(frame: pd.DataFrame, names: list[str] | None, path: Path) -> np.ndarray | None:
+    """Return one column, or a column a class, of numbers in [0, 1]; None where none is named."""
     import numpy as np
 
     if not names:
         return None
     found = [_numbers(_column(frame, name, path), name, path) for name in names]
     for name, column in zip(names, found, strict=True):
-        bad = np.flatnonzero(~((column >= 0) & (column <= 1)))
-        if len(bad):
-            raise InvalidInput(
-                "A probability is not in [0, 1].", where=f"{path}, row {bad[0]}, column {name}"
-            )
+        allowed = (column >= 0) & (column <= 1)
+        _refuse_first(~allowed, "A probability is not in [0, 1].", name, path)
     return found[0] if len(found) == 1 else np.column_stack(found)
+
+
+def _refuse_first(wrong: np.ndarray, message: str, column: str, path: Path) -> None:
+    """Refuse a column with the first row where it is wrong, if there is one."""
+    if wrong.any():
+        where = f"{path}, row {wrong.argmax()}, column {column}"
+        raise InvalidInput(message, where=where)
 
 
 def _without(frame: pd.DataFrame, used: set[str], ignored: list[str], path: Path) -> pd.DataFrame:
@@ -251,12 +261,9 @@ def _without(frame: pd.DataFrame, used: set[str], ignored: list[str], path: Path
     unknown = set(ignored) - set(frame.columns)
     if unknown:
         raise InvalidInput(f"There is no column {min(unknown)!r} to ignore.", where=str(path))
-    left_out = {*used, *ignored}
-    kept = []
-    for name in frame.columns:
-        if name not in left_out and not _counts_up(frame[name].to_numpy()):
-            kept.append(name)
-    return frame.loc[:, kept]
+    inputs = frame.drop(columns=[*used, *ignored])
+    counters = [name for name in inputs.columns if _counts_up(inputs[name].to_numpy())]
+    return inputs.drop(columns=counters)
 
 
 def _counts_up(values: np.ndarray) -> bool:
@@ -279,21 +286,15 @@ def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
 
     frame = _frame(path)
     chosen = _numbers(_column(frame, "row", path), "row", path)
-    bad = np.flatnonzero((chosen < 0) | (chosen >= rows) | (chosen != np.floor(chosen)))
-    if len(bad):
-        raise InvalidInput(
-            f"A row is not in 0 to {rows - 1}.", where=f"{path}, row {bad[0]}, column row"
-        )
+    is_row = (chosen >= 0) & (chosen < rows) & (chosen == np.floor(chosen))
+    _refuse_first(~is_row, f"A row is not in 0 to {rows - 1}.", "row", path)
     answers = _column(frame, "label", path)
     truth = _numbers(answers, "label", path) if numbers else answers
     if "chance" not in frame.columns:
         return Labelled(at_random(chosen.astype(int), rows), truth)
     chances = _numbers(_column(frame, "chance", path), "chance", path)
-    bad = np.flatnonzero(~((chances > 0) & (chances <= 1)))
-    if len(bad):
-        raise InvalidInput(
-            "A chance is not in (0, 1].", where=f"{path}, row {bad[0]}, column chance"
-        )
+    is_chance = (chances > 0) & (chances <= 1)
+    _refuse_first(~is_chance, "A chance is not in (0, 1].", "chance", path)
     return Labelled(Query(chosen.astype(int), chances), truth)
 
 

@@ -1,12 +1,14 @@
 """``notify``: what easeml tells by itself, and where else it is sent."""
 
+import re
 from typing import Annotated
 
 import typer
 
-from easeml.cli.options import Json
-from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.options import Json, comma_separated, exactly_one
+from easeml.cli.output import moment, print_found, print_list, print_table, say
 from easeml.client import Client
+from easeml.contract.notifications import Notification
 from easeml.contract.states import SubscriptionState, SubscriptionWay
 from easeml.contract.subscriptions import Subscription
 from easeml.errors import InvalidInput
@@ -28,11 +30,11 @@ def news(
     """Show the newest notifications."""
     with Client() as client:
         found = client.notifications(limit=limit)
-    if as_json:
-        print_json(found)
-        return
-    rows = [(moment(one.created), one.name or one.subject, one.text) for one in found.items]
-    print_table(["when", "about", "what"], rows)
+    print_list(found.items, ["when", "about", "what"], _news_row, as_json=as_json, whole=found)
+
+
+def _news_row(one: Notification) -> tuple[str, ...]:
+    return moment(one.created), one.name or one.subject, one.text
 
 
 @notify.command()
@@ -57,22 +59,22 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Send notifications elsewhere from now on: to a webhook, or by mail."""
-    if (webhook is None) == (mail is None):
-        raise InvalidInput("Say either --webhook or --mail.", where="--webhook")
+    either = InvalidInput("Say either --webhook or --mail.", where="--webhook")
+    exactly_one(webhook is not None, mail is not None, otherwise=either)
     way = SubscriptionWay.WEBHOOK if webhook else SubscriptionWay.MAIL
-    asked = [kind.strip() for kind in kinds.split(",") if kind.strip()]
     with Client() as client:
         made = client.subscribe(
             way,
             webhook or mail or "",
-            kinds=asked,
+            kinds=comma_separated(kinds),
             application_id=application,
             quiet=_hours(quiet),
         )
-    if as_json:
-        print_json(made)
-        return
-    print_table(_HEADINGS, [_row(made)])
+    print_found(made, _print_made, as_json=as_json)
+
+
+def _print_made(made: Subscription) -> None:
+    _print_row(made)
     if made.secret:
         say(f"Secret of the signatures, shown this once: {made.secret}")
     else:
@@ -84,10 +86,7 @@ def list_all(as_json: Json = False) -> None:
     """Show where notifications are sent, and whether they arrive."""
     with Client() as client:
         found = list(client.subscriptions())
-    if as_json:
-        print_json(found)
-        return
-    print_table(_HEADINGS, [_row(one) for one in found])
+    print_list(found, _HEADINGS, _row, as_json=as_json)
 
 
 @notify.command()
@@ -115,6 +114,7 @@ def end(subscription_id: SubscriptionId, as_json: Json = False) -> None:
         _print(client.unsubscribe(subscription_id), as_json)
 
 
+_HOURS = re.compile(r"(\d+)-(\d+)")
 _HEADINGS = ["id", "sent to", "kinds", "state", "last sent", "last error"]
 
 
@@ -132,17 +132,18 @@ def _state(one: Subscription) -> str:
 
 
 def _print(one: Subscription, as_json: bool) -> None:
-    if as_json:
-        print_json(one)
-    else:
-        print_table(_HEADINGS, [_row(one)])
+    print_found(one, _print_row, as_json=as_json)
+
+
+def _print_row(one: Subscription) -> None:
+    print_table(_HEADINGS, [_row(one)])
 
 
 def _hours(text: str) -> list[int]:
     """Return the two hours of ``22-7``; raises ``InvalidInput`` for another text."""
     if not text:
         return []
-    begin, _, end_ = text.partition("-")
-    if not (begin.isdecimal() and end_.isdecimal()):
+    hours = _HOURS.fullmatch(text)
+    if hours is None:
         raise InvalidInput(f"{text!r} is not two hours.", where="--quiet", remedy="Such as 22-7.")
-    return [int(begin), int(end_)]
+    return [int(hours[1]), int(hours[2])]

@@ -5,10 +5,10 @@ Messages go to standard error.
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -17,6 +17,9 @@ from rich.table import Table
 
 from easeml.contract.measures import figure
 from easeml.errors import EasemlError, InvalidInput, NotSignedIn
+
+T = TypeVar("T", bound=BaseModel)
+Found = TypeVar("Found", bound=BaseModel | Sequence[BaseModel] | dict[str, Any])
 
 # The service's own remedy tells of headers, which those who use commands do not write.
 _SIGN_IN = "Sign in with: easeml login. Or set EASEML_API_KEY to a key that is valid."
@@ -35,6 +38,12 @@ def notes() -> Console:
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+def say_aside(*lines: str) -> None:
+    """Print lines as they are on standard error, beside the answer."""
+    for line in lines:
+        notes().print(line, markup=False)
+
+
 def say(line: str) -> None:
     """Print a line as it is, at once, on standard output."""
     print(line, flush=True)
@@ -42,14 +51,44 @@ def say(line: str) -> None:
 
 def print_json(value: BaseModel | Iterable[BaseModel] | dict[str, Any]) -> None:
     """Print one JSON document: a resource, a list of resources, or a dict."""
-    document: Any
-    if isinstance(value, BaseModel):
-        document = value.model_dump(mode="json")
-    elif isinstance(value, dict):
-        document = value
+    document = value if isinstance(value, BaseModel | dict) else list(value)
+    print(json.dumps(document, indent=2, ensure_ascii=False, default=_dumped))
+
+
+def _dumped(resource: BaseModel) -> Any:
+    return resource.model_dump(mode="json")
+
+
+def print_done(result: BaseModel | dict[str, Any], sentence: str, *, as_json: bool) -> None:
+    """Print what a command did: the result for programs, a sentence about it for people."""
+    print_found(result, lambda _: say(sentence), as_json=as_json)
+
+
+def print_found(found: Found, show: Callable[[Found], object], *, as_json: bool) -> None:
+    """Print what a command found: JSON for programs; ``show`` prints it for people."""
+    if as_json:
+        print_json(found)
     else:
-        document = [item.model_dump(mode="json") for item in value]
-    print(json.dumps(document, indent=2, ensure_ascii=False))
+        show(found)
+
+
+def print_list(
+    rows: Sequence[T],
+    columns: Sequence[str],
+    row_of: Callable[[T], Sequence[Any]],
+    *,
+    as_json: bool,
+    whole: BaseModel | None = None,
+) -> None:
+    """Print resources: JSON for programs; for people a table, in which ``row_of`` makes the rows.
+
+    ``whole``: the resource that holds them, which programs get instead.
+    """
+
+    def show(_: object) -> None:
+        print_table(columns, map(row_of, rows))
+
+    print_found(rows if whole is None else whole, show, as_json=as_json)
 
 
 def print_table(
@@ -60,8 +99,14 @@ def print_table(
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*[escape(text(cell)) for cell in row])
+        table.add_row(*map(escape, map(text, row)))
     console().print(table if table.row_count else empty)
+
+
+def print_table_of_any(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print rows under headings; nothing where there are none."""
+    if rows:
+        print_table(columns, rows)
 
 
 def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
@@ -98,13 +143,25 @@ def unwritable(path: Path, error: OSError) -> InvalidInput:
 
 def text(value: Any) -> str:
     """Return a value as people read it: numbers short, lists with commas, a dash for nothing."""
-    if value is None or value == "":
+    if value is None:
         return "-"
     if isinstance(value, float):
         return figure(value)
     if isinstance(value, list | tuple):
-        return ", ".join(map(text, value)) or "-"
-    return str(value)
+        value = ", ".join(map(text, value))
+    return str(value) or "-"
+
+
+def shortened(cell: str, longest: int = 40) -> str:
+    """Return a cell as it may stand in a table: its beginning, where it has more characters."""
+    if len(cell) <= longest:
+        return cell
+    return cell[: longest - 3].rstrip() + "..."
+
+
+def plural(count: float, noun: str) -> str:
+    """Return a noun as it stands after a count."""
+    return noun if count == 1 else f"{noun}s"
 
 
 def moment(seconds: float | None) -> str:

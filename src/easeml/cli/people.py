@@ -1,14 +1,25 @@
 """``user invite``, ``join``, ``members``: who belongs to a tenant, and links that let people in."""
 
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from easeml.cli.options import Json
-from easeml.cli.output import is_interactive, moment, print_json, print_table, say
+from easeml.cli.finding import first_that
+from easeml.cli.options import Json, at_most_one, exactly_one
+from easeml.cli.output import (
+    is_interactive,
+    moment,
+    print_done,
+    print_found,
+    print_json,
+    print_list,
+    say,
+)
 from easeml.client import Client, find_credentials, save_credentials
-from easeml.contract.accounts import Member, User
+from easeml.contract.accounts import Belonging, Invitation, Member, Removal, User
+from easeml.contract.administration import AuditEvent
 from easeml.contract.states import DataChoice, MemberRole, ShareRole
 from easeml.errors import InvalidInput, NotFound
 
@@ -45,24 +56,30 @@ def invite(
     as_json: Json = False,
 ) -> None:
     """Make a link that lets one person in, once: to an application, your tenant, or a new one."""
-    if own_tenant == (role is not None) or (own_tenant and application):
-        raise InvalidInput("Say either --role or --own-tenant.", where="--role")
+    either = InvalidInput("Say either --role or --own-tenant.", where="--role")
+    exactly_one(role, own_tenant, otherwise=either)
+    at_most_one(application, own_tenant, otherwise=either)
     with Client() as client:
         url = find_credentials(None).url.rstrip("/")
-        if application and role:
-            made = client.invite_to_application(
-                application,
-                role.value,
-                expires_in=days * _DAY,
-            )
-        else:
-            made = client.invite(role.value if role else None, expires_in=days * _DAY)
+        made = _invited(client, application, role, days * _DAY)
     link = f"{url}{made.path}"
     if as_json:
-        return print_json({**made.model_dump(mode="json"), "link": link})
-    say(link)
-    say(f"It lets one person in, once, until {moment(made.expires)}. It is not shown again.")
-    return say(f"Take it back: easeml user uninvite {made.id}")
+        print_json({**made.model_dump(mode="json"), "link": link})
+    else:
+        say(link)
+        say(f"It lets one person in, once, until {moment(made.expires)}. It is not shown again.")
+        say(f"Take it back: easeml user uninvite {made.id}")
+
+
+def _invited(
+    client: Client, application: str | None, role: ShareRole | None, seconds: float
+) -> Invitation:
+    """Return an invitation to an application, to the caller's tenant, or (no role) to a new one."""
+    if role is None:
+        return client.invite(None, expires_in=seconds)
+    if application:
+        return client.invite_to_application(application, role, expires_in=seconds)
+    return client.invite(role, expires_in=seconds)
 
 
 def invitations(
@@ -75,14 +92,13 @@ def invitations(
     with Client() as client:
         every = client.application_invitations(application) if application else client.invitations()
         found = list(every)
-    if as_json:
-        return print_json(found)
-    rows = []
-    for one in found:
-        leads_to = one.application or one.tenant or "a tenant of their own"
-        until = moment(one.expires)
-        rows.append((one.id, leads_to, one.role, one.by, one.state, until, one.used_by))
-    return print_table(["id", "leads to", "as", "made by", "state", "until", "used by"], rows)
+    columns = ["id", "leads to", "as", "made by", "state", "until", "used by"]
+    print_list(found, columns, _invitation_row, as_json=as_json)
+
+
+def _invitation_row(one: Invitation) -> tuple[object, ...]:
+    leads_to = one.application or one.tenant or "a tenant of their own"
+    return one.id, leads_to, one.role, one.by, one.state, moment(one.expires), one.used_by
 
 
 def uninvite(
@@ -99,10 +115,7 @@ def uninvite(
             done = client.revoke_application_invitation(application, invitation_id)
         else:
             done = client.revoke_invitation(invitation_id)
-    if as_json:
-        print_json(done)
-    else:
-        say(f"{done.id} is {done.state}.")
+    print_done(done, f"{done.id} is {done.state}.", as_json=as_json)
 
 
 def join(
@@ -114,7 +127,9 @@ def join(
     as_json: Json = False,
 ) -> None:
     """Take an invitation and keep the key for the commands that follow."""
-    address = link.partition("/join/")[0] if "/join/" in link else find_credentials(None).url
+    address, sign, _ = link.partition("/join/")
+    if not sign:
+        address = find_credentials(None).url
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
     else:
@@ -133,14 +148,14 @@ def members(as_json: Json = False) -> None:
     """List who belongs to your tenant, and what each may do."""
     with Client() as client:
         found = list(client.members())
-    if as_json:
-        return print_json(found)
-    rows = []
-    for one in found:
-        shared = ", ".join(f"{role} of {name}" for name, role in one.applications.items())
-        role = f"{one.role}, disabled" if one.disabled else one.role
-        rows.append((one.user_id, one.name, role, moment(one.since), shared))
-    return print_table(["id", "name", "role", "since", "shared with them"], rows)
+    columns = ["id", "name", "role", "since", "shared with them"]
+    print_list(found, columns, _member_row, as_json=as_json)
+
+
+def _member_row(one: Member) -> tuple[str, ...]:
+    shared = ", ".join(f"{role} of {name}" for name, role in one.applications.items())
+    role = f"{one.role}, disabled" if one.disabled else one.role
+    return one.user_id, one.name, role, moment(one.since), shared
 
 
 def member(
@@ -151,33 +166,31 @@ def member(
     as_json: Json = False,
 ) -> None:
     """Change what a member of your tenant may do, or end that they belong to it, at once."""
-    if (role is None) != end:
-        raise InvalidInput("Say either --role or --end.", where="--role")
+    either = InvalidInput("Say either --role or --end.", where="--role")
+    exactly_one(role, end, otherwise=either)
     with Client() as client:
         user_id = _member_named(client, name).user_id
         if role is not None:
-            changed = client.change_member(user_id, role.value)
+            changed = client.change_member(user_id, role)
+            told = f"{changed.name} is {changed.role} now."
         else:
             changed = client.end_member(user_id)
-    if as_json:
-        print_json(changed)
-    elif end:
-        say(f"{changed.name} does not belong to your tenant any more; their keys here are ended.")
-    else:
-        say(f"{changed.name} is {changed.role} now.")
+            left = f"{changed.name} does not belong to your tenant any more"
+            told = f"{left}; their keys here are ended."
+    print_done(changed, told, as_json=as_json)
 
 
 def tenants(as_json: Json = False) -> None:
     """List the tenants that you belong to."""
     with Client() as client:
         me = client.me()
-    if as_json:
-        return print_json(me.tenants)
-    rows = []
-    for one in me.tenants:
-        here = "here" if one.tenant_id == me.acts_in else ""
-        rows.append((one.tenant_id, one.name, one.role, here))
-    return print_table(["id", "name", "you are", ""], rows)
+    row_of = partial(_tenant_row, me.acts_in)
+    print_list(me.tenants, ["id", "name", "you are", ""], row_of, as_json=as_json)
+
+
+def _tenant_row(acts_in: str, one: Belonging) -> tuple[str, ...]:
+    here = "here" if one.tenant_id == acts_in else ""
+    return one.tenant_id, one.name, one.role, here
 
 
 def act_in(
@@ -187,17 +200,16 @@ def act_in(
     """Go on in another tenant that you belong to: keeps a key that acts there."""
     address = find_credentials(None).url
     with Client() as client:
-        ids = [one.tenant_id for one in client.me().tenants if tenant in (one.tenant_id, one.name)]
-        if not ids:
-            raise NotFound(
-                f"You belong to no tenant {tenant!r}.", remedy="See `easeml user tenants`."
-            )
-        key = client.act_in(ids[0])
+        key = client.act_in(_tenant_named(client, tenant))
     save_credentials(address, key.secret or "")
-    if as_json:
-        print_json(key)
-    else:
-        say(f"What you do now is done in {tenant}.")
+    print_done(key, f"What you do now is done in {tenant}.", as_json=as_json)
+
+
+def _tenant_named(client: Client, tenant: str) -> str:
+    """Return the id of a tenant that the caller belongs to, of its name or id."""
+    no_such = NotFound(f"You belong to no tenant {tenant!r}.", remedy="See `easeml user tenants`.")
+    tenants = client.me().tenants
+    return first_that(lambda one: tenant in (one.tenant_id, one.name), tenants, no_such).tenant_id
 
 
 def remove(
@@ -212,15 +224,17 @@ def remove(
 ) -> None:
     """Remove a user for good, and say what becomes of their data (providers only)."""
     choice = data or _asked_choice()
-    if choice == DataChoice.HAND_OVER and not to and is_interactive():
-        to = typer.prompt("Who gets it")
+    if choice == DataChoice.HAND_OVER:
+        to = to or _asked_heir()
     if not yes:
         _confirm(f"Remove {name} for good?")
     with Client() as client:
         user = user_named(client, name)
-        done = client.remove_user(user.id, choice.value, to=to)
-    if as_json:
-        return print_json(done)
+        done = client.remove_user(user.id, choice, to=to)
+    print_found(done, _say_removed, as_json=as_json)
+
+
+def _say_removed(done: Removal) -> None:
     say(f"{done.name} is removed; their keys are ended, and the name is free.")
     if done.to:
         say(
@@ -228,7 +242,11 @@ def remove(
         )
     for application in done.applications:
         say(f"{application} is deleted. For a day an owner of {done.tenant_id} can restore it.")
-    return None
+
+
+def _asked_heir() -> str:
+    """Ask who gets a tenant; where nobody can be asked the service says that a name is missing."""
+    return typer.prompt("Who gets it") if is_interactive() else ""
 
 
 def _asked_choice() -> DataChoice:
@@ -258,26 +276,19 @@ def add(
 ) -> None:
     """Let a user belong to a tenant, such as one whose person left (providers only)."""
     with Client() as client:
-        added = client.add_member(tenant, name, role.value)
-    if as_json:
-        print_json(added)
-    else:
-        say(f"{added.name} is {added.role} of {tenant} now.")
+        added = client.add_member(tenant, name, role)
+    print_done(added, f"{added.name} is {added.role} of {tenant} now.", as_json=as_json)
 
 
 def user_named(client: Client, name: str) -> User:
     """Return the user of a name or id; raises ``NotFound``."""
-    for user in client.users():
-        if name in (user.name, user.id):
-            return user
-    raise NotFound(f"There is no user {name!r}.", remedy="See `easeml user list`.")
+    no_such = NotFound(f"There is no user {name!r}.", remedy="See `easeml user list`.")
+    return first_that(lambda user: name in (user.name, user.id), client.users(), no_such)
 
 
 def _member_named(client: Client, name: str) -> Member:
-    for one in client.members():
-        if name in (one.name, one.user_id):
-            return one
-    raise NotFound(f"No {name!r} belongs to your tenant.", remedy="See `easeml user members`.")
+    no_such = NotFound(f"No {name!r} belongs to your tenant.", remedy="See `easeml user members`.")
+    return first_that(lambda one: name in (one.name, one.user_id), client.members(), no_such)
 
 
 def audit(
@@ -292,10 +303,13 @@ def audit(
     """List what happened, newest first, sign-ins included (providers only)."""
     with Client() as client:
         found = client.audit(limit=number, kind=kind, person=person)
-    if as_json:
-        return print_json(found)
-    rows = []
-    for one in found.items:
-        told = [f"{name} {value}" for name, value in one.data.items() if value not in (None, "")]
-        rows.append((one.seq, moment(one.created), one.tenant, one.kind, ", ".join(told)))
-    return print_table(["number", "when", "tenant", "what", "more"], rows)
+    columns = ["number", "when", "tenant", "what", "more"]
+    print_list(found.items, columns, _audit_row, as_json=as_json, whole=found)
+
+
+def _audit_row(one: AuditEvent) -> tuple[object, ...]:
+    told = []
+    for name, value in one.data.items():
+        if value not in (None, ""):
+            told.append(f"{name} {value}")
+    return one.seq, moment(one.created), one.tenant, one.kind, ", ".join(told)

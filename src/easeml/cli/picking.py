@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from easeml.lifecycle.picking import Picking, Pool
+
+_IDS = ("", "id", "row", "unnamed: 0")  # headings of a column that names rows
 
 
 def register(app: typer.Typer) -> None:
@@ -69,20 +72,13 @@ def pick_command(
     in the same order of rows. With --guarantee the published methods draw a tenth of the labels at
     random, too: without such draws nothing can be certified before all is labelled.
     """
-    from easeml.lifecycle.picking import AUDIT, METHODS, Pool, pick
+    from easeml.lifecycle.picking import AUDIT, Pool, pick
 
-    if method not in METHODS:
-        raise InvalidInput(
-            f"{method!r} is not a method.", where="--method", remedy=f"Use {', '.join(METHODS)}."
-        )
-    if guarantee and method == "model-picker":
-        raise InvalidInput(
-            "One pass over a stream ends before anything is certified.",
-            where="--guarantee",
-            remedy="Use another method, such as default.",
-        )
+    _check_method(method, guarantee)
     pool = Pool.of(_predictions(predictions))
     oracle = Oracle(_labels(labels, pool))
+    if guarantee and audit is None:
+        audit = AUDIT
     found: list[Picking] = []
     with progress("Picking") as show:
         for run in range(seeds):
@@ -96,7 +92,7 @@ def pick_command(
                     seed=seed + run,
                     tolerance=tolerance,
                     confidence=confidence,
-                    audit=AUDIT if guarantee and audit is None else audit,
+                    audit=audit,
                     progress=lambda share, run=run: show((run + share) / seeds),
                 )
             )
@@ -104,11 +100,26 @@ def pick_command(
         text = found[0].to_html() if out.suffix == ".html" else found[0].to_csv()
         out.write_text(text, encoding="utf-8")
     if as_json:
-        runs = [{"seed": seed + run, **picking.to_json()} for run, picking in enumerate(found)]
+        runs = [{"seed": number, **one.to_json()} for number, one in enumerate(found, seed)]
         return print_json(
-            {**runs[0], "labels_read": oracle.read_count, "runs": [_short(run) for run in runs]}
+            {**runs[0], "labels_read": oracle.read_count, "runs": list(map(_short, runs))}
         )
     return _show(found, seed)
+
+
+def _check_method(method: str, guarantee: bool) -> None:
+    from easeml.lifecycle.picking import METHODS
+
+    if method not in METHODS:
+        raise InvalidInput(
+            f"{method!r} is not a method.", where="--method", remedy=f"Use {', '.join(METHODS)}."
+        )
+    if guarantee and method == "model-picker":
+        raise InvalidInput(
+            "One pass over a stream ends before anything is certified.",
+            where="--guarantee",
+            remedy="Use another method, such as default.",
+        )
 
 
 class Oracle:
@@ -133,42 +144,34 @@ class Oracle:
 
 def _short(run: dict[str, Any]) -> dict[str, Any]:
     keys = ("seed", "model", "accuracy", "low", "high", "labels", "stopped", "certified")
-    return {**{key: run[key] for key in keys}, "asked": [asked["row"] for asked in run["asked"]]}
+    return {**{key: run[key] for key in keys}, "asked": list(map(itemgetter("row"), run["asked"]))}
 
 
 def _show(found: list[Picking], seed: int) -> None:
     first = found[0]
     say(first.advice)
     if len(found) > 1:
-        rows = [
-            (
-                seed + run,
-                picking.model,
-                picking.accuracy,
-                picking.low,
-                picking.high,
-                picking.labels,
-                picking.stopped,
-            )
-            for run, picking in enumerate(found)
-        ]
-        print_table(["seed", "model", "accuracy", "low", "high", "labels", "stopped"], rows)
+        _print_runs(found, seed)
         return
     print_pairs(
         [("model", first.model), ("labels asked", first.labels), ("stopped", first.stopped)]
     )
     frame = first.to_frame().head(10)
-    print_table([str(column) for column in frame.columns], frame.astype(object).to_numpy().tolist())
+    print_table(list(map(str, frame.columns)), frame.astype(object).to_numpy().tolist())
+
+
+def _print_runs(found: list[Picking], seed: int) -> None:
+    rows = []
+    for number, one in enumerate(found, seed):
+        interval = (one.accuracy, one.low, one.high)
+        rows.append((number, one.model, *interval, one.labels, one.stopped))
+    print_table(["seed", "model", "accuracy", "low", "high", "labels", "stopped"], rows)
 
 
 def _predictions(path: Path) -> pd.DataFrame:
     frame = _read(path)
-    if len(frame.columns) > 1 and str(frame.columns[0]).strip().lower() in (
-        "",
-        "id",
-        "row",
-        "unnamed: 0",
-    ):
+    names_rows = str(frame.columns[0]).strip().lower() in _IDS
+    if names_rows and len(frame.columns) > 1:
         frame = frame.iloc[:, 1:]
     empty = frame.eq("").to_numpy()
     if empty.any():
@@ -193,7 +196,7 @@ def _labels(path: Path, pool: Pool) -> list[str]:
             remedy="Name the column with the true labels: label.",
         )
     labels = frame[column].tolist()
-    given = [label for label in labels if label != ""]
+    given = list(filter(None, labels))
     check_vocabularies(given, pool.classes.tolist(), where=f"{path}, column {column!r}")
     if len(labels) != pool.examples:
         raise InvalidInput(

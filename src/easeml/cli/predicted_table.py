@@ -7,13 +7,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from easeml.cli.output import unwritable
 from easeml.contract.applications import Prediction
 from easeml.contract.predictions import as_columns, without_formula
 from easeml.errors import Conflict
 from easeml.folders import whole_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _JSON_LINES = {".jsonl", ".ndjson"}
 _PARQUET = {".parquet", ".pq"}
@@ -36,7 +39,7 @@ class PredictedTable:
         writer = csv.writer(out, delimiter=self.delimiter, lineterminator="\n")
         writer.writerow(self._safe(self.columns))
         for row in zip(*self.columns.values(), strict=True):
-            writer.writerow(self._safe(_cell(value) for value in row))
+            writer.writerow(self._safe(map(_cell, row)))
         return out.getvalue()
 
     def _safe(self, cells: Iterable[Any]) -> Iterable[Any]:
@@ -44,11 +47,11 @@ class PredictedTable:
 
     def as_json_lines(self) -> str:
         """Return an object a line."""
-        names = list(self.columns)
-        lines = []
+        out = io.StringIO()
         for row in zip(*self.columns.values(), strict=True):
-            lines.append(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False))
-        return "".join(f"{line}\n" for line in lines)
+            cells = dict(zip(self.columns, row, strict=True))
+            print(json.dumps(cells, ensure_ascii=False), file=out)
+        return out.getvalue()
 
     def write(self, path: Path) -> None:
         """Write the file that the end of its name tells: ``.jsonl``, ``.parquet``, else CSV.
@@ -59,10 +62,9 @@ class PredictedTable:
         try:
             if suffix in _PARQUET:
                 self._write_parquet(path)
-            elif suffix in _JSON_LINES:
-                path.write_text(self.as_json_lines(), encoding="utf-8")
             else:
-                path.write_text(self.as_csv(), encoding="utf-8")
+                text = self.as_json_lines() if suffix in _JSON_LINES else self.as_csv()
+                path.write_text(text, encoding="utf-8")
         except OSError as error:
             raise unwritable(path, error) from error
 
@@ -70,13 +72,18 @@ class PredictedTable:
         import pyarrow as pa
         from pyarrow import parquet
 
-        columns = {}
-        for name, cells in self.columns.items():
-            try:
-                columns[name] = pa.array(cells)
-            except (pa.ArrowInvalid, pa.ArrowTypeError):  # JSON rows may mix numbers and text
-                columns[name] = pa.array([_text(cell) for cell in cells])
+        columns = {name: _arrow_column(cells) for name, cells in self.columns.items()}
         parquet.write_table(pa.table(columns), path)
+
+
+def _arrow_column(cells: Sequence[Any]) -> "pa.Array":
+    """Return cells in their own type, or as text: JSON rows may mix numbers and text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(cells)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array(list(map(_text, cells)))
 
 
 def write_as(source: Path, path: Path | None, *, keep_formulas: bool = False) -> int:
@@ -101,6 +108,11 @@ def write_as(source: Path, path: Path | None, *, keep_formulas: bool = False) ->
     return rows_of(source)
 
 
+def written_to(out: Path | None) -> str:
+    """Return how a sentence on predictions ends: with their file, if they are in one."""
+    return f" written to {out}" if out else ""
+
+
 def of_rows(
     header: Sequence[str], rows: Sequence[Sequence[Any]], prediction: Prediction, delimiter: str
 ) -> PredictedTable:
@@ -114,8 +126,13 @@ def of_rows(
         )
     columns: dict[str, Sequence[Any]] = {}
     for place, name in enumerate(header):
-        columns[_unlike(name, columns)] = [row[place] if place < len(row) else "" for row in rows]
+        columns[_unlike(name, columns)] = [_cell_at(row, place) for row in rows]
     return PredictedTable({**columns, **as_columns(prediction, taken=columns)}, delimiter)
+
+
+def _cell_at(row: Sequence[Any], place: int) -> Any:
+    """Return a cell of a row, which may end early: an empty one then."""
+    return row[place] if place < len(row) else ""
 
 
 def of_samples(prediction: Prediction) -> PredictedTable:

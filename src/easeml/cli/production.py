@@ -8,10 +8,16 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, print_pairs, say, text
+from easeml.cli.options import ApplicationId, Json, comma_separated
+from easeml.cli.output import print_done, print_found, print_pairs, say, text
 from easeml.client import Client
-from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
+from easeml.contract.production import (
+    Feedback,
+    FeedbackKept,
+    NewRequestLog,
+    RequestLog,
+)
+from easeml.contract.watching import WatchReport
 from easeml.errors import InvalidInput
 
 _AT_ONCE = 10_000  # words on rows in one request
@@ -40,12 +46,9 @@ def log(
         if share is None:
             found = client.request_log(application_id)
         else:
-            masked = [name.strip() for name in mask.split(",") if name.strip()]
-            wish = NewRequestLog(share=share, days=days, mask=masked)
+            wish = NewRequestLog(share=share, days=days, mask=comma_separated(mask))
             found = client.set_request_log(application_id, wish)
-    if as_json:
-        return print_json(found)
-    return _print(found)
+    print_found(found, _print, as_json=as_json)
 
 
 def feedback(
@@ -63,9 +66,11 @@ def feedback(
             part = _checked(told[start : start + _AT_ONCE], start)
             answer = client.give_feedback(application_id, part)
             kept, known = kept + answer.kept, known + answer.known
-    if as_json:
-        return print_json(FeedbackKept(kept=kept, known=known))
-    return say(f"{kept:,} kept; {known:,} of them name rows of requests that were kept.")
+    print_done(
+        FeedbackKept(kept=kept, known=known),
+        f"{kept:,} kept; {known:,} of them name rows of requests that were kept.",
+        as_json=as_json,
+    )
 
 
 def watch_report(
@@ -82,23 +87,23 @@ def watch_report(
             task = client.look_at_production(application_id)
             client.wait_task(task.id, timeout=timeout)
         found = client.watch_report(application_id)
-    if as_json:
-        return print_json(found)
+    print_found(found, _print_report, as_json=as_json)
+
+
+def _print_report(found: WatchReport) -> None:
     say(f"{found.status}: {found.reason}")
-    moved = [column for column, test in found.drift.items() if test.alarm]
     low, high = found.interval or (None, None)
+    pairs: list[tuple[str, Any]] = [
+        ("estimate", _between(found.estimate, low, high)),
+        ("on validation rows", found.reference),
+        ("rows", found.rows),
+        ("moved", [column for column, test in found.drift.items() if test.alarm]),
+    ]
     true = found.labelled
-    print_pairs(
-        [
-            ("estimate", _between(found.estimate, low, high)),
-            ("on validation rows", found.reference),
-            ("rows", found.rows),
-            ("moved", moved),
-            ("where the truth came", _between(true.quality, true.low, true.high) if true else None),
-            ("rows of these", true.rows if true else None),
-        ]
-    )
-    return None
+    if true is not None:
+        pairs.append(("where the truth came", _between(true.quality, true.low, true.high)))
+        pairs.append(("rows of these", true.rows))
+    print_pairs(pairs)
 
 
 def _between(value: float | None, low: float | None, high: float | None) -> str | None:
@@ -135,17 +140,20 @@ def _read(file: Path) -> list[dict[str, Any]]:
         content = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The file cannot be read: {error}.", where=str(file)) from error
+    lines = content.splitlines()
     try:
         if content.lstrip().startswith("["):
             return json.loads(content)
         if content.lstrip().startswith("{"):
-            return [json.loads(line) for line in content.splitlines() if line.strip()]
+            return list(map(json.loads, filter(str.strip, lines)))
     except json.JSONDecodeError as error:
         raise InvalidInput(f"This is no JSON: {error}.", where=str(file), remedy=_FORMS) from error
-    rows = []
-    for row in csv.DictReader(content.splitlines()):
-        rows.append({name: value for name, value in row.items() if value not in (None, "")})
-    return rows
+    return list(map(_filled, csv.DictReader(lines)))
+
+
+def _filled(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of a row that are not empty."""
+    return {name: value for name, value in row.items() if value not in (None, "")}
 
 
 def _checked(told: list[dict[str, Any]], start: int) -> Feedback:
@@ -154,6 +162,6 @@ def _checked(told: list[dict[str, Any]], start: int) -> Feedback:
         return Feedback.model_validate(told)
     except ValidationError as error:
         first = error.errors()[0]
-        place = first["loc"][0] if first["loc"] else 0
+        place = next(iter(first["loc"]), 0)
         number = start + place if isinstance(place, int) else start
         raise InvalidInput(first["msg"], where=f"row {number}", remedy=_FORMS) from error

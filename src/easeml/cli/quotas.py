@@ -1,12 +1,13 @@
 """``user limits`` and ``user usage``: what tenants may use, and what they do."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from easeml.cli import people
-from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_table
+from easeml.cli.options import Json, exactly_one, given
+from easeml.cli.output import print_json, print_list, print_table
 from easeml.client import Client
 from easeml.contract.administration import TenantLimits, TenantUsage
 from easeml.errors import InvalidInput
@@ -49,7 +50,6 @@ def limit_user(
     asked = {"priority": priority, "devices": devices, "seconds": seconds}
     asked |= {"month_seconds": month_seconds, "storage": storage, "uploads": uploads}
     asked |= {"requests": requests, "applications": applications}
-    given = {limit: value for limit, value in asked.items() if value is not None}
     lifted = [limit.replace("-", "_") for limit in lift or ()]
     unknown = set(lifted) - set(asked)
     if unknown:
@@ -58,17 +58,22 @@ def limit_user(
             where="--lift",
             remedy=f"One of {', '.join(asked)}.",
         )
-    if (name is None) != default:
-        raise InvalidInput("Say either whose tenant, or --default.", where="NAME")
-    changes = {**dict.fromkeys(lifted), **given}
+    either = InvalidInput("Say either whose tenant, or --default.", where="NAME")
+    exactly_one(name is not None, default, otherwise=either)
+    changes = {**dict.fromkeys(lifted), **given(**asked)}
     with Client() as client:
-        limits = _of_default(client, changes) if name is None else _of(client, name, changes)
+        limits = _of(client, name, changes)
     if as_json:
-        return print_json(limits)
+        print_json(limits)
+    else:
+        _print_limits(limits, whose=name or "new tenants")
+
+
+def _print_limits(limits: TenantLimits, whose: str) -> None:
     shown = []
     for limit, value in limits.model_dump().items():
         shown.append((limit, "no limit" if value is None else value))
-    return print_table(["limit", name or "new tenants"], shown)
+    print_table(["limit", whose], shown)
 
 
 def usage(
@@ -78,12 +83,9 @@ def usage(
     """Show what you use of what you may, and device time by day; a provider sees all tenants."""
     with Client() as client:
         found = client.usage(days=days)
-    if as_json:
-        return print_json(found)
-    head = ["tenant", f"device s in {days} days", "today", "this month", "bytes stored"]
-    rows = [_row(one) for one in found.tenants]
-    print_table([*head, "uploads", "applications", "training", "waits for"], rows)
-    return None
+    columns = ["tenant", f"device s in {days} days", "today", "this month", "bytes stored"]
+    columns += ["uploads", "applications", "training", "waits for"]
+    print_list(found.tenants, columns, _row, as_json=as_json, whole=found)
 
 
 def _row(one: TenantUsage) -> tuple[Any, ...]:
@@ -105,16 +107,12 @@ def _of_most(used: str, most: float | None) -> str:
     return used if most is None else f"{used} of {most:,.0f}"
 
 
-def _of(client: Client, name: str, changes: dict[str, Any]) -> TenantLimits:
-    tenant_id = people.user_named(client, name).tenant_id
-    limits = client.tenant_limits(tenant_id)
-    if not changes:
-        return limits
-    return client.limit_tenant(tenant_id, **{**limits.model_dump(), **changes})
-
-
-def _of_default(client: Client, changes: dict[str, Any]) -> TenantLimits:
-    limits = client.default_limits()
-    if not changes:
-        return limits
-    return client.set_default_limits(**{**limits.model_dump(), **changes})
+def _of(client: Client, name: str | None, changes: dict[str, Any]) -> TenantLimits:
+    """Return the limits of a user's tenant, or (None) of new ones, after the changes."""
+    look, change = client.default_limits, client.set_default_limits
+    if name is not None:
+        tenant_id = people.user_named(client, name).tenant_id
+        look = partial(client.tenant_limits, tenant_id)
+        change = partial(client.limit_tenant, tenant_id)
+    limits = look()
+    return change(**{**limits.model_dump(), **changes}) if changes else limits

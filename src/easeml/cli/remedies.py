@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli.finding import first_that
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, say
+from easeml.cli.output import print_done
 from easeml.client import Client
 from easeml.contract.reports import Report
 from easeml.errors import NotFound
@@ -29,18 +30,13 @@ def remedy(
     with Client() as client:
         report_id = report or _newest(client, application_id).id
         found = client.follow_remedy(application_id, report_id, number)
-    if as_json:
-        print_json(found)
-    else:
-        say(found.told)
+    print_done(found, found.told, as_json=as_json)
 
 
 def _newest(client: Client, application_id: str) -> Report:
-    for one in client.reports(application_id):
-        if one.remedies:
-            return one
-    raise NotFound(
+    none_yet = NotFound(
         "No report has remedies.",
         where=application_id,
         remedy="Ask: easeml app report ID debug",
     )
+    return first_that(lambda one: one.remedies, client.reports(application_id), none_yet)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.options import ApplicationId, Json, given
+from easeml.cli.output import print_done, print_found, print_pairs, print_table, say
 from easeml.client import Client
-from easeml.contract.retention import Amount, Retention
+from easeml.contract.retention import Amount, Collected, Retention, RetentionPlan
 
 
 def register(root: typer.Typer) -> None:
@@ -30,17 +30,20 @@ def gc(
     """Let go now what nobody needs any more (providers only); it happens by itself as well."""
     with Client() as client:
         if dry_run:
-            plan = client.retention_plan()
-            if as_json:
-                return print_json(plan)
-            rows = [(one.kind, one.id, one.application_id, one.size, one.why) for one in plan.items]
-            print_table(["kind", "id", "application", "bytes", "why"], rows)
-            return _print(plan.amounts, "would go")
-        done = client.collect()
-    if as_json:
-        return print_json(done)
+            print_found(client.retention_plan(), _print_plan, as_json=as_json)
+        else:
+            print_found(client.collect(), _print_collected, as_json=as_json)
+
+
+def _print_plan(plan: RetentionPlan) -> None:
+    rows = [(one.kind, one.id, one.application_id, one.size, one.why) for one in plan.items]
+    print_table(["kind", "id", "application", "bytes", "why"], rows)
+    _print(plan.amounts, "would go")
+
+
+def _print_collected(done: Collected) -> None:
     _print(done.amounts, "went")
-    return say(f"{done.size:,} bytes are free again.")
+    say(f"{done.size:,} bytes are free again.")
 
 
 def of_application(
@@ -61,16 +64,13 @@ def of_application(
     as_json: Json = False,
 ) -> None:
     """Show what of an application is kept; with options, change it."""
-    given = {"models": models, "model_days": model_days, "result_days": result_days}
-    told = {name: value for name, value in given.items() if value is not None}
+    told = given(models=models, model_days=model_days, result_days=result_days)
     with Client() as client:
         found = client.retention(application_id)
         if told or default:
             before = {} if default else found.asked.model_dump()
             found = client.set_retention(application_id, **{**before, **told})
-    if as_json:
-        return print_json(found)
-    return _print_rule(found)
+    print_found(found, _print_rule, as_json=as_json)
 
 
 def keep(
@@ -83,9 +83,8 @@ def keep(
     """Keep a model whatever the rules say; one that was retired today has its files back."""
     with Client() as client:
         found = client.keep_model(model_id, keep=not release)
-    if as_json:
-        return print_json(found)
-    return say(f"{found.name} is {'left to the rules' if release else 'kept'}.")
+    state = "left to the rules" if release else "kept"
+    print_done(found, f"{found.name} is {state}.", as_json=as_json)
 
 
 def _print(amounts: Sequence[Amount], verb: str) -> None:
@@ -95,14 +94,15 @@ def _print(amounts: Sequence[Amount], verb: str) -> None:
 
 
 def _print_rule(found: Retention) -> None:
-    def spoken(days: float) -> str:
-        return f"after {days:g} days" if days else "never"
-
     facts = {
         "best models of the newest search that stay": found.models,
-        "other models go": spoken(found.model_days),
-        "predicted files go": spoken(found.result_days),
+        "other models go": _spoken(found.model_days),
+        "predicted files go": _spoken(found.result_days),
         "kept by somebody": found.kept,
         "retired, can be had back": found.retired,
     }
     print_pairs(facts.items())
+
+
+def _spoken(days: float) -> str:
+    return f"after {days:g} days" if days else "never"

@@ -1,13 +1,13 @@
 """``app rollout``: how a better model comes to serve, and what the comparison says."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
 
 from easeml.cli.differing import model_named
-from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import moment, print_json, print_pairs, say
+from easeml.cli.options import ApplicationId, Json, at_most_one, comma_separated, given
+from easeml.cli.output import moment, print_found, print_pairs, say
 from easeml.client import Client
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollout, Rollouts
 from easeml.contract.states import RolloutEnd, RolloutState, RolloutWay
@@ -50,42 +50,38 @@ def rollout(
     as_json: Json = False,
 ) -> None:
     """Compare a better model with the one that serves on live requests, before it serves."""
-    given = {"tolerance": tolerance, "reliability": reliability, "scale": scale}
-    told = {name: value for name, value in given.items() if value is not None}
-    asked = [bool(model), promote, stop, bool(told or shares)]
-    if sum(asked) > 1:
-        raise InvalidInput("Ask for one thing at a time.", where="--model, --promote, --stop")
+    told = given(tolerance=tolerance, reliability=reliability, scale=scale)
+    if shares:
+        told["shares"] = comma_separated(shares)
+    too_much = InvalidInput("Ask for one thing at a time.", where="--model, --promote, --stop")
+    at_most_one(model, promote, stop, told, otherwise=too_much)
     with Client() as client:
         if model:
-            trained = list(client.models(application_id))
-            wanted = model_named(trained, model, {})
-            wish = NewRollout(model_id=wanted.id, way=way)
-            found = client.start_rollout(application_id, wish)
+            found = _started(client, application_id, model, way)
         elif promote or stop:
             end = RolloutEnd.PROMOTE if promote else RolloutEnd.STOP
             found = client.end_rollout(application_id, EndRollout(end=end))
-        elif way or told or shares:
-            wish = _wish(client.rollouts(application_id), way, shares, told)
-            found = client.set_rollout_rule(application_id, wish)
         else:
             found = client.rollouts(application_id)
-    if as_json:
-        return print_json(found)
-    return _print(found)
+            wish = told | given(way=way)
+            if wish:
+                found = client.set_rollout_rule(application_id, _rule(found, wish))
+    print_found(found, _print, as_json=as_json)
 
 
-def _wish(
-    before: Rollouts, way: RolloutWay | None, shares: str, told: dict[str, float]
-) -> NewRolloutRule:
+def _started(client: Client, application_id: str, model: str, way: RolloutWay | None) -> Rollouts:
+    """Start the comparison of a model, named by its id or name, with the one that serves."""
+    trained = list(client.models(application_id))
+    wish = NewRollout(model_id=model_named(trained, model, {}).id, way=way)
+    return client.start_rollout(application_id, wish)
+
+
+def _rule(before: Rollouts, told: dict[str, Any]) -> NewRolloutRule:
     """Return the rule that is asked for: what was not named stays as it was."""
     names = ("way", "tolerance", "reliability", "shares", "scale")
-    wanted = {name: getattr(before, name) for name in names} | told
-    if way is not None:
-        wanted["way"] = way
-    if shares:
-        wanted["shares"] = [one.strip() for one in shares.split(",") if one.strip()]
+    kept = {name: getattr(before, name) for name in names}
     try:
-        return NewRolloutRule.model_validate(wanted)
+        return NewRolloutRule.model_validate(kept | told)
     except ValidationError as error:
         first = error.errors()[0]
         raise InvalidInput(first["msg"], where=f"--{first['loc'][0]}") from error
@@ -101,18 +97,19 @@ def _print(found: Rollouts) -> None:
 
 def _print_one(one: Rollout) -> None:
     runs = one.state == RolloutState.RUNNING
+    to_come = f"about {one.to_come:,}" if runs and one.to_come else None
     print_pairs(
         [
             ("challenger", f"{one.challenger} ({one.model_id})"),
             ("champion", f"{one.champion} ({one.against_id})"),
             ("since", moment(one.created)),
-            ("state", one.state if not runs else _running(one)),
+            ("state", _running(one) if runs else one.state),
             ("rows compared", one.compared),
             ("predictions that change", one.changed),
             ("better, worse, alike", f"{one.better:,}, {one.worse:,}, {one.alike:,}"),
             ("truths not understood", one.unknown or None),
             ("requests it failed on", one.failures or None),
-            ("requests to come", f"about {one.to_come:,}" if runs and one.to_come else None),
+            ("requests to come", to_come),
         ]
     )
     say(one.says)

@@ -1,16 +1,30 @@
 """``app rules``: what every model of an application has to keep, and what that leaves out."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 from easeml.cli.model_rules import bytes_of, read_monotonic, seconds_of
-from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.options import ApplicationId, Json, given
+from easeml.cli.output import print_json, print_pairs, print_table_of_any, say
 from easeml.client import Client, made_request
-from easeml.contract.model_rules import ModelRules, NewModelRules
+from easeml.contract.knowledge import Titles
+from easeml.contract.model_rules import LeftOut, ModelRules, NewModelRules
 
 _NONE = "none"
+_NOTHING: dict[str, Any] = {  # what a rule is where none is asked for
+    "max_latency": None,
+    "max_size": None,
+    "monotonic": {},
+    "optimizer": "",
+}
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "max_latency": seconds_of,
+    "max_size": bytes_of,
+    "monotonic": read_monotonic,
+    "optimizer": str,
+}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -45,24 +59,31 @@ def rules(
 
     What is not named stays as it is.
     """
+    changes = given(
+        max_latency=max_latency, max_size=max_size, monotonic=monotonic, optimizer=optimizer
+    )
     with Client() as client:
         found = client.model_rules(application_id)
-        if (max_latency, max_size, monotonic, optimizer) != (None, None, None, None):
-            wish = _changed(found, max_latency, max_size, monotonic, optimizer)
-            found = client.set_model_rules(application_id, wish)
+        if changes:
+            found = client.set_model_rules(application_id, _changed(found, changes))
         titles = client.module_titles()
     if as_json:
-        return print_json(found)
+        print_json(found)
+    else:
+        _print_rules(found, titles)
+
+
+def _print_rules(found: ModelRules, titles: Titles) -> None:
     if not (found.asks_anything or found.optimizer):
         return say("Any model that fits may serve.")
     print_pairs(told_pairs(found))
-    rows = []
-    for one in found.left_out:
-        name = f"{titles.of(one.name)} ({one.id})" if one.id else titles.of(one.name)
-        rows.append((one.what, name, one.reason))
-    if rows:
-        print_table(["left out", "which", "why"], rows)
-    return None
+    rows = [(one.what, _which(one, titles), one.reason) for one in found.left_out]
+    return print_table_of_any(["left out", "which", "why"], rows)
+
+
+def _which(one: LeftOut, titles: Titles) -> str:
+    name = titles.of(one.name)
+    return f"{name} ({one.id})" if one.id else name
 
 
 def say_rules(rules: ModelRules) -> None:
@@ -88,27 +109,15 @@ def told_pairs(rules: ModelRules) -> list[tuple[str, object]]:
     return pairs
 
 
-def _changed(
-    found: ModelRules,
-    max_latency: str | None,
-    max_size: str | None,
-    monotonic: list[str] | None,
-    optimizer: str | None,
-) -> NewModelRules:
-    latency = found.max_latency
-    size = found.max_size
-    held = dict(found.monotonic)
-    proposing = found.optimizer if optimizer is None else optimizer
-    if max_latency is not None:
-        latency = None if max_latency == _NONE else seconds_of(max_latency)
-    if max_size is not None:
-        size = None if max_size == _NONE else bytes_of(max_size)
-    if monotonic is not None:
-        held = {} if monotonic == [_NONE] else dict(read_monotonic(monotonic))
-    return made_request(
-        NewModelRules,
-        max_latency=latency,
-        max_size=size,
-        monotonic=held,
-        optimizer="" if proposing == _NONE else proposing,
-    )
+def _changed(before: ModelRules, changes: dict[str, Any]) -> NewModelRules:
+    """Return the rules with those that were named; what is not stays as it was."""
+    wanted: dict[str, Any] = {
+        "max_latency": before.max_latency,
+        "max_size": before.max_size,
+        "monotonic": dict(before.monotonic),
+        "optimizer": before.optimizer,
+    }
+    for name, told in changes.items():
+        takes_away = told in (_NONE, [_NONE])
+        wanted[name] = _NOTHING[name] if takes_away else _READERS[name](told)
+    return made_request(NewModelRules, **wanted)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.output import moment, print_done, print_found, print_list, print_table, say
 from easeml.cli.sources import print_retrieval, wait_retrieval
 from easeml.client import Client, made_request
 from easeml.contract.sources import NewSchedule, Retrieval, Schedule
@@ -50,10 +50,7 @@ def list_all(as_json: Json = False) -> None:
     """Show the schedules, when each runs next and how it ended last."""
     with Client() as client:
         found = list(client.schedules())
-    if as_json:
-        print_json(found)
-        return
-    print_table(_HEADINGS, [_row(one) for one in found])
+    print_list(found, _HEADINGS, _row, as_json=as_json)
 
 
 @schedule.command()
@@ -61,11 +58,12 @@ def history(schedule_id: ScheduleId, as_json: Json = False) -> None:
     """Show the retrievals of a schedule, newest first."""
     with Client() as client:
         found = list(client.schedule_retrievals(schedule_id))
-    if as_json:
-        print_json(found)
-        return
-    rows = [(one.id, moment(one.created), one.state, one.task_id, one.note) for one in found]
-    print_table(("id", "when", "outcome", "task", "note"), rows)
+    columns = ("id", "when", "outcome", "task", "note")
+    print_list(found, columns, _retrieval_row, as_json=as_json)
+
+
+def _retrieval_row(one: Retrieval) -> tuple[str, ...]:
+    return one.id, moment(one.created), one.state, one.task_id, one.note
 
 
 @schedule.command()
@@ -87,9 +85,11 @@ def run(schedule_id: ScheduleId, as_json: Json = False) -> None:
     """Do now what a schedule does, and wait for it."""
     with Client() as client:
         found = wait_retrieval(client, client.start_schedule(schedule_id))
-    if as_json:
-        print_json(found)
-    elif found.application_id:
+    print_found(found, _print_outcome, as_json=as_json)
+
+
+def _print_outcome(found: Retrieval) -> None:
+    if found.application_id:
         say(f"{found.note} Have them: easeml task fetch {found.task_id} --out FILE")
     else:
         print_retrieval(found)
@@ -100,25 +100,32 @@ def delete(schedule_id: ScheduleId, as_json: Json = False) -> None:
     """Delete a schedule and the list of its retrievals; what it predicted stays with the tasks."""
     with Client() as client:
         found = client.delete_schedule(schedule_id)
-    if as_json:
-        print_json(found)
-    else:
-        say(f"{found.id} is deleted.")
+    print_done(found, f"{found.id} is deleted.", as_json=as_json)
 
 
 def _show(found: Schedule, as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-    else:
-        print_table(_HEADINGS, [_row(found)])
+    print_found(found, _print_one, as_json=as_json)
+
+
+def _print_one(found: Schedule) -> None:
+    print_table(_HEADINGS, [_row(found)])
 
 
 def _row(one: Schedule) -> tuple[str, ...]:
-    what = f"predict {one.dataset} by {one.application}" if one.application_id else one.dataset
+    times = (_when(one), moment(one.next_time), _last(one.last))
+    return one.id, _what(one), *times, _state(one)
+
+
+def _what(one: Schedule) -> str:
+    """Return what is fetched, or what is predicted with the rows that are fetched."""
+    if one.application_id:
+        return f"predict {one.dataset} by {one.application}"
+    return one.dataset
+
+
+def _when(one: Schedule) -> str:
     every = f"every {one.every}".replace("every 1 hours", "every hour")
-    when = f"{every} at {one.at} {one.zone}" if one.at else every
-    following = moment(one.next_time) if one.next_time else "-"
-    return one.id, what, when, following, _last(one.last), _state(one)
+    return f"{every} at {one.at} {one.zone}" if one.at else every
 
 
 def _last(retrieval: Retrieval | None) -> str:
@@ -126,6 +133,10 @@ def _last(retrieval: Retrieval | None) -> str:
 
 
 def _state(one: Schedule) -> str:
+    if one.paused and one.error:
+        return f"paused: {one.error}"
     if one.paused:
-        return f"paused: {one.error}" if one.error else "paused"
-    return f"failed {one.failures} times: {one.error}" if one.failures else "on"
+        return "paused"
+    if one.failures:
+        return f"failed {one.failures} times: {one.error}"
+    return "on"

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from easeml.cli.options import Header, Json
-from easeml.cli.output import notes, print_error, print_json, say
+from easeml.cli.output import print_done, print_error, print_json, say, say_aside
 from easeml.errors import EasemlError
 from easeml.schema import (
+    Match,
     Schema,
     SchemaError,
     SchemaWarning,
@@ -35,6 +36,7 @@ app = typer.Typer(
 
 _MOST = 64 << 20  # bytes of a schema file
 _NO, _INVALID, _UNDECIDED = 1, 2, 3
+_LIKE_JSON = re.compile(r'\s*(\{\s*"|\[)')
 
 SchemaFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The schema; - for standard input.")
@@ -55,13 +57,9 @@ def validate(file: SchemaFile, as_json: Json = False) -> None:
         _refuse(error, as_json, valid=False)
     text = _text(sides)
     if as_json:
-        found = {"valid": True, "text": text, "warnings": warned}
-        return print_json(
-            {
-                **found,
-                **dict(zip(("schema", "output"), (side.to_json() for side in sides), strict=False)),
-            }
-        )
+        documents = [side.to_json() for side in sides]
+        named = dict(zip(("schema", "output"), documents, strict=False))
+        return print_json({"valid": True, "text": text, "warnings": warned, **named})
     _warn(warned)
     return say(text)
 
@@ -87,31 +85,32 @@ def match_(
             )
     except SchemaError as error:
         _refuse(error, as_json, matches=False)
+    warned += more
     if not as_json:
-        _warn([*warned, *more])
+        _warn(warned)
     try:
         found = _matched(wanted, given)
     except Undecided as error:
         _refuse(error, as_json, code=_UNDECIDED, matches=None)
     if found is None:
         reason = _reason(wanted, given)
-        if as_json:
-            print_json(
-                {"matches": False, "reason": reason, "match": None, "warnings": [*warned, *more]}
-            )
-        else:
-            say(f"No match. {reason}")
+        answer = {"matches": False, "reason": reason, "match": None, "warnings": warned}
+        print_done(answer, f"No match. {reason}", as_json=as_json)
         raise typer.Exit(_NO)
     if as_json:
-        made = [one.to_json() for one in found]
-        annotated = [
-            one.annotate(*pair).to_json() for one, *pair in zip(found, wanted, given, strict=True)
-        ]
-        document = {"matches": True, "reason": "", "match": made[0], "annotated": annotated[0]}
-        if len(found) == 2:
-            document |= {"output": made[1], "annotated_output": annotated[1]}
-        return print_json({**document, "warnings": [*warned, *more]})
-    return _show_match(found)
+        print_json({**_match_told(found, wanted, given), "warnings": warned})
+    else:
+        _show_match(found)
+
+
+def _match_told(found: list[Match], wanted: list[Schema], given: list[Schema]) -> dict[str, Any]:
+    """Return what becomes what, and the schemas with it, for programs."""
+    told: dict[str, Any] = {"matches": True, "reason": ""}
+    names = (("match", "annotated"), ("output", "annotated_output"))
+    for (name, annotated), one, *pair in zip(names, found, wanted, given, strict=False):
+        told[name] = one.to_json()
+        told[annotated] = one.annotate(*pair).to_json()
+    return told
 
 
 @app.command()
@@ -133,21 +132,27 @@ def infer(
         found = data.infer(path, target, header=header)
     except EasemlError as error:
         _refuse(error, as_json, input=None)
-    sides = [side for side in (found.input, found.output) if side is not None]
     if as_json:
-        return print_json(
-            {
-                "input": found.input.to_json(),
-                "output": None if found.output is None else found.output.to_json(),
-                "text": _text(sides),
-                "target": _proposed(found),
-                "columns": [_column(one, found.target) for one in found.columns],
-                "notes": [*found.leak_notes, *found.notes],
-            }
-        )
-    for note in (*found.leak_notes, *found.notes):
-        notes().print(note, markup=False)
-    return say(_text(sides))
+        print_json(_inference_told(found))
+    else:
+        say_aside(*found.leak_notes, *found.notes)
+        say(_text(_sides(found.input, found.output)))
+
+
+def _sides(input: Schema, output: Schema | None) -> list[Schema]:
+    return [input] if output is None else [input, output]
+
+
+def _inference_told(found: Inference) -> dict[str, Any]:
+    """Return what was inferred, for programs."""
+    return {
+        "input": found.input.to_json(),
+        "output": None if found.output is None else found.output.to_json(),
+        "text": _text(_sides(found.input, found.output)),
+        "target": _proposed(found),
+        "columns": [_column(one, found.target) for one in found.columns],
+        "notes": [*found.leak_notes, *found.notes],
+    }
 
 
 def _proposed(found: Inference) -> dict[str, Any]:
@@ -212,10 +217,9 @@ def _parsed(text: str, suffix: str) -> list[Schema]:
     except SchemaError:
         raise
     except (ValueError, RecursionError) as error:
-        if suffix == ".json" or re.match(r'\s*(\{\s*"|\[)', text):
+        if suffix == ".json" or _LIKE_JSON.match(text):
             raise SchemaError(f"this is not JSON: {error}.") from error
-    first, second = parse_text(text)
-    return [first] if second is None else [first, second]
+    return _sides(*parse_text(text))
 
 
 def _yaml(text: str) -> Any:
@@ -231,53 +235,56 @@ def _text(sides: list[Schema]) -> str:
     return " -> ".join(side.to_text() for side in sides)
 
 
-def _matched(wanted: list[Schema], given: list[Schema]) -> list[Any] | None:
-    if len(wanted) == 1:
-        found = match(wanted[0], given[0])
-        return None if found is None else [found]
-    both = match_both((wanted[0], wanted[1]), (given[0], given[1]))
-    return None if both is None else list(both)
+def _matched(wanted: list[Schema], given: list[Schema]) -> list[Match] | None:
+    """Return the match of each side; None where one does not fit. Raises ``Undecided``."""
+    if len(wanted) == 2:
+        both = match_both((wanted[0], wanted[1]), (given[0], given[1]))
+        return None if both is None else list(both)
+    found = match(wanted[0], given[0])
+    return None if found is None else [found]
 
 
 def _reason(wanted: list[Schema], given: list[Schema]) -> str:
-    reasons = [why_not(*pair) for pair in zip(wanted, given, strict=True)]
+    """Return why schemas do not match; of two sides, which does not."""
+    reasons = list(map(why_not, wanted, given))
     if len(reasons) == 1:
         return reasons[0]
     said = []
     for side, reason in zip(("Input", "Output"), reasons, strict=True):
         if reason:
             said.append(f"{side}: {reason}")
-    return " ".join(said) or "Each side fits alone, but no size fits a variable that is on both."
+    if not said:
+        return "Each side fits alone, but no size fits a variable that is on both."
+    return " ".join(said)
 
 
-def _show_match(found: list[Any]) -> None:
+def _show_match(found: list[Match]) -> None:
     heads = ("Input: ", "Output: ") if len(found) == 2 else ("",)
     for head, one in zip(heads, found, strict=True):
         say(f"{head}match.")
         for item, slot in one.nodes.items():
-            fields = [f"{name} -> {place}" for name, place in one.fields.get(item, {}).items()]
-            within = f" ({', '.join(fields)})" if fields else ""
-            say(f"  {item} -> {slot}{within}")
+            say(f"  {item} -> {slot}{_fields_told(one, item)}")
         for name, value in one.classes.items():
             say(f"  class {name} = {value}")
         for name, value in one.variables.items():
             say(f"  {name} = {value}")
 
 
+def _fields_told(one: Match, item: str) -> str:
+    """Return which field becomes which within a node, in brackets; nothing without fields."""
+    fields = [f"{name} -> {place}" for name, place in one.fields.get(item, {}).items()]
+    return f" ({', '.join(fields)})" if fields else ""
+
+
 def _warn(warned: list[str]) -> None:
-    for line in warned:
-        notes().print(f"Warning: {line}", markup=False)
+    say_aside(*(f"Warning: {line}" for line in warned))
 
 
 def _refuse(error: EasemlError, as_json: bool, *, code: int = _INVALID, **answer: Any) -> NoReturn:
     """Say what is wrong and leave with ``code``."""
     if as_json:
-        print_json(
-            {
-                **answer,
-                "error": {"message": error.message, "where": error.where, "remedy": error.remedy},
-            }
-        )
+        told = {"message": error.message, "where": error.where, "remedy": error.remedy}
+        print_json({**answer, "error": told})
     else:
         print_error(error)
     raise typer.Exit(code)

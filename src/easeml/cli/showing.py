@@ -3,11 +3,21 @@
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import count
 from typing import TYPE_CHECKING
 
 import typer
 
-from easeml.cli.output import console, notes, print_pairs, print_table, say, share_missing
+from easeml.cli.output import (
+    console,
+    plural,
+    print_pairs,
+    print_table,
+    say,
+    say_aside,
+    share_missing,
+    shortened,
+)
 from easeml.contract.applications import Application, Declaration, Proposal
 from easeml.contract.datasets import Column, Version
 from easeml.contract.knowledge import Titles
@@ -30,38 +40,46 @@ if TYPE_CHECKING:
 _SHOWN_ROWS = 20
 _REMEDY = ("remedy", "mistakes less", "minutes of a person", "device seconds")
 _MOST_CHOICES = 20  # columns that are named before somebody is asked for one of them
-_LONGEST_CELL = 40  # characters
 _LEAK = " Suspected to leak"  # what the evidence of a leak goes on with
 
 
 def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
     """Print the columns as inferred, then target, objectives and models of a proposal."""
+    _print_columns(proposal)
+    console().print()
+    _print_choices(proposal, declaration)
+    _print_leaks(proposal)
+    _print_unfit(proposal)
+
+
+def _print_columns(proposal: Proposal) -> None:
     rows = []
     for one in proposal.columns:
         missing = share_missing(one.missing)
         evidence = _evidence(one, proposal.target)
         rows.append((one.name, one.type, one.role, missing, _examples(one), evidence))
     print_table(["column", "type", "role", "missing", "examples", "evidence"], rows)
-    console().print()
-    _print_choices(proposal, declaration)
-    _print_leaks(proposal)
-    unfit = Counter(model.why_not for model in proposal.models if not model.fits)
-    if unfit:
+
+
+def _print_unfit(proposal: Proposal) -> None:
+    """Print why models do not fit, and how many each reason excludes; nothing where all fit."""
+    reasons = Counter(model.why_not for model in proposal.models if not model.fits)
+    if reasons:
         console().print()
-        counts = [(count, reason) for reason, count in unfit.items()]
+        counts = zip(reasons.values(), reasons, strict=True)
         print_table(["models that do not fit", "because"], counts)
 
 
 def _print_leaks(proposal: Proposal) -> None:
     """Print a line for each column that is used and may know the target."""
-    for one in proposal.columns:
-        if one.nature != "leak" or one.role != "input":
-            continue
-        why = one.leaks.get(proposal.target, one.evidence)
-        say(
-            f"Suspected leak: column '{one.name}' may know '{proposal.target}': {why}. "
-            f"Drop it if it is not known when you predict (--drop '{one.name}')."
-        )
+    used = [one for one in proposal.columns if one.role == "input"]
+    for one in used:
+        if one.nature == "leak":
+            why = one.leaks.get(proposal.target, one.evidence)
+            say(
+                f"Suspected leak: column '{one.name}' may know '{proposal.target}': {why}. "
+                f"Drop it if it is not known when you predict (--drop '{one.name}')."
+            )
 
 
 def _print_choices(proposal: Proposal, declaration: Declaration) -> None:
@@ -70,12 +88,13 @@ def _print_choices(proposal: Proposal, declaration: Declaration) -> None:
     if not declaration.target:
         target += " (proposed; name another with --target)"
     chosen = default_objective(proposal)
+    others = [one.name for one in proposal.objectives if one.name != chosen]
     fitting = [model.name for model in proposal.models if model.fits]
     print_pairs(
         [
             ("target", target),
             ("objective", chosen),
-            ("others that fit", [one.name for one in proposal.objectives if one.name != chosen]),
+            ("others that fit", others),
             ("also, say", [one.example for one in proposal.families]),
             (f"{len(fitting)} models", fitting),
         ]
@@ -92,23 +111,24 @@ def default_objective(proposal: Proposal) -> str:
 
 def ask_for_target(version: Version) -> str:
     """Ask which column of an upload is to be predicted, as none suggests itself surely enough."""
-    for note in version.summary.get("notes", []):
-        notes().print(note, markup=False)
+    say_aside(*version.summary.get("notes", []))
     names = [column.name for column in version.columns]
     if len(names) < _MOST_CHOICES:
-        notes().print(f"Columns: {', '.join(names)}", markup=False)
+        say_aside(f"Columns: {', '.join(names)}")
     while True:
         answer = typer.prompt("Column to predict").strip()
         if answer in names:
             return answer
-        notes().print(_no_such_column(answer, names), markup=False)
+        say_aside(_no_such_column(answer, names))
 
 
 def _no_such_column(answer: str, names: Sequence[str]) -> str:
     """Return what to say where somebody names a column that the data does not have."""
     said = f"There is no column '{answer}'."
     close = get_close_matches(answer, names)
-    return f"{said} Did you mean {' or '.join(map(repr, close))}?" if close else said
+    if not close:
+        return said
+    return f"{said} Did you mean {' or '.join(map(repr, close))}?"
 
 
 def _evidence(column: Column, target: str) -> str:
@@ -122,16 +142,14 @@ def _examples(column: Column) -> list[str]:
     """Return up to three values; those of pictures, tensors and graphs are too long for a table."""
     if column.content:
         return []
-    return [_shortened(example) for example in column.examples[:3]]
-
-
-def _shortened(text: str) -> str:
-    """Return a cell as it may stand in a table: its beginning, where it is long."""
-    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 3].rstrip() + "..."
+    return list(map(shortened, column.examples[:3]))
 
 
 def print_application(application: Application, titles: Titles) -> None:
     """Print an application: state, what it serves, the honest number, and what comes next."""
+    error = application.error
+    if not error and application.job is not None:
+        error = application.job.error
     print_pairs(
         [
             ("id", application.id),
@@ -142,20 +160,41 @@ def print_application(application: Application, titles: Titles) -> None:
             ("endpoint", application.endpoint),
             ("serves", _served(application, titles)),
             ("pinned", _pinned(application)),
-            (f"test {called(application.objective)}", _test_measure(application)),
-            ("compared", _compared(application)),
-            ("test score", _test_score(application)),
+            *_on_test_rows(application),
             *_search(application, titles),
             ("notes", "\n".join(application.notes)),
-            ("error", application.error or _search_error(application)),
+            ("error", error),
         ]
     )
 
 
+def _on_test_rows(application: Application) -> list[tuple[str, str]]:
+    """Return the honest numbers by name, if test rows were read: in their unit, and as a score."""
+    found = application.test_quality
+    if found is None:
+        return []
+    span = f"{score(found.low)} to {score(found.high)}"
+    as_score = ("test score", f"{score(found.value)} ({span}), where 1 is best")
+    measure = found.measure
+    if measure is None:
+        return [as_score]
+    better = ", lower is better" if measure.lower_is_better else ""
+    value = f"{in_unit(measure, application.target)} ({interval(measure)}{better})"
+    return [
+        (
+            f"test {called(application.objective)}",
+            f"{value} on {found.rows:,} test rows, {times_read(found)}",
+        ),
+        ("compared", against_baseline(measure)),
+        as_score,
+    ]
+
+
 def _search(application: Application, titles: Titles) -> list[tuple[str, object]]:
-    """Return what the search of an application does, by name; nothing while there is none."""
+    """Return what the search of an application does, by name."""
+    best = best_found(application)
     shown: list[tuple[str, object]] = [
-        ("best so far", _best(application)),
+        ("best so far", f"{best} on validation rows (optimistic)" if best else None),
         ("expected improvement", expected_improvement(application)),
         ("running", list(map(titles.of, application.running))),
         ("next", list(map(titles.of, application.next))),
@@ -173,20 +212,24 @@ def _search(application: Application, titles: Titles) -> list[tuple[str, object]
     ]
 
 
-def _search_error(application: Application) -> str | None:
-    return application.job.error if application.job else None
-
-
 def _served(application: Application, titles: Titles) -> str:
     """Return what answers requests, and which rows it learned from."""
     model = application.live_model
     if model is None:
         return "nothing yet"
     served = f"{titles.of(model.name)} ({model.id})"
-    if model.members:
-        names = [titles.of(member.name) for member in model.members]
-        served += f" of {', '.join(names)}"
-    return f"{served}, fitted on all rows but the test rows" if model.refitted else served
+    members = ", ".join(titles.of(member.name) for member in model.members)
+    if members:
+        served += f" of {members}"
+    if model.refitted:
+        served += ", fitted on all rows but the test rows"
+    return served
+
+
+def served_title(application: Application, titles: Titles) -> str | None:
+    """Return the title of the model that answers requests; None while there is none."""
+    model = application.live_model
+    return None if model is None else titles.of(model.name)
 
 
 def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> None:
@@ -199,13 +242,11 @@ def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> Non
     print_pairs((one.title, _with_interval(one)) for one in answer.numbers)
     if answer.remedies:
         say("\nWhat to do")
-        print_table(_REMEDY, [_remedy(place, one) for place, one in enumerate(answer.remedies, 1)])
+        print_table(_REMEDY, map(_remedy, count(1), answer.remedies))
     for table in answer.tables:
         _print_first_rows(table)
-    for assumption in answer.assumes:
-        notes().print(f"Assumed: {assumption}", markup=False)
-    for note in (*said, *answer.notes):
-        notes().print(f"Note: {note}", markup=False)
+    say_aside(*map("Assumed: {}".format, answer.assumes))
+    say_aside(*map("Note: {}".format, (*said, *answer.notes)))
 
 
 def _print_first_rows(table: "ReportTable | Table") -> None:
@@ -213,7 +254,7 @@ def _print_first_rows(table: "ReportTable | Table") -> None:
     print_table(table.columns, table.rows[:_SHOWN_ROWS])
     more = len(table.rows) - _SHOWN_ROWS
     if more > 0:
-        say(f"... and {more} more row{'' if more == 1 else 's'}.")
+        say(f"... and {more} more {plural(more, 'row')}.")
 
 
 def _remedy(place: int, one: "Remedy | ReportRemedy") -> tuple[object, ...]:
@@ -227,10 +268,11 @@ def _remedy(place: int, one: "Remedy | ReportRemedy") -> tuple[object, ...]:
 
 
 def _with_interval(one: "ReportNumber | Number") -> str:
-    if one.low is None or one.high is None:
-        is_count = float(one.value).is_integer() and abs(one.value) > 1
-        return f"{one.value:,.0f}" if is_count else score(one.value)
-    return f"{score(one.value)} ({score(one.low)} to {score(one.high)})"
+    if one.low is not None and one.high is not None:
+        return f"{score(one.value)} ({score(one.low)} to {score(one.high)})"
+    if float(one.value).is_integer() and abs(one.value) > 1:
+        return f"{one.value:,.0f}"  # a count
+    return score(one.value)
 
 
 def expected_improvement(application: Application) -> str | None:
@@ -244,42 +286,8 @@ def expected_improvement(application: Application) -> str | None:
     return f"{gain} of score"
 
 
-def _best(application: Application) -> str | None:
-    """Return the best that the search found, in its own unit."""
-    found = best_found(application)
-    return f"{found} on validation rows (optimistic)" if found else None
-
-
-def _compared(application: Application) -> str | None:
-    """Return how much better than always guessing alike the live model is on test rows."""
-    found = application.test_quality
-    if found is None or found.measure is None:
-        return None
-    return against_baseline(found.measure)
-
-
 def _pinned(application: Application) -> str | None:
     """Return that better models are held back, with the command that lets them in again."""
     if not application.pinned:
         return None
     return f"yes, better models wait: easeml app unpin {application.id}"
-
-
-def _test_measure(application: Application) -> str | None:
-    """Return the honest number in its own unit, and on which rows it was read."""
-    found = application.test_quality
-    if found is None or found.measure is None:
-        return None
-    measure = found.measure
-    better = ", lower is better" if measure.lower_is_better else ""
-    value = f"{in_unit(measure, application.target)} ({interval(measure)}{better})"
-    return f"{value} on {found.rows:,} test rows, {times_read(found)}"
-
-
-def _test_score(application: Application) -> str | None:
-    """Return the honest number as the search sees it."""
-    found = application.test_quality
-    if found is None:
-        return None
-    span = f"{score(found.low)} to {score(found.high)}"
-    return f"{score(found.value)} ({span}), where 1 is best"

@@ -1,13 +1,14 @@
 """``user sessions`` and ``user reset-password``: where one is signed in, and a password that is lost."""
 
+import math
 import time
 from typing import Annotated
 
 import typer
 
 from easeml.cli.local_home import HomeOption, local_settings
-from easeml.cli.options import Json
-from easeml.cli.output import moment, print_json, print_table, say
+from easeml.cli.options import Json, at_most_one
+from easeml.cli.output import moment, print_done, print_list
 from easeml.cli.passwords import read_password
 from easeml.client import Client
 from easeml.contract.accounts import Key
@@ -32,21 +33,21 @@ def sessions(
     as_json: Json = False,
 ) -> None:
     """List where you are signed in: program, address, since when, last use; or end sign-ins."""
-    if end and end_others:
-        raise InvalidInput("Say either --end or --end-others.", where="--end")
+    either = InvalidInput("Say either --end or --end-others.", where="--end")
+    at_most_one(end, end_others, otherwise=either)
     with Client() as client:
         if end_others:
             client.end_sign_ins()
         elif end:
             _end(client, end)
         found = _open_sign_ins(client)
-    if as_json:
-        return print_json(found)
-    rows = []
-    for one in found:
-        here = "this one" if one.is_yours_now else ""
-        rows.append((one.id, one.origin, moment(one.created), moment(one.used), here))
-    return print_table(["id", "from", "since", "last used", ""], rows)
+    columns = ["id", "from", "since", "last used", ""]
+    print_list(found, columns, _row, as_json=as_json)
+
+
+def _row(one: Key) -> tuple[str, ...]:
+    here = "this one" if one.is_yours_now else ""
+    return one.id, one.origin, moment(one.created), moment(one.used), here
 
 
 def reset_password(
@@ -68,16 +69,22 @@ def reset_password(
         users.reset_password(store, name, password)
     finally:
         store.close()
-    if as_json:
-        print_json({"name": name})
-    else:
-        say(f"The password of {name} is changed; all sign-ins and keys of {name} are ended.")
+    print_done(
+        {"name": name},
+        f"The password of {name} is changed; all sign-ins and keys of {name} are ended.",
+        as_json=as_json,
+    )
 
 
 def _open_sign_ins(client: Client) -> list[Key]:
-    sign_ins = [key for key in client.api_keys() if key.kind == KeyKind.SIGN_IN]
     now = time.time()
-    return [key for key in sign_ins if not key.revoked and (key.expires or now) >= now]
+    return [key for key in client.api_keys() if _is_open(key, now)]
+
+
+def _is_open(key: Key, now: float) -> bool:
+    """Tell whether a key is of a sign-in that has not ended; ``now``: seconds of the epoch."""
+    ends = key.expires or math.inf
+    return key.kind == KeyKind.SIGN_IN and not key.revoked and ends >= now
 
 
 def _end(client: Client, key_id: str) -> None:

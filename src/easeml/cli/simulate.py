@@ -1,12 +1,13 @@
 """``simulate``: what policies would have done on recorded work."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from easeml.cli.options import Json
+from easeml.cli.options import Json, at_most_one, comma_separated, exactly_one
 from easeml.cli.output import print_json, print_table, say
 from easeml.cli.progress import progress
 from easeml.cli.simulate_history import compare_history
@@ -72,37 +73,29 @@ def simulate_search(
     Loss is the best quality any model reaches less the best found so far, averaged over tenants;
     the clairvoyant schedule, which knows all qualities, is the limit.
     """
-    names = [name.strip() for name in policies.split(",") if name.strip()]
+    names = comma_separated(policies)
     if not names:
         raise InvalidInput("There is no policy to compare.", where="--policies")
-    if (folder is None) != from_history:
-        raise InvalidInput(
-            "Give either a folder with tables or --from-history.",
-            where="simulate search",
-            remedy="easeml simulate search DIR, or easeml simulate search --from-history.",
-        )
+    either = InvalidInput(
+        "Give either a folder with tables or --from-history.",
+        where="simulate search",
+        remedy="easeml simulate search DIR, or easeml simulate search --from-history.",
+    )
+    exactly_one(folder, from_history, otherwise=either)
     if folder is None:
         with progress("Searching") as bar:
             found = compare_history(home, names, devices, bar)
     else:
-        from easeml.cli.workload_files import read_workload
-        from easeml.search.simulator import compare
-
-        workload, measured = read_workload(folder)
-        if costs in ("learned", "measured") and not measured:
-            raise InvalidInput(
-                "The folder has no times.", where=str(folder), remedy="Use --costs uniform."
-            )
-        setting = _setting(
+        found = _compared(
+            folder,
+            names,
+            costs,
             devices=1 if devices is None else devices,
             seeds=seeds,
-            tenants=min(10, len(workload.tenants)) if tenants is None else tenants,
-            costs=costs or ("learned" if measured else "uniform"),
+            tenants=tenants,
             no_history=no_history,
             misleading=misleading,
         )
-        with progress("Searching") as bar:
-            found = compare(workload, names, setting, progress=bar).to_json()
     if out is not None:
         _write(found, out)
     if as_json:
@@ -110,44 +103,65 @@ def simulate_search(
     return _print(found, out)
 
 
+def _compared(
+    folder: Path, names: list[str], costs: str | None, *, tenants: int | None, **setting: Any
+) -> dict[str, Any]:
+    """Return how policies do on the tables of a folder. Raises ``InvalidInput``.
+
+    ``costs`` and ``tenants`` are what suits the tables where they are None.
+    """
+    from easeml.cli.workload_files import read_workload
+    from easeml.search.simulator import compare
+
+    workload, measured = read_workload(folder)
+    if costs in ("learned", "measured") and not measured:
+        raise InvalidInput(
+            "The folder has no times.", where=str(folder), remedy="Use --costs uniform."
+        )
+    if tenants is None:
+        tenants = min(10, len(workload.tenants))
+    usual = "learned" if measured else "uniform"
+    under_test = _setting(costs=costs or usual, tenants=tenants, **setting)
+    with progress("Searching") as bar:
+        return compare(workload, names, under_test, progress=bar).to_json()
+
+
 def _setting(*, no_history: bool, misleading: bool, **counts: Any) -> Any:
     """Return the setting with the history that was asked for; raises ``InvalidInput``."""
     from easeml.search.simulator import Setting
 
-    if no_history and misleading:
-        raise InvalidInput(
-            "No history cannot mislead.", where="--no-history", remedy="Leave one of the two out."
-        )
-    history = "given"
+    not_both = InvalidInput(
+        "No history cannot mislead.", where="--no-history", remedy="Leave one of the two out."
+    )
+    at_most_one(no_history, misleading, otherwise=not_both)
     if no_history:
-        history = "none"
-    elif misleading:
-        history = "misleading"
-    return Setting(history=history, **counts)
+        return Setting(history="none", **counts)
+    return Setting(history="misleading" if misleading else "given", **counts)
 
 
 simulate.command("preemption")(simulate_preemption)
 
 
 def _print(found: dict[str, Any], out: Path | None) -> None:
-    levels = found["levels"]
     rows = []
     for name, told in found["policies"].items():
         shares = [f"{100 * share:.2f} %" for share in told["share_to_level"]]
         rows.append((name, f"{told['area']:.6f}", *shares, f"{100 * told['share_to_most']:.1f} %"))
-    titles = [f"cost to {level:g}" for level in levels]
+    titles = [f"cost to {level:g}" for level in found["levels"]]
     print_table(["policy", "area", *titles, "95 % of tenants"], rows)
     if "happened" in found:
-        return _print_history(found, out)
-    say(
-        f"{found['seeds']} draws of {found['tenants']} tenants on {found['devices']} devices, "
-        f"{found['costs']} costs, history {found['history']}. "
-        "Cost: mean share of the cost of running everything."
-    )
-    return _say_written(out)
+        _print_history(found)
+    else:
+        say(
+            f"{found['seeds']} draws of {found['tenants']} tenants on {found['devices']} devices, "
+            f"{found['costs']} costs, history {found['history']}. "
+            "Cost: mean share of the cost of running everything."
+        )
+    if out is not None:
+        say(f"Written to {out}.")
 
 
-def _print_history(found: dict[str, Any], out: Path | None) -> None:
+def _print_history(found: dict[str, Any]) -> None:
     say(
         f"{found['tenants']} searches that were done here, on {found['devices']} devices, at the "
         f"costs and qualities that were measured. As it happened: area "
@@ -157,32 +171,29 @@ def _print_history(found: dict[str, Any], out: Path | None) -> None:
         f"{found['decided_again']} of {found['decisions']} recorded decisions are made again by "
         "the policy that made them."
     )
-    _say_written(out)
-
-
-def _say_written(out: Path | None) -> None:
-    if out is not None:
-        say(f"Written to {out}.")
 
 
 def _write(found: dict[str, Any], out: Path) -> None:
     kind = out.suffix.lower()
-    if kind == ".json":
-        text = json.dumps(found)
-    elif kind == ".csv":
-        text = _as_csv(found)
-    elif kind in {".html", ".svg"}:
-        from easeml.figures.search import loss_figure
-
-        figure = loss_figure(found)
-        text = figure.to_svg() if kind == ".svg" else figure.to_page()
-    else:
+    if kind not in _FORMS:
         raise InvalidInput(
             f"Nothing is written as {kind!r}.",
             where="--out",
             remedy="Use .json, .csv, .html or .svg.",
         )
-    out.write_text(text, encoding="utf-8")
+    out.write_text(_FORMS[kind](found), encoding="utf-8")
+
+
+def _as_page(found: dict[str, Any]) -> str:
+    from easeml.figures.search import loss_figure
+
+    return loss_figure(found).to_page()
+
+
+def _as_svg(found: dict[str, Any]) -> str:
+    from easeml.figures.search import loss_figure
+
+    return loss_figure(found).to_svg()
 
 
 def _as_csv(found: dict[str, Any]) -> str:
@@ -193,3 +204,11 @@ def _as_csv(found: dict[str, Any]) -> str:
         for share, mean, (low, high), worst in zip(*columns, strict=True):
             lines.append(f"{name},{share:.6g},{mean:.6g},{low:.6g},{high:.6g},{worst:.6g}")
     return "\n".join(lines) + "\n"
+
+
+_FORMS: dict[str, Callable[[dict[str, Any]], str]] = {
+    ".json": json.dumps,
+    ".csv": _as_csv,
+    ".html": _as_page,
+    ".svg": _as_svg,
+}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from easeml.cli.options import Json
+from easeml.cli.options import Json, comma_separated
 from easeml.cli.output import print_json, print_table, say
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
@@ -56,7 +56,7 @@ def simulate_preemption(
     from easeml.search.preemption import Cluster, paper_tasks, replay, rule_named
     from easeml.search.preemption.traces import PAPER_LOAD, PAPER_NODES
 
-    rules = [rule_named(name.strip()) for name in policies.split(",") if name.strip()]
+    rules = list(map(rule_named, comma_separated(policies)))
     if not rules:
         raise InvalidInput("There is no policy to compare.", where="--policies")
     generator = np.random.default_rng(seed)
@@ -144,25 +144,30 @@ def _demand(columns: dict[str, Any]) -> Any:
 
 
 def _read(file: Path) -> list[dict[str, Any]]:
+    """Return the jobs of a trace: numbers by column, and ``qos`` as text where it is told."""
+    rows = _csv_rows(file)
+    there = set().union(*rows[:1])
+    missing = [name for name in _WANTED if name not in there]
+    if missing:
+        raise InvalidInput(f"The trace has no column {missing[0]!r}, or no row.", where=str(file))
+    names = [name for name in (*_WANTED, *_OPTIONAL) if name in there]
+    found = []
+    for number, row in enumerate(rows):
+        job: dict[str, Any] = {name: _number(file, number, name, row[name]) for name in names}
+        if "qos" in there:
+            job["qos"] = row["qos"]
+        found.append(job)
+    return found
+
+
+def _csv_rows(file: Path) -> list[dict[str, Any]]:
     try:
         with file.open(newline="", encoding="utf-8-sig") as opened:
-            rows = list(csv.DictReader(opened))
+            return list(csv.DictReader(opened))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(
             "The file is no CSV table.", where=str(file), remedy="Save it as UTF-8 CSV."
         ) from error
-    there = set(rows[0]) if rows else set()
-    missing = [name for name in _WANTED if name not in there]
-    if missing:
-        raise InvalidInput(f"The trace has no column {missing[0]!r}, or no row.", where=str(file))
-    numeric = [*_WANTED, *(name for name in _OPTIONAL if name in there)]
-    found = []
-    for number, row in enumerate(rows):
-        values: dict[str, Any] = {name: _number(file, number, name, row[name]) for name in numeric}
-        if "qos" in there:
-            values["qos"] = row["qos"]
-        found.append(values)
-    return found
 
 
 def _number(file: Path, row: int, column: str, text: str | None) -> float:
@@ -204,16 +209,14 @@ def _percentiles(values: Any) -> dict[str, float] | None:
 
 
 def _print(found: dict[str, Any]) -> None:
-    rows = []
-    for name, told in found["policies"].items():
-        row = [name]
-        for kind in ("interactive", "best_effort"):
-            row += _cells(told[kind])
-        row.append(f"{100 * told['suspended_share']:.1f} %")
-        rows.append(row)
     titles = []
     for kind in ("interactive", "best effort"):
         titles += [f"{kind} p{q}" for q in _PERCENTILES]
+    rows = []
+    for name, told in found["policies"].items():
+        suspended = f"{100 * told['suspended_share']:.1f} %"
+        cells = (*_cells(told["interactive"]), *_cells(told["best_effort"]))
+        rows.append((name, *cells, suspended))
     print_table(["policy", *titles, "suspended"], rows)
     jobs = f"{found['jobs']} jobs, {found['interactive']} interactive, {found['left_out']} left out"
     say(
@@ -225,4 +228,4 @@ def _print(found: dict[str, Any]) -> None:
 def _cells(percentiles: dict[str, float] | None) -> list[str]:
     if percentiles is None:
         return ["-"] * len(_PERCENTILES)
-    return [f"{percentiles[f'p{q}']:.2f}" for q in _PERCENTILES]
+    return [f"{value:.2f}" for value in percentiles.values()]

@@ -2,19 +2,20 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from easeml.cli import long_files
-from easeml.cli.options import Json, KeepFormulas
-from easeml.cli.output import print_json, say
+from easeml.cli.options import Json, KeepFormulas, exactly_one, given
+from easeml.cli.output import print_done, say
 from easeml.client import Client
 from easeml.contract.jobs import Job
 from easeml.errors import Conflict, InvalidInput
 
 TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.")]
 WorkId = Annotated[str, typer.Argument(metavar="ID", help="Id of the job, or of its application.")]
+_TRACED = {True: "traced from now on", False: "traced no more"}
 
 
 def add_to(tasks: typer.Typer, jobs: typer.Typer) -> None:
@@ -30,20 +31,14 @@ def cancel(task_id: TaskId, as_json: Json = False) -> None:
     """End a task that waits or runs."""
     with Client() as client:
         task = client.cancel_task(task_id)
-    if as_json:
-        print_json(task)
-    else:
-        say(f"{task.id} is {task.state}.")
+    print_done(task, f"{task.id} is {task.state}.", as_json=as_json)
 
 
 def retry(task_id: TaskId, as_json: Json = False) -> None:
     """Ask once more for what a task that failed or was cancelled was asked for."""
     with Client() as client:
         task = client.retry_task(task_id)
-    if as_json:
-        print_json(task)
-    else:
-        say(f"{task.id} takes its place, and is {task.state}.")
+    print_done(task, f"{task.id} takes its place, and is {task.state}.", as_json=as_json)
 
 
 def trace(
@@ -66,8 +61,7 @@ def trace(
     with Client() as client:
         if on is not None:
             task = client.trace_task(task_id, on=on)
-            told = f"{task.id} is {'traced from now on' if on else 'traced no more'}."
-            print_json(task) if as_json else say(told)
+            print_done(task, f"{task.id} is {_TRACED[on]}.", as_json=as_json)
         if out is not None:
             client.download_trace(task_id, out, attempt=attempt)
             say(f"The trace is in {out}: open it in ui.perfetto.dev or chrome://tracing.")
@@ -101,24 +95,26 @@ def limit(
     as_json: Json = False,
 ) -> None:
     """Change what a search may use in all; what is not named is as before."""
-    if none == any(value is not None for value in (max_tasks, max_seconds, deadline)):
-        raise InvalidInput("Name a limit, or --none.", where="--max-seconds")
+    ends = None if deadline is None else deadline.astimezone()
+    told = given(max_tasks=max_tasks, max_seconds=max_seconds, deadline=ends)
+    either = InvalidInput("Name a limit, or --none.", where="--max-seconds")
+    exactly_one(told, none, otherwise=either)
     with Client() as client:
         job_id = job_of(client, work_id)
-        kept = {} if none else client.job(job_id).limits
-        ends = deadline.astimezone() if deadline else None
-        if ends is None and "deadline" in kept:
-            ends = datetime.fromtimestamp(kept["deadline"]).astimezone()
-        job = client.limit_job(
-            job_id,
-            max_tasks=max_tasks or kept.get("tasks"),
-            max_seconds=max_seconds or kept.get("seconds"),
-            deadline=ends,
-        )
-    if as_json:
-        print_json(job)
-    else:
-        say(f"{job.id} is {job.state}; its limits: {_told(job)}.")
+        kept = {} if none else _limits_of(client.job(job_id))
+        job = client.limit_job(job_id, **{**kept, **told})
+    print_done(job, f"{job.id} is {job.state}; its limits: {_told(job)}.", as_json=as_json)
+
+
+def _limits_of(job: Job) -> dict[str, Any]:
+    """Return the limits of a job as they are asked for."""
+    limits = job.limits
+    ends = limits.get("deadline")
+    return given(
+        max_tasks=limits.get("tasks"),
+        max_seconds=limits.get("seconds"),
+        deadline=None if ends is None else datetime.fromtimestamp(ends).astimezone(),
+    )
 
 
 def job_of(client: Client, work_id: str) -> str:
@@ -132,4 +128,5 @@ def job_of(client: Client, work_id: str) -> str:
 
 
 def _told(job: Job) -> str:
-    return ", ".join(f"{value:g} {name}" for name, value in job.limits.items()) or "none"
+    limits = [f"{value:g} {name}" for name, value in job.limits.items()]
+    return ", ".join(limits) or "none"

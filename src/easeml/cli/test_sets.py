@@ -72,6 +72,17 @@ class Record:
             InvalidInput: if labels that were known have changed, or the rows are a part of those of
                 another test set, or the other way round.
         """
+        found = self._same(file, labels, ids, new) or self._continued(file, labels, ids, new)
+        if found is not None:
+            return found
+        fresh = Known(identify(labels, ids), file.name)
+        self.sets.append(fresh)
+        return fresh
+
+    def _same(
+        self, file: Path, labels: Sequence[Any], ids: Sequence[str] | None, new: bool
+    ) -> Known | None:
+        """Return the entry that has these rows. Raises ``InvalidInput``, as ``find`` does."""
         for known in self.sets:
             relation = known.test_set.relation(labels, ids)
             if relation is Relation.SAME:
@@ -80,15 +91,19 @@ class Record:
                 raise _overlaps(known, file)
             if relation is Relation.CHANGED and not new:
                 raise _changed(file)
+        return None
+
+    def _continued(
+        self, file: Path, labels: Sequence[Any], ids: Sequence[str] | None, new: bool
+    ) -> Known | None:
+        """Return the entry of a file of that name if these rows go on with it; else retire it."""
         for known in self.sets:
             if known.file != file.name or known.retired:
                 continue
             if not new and _continues(known, file, labels, ids):
                 return known
             known.retired = True
-        fresh = Known(identify(labels, ids), file.name)
-        self.sets.append(fresh)
-        return fresh
+        return None
 
     def save(self) -> None:
         """Write the record, all or nothing."""
@@ -104,8 +119,7 @@ def _continues(known: Known, file: Path, labels: Sequence[Any], ids: Sequence[st
     """
     if ids is None and known.test_set.could_be(labels):
         return True
-    both_have_ids = bool(ids) and bool(known.test_set.ids)
-    if not both_have_ids:
+    if not ids or not known.test_set.ids:
         raise _changed(file)
     return False
 

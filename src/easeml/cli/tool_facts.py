@@ -1,7 +1,7 @@
 """The facts that a lifecycle tool needs, from files."""
 
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import Parameter
 from pathlib import Path
@@ -15,6 +15,7 @@ from easeml.lifecycle.tool import Fact, Tool
 
 if TYPE_CHECKING:
     from easeml.lifecycle.held_out import Predicted
+    from easeml.schema import Schema
 
 File = Annotated[Path, typer.Argument(help="Table file, such as CSV or Parquet.")]
 Target = Annotated[str, typer.Option(help="Column to predict.")]
@@ -48,13 +49,7 @@ Embedding = Annotated[list[Path] | None, typer.Option(help=f"{_PRETRAINED} Repea
 
 def sources(tool: Tool) -> list[Parameter]:
     """Return the parameters of a command that say where the facts of its tool are read from."""
-    found = [_required("file", File)]
-    if tool.models:
-        found += _sources_of_models(tool)
-    elif tool.asks_about_a_model:
-        found += [_required("model", Model), _optional("objective", Objective)]
-    else:
-        found.append(_required("target", Target))
+    found = [_required("file", File), *_sources_of_what_is_asked(tool)]
     if "representations" in tool.may:
         found.append(_optional("embedding", Embedding))
     if tool.keeps_state:
@@ -62,23 +57,27 @@ def sources(tool: Tool) -> list[Parameter]:
     return found
 
 
+def _sources_of_what_is_asked(tool: Tool) -> list[Parameter]:
+    if tool.models:
+        return _sources_of_models(tool)
+    if tool.asks_about_a_model:
+        return [_required("model", Model), _optional("objective", Objective)]
+    return [_required("target", Target)]
+
+
 def _sources_of_models(tool: Tool) -> list[Parameter]:
     """The first file is what the tool needs first: rows of its own, test rows or newer ones."""
-    if tool.models == "all":
-        found = [_required("candidate", Candidates)]
-    else:
-        found = [_required("model", Model)]
-    if tool.models == "pair":
-        found.append(_required("candidate", Candidate))
+    found = list(_FOLDERS[tool.models])
     if "quality" in tool.needs:
         found.append(_optional("objective", Objective))
-    for name, kind in (("newer", Newer), ("test", Test)):
-        if name in tool.needs and tool.needs[0] != name:
-            found.append(_required(name, kind))
-    for name, kind in (("newer", Later), ("train", Train)):
-        if name in tool.may:
-            found.append(_optional(name, kind))
-    return found
+    further = {"newer": _required("newer", Newer), "test": _required("test", Test)}
+    helpful = {"newer": _optional("newer", Later), "train": _optional("train", Train)}
+    return [*found, *_of_names(further, tool.needs[1:]), *_of_names(helpful, tool.may)]
+
+
+def _of_names(parameters: dict[str, Parameter], names: Sequence[str]) -> list[Parameter]:
+    """Return those of the parameters that are named, in their own order."""
+    return [parameter for name, parameter in parameters.items() if name in names]
 
 
 def read_facts(
@@ -88,18 +87,21 @@ def read_facts(
 
     ``given``: by the names of ``sources``. Raises ``EasemlError`` for files that do not fit.
     """
-    if tool.models:
-        facts, said = _of_models(tool, given)
-    elif tool.asks_about_a_model:
-        facts, said = _of_model(given["file"], given["model"], given["objective"])
-    else:
-        facts, said = _of_table(given["file"], given["target"])
+    facts, said = _facts_of_what_is_asked(tool, given)
     if given.get("embedding"):
         from easeml.lifecycle.feasibility import pretrained
 
-        facts["representations"] = [pretrained(path) for path in given["embedding"]]
+        facts["representations"] = list(map(pretrained, given["embedding"]))
     facts["progress"] = progress
     return facts, said
+
+
+def _facts_of_what_is_asked(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list[str]]:
+    if tool.models:
+        return _of_models(tool, given)
+    if tool.asks_about_a_model:
+        return _of_model(given["file"], given["model"], given["objective"])
+    return _of_table(given["file"], given["target"])
 
 
 def _of_table(file: Path, target: str) -> tuple[dict[Fact, Any], list[str]]:
@@ -111,15 +113,12 @@ def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fac
     """Read rows as the model's schemas say, so that they mean to it what they meant in training."""
     from easeml.data import parse_rows
     from easeml.modules.ensemble import load_model
-    from easeml.schema import Schema
 
     trained = load_model(folder)
     kind = "text/csv" if file.suffix == ".csv" else mimetypes.guess_type(file)[0]
-    schemas = (Schema.from_json(one) for one in (trained.schema_in, trained.schema_out))
-    rows = parse_rows(_bytes_of(file), kind or "text/csv", *schemas)
+    rows = parse_rows(_bytes_of(file), kind or "text/csv", *_schemas_of(trained))
     if rows.labels is None:
-        remedy = "The tool compares predictions with answers: give rows that have both."
-        raise InvalidInput("Not every row has an answer.", where=str(file), remedy=remedy)
+        raise _unlabelled(file)
     facts: dict[Fact, Any] = {
         "inputs": rows.frame,
         "answers": rows.labels,
@@ -127,6 +126,12 @@ def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fac
         "quality": _quality(objective, trained),
     }
     return facts, rows.notes
+
+
+def _schemas_of(model: Any) -> "tuple[Schema, Schema]":
+    from easeml.schema import Schema
+
+    return Schema.from_json(model.schema_in), Schema.from_json(model.schema_out)
 
 
 def _quality(objective: str | None, trained: Any) -> Callable[[Any, Any], float]:
@@ -143,31 +148,54 @@ def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list
     """Read rows as the first model's schemas say, and have all models predict them."""
     from easeml.modules.ensemble import load_model
 
-    models = {name: load_model(folder) for name, folder in _folders(tool, given).items()}
+    folders = _folders(tool, given)
+    models = {name: load_model(folder) for name, folder in folders.items()}
     notes: list[str] = []
+    facts = _of_own_rows(tool, given, models, notes)
+    facts |= _without_rows(tool, given, models)
+    facts |= _that_may_help(tool, given, models, notes)
+    facts |= _of_held_out_rows(tool, given, models, notes)
+    return facts, notes
+
+
+def _of_own_rows(
+    tool: Tool, given: dict[str, Any], models: dict[str, Any], notes: list[str]
+) -> dict[Fact, Any]:
+    """Return what a tool needs of the rows that its first file has; nothing if it needs none."""
+    if tool.needs[0] != "inputs":
+        return {}
+    rows = _predicted(given["file"], models, notes)
+    _refuse_unlabelled(rows, given["file"])
+    facts: dict[Fact, Any] = {"inputs": rows.inputs, "answers": rows.answers}
+    if "predictions" in tool.needs:
+        facts["predictions"] = rows.by["model"]
+    return facts
+
+
+def _without_rows(tool: Tool, given: dict[str, Any], models: dict[str, Any]) -> dict[Fact, Any]:
+    """Return what a tool needs of the models themselves."""
     facts: dict[Fact, Any] = {}
-    if tool.needs[0] == "inputs":
-        rows = _predicted(given["file"], models, notes)
-        _refuse_unlabelled(rows, given["file"])
-        facts["inputs"], facts["answers"] = rows.inputs, rows.answers
-        if "predictions" in tool.needs:
-            facts["predictions"] = rows.by["model"]
     if "rivals" in tool.needs:
         facts["rivals"] = {name: model.predict for name, model in models.items()}
     if "quality" in tool.needs:
         facts["quality"] = _quality(given["objective"], next(iter(models.values())))
-    facts |= _that_may_help(tool, given, models, notes)
-    for name in ("newer", "test"):
-        if name not in tool.needs:
-            continue
-        file = given["file"] if tool.needs[0] == name else given[name]
-        rows = _predicted(file, models, notes)
-        if name == "test":
-            _refuse_unlabelled(rows, file)
-        facts[name] = rows
     if "elsewhere" in tool.needs:
         facts["elsewhere"] = 0.0
-    return facts, notes
+    return facts
+
+
+def _of_held_out_rows(
+    tool: Tool, given: dict[str, Any], models: dict[str, Any], notes: list[str]
+) -> dict[Fact, Any]:
+    """Return the newer rows and the test rows that a tool needs; test rows must have answers."""
+    files = {**given, tool.needs[0]: given["file"]}  # which has what the tool needs first
+    facts: dict[Fact, Any] = {}
+    if "newer" in tool.needs:
+        facts["newer"] = _predicted(files["newer"], models, notes)
+    if "test" in tool.needs:
+        facts["test"] = _predicted(files["test"], models, notes)
+        _refuse_unlabelled(facts["test"], files["test"])
+    return facts
 
 
 def _that_may_help(
@@ -203,11 +231,9 @@ def _predicted(
 
     from easeml.data import read_newer, read_table
     from easeml.lifecycle.held_out import Predicted, Unseen
-    from easeml.schema import Schema
 
     first = next(iter((readers or models).values()))
-    schemas = (Schema.from_json(one) for one in (first.schema_in, first.schema_out))
-    rows = read_newer(read_table(file), *schemas)
+    rows = read_newer(read_table(file), *_schemas_of(first))
     notes.extend(rows.notes)
     answers = rows.answers
     if answers is None:
@@ -221,8 +247,12 @@ def _predicted(
 
 def _refuse_unlabelled(rows: "Predicted", file: Path) -> None:
     if not rows.known.all():
-        remedy = "The tool compares predictions with answers: give rows that have both."
-        raise InvalidInput("Not every row has an answer.", where=str(file), remedy=remedy)
+        raise _unlabelled(file)
+
+
+def _unlabelled(file: Path) -> InvalidInput:
+    remedy = "The tool compares predictions with answers: give rows that have both."
+    return InvalidInput("Not every row has an answer.", where=str(file), remedy=remedy)
 
 
 def _bytes_of(file: Path) -> bytes:
@@ -238,3 +268,10 @@ def _required(name: str, kind: Any) -> Parameter:
 
 def _optional(name: str, kind: Any) -> Parameter:
     return Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind, default=None)
+
+
+_FOLDERS = {  # of the models that a tool asks about
+    "one": [_required("model", Model)],
+    "all": [_required("candidate", Candidates)],
+    "pair": [_required("model", Model), _required("candidate", Candidate)],
+}

@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from easeml.cli.ending import fail_if
 from easeml.cli.options import Json
 from easeml.cli.output import print_json
 from easeml.cli.progress import progress
@@ -21,7 +22,6 @@ from easeml.lifecycle.result import plain
 from easeml.lifecycle.tool import Tool, ToolAnswer, all_tools, tool_named
 
 tools = typer.Typer(no_args_is_help=True, help="Lifecycle tools on table files, without a service.")
-_ENDINGS = (".html", ".csv", ".json")
 Out = Annotated[
     Path | None,
     typer.Option(help="Also write a page (.html), the first table (.csv) or all (.json)."),
@@ -45,25 +45,9 @@ def command_of(tool: Tool) -> Callable[..., None]:
     """
 
     def command(**given: Any) -> None:
-        out = given["out"]
-        if out is not None and out.suffix not in _ENDINGS:
-            remedy = f"Use one of {', '.join(_ENDINGS)}."
-            raise InvalidInput("The ending says no format.", where=str(out), remedy=remedy)
-        names = [field.name for field in fields(tool.config)]
-        parameters = {name: given[name] for name in names}
-        tool.configured(parameters)  # before files are read
-        with progress(tool.title) as move:
-            facts, said = read_facts(tool, given, move)
-            answer, state = tool.asked(facts, parameters, _kept(given.get("state")))
-        if state is not None and given["state"] is not None:
-            _write_bytes(state, given["state"])
-        if out is not None:
-            _write(answer, out)
-        if given["as_json"]:
-            print_json({**plain(answer), "notes": [*said, *answer.notes]})
-        else:
-            print_answer(answer, said)
-        raise typer.Exit(0 if answer.verdict in ("", tool.yes) else 1)
+        answer, said = _asked(tool, given)
+        _print(answer, said, as_json=given["as_json"])
+        fail_if(answer.verdict not in ("", tool.yes))
 
     parameters = [*sources(tool), *_parameters(tool)]
     parameters.append(Parameter("out", Parameter.KEYWORD_ONLY, annotation=Out, default=None))
@@ -73,19 +57,58 @@ def command_of(tool: Tool) -> Callable[..., None]:
     return command
 
 
+def _print(answer: ToolAnswer, said: list[str], *, as_json: bool) -> None:
+    if as_json:
+        print_json({**plain(answer), "notes": [*said, *answer.notes]})
+    else:
+        print_answer(answer, said)
+
+
+def _asked(tool: Tool, given: dict[str, Any]) -> tuple[ToolAnswer, list[str]]:
+    """Return what a tool answers, and what was unusual about its files; write what is kept.
+
+    ``given``: the options of its command, by name.
+    """
+    out, kept_in = given["out"], given.get("state")
+    _check_ending(out)
+    parameters = {field.name: given[field.name] for field in fields(tool.config)}
+    tool.configured(parameters)  # before files are read
+    with progress(tool.title) as move:
+        facts, said = read_facts(tool, given, move)
+        answer, state = tool.asked(facts, parameters, _kept(kept_in))
+    if state is not None and kept_in is not None:
+        _write_bytes(state, kept_in)
+    if out is not None:
+        _write_bytes(_FORMS[out.suffix](answer).encode(), out)
+    return answer, said
+
+
+def _check_ending(out: Path | None) -> None:
+    if out is not None and out.suffix not in _FORMS:
+        remedy = f"Use one of {', '.join(_FORMS)}."
+        raise InvalidInput("The ending says no format.", where=str(out), remedy=remedy)
+
+
 def _parameters(tool: Tool) -> list[Parameter]:
     """Return an option for each parameter of a tool; its description is the help."""
     hints = get_type_hints(tool.config, include_extras=True)
     found = []
     for field in fields(tool.config):
         kind, *described = get_args(hints[field.name]) or (hints[field.name],)
-        text = next((one.description for one in described if hasattr(one, "description")), None)
-        flags = [f"--{field.name.replace('_', '-')}"]
-        option = Annotated[kind, typer.Option(*flags, help=text)]
+        flag = f"--{field.name.replace('_', '-')}"
+        option = Annotated[kind, typer.Option(flag, help=_description(described))]
         found.append(
             Parameter(field.name, Parameter.KEYWORD_ONLY, annotation=option, default=field.default)
         )
     return found
+
+
+def _description(metadata: list[Any]) -> str | None:
+    """Return what the annotation of a parameter says of it."""
+    for one in metadata:
+        if hasattr(one, "description"):
+            return one.description
+    return None
 
 
 def _kept(path: Path | None) -> bytes | None:
@@ -97,10 +120,6 @@ def _kept(path: Path | None) -> bytes | None:
         raise InvalidInput(f"cannot be read: {error.strerror}.", where=str(path)) from error
 
 
-def _write(answer: ToolAnswer, out: Path) -> None:
-    _write_bytes(_document(answer, out.suffix).encode(), out)
-
-
 def _write_bytes(content: bytes, path: Path) -> None:
     try:
         path.write_bytes(content)
@@ -108,13 +127,25 @@ def _write_bytes(content: bytes, path: Path) -> None:
         raise InvalidInput(f"cannot be written: {error.strerror}.", where=str(path)) from error
 
 
-def _document(answer: ToolAnswer, ending: str) -> str:
-    if ending == ".html":
-        return f'<!doctype html><html lang="en"><meta charset="utf-8">{answer.to_html()}</html>'
-    if ending == ".json":
-        return json.dumps(plain(answer), indent=2) + "\n"
+def _as_page(answer: ToolAnswer) -> str:
+    return f'<!doctype html><html lang="en"><meta charset="utf-8">{answer.to_html()}</html>'
+
+
+def _as_json(answer: ToolAnswer) -> str:
+    return json.dumps(plain(answer), indent=2) + "\n"
+
+
+def _as_csv(answer: ToolAnswer) -> str:
+    """Return the first table; an empty text where the answer has none."""
     lines = io.StringIO()
     writer = csv.writer(lines)
     for table in answer.tables[:1]:
         writer.writerows([table.columns, *table.rows])
     return lines.getvalue()
+
+
+_FORMS: dict[str, Callable[[ToolAnswer], str]] = {
+    ".html": _as_page,
+    ".csv": _as_csv,
+    ".json": _as_json,
+}

@@ -41,9 +41,8 @@ def as_file(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as place:
         packed = Path(place) / f"{path.resolve().name}.zip"
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for file in sorted(path.rglob("*")):
-                if file.is_file():
-                    archive.write(file, file.relative_to(path))
+            for file in sorted(filter(Path.is_file, path.rglob("*"))):
+                archive.write(file, file.relative_to(path))
         yield packed
 
 

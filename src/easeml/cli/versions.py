@@ -1,16 +1,16 @@
 """What the commands about an application's data share: waiting, and how versions look."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from easeml.cli.output import moment, notes, print_pairs, print_table, say
+from easeml.cli.output import moment, print_pairs, print_table, say, say_aside
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
 from easeml.contract.datasets import Version
 from easeml.contract.measures import figure
 from easeml.contract.states import VersionState
-from easeml.contract.versions import Comparison, TrainRows, VersionLine
+from easeml.contract.versions import Comparison, RowRange, TrainRow, TrainRows, VersionLine
 from easeml.errors import NotFound
 
 _SHOWN_VALUES = 6
@@ -53,43 +53,39 @@ def say_version(version: Version) -> None:
     say(f"Version {version.number} ({version.id}): {change}.")
     counts = [(f"{role} rows", summary.get(role)) for role in _ROLES]
     print_pairs([*counts, ("off", summary.get("off"))])
-    for note in summary.get("notes", []):
-        notes().print(note, markup=False)
+    say_aside(*summary.get("notes", []))
 
 
 def print_versions(found: list[VersionLine]) -> None:
     """Print versions, a line each."""
-    rows = []
-    for one in found:
-        change = describe(one.operation, one.added)
-        if one.state == VersionState.FAILED:
-            change = one.error
-        row = (
-            one.id,
-            f"{one.number} *" if one.current else str(one.number),
-            one.state,
-            change,
-            _by_role(one.rows),
-            one.off or None,
-            moment(one.created),
-        )
-        rows.append(row)
-    print_table(["id", "number", "state", "change", "rows", "off", "created"], rows)
+    columns = ["id", "number", "state", "change", "rows", "off", "created"]
+    print_table(columns, map(_row, found))
+
+
+def _row(one: VersionLine) -> tuple[object, ...]:
+    change = describe(one.operation, one.added)
+    if one.state == VersionState.FAILED:
+        change = one.error
+    return (
+        one.id,
+        f"{one.number} *" if one.current else str(one.number),
+        one.state,
+        change,
+        _by_role(one.rows),
+        one.off or None,
+        moment(one.created),
+    )
 
 
 def print_comparison(found: Comparison) -> None:
     """Print what a version has that another had not."""
-    ranges = []
-    for one in found.ranges:
-        ids = f"{one.first}-{one.last}" if one.last > one.first else f"{one.first}"
-        ranges.append(f"{ids} {one.role}")
     changes = (found.added, found.removed, found.switched_off, found.switched_on)
     print_pairs(
         [
             ("version", found.version_id),
             ("before", found.before or "nothing"),
             ("rows added", _by_role(found.added)),
-            ("rows", ranges),
+            ("rows", list(map(_range_told, found.ranges))),
             ("rows removed", _by_role(found.removed)),
             ("switched off", found.switched_off),
             ("switched on", found.switched_on),
@@ -99,42 +95,63 @@ def print_comparison(found: Comparison) -> None:
     )
 
 
+def _range_told(one: RowRange) -> str:
+    if one.last > one.first:
+        return f"{one.first}-{one.last} {one.role}"
+    return f"{one.first} {one.role}"
+
+
 def print_train_rows(page: TrainRows, next_command: str) -> None:
     """Print a page of training pairs and what it is a page of."""
-    rows = []
-    for row in page.items:
-        shown = list(row.values.items())[:_SHOWN_VALUES]
-        cells = (
-            row.row,
-            "on" if row.on else "off",
-            row.target,
-            None if row.suspicion is None else f"{row.suspicion:.3f}",
-            row.predicted,
-            ", ".join(f"{name} {_short(value)}" for name, value in shown),
-        )
-        rows.append(cells)
-    titles = ["row", "state", "target", "suspicion", "predicted", "values"]
-    print_table(titles, rows, empty="No such row.")
+    columns = ["row", "state", "target", "suspicion", "predicted", "values"]
+    print_table(columns, map(_train_row, page.items), empty="No such row.")
     say(f"Version {page.number}: {page.total} such train rows, {page.off} train rows are off.")
     if page.scored is None:
-        notes().print("Nobody has looked for suspicious rows yet: add --look.", markup=False)
+        say_aside("Nobody has looked for suspicious rows yet: add --look.")
     if page.next:
-        notes().print(f"More: {next_command} --after {page.next}", markup=False)
+        say_aside(f"More: {next_command} --after {page.next}")
+
+
+def _train_row(row: TrainRow) -> tuple[object, ...]:
+    state = "on" if row.on else "off"
+    suspicion = None if row.suspicion is None else f"{row.suspicion:.3f}"
+    shown = list(row.values.items())[:_SHOWN_VALUES]
+    values = ", ".join(f"{name} {_short(value)}" for name, value in shown)
+    return row.row, state, row.target, suspicion, row.predicted, values
 
 
 def describe(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
     """Say what made a version: rows fed, rows switched off or on, a declaration."""
-    if operation["name"] == "feed":
-        fed = f"{operation['filename']} fed"
-        return f"{fed}, {_by_role(added)} added" if added else fed
-    if operation["name"] == "refine":
-        pieces = [f"{len(operation[way])} {way}" for way in ("off", "on") if operation[way]]
-        return f"rows switched: {', '.join(pieces)}"
-    if operation["name"] == "answer":
-        return f"{len(operation['labels']) + len(operation['cells'])} answers of people"
-    if operation["name"] == "flow":
-        return f"flow to {operation['title']}"
-    return str(operation.get("filename") or operation["name"])
+    describe_one = _DESCRIBED.get(operation["name"])
+    if describe_one is None:
+        return str(operation.get("filename") or operation["name"])
+    return describe_one(operation, added)
+
+
+def _fed(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
+    fed = f"{operation['filename']} fed"
+    return f"{fed}, {_by_role(added)} added" if added else fed
+
+
+def _refined(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
+    counts = [f"{len(operation[way])} {way}" for way in ("off", "on") if operation[way]]
+    return f"rows switched: {', '.join(counts)}"
+
+
+def _answered(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
+    return f"{len(operation['labels']) + len(operation['cells'])} answers of people"
+
+
+def _flowed(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
+    return f"flow to {operation['title']}"
+
+
+_DESCRIBED: dict[str, Callable[[Mapping[str, Any], Mapping[str, int]], str]] = {
+    "feed": _fed,
+    "refine": _refined,
+    "answer": _answered,
+    "flow": _flowed,
+}
 
 
 def _by_role(counts: Mapping[str, int]) -> str:

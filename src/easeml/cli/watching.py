@@ -9,8 +9,8 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from easeml.cli.output import console, notes, text
-from easeml.cli.showing import expected_improvement
+from easeml.cli.output import console, say_aside, text
+from easeml.cli.showing import expected_improvement, served_title
 from easeml.client import Client, Milestone, has_reached
 from easeml.contract.applications import Application
 from easeml.contract.knowledge import Titles
@@ -60,14 +60,14 @@ class LastingReason:
 
     def look(self, application: Application) -> None:
         """Take the application as it is now."""
-        reason = application.job.waiting_reason if application.job else ""
+        reason = _waiting_reason(application)
         now = time.monotonic()
         if reason != self._reason:
             self._reason = reason
             self._due = now + _LASTING_SECONDS
         elif reason and now >= self._due:
             self._due = float("inf")
-            notes().print(reason, markup=False)
+            say_aside(reason)
 
 
 @contextmanager
@@ -86,28 +86,31 @@ def progress_table(applications: Iterable[tuple[str, Application]], titles: Titl
     for heading in _HEADINGS:
         table.add_column(heading, overflow="fold")
     for label, one in applications:
-        job, model = one.job, one.live_model
-        waiting = job.waiting_reason if job else None
-        cost = job.cost if job else 0.0
-        cells = (
-            label,
-            state_of(one),
-            text(best_found(one)),
-            text(list(map(titles.of, one.running)) or waiting),
-            text(expected_improvement(one)),
-            f"{cost:.1f} s",
-            text(titles.of(model.name) if model else None),
-        )
-        table.add_row(*map(escape, cells))
+        table.add_row(*map(escape, _cells(label, one, titles)))
     return table
+
+
+def _cells(label: str, one: Application, titles: Titles) -> tuple[str, ...]:
+    cost = one.job.cost if one.job else 0.0
+    running = list(map(titles.of, one.running))
+    return (
+        label,
+        state_of(one),
+        text(best_found(one)),
+        text(running or _waiting_reason(one)),
+        text(expected_improvement(one)),
+        f"{cost:.1f} s",
+        text(served_title(one, titles)),
+    )
 
 
 def progress_line(label: str, one: Application, titles: Titles) -> str:
     """Return what is worth a new line when it changes: state, what was found and is served."""
-    job = one.job
     best = text(best_found(one))
-    done = f"{job.tasks_done} of {job.candidates} candidates" if job else "no candidates yet"
-    serves = titles.of(one.live_model.name) if one.live_model else "nothing yet"
+    done = "no candidates yet"
+    if one.job is not None:
+        done = f"{one.job.tasks_done} of {one.job.candidates} candidates"
+    serves = served_title(one, titles) or "nothing yet"
     line = f"{label}: {state_of(one)}; best so far {best}; {done}; serves {serves}"
     reason = _lasting_reason(one)
     return f"{line}; {reason}" if reason else line
@@ -120,11 +123,16 @@ def state_of(one: Application) -> str:
     return f"{one.state}, {one.job.state}"
 
 
+def _waiting_reason(one: Application) -> str:
+    """Return why nothing of a search runs; empty while something does, or there is no search."""
+    return one.job.waiting_reason if one.job else ""
+
+
 def _lasting_reason(one: Application) -> str:
     """Return why nothing runs, except while tasks follow one another."""
-    if one.job is None or one.job.tasks_under_way:
+    if one.job is not None and one.job.tasks_under_way:
         return ""
-    return one.job.waiting_reason
+    return _waiting_reason(one)
 
 
 def watch_application(client: Client, application_id: str, *, quiet: bool = False) -> Application:

@@ -8,12 +8,23 @@ import typer
 
 from easeml.cli import steering
 from easeml.cli.options import Json
-from easeml.cli.output import moment, print_json, print_pairs, print_table, say
+from easeml.cli.output import (
+    moment,
+    print_done,
+    print_found,
+    print_json,
+    print_list,
+    print_pairs,
+    print_table,
+    say,
+)
 from easeml.cli.steering import WorkId, job_of
 from easeml.client import Client
+from easeml.contract.evaluation import TaskReport
 from easeml.contract.jobs import Job
 from easeml.contract.measures import best_of, figure, named
-from easeml.contract.task_views import Task
+from easeml.contract.models import Measure
+from easeml.contract.status import Status
 
 tasks = typer.Typer(no_args_is_help=True, help="Pieces of work.")
 jobs = typer.Typer(no_args_is_help=True, help="Model searches.")
@@ -49,7 +60,7 @@ def list_tasks(
             titles.of(task.name),
             task.state,
             task.attempts,
-            _found(task),
+            _told(task.measure),
             f"{task.cost:.1f}",
             task.error.strip().rpartition("\n")[2],
         )
@@ -60,15 +71,9 @@ def list_tasks(
     )
 
 
-def _found(task: Task) -> str | None:
-    """Return how good a training task's model is, in its own unit."""
-    return named(task.measure) if task.measure else None
-
-
-def _best(job: Job) -> str | None:
-    """Return the best that a search found, in its own unit."""
-    best = best_of(job)
-    return named(best) if best else None
+def _told(measure: Measure | None) -> str | None:
+    """Return a measure with its name, in its own unit; None where nothing was measured."""
+    return named(measure) if measure else None
 
 
 @tasks.command("show")
@@ -91,7 +96,7 @@ def show_task(
             ("subject", task.subject),
             ("job", task.job_id),
             ("attempts", task.attempts),
-            ("measured", _found(task)),
+            ("measured", _told(task.measure)),
             ("score (1 is best)", task.quality),
             ("device seconds", f"{task.cost:.2f}"),
             ("created", moment(task.created)),
@@ -110,21 +115,24 @@ def report_task(
     """Show how the model of a training task does on validation rows: where it errs."""
     with Client() as client:
         report = client.task_report(task_id)
-    if as_json:
-        return print_json(report)
+    print_found(report, _print_report, as_json=as_json)
+
+
+def _print_report(report: TaskReport) -> None:
     found = report.evaluation
     if found is None:
         return say("This task has no evaluation: it has trained no model (yet).")
     if found.confusion:
-        rows = [
-            (label, *counts) for label, counts in zip(found.labels, found.confusion, strict=True)
-        ]
-        print_table(["actual / predicted", *found.labels], rows)
-    print_table(
-        ["row id", "actual", "predicted", "error" if found.residuals else "probability of actual"],
-        [(one.row, one.actual, one.predicted, figure(one.score)) for one in found.worst],
-    )
-    return None
+        _print_confusion(found.labels, found.confusion)
+    last = "error" if found.residuals else "probability of actual"
+    worst = [(one.row, one.actual, one.predicted, figure(one.score)) for one in found.worst]
+    return print_table(["row id", "actual", "predicted", last], worst)
+
+
+def _print_confusion(labels: list[str], confusion: list[list[int]]) -> None:
+    """Print how often each label (a row) was predicted as which (a column)."""
+    rows = [(label, *counts) for label, counts in zip(labels, confusion, strict=True)]
+    print_table(["actual / predicted", *labels], rows)
 
 
 @tasks.command("log")
@@ -149,33 +157,21 @@ def list_jobs(
     """List model searches."""
     with Client() as client:
         found = list(client.jobs(application_id=application))
-    if as_json:
-        return print_json(found)
-    rows = [
-        (
-            job.id,
-            job.application_id,
-            job.state,
-            _best(job),
-            job.best_quality,
-            job.expected_improvement,
-            _done(job),
-            f"{job.cost:.1f}",
-        )
-        for job in found
-    ]
-    return print_table(
-        [
-            "id",
-            "application",
-            "state",
-            "best so far",
-            "best score",
-            "expected improvement",
-            "tasks",
-            "seconds",
-        ],
-        rows,
+    columns = ["id", "application", "state", "best so far", "best score"]
+    columns += ["expected improvement", "tasks", "seconds"]
+    print_list(found, columns, _job_row, as_json=as_json)
+
+
+def _job_row(job: Job) -> tuple[object, ...]:
+    return (
+        job.id,
+        job.application_id,
+        job.state,
+        _told(best_of(job)),
+        job.best_quality,
+        job.expected_improvement,
+        _done(job),
+        f"{job.cost:.1f}",
     )
 
 
@@ -184,25 +180,25 @@ def show_job(work_id: WorkId, as_json: Json = False) -> None:
     """Show a model search."""
     with Client() as client:
         job = client.job(job_of(client, work_id))
-    if as_json:
-        return print_json(job)
-    error = job.expected_improvement_error
-    return print_pairs(
+    print_found(job, _print_job, as_json=as_json)
+
+
+def _print_job(job: Job) -> None:
+    limits = dict(job.limits)
+    deadline = limits.pop("deadline", None)
+    print_pairs(
         [
             ("id", job.id),
             ("application", job.application_id),
             ("state", job.state),
-            ("best so far", _best(job)),
+            ("best so far", _told(best_of(job))),
             ("best score (1 is best)", job.best_quality),
             ("expected improvement", job.expected_improvement),
-            ("its standard error", error),
+            ("its standard error", job.expected_improvement_error),
             ("tasks", _done(job)),
             ("device seconds", f"{job.cost:.1f}"),
-            (
-                "limits",
-                [f"{value} {name}" for name, value in job.limits.items() if name != "deadline"],
-            ),
-            ("deadline", moment(job.limits["deadline"]) if "deadline" in job.limits else None),
+            ("limits", [f"{value} {name}" for name, value in limits.items()]),
+            ("deadline", None if deadline is None else moment(deadline)),
             ("tolerance", job.tolerance),
             ("created", moment(job.created)),
             ("error", job.error),
@@ -232,8 +228,10 @@ def status(as_json: Json = False) -> None:
     """Show the service in a few numbers."""
     with Client() as client:
         found = client.status()
-    if as_json:
-        return print_json(found)
+    print_found(found, _print_status, as_json=as_json)
+
+
+def _print_status(found: Status) -> None:
     print_pairs(
         [
             ("version", found.version),
@@ -243,17 +241,11 @@ def status(as_json: Json = False) -> None:
         ]
     )
     now = time.time()
-    rows = [
-        (
-            process.kind,
-            process.pid,
-            process.host,
-            process.state,
-            f"{max(0.0, now - process.heartbeat):.0f} s ago",
-        )
-        for process in found.processes
-    ]
-    return print_table(["process", "pid", "host", "state", "heartbeat"], rows)
+    rows = []
+    for process in found.processes:
+        age = f"{max(0.0, now - process.heartbeat):.0f} s ago"
+        rows.append((process.kind, process.pid, process.host, process.state, age))
+    print_table(["process", "pid", "host", "state", "heartbeat"], rows)
 
 
 def _done(job: Job) -> str:
@@ -264,7 +256,4 @@ def _done(job: Job) -> str:
 def _change(work_id: str, change: Callable[[Client, str], Job], as_json: bool) -> None:
     with Client() as client:
         job = change(client, job_of(client, work_id))
-    if as_json:
-        print_json(job)
-    else:
-        say(f"{job.id} is {job.state}.")
+    print_done(job, f"{job.id} is {job.state}.", as_json=as_json)

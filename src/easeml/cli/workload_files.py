@@ -36,16 +36,23 @@ def read_workload(folder: Path) -> tuple[Workload, bool]:
             remedy=f"Add one of {names}.",
         )
     quality = _read_table(quality_file)
-    values = quality["values"]
-    if quality_file.name == "accuracy.csv" and np.nanmax(values, initial=0.0) > 1:
-        values = values / _PERCENT
-        if np.nanmax(values) > 1:
-            raise InvalidInput("An accuracy is above 100 percent.", where=str(quality_file))
-    quality["values"] = np.clip(values, 0.0, 1.0)
+    if quality_file.name == "accuracy.csv":
+        quality["values"] = _shares(quality["values"], quality_file)
+    quality["values"] = np.clip(quality["values"], 0.0, 1.0)
     cost_file = _first_there(folder, COST_FILES)
     if cost_file is None:
         return Workload.from_tables(quality, None), False
     return Workload.from_tables(quality, _read_table(cost_file)), True
+
+
+def _shares(accuracies: np.ndarray, file: Path) -> np.ndarray:
+    """Return accuracies as shares; they are percent where one of them is above 1."""
+    if np.nanmax(accuracies, initial=0.0) <= 1:
+        return accuracies
+    shares = accuracies / _PERCENT
+    if np.nanmax(shares) > 1:
+        raise InvalidInput("An accuracy is above 100 percent.", where=str(file))
+    return shares
 
 
 def _first_there(folder: Path, names: tuple[str, ...]) -> Path | None:
@@ -57,23 +64,27 @@ def _first_there(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 
 def _read_table(path: Path) -> dict[str, Any]:
+    head, *rows = _csv_rows(path)
+    models = head[1:]
+    tenants = [row[0] for row in rows]
+    _check_names(models, "model", path)
+    _check_names(tenants, "tenant", path)
+    values = [_numbers(path, number, row, models) for number, row in enumerate(rows)]
+    return {"tenants": tenants, "models": models, "values": np.array(values)}
+
+
+def _csv_rows(path: Path) -> list[list[str]]:
+    """Return the rows of a table that has a header, a tenant and a model at least."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row]
+            rows = list(filter(None, csv.reader(file)))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(
             "The file is no CSV table.", where=str(path), remedy="Save it as UTF-8 CSV."
         ) from error
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InvalidInput("The table needs a header, a tenant and a model.", where=str(path))
-    models = rows[0][1:]
-    tenants = [row[0] for row in rows[1:]]
-    _check_names(models, "model", path)
-    _check_names(tenants, "tenant", path)
-    values = []
-    for number, row in enumerate(rows[1:]):
-        values.append(_numbers(path, number, row, models))
-    return {"tenants": tenants, "models": models, "values": np.array(values)}
+    return rows
 
 
 def _check_names(names: list[str], kind: str, path: Path) -> None:
@@ -94,7 +105,7 @@ def _numbers(path: Path, number: int, row: list[str], models: list[str]) -> list
 
 
 def _number(path: Path, number: int, model: str, text: str) -> float:
-    if not text.strip() or text.strip().lower() in {"nan", "na"}:
+    if text.strip().lower() in {"", "nan", "na"}:
         return math.nan
     try:
         value = float(text)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from easeml.cli.asking import waited_report
 from easeml.cli.year_data import TARGET, broken_counter, month_of_rows
 from easeml.client import Client, made_request
 from easeml.contract.applications import Declaration
@@ -56,8 +57,7 @@ def cleaned_slice(client: Client, folder: Path, seed: int) -> CleanedSlice:
     before = _right(client, application_id, fresh)
 
     task = client.ask_tool(application_id, "debug")
-    client.wait_task(task.id, timeout=_PATIENCE)
-    (report,) = (one for one in client.reports(application_id) if one.task_id == task.id)
+    report = waited_report(client, application_id, task.id, _PATIENCE)
     number = _repair(report)
     followed = client.follow_remedy(application_id, report.id, number)
     client.wait_task(followed.task_id, timeout=_PATIENCE)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from easeml.cli.asking import waited_report
 from easeml.cli.year_data import TARGET, month_of_rows, with_wrong_labels
 from easeml.cli.year_slice import cleaned_slice
 from easeml.client import Client, made_request
@@ -356,9 +357,7 @@ def _picked(year: Year, rows: pd.DataFrame) -> Report:
         upload = client.upload(year.write(labelled, "december-again"))
         client.wait_version_ready(upload.version.id)
         task = client.ask_tool(year.application_id, "pick", newer_id=upload.version.id, **_PICKING)
-        client.wait_task(task.id, timeout=_PATIENCE)
-        reports = client.reports(year.application_id)
-        found = next(one for one in reports if one.task_id == task.id)
+        found = waited_report(client, year.application_id, task.id, _PATIENCE)
         if found.verdict != "label more" or len(told) >= _MOST_LABELS:
             return found
         wanted = [int(float(str(number))) - 1 for (number,) in found.tables[0].rows]  # from 1

@@ -1,0 +1,16 @@
+"""The one that somebody means, among those that there are."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from easeml.errors import EasemlError
+
+T = TypeVar("T")
+
+
+def first_that(is_it: Callable[[T], object], rows: Iterable[T], otherwise: EasemlError) -> T:
+    """Return the first of the rows that is meant. Raises ``otherwise`` where there is none."""
+    for one in rows:
+        if is_it(one):
+            return one
+    raise otherwise
