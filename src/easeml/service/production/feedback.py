@@ -45,13 +45,14 @@ def truths(tables: Tables, application_id: str) -> dict[tuple[str, int] | str, o
 
 def _is_known(tables: Tables, application_id: str, told: list[records.Feedback]) -> list[bool]:
     """Tell of each whether its row was kept."""
-    ids = [f"{one.request_id}.{one.row:06}" for one in told if one.request_id]
-    keys = [one.key for one in told if one.key]
     rows = tables.production_rows
-    by_id = set(rows.column("id", application_id=application_id, id=ids)) if ids else set[str]()
-    by_key = rows.column("key", application_id=application_id, key=keys) if keys else []
-    known_keys = set(by_key)
-    found = []
-    for one in told:
-        found.append(one.key in known_keys or f"{one.request_id}.{one.row:06}" in by_id)
-    return found
+    asked_keys = [one.key for one in told if one.key]
+    asked_ids = [_row_id(one) for one in told if one.request_id]
+    keys = set(rows.column("key", application_id=application_id, key=asked_keys))
+    ids = set(rows.column("id", application_id=application_id, id=asked_ids))
+    return [one.key in keys or _row_id(one) in ids for one in told]
+
+
+def _row_id(told: records.Feedback) -> str:
+    """Return the id of the row of production that feedback is about."""
+    return f"{told.request_id}.{told.row:06}"

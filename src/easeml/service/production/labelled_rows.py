@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from itertools import islice
 
 from easeml.lifecycle.labels import class_name
 from easeml.service.production import feedback
@@ -26,14 +27,11 @@ def newest(tables: Tables, application: Application, model_id: str) -> bytes:
     if not truths:
         return b""
     classes = _classes(tables, application)
-    found = []
-    for row in tables.production_rows.list(
+    rows = tables.production_rows.list(
         application_id=application.id, model_id=model_id, newest_first=True, limit=None
-    ):
-        if _is_answer(truth_of(row, truths), classes):
-            found.append(row)
-        if len(found) == _MOST:
-            break
+    )
+    usable = (row for row in rows if _is_answer(truth_of(row, truths), classes))
+    found = list(islice(usable, _MOST))
     if not found:
         return b""
     return as_csv(found[::-1], truths, application.target)
@@ -49,7 +47,7 @@ def as_csv(rows: list[ProductionRow], truths: Truths, target: str) -> bytes:
     writer = csv.writer(text)
     writer.writerow([*names, target])
     for row in rows:
-        cells = [row.inputs.get(name) for name in names]
+        cells = map(row.inputs.get, names)
         writer.writerow([*cells, truth_of(row, truths)])
     return text.getvalue().encode()
 
@@ -57,18 +55,16 @@ def as_csv(rows: list[ProductionRow], truths: Truths, target: str) -> bytes:
 def truth_of(row: ProductionRow, truths: Truths) -> object:
     """Return what was true of a row; None where nobody said."""
     by_request = truths.get((row.request_id, row.row))
-    if by_request is not None or not row.key:
-        return by_request
-    return truths.get(row.key)
+    return truths.get(row.key) if by_request is None else by_request
 
 
 def _classes(tables: Tables, application: Application) -> set[str | None]:
     """Return the names of the classes of the target; none where it is a number."""
     version = tables.versions.get(application.version_id)
-    for column in version.columns:
-        if column["name"] == application.target and column["type"] == "category":
-            return {class_name(one) for one in column.get("classes", [])}
-    return set()
+    target = next((one for one in version.columns if one["name"] == application.target), None)
+    if target is None or target["type"] != "category":
+        return set()
+    return set(map(class_name, target.get("classes", [])))
 
 
 def _is_answer(truth: object, classes: set[str | None]) -> bool:

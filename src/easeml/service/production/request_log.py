@@ -16,6 +16,7 @@ from easeml.store.shapes import OtherAnswer
 
 LARGEST = 64 * 1024  # bytes of a request, or an answer, that is kept
 _DAY = 86_400.0
+_NONE = Counter[str]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,9 @@ def set_log(store: Store, caller: Caller, application_id: str, wish: NewRequestL
         application = tables.applications.get(application_id)
         _check_columns(tables, application, wish.mask)
         changes = {"share": wish.share, "days": wish.days, "masked": wish.mask}
-        if tables.request_logs.find(id=application.id) is None:
-            log = records.RequestLog(application.id, caller.tenant_id, **changes)
-            tables.request_logs.add(log)
-        else:
-            tables.request_logs.update(application.id, **changes)
+        log = records.RequestLog(application.id, caller.tenant_id, **changes)
+        tables.request_logs.ensure(log)
+        tables.request_logs.update(application.id, **changes)
         return _show(tables, application)
 
 
@@ -60,25 +59,29 @@ def get_log(store: Store, caller: Caller, application_id: str) -> RequestLog:
 
 def keeping(store: Store, application_ids: set[str]) -> set[str]:
     """Return which of these applications keep requests."""
+    return set(_logs_of_keepers(store, application_ids))
+
+
+def _logs_of_keepers(store: Store, application_ids: set[str]) -> dict[str, records.RequestLog]:
+    """Return what those of these applications keep that keep requests, by their ids."""
     with store.read() as tx:
         logs = tx.unscoped().request_logs.list(id=sorted(application_ids), limit=None)
-    return {log.id for log in logs if log.share > 0}
+    return {log.id: log for log in logs if log.share > 0}
 
 
-def keep(store: Store, seen: list[Seen], not_taken: Counter[str] | None = None) -> None:
+def keep(store: Store, seen: list[Seen], not_taken: Counter[str] = _NONE) -> None:
     """Keep the requests that are to be kept.
 
     ``not_taken``: how many were too long or too many, by application: of these, and of those that
     are not understood, a share is counted like the share that would have been kept.
     """
-    not_taken = not_taken or Counter()
-    asked = sorted({one.application_id for one in seen} | not_taken.keys())
-    with store.read() as tx:
-        found = tx.unscoped().request_logs.list(id=asked, limit=None)
-    logs = {log.id: log for log in found if log.share > 0}
-    rows = []
-    missed = Counter({log.id: _sampled(not_taken[log.id], log) for log in logs.values()})
+    asked = {one.application_id for one in seen} | not_taken.keys()
+    logs = _logs_of_keepers(store, asked)
+    missed = Counter[str]()
     failed = Counter[str]()
+    rows = []
+    for log in logs.values():
+        missed[log.id] = _sampled(not_taken[log.id], log)
     for one in seen:
         log = logs.get(one.application_id)
         if log is None:
@@ -88,7 +91,8 @@ def keep(store: Store, seen: list[Seen], not_taken: Counter[str] | None = None) 
             readable = _readable_rows(one, frozenset(log.masked))
             rows += readable
             missed[log.id] += not readable
-    if rows or missed.total() or failed.total():
+    is_news = rows or missed.total() or failed.total()
+    if is_news:
         with store.write() as tx:
             tables = tx.unscoped()
             tables.production_rows.add_all(rows)
@@ -115,10 +119,9 @@ def _sampled(number: int, log: records.RequestLog) -> int:
 
 def _add(tables: Tables, name: str, numbers: Counter[str]) -> None:
     """Add to a number of each log."""
-    for log_id, number in numbers.items():
-        if number:
-            before = getattr(tables.request_logs.get(log_id), name)
-            tables.request_logs.update(log_id, **{name: before + number})
+    for log_id, number in (+numbers).items():
+        before = getattr(tables.request_logs.get(log_id), name)
+        tables.request_logs.update(log_id, **{name: before + number})
 
 
 def _readable_rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
@@ -136,25 +139,25 @@ def _rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
     asked, answer = from_json(seen.body), from_json(seen.answer)  # a third of json's time
     inputs = asked["rows"] if isinstance(asked, dict) else asked
     chances = answer.get("probabilities") or [None] * len(inputs)
+    other = OtherAnswer(failed=True) if seen.failed else None
     found = []
     for number, (row, said, chance) in enumerate(
         zip(inputs, answer["predictions"], chances, strict=True)
     ):
-        found.append(
-            ProductionRow(
-                id=f"{seen.request_id}.{number:06}",
-                tenant_id=seen.tenant_id,
-                application_id=seen.application_id,
-                request_id=seen.request_id,
-                row=number,
-                key=_key(row),
-                model_id=answer["model_id"],
-                inputs={name: value for name, value in row.items() if name not in masked},
-                answer={"prediction": said, "probabilities": chance},
-                share=seen.share,
-                other=OtherAnswer(failed=True) if seen.failed else None,
-            )
+        kept = ProductionRow(
+            id=f"{seen.request_id}.{number:06}",
+            tenant_id=seen.tenant_id,
+            application_id=seen.application_id,
+            request_id=seen.request_id,
+            row=number,
+            key=_key(row),
+            model_id=answer["model_id"],
+            inputs={name: value for name, value in row.items() if name not in masked},
+            answer={"prediction": said, "probabilities": chance},
+            share=seen.share,
+            other=other,
         )
+        found.append(kept)
     return found
 
 
@@ -166,7 +169,9 @@ def _key(row: dict[str, Any]) -> str:
 def _check_columns(tables: Tables, application: Application, names: list[str]) -> None:
     version = tables.versions.get(application.version_id)
     known = {column["name"] for column in version.columns}
-    unknown = [name for name in names if known and name not in known]
+    if not known:
+        return  # the data is not ready
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise InvalidInput(
             f"The data has no column {unknown[0]!r}.",
@@ -177,12 +182,14 @@ def _check_columns(tables: Tables, application: Application, names: list[str]) -
 
 def _show(tables: Tables, application: Application) -> RequestLog:
     log = tables.request_logs.find(id=application.id)
+    if log is None:
+        log = records.RequestLog(application.id, application.tenant_id, share=0.0, days=0.0)
     return RequestLog(
         application_id=application.id,
-        share=log.share if log else 0.0,
-        days=log.days if log else 0.0,
-        mask=log.masked if log else [],
+        share=log.share,
+        days=log.days,
+        mask=log.masked,
         rows=tables.production_rows.count(application_id=application.id),
         told=tables.feedback.count(application_id=application.id),
-        missed=log.missed if log else 0,
+        missed=log.missed,
     )

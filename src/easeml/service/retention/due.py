@@ -1,6 +1,7 @@
 """What nobody needs any more: read, and nothing changed. A constant number of statements."""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from easeml.contract.retention import KeptKind
@@ -13,9 +14,12 @@ from easeml.store.records import Report, TrainedModel
 
 from . import facts
 from .facts import Facts
-from .superseded import DAY, superseded
+from .superseded import DAY, Rule, superseded
 
 MOST = 500  # of a kind that one look lets go
+
+Sizes = Mapping[tuple[str, str], int]
+"""Bytes of stored files, by tenant and digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,12 @@ def find(tx: Transaction, settings: Settings) -> Due:
     """Return what of all tenants goes by the rules, the oldest first, at most ``MOST`` of a kind."""
     known = facts.read(tx, settings)
     tables = tx.unscoped()
-    sizes = {(tenant, digest): size for tenant, digest, size in _references(tables)}
+    stored = tables.artefacts.pick("tenant_id", "digest", "size")
+    sizes = {(tenant_id, digest): size for tenant_id, digest, size in stored}
     models, of_models = _models(known, sizes, tx.now())
     reports, of_reports = _reports(tables, known, sizes, tx.now())
     logs = _logs(tx, settings, sizes)
-    before = tx.now() - settings.keep_event_days * DAY if settings.keep_event_days else 0.0
+    before = _events_before(settings, tx.now())
     return Due(
         items=[*of_models, *of_reports, *logs],
         models=models,
@@ -61,32 +66,36 @@ def find(tx: Transaction, settings: Settings) -> Due:
     )
 
 
-def _references(tables: Tables) -> list[tuple[str, str, int]]:
-    return [
-        (row[0], row[1], row[2]) for row in tables.artefacts.pick("tenant_id", "digest", "size")
-    ]
+def _events_before(settings: Settings, now: float) -> float:
+    """Return the moment before which events go: the beginning of time where all are kept."""
+    if settings.keep_event_days == 0:
+        return 0.0
+    return now - settings.keep_event_days * DAY
 
 
-def _models(
-    known: Facts, sizes: dict[tuple[str, str], int], now: float
-) -> tuple[dict[str, TrainedModel], list[Item]]:
+def _size(sizes: Sizes, tenant_id: str, digests: Iterable[str]) -> int:
+    """Return the bytes of files of a tenant that are there."""
+    return sum(sizes.get((tenant_id, digest), 0) for digest in digests)
+
+
+def _models(known: Facts, sizes: Sizes, now: float) -> tuple[dict[str, TrainedModel], list[Item]]:
     reasons = superseded(known.candidates, known.needed, known.rules, now)
     due = [model for model in known.models if model.id in reasons][:MOST]
-    users = Counter(digest for model in known.models for digest in _digests(model))
+    users: Counter[str] = Counter()
+    for model in known.models:
+        users.update(_digests(model))
     items = []
     for model in due:
         alone = [digest for digest in _digests(model) if users[digest] == 1]
-        size = sum(sizes.get((model.tenant_id, digest), 0) for digest in alone)
-        items.append(
-            Item(
-                kind=KeptKind.MODELS,
-                id=model.id,
-                tenant_id=model.tenant_id,
-                application_id=model.application_id,
-                why=reasons[model.id],
-                size=size,
-            )
+        item = Item(
+            kind=KeptKind.MODELS,
+            id=model.id,
+            tenant_id=model.tenant_id,
+            application_id=model.application_id,
+            why=reasons[model.id],
+            size=_size(sizes, model.tenant_id, alone),
         )
+        items.append(item)
     return {model.id: model for model in due}, items
 
 
@@ -95,41 +104,43 @@ def _digests(model: TrainedModel) -> set[str]:
 
 
 def _reports(
-    tables: Tables, known: Facts, sizes: dict[tuple[str, str], int], now: float
+    tables: Tables, known: Facts, sizes: Sizes, now: float
 ) -> tuple[dict[str, Report], list[Item]]:
     """Return the reports of predicted files that are old, with what they name."""
-    found = {}
+    found: dict[str, Report] = {}
     items = []
     for report in tables.reports.list(kind=predicted_files.KIND, limit=None):
         rule = known.rules.get(report.subject)
-        if rule is None or rule.result_days == 0:
-            continue
-        if now - report.created < rule.result_days * DAY:
+        if rule is None or not _is_old(report, rule, now):
             continue
         digest = Predicted.from_json(report.value).artefact
-        found[report.id] = report
-        items.append(
-            Item(
-                kind=KeptKind.RESULTS,
-                id=report.id,
-                tenant_id=report.tenant_id,
-                application_id=report.subject,
-                why=f"predicted more than {rule.result_days:g} days ago",
-                size=sizes.get((report.tenant_id, digest), 0),
-            )
+        item = Item(
+            kind=KeptKind.RESULTS,
+            id=report.id,
+            tenant_id=report.tenant_id,
+            application_id=report.subject,
+            why=f"predicted more than {rule.result_days:g} days ago",
+            size=_size(sizes, report.tenant_id, [digest]),
         )
+        found[report.id] = report
+        items.append(item)
         if len(items) == MOST:
             break
     return found, items
 
 
-def _logs(tx: Transaction, settings: Settings, sizes: dict[tuple[str, str], int]) -> list[Item]:
+def _is_old(report: Report, rule: Rule, now: float) -> bool:
+    """Whether results of that age go; with 0 days, none does."""
+    return rule.result_days != 0 and now - report.created >= rule.result_days * DAY
+
+
+def _logs(tx: Transaction, settings: Settings, sizes: Sizes) -> list[Item]:
     if settings.keep_log_days == 0:
         return []
     before = tx.now() - settings.keep_log_days * DAY
     why = f"its attempt ended more than {settings.keep_log_days:g} days ago"
     items = []
     for id, tenant_id, _, *digests in tx.old_logs.list(before, MOST):
-        size = sum(sizes.get((tenant_id, digest), 0) for digest in digests)
+        size = _size(sizes, tenant_id, digests)
         items.append(Item(KeptKind.LOGS, id, tenant_id, "", why, size))
     return items

@@ -1,6 +1,6 @@
 """What rows of a data set left in the database: requests, answers, analyses, logs."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,7 +75,7 @@ def remove(tx: Transaction, tables: Tables, found: Found) -> None:
     tx.old_logs.forget(found.attempts)
     erased = set[int]()
     for said in found.versions.values():
-        erased |= set(said["ids"])
+        erased.update(said["ids"])
     for id, payload in tables.tasks.pick("id", "payload", id=found.tasks):
         tables.tasks.update(id, payload=_told_without(payload, erased))
 
@@ -88,14 +88,9 @@ def without_rows(operation: Operation, ids: Collection[int]) -> Operation:
 def _told_without(told: Mapping[str, Any], ids: Collection[int]) -> dict[str, Any]:
     """Return what a task or a version was told without labels and cells of rows, and without files."""
     kept = dict(told)
-    if "labels" in kept:
-        labels = kept["labels"].items()
-        kept["labels"] = {row: label for row, label in labels if int(row) not in ids}
-    if "cells" in kept:
-        kept["cells"] = [cell for cell in kept["cells"] if int(cell["row"]) not in ids]
-    for name in ("off", "on"):
-        if isinstance(kept.get(name), list):
-            kept[name] = [row for row in kept[name] if row not in ids]
+    for name, without in _WITHOUT.items():
+        if name in kept:
+            kept[name] = without(kept[name], ids)
     if isinstance(kept.get("source"), str):
         kept["source"] = ""  # a digest: while it is named, the bytes of the file stay
     if kept.get("origin"):
@@ -103,25 +98,56 @@ def _told_without(told: Mapping[str, Any], ids: Collection[int]) -> dict[str, An
     return kept
 
 
+def _labels_without(labels: Mapping[str, Any], ids: Collection[int]) -> dict[str, Any]:
+    return {row: label for row, label in labels.items() if int(row) not in ids}
+
+
+def _cells_without(cells: list[Any], ids: Collection[int]) -> list[Any]:
+    return [cell for cell in cells if int(cell["row"]) not in ids]
+
+
+def _rows_without(rows: Any, ids: Collection[int]) -> Any:
+    """Return ids of rows without some; what other tasks call so stays as it is."""
+    if not isinstance(rows, list):
+        return rows
+    return [row for row in rows if row not in ids]
+
+
+_WITHOUT: dict[str, Callable[[Any, Collection[int]], Any]] = {
+    "labels": _labels_without,
+    "cells": _cells_without,
+    "off": _rows_without,
+    "on": _rows_without,
+}
+"""What a task or a version may be told of single rows, and how they are left out of it."""
+
+
 def _find_production(
     tables: Tables, application: Application, where: Mapping[str, str], found: Found
 ) -> None:
-    here: dict[str, Any] = {"application_id": application.id}
-    requests, keys = set[tuple[str, int]](), set[str]()
-    after = None
-    while page := tables.production_rows.list(after=after, limit=_AT_ONCE, **here):
-        after = page[-1].id
-        for row in page:
-            if _is_meant(row, where):
-                found.production_rows.append(row.id)
-                requests.add((row.request_id, row.row))
-                keys.add(row.key)
+    requests = set[tuple[str, int]]()
+    keys = set[str]()
+    for row in _production_rows(tables, application):
+        if _is_meant(row, where):
+            found.production_rows.append(row.id)
+            requests.add((row.request_id, row.row))
+            keys.add(row.key)
     if set(where) == {_KEY}:
         keys.add(where[_KEY])
     keys.discard("")
-    for told in tables.feedback.list(limit=None, **here):
+    for told in tables.feedback.list(application_id=application.id, limit=None):
         if (told.request_id, told.row) in requests or told.key in keys:
             found.feedback.append(told.id)
+
+
+def _production_rows(tables: Tables, application: Application) -> Iterator[ProductionRow]:
+    """Give the rows of production of an application, some at once: they may be very many."""
+    after = None
+    while page := tables.production_rows.list(
+        application_id=application.id, after=after, limit=_AT_ONCE
+    ):
+        yield from page
+        after = page[-1].id
 
 
 def _is_meant(row: ProductionRow, where: Mapping[str, str]) -> bool:
@@ -141,12 +167,12 @@ def _is(cell: object, value: str) -> bool:
 def _find_work(tables: Tables, application: Application, found: Found) -> None:
     items = []
     for item in tables.work_items.list(application_id=application.id, limit=None):
-        said = found.versions.get(item.version_id)
-        if said is not None and item.row in said["ids"]:
-            items.append(item.id)
+        if item.version_id in found.versions:
+            said = found.versions[item.version_id]
+            if item.row in said["ids"]:
+                items.append(item.id)
     found.work_items += items
-    if items:
-        found.work_answers += tables.work_answers.column("id", item_id=items)
+    found.work_answers += tables.work_answers.column("id", item_id=items)
 
 
 def _find_results(tables: Tables, dataset: Dataset, found: Found) -> None:
@@ -156,13 +182,13 @@ def _find_results(tables: Tables, dataset: Dataset, found: Found) -> None:
     applications = [one.id for one in found.applications]
     job_ids = tables.jobs.column("id", application_id=applications)
     version_ids = tables.versions.column("id", dataset_id=dataset.id)
-    tasks = tables.tasks.column("id", subject=[*applications, *version_ids])
-    tasks += tables.tasks.column("id", job_id=job_ids) if job_ids else []
-    found.tasks = sorted(set(tasks))
+    of_data = tables.tasks.column("id", subject=[*applications, *version_ids])
+    of_jobs = tables.tasks.column("id", job_id=job_ids)
+    found.tasks = sorted({*of_data, *of_jobs})
     models = tables.models.column("id", application_id=applications)
     subjects = [*applications, *version_ids, *found.tasks, *models]
-    for id, kind in tables.reports.pick("id", "kind", subject=subjects):
-        if kind != _ERASURE:
-            (found.predicted if kind == PREDICTED else found.analyses).append(id)
-    logged = tables.attempts.pick("id", "log", "trace", task_id=found.tasks)
-    found.attempts = [id for id, log, trace in logged if log or trace]
+    reports = tables.reports.pick("id", "kind", subject=subjects)
+    found.predicted = [id for id, kind in reports if kind == PREDICTED]
+    found.analyses = [id for id, kind in reports if kind not in (PREDICTED, _ERASURE)]
+    attempts = tables.attempts.pick("id", "log", "trace", task_id=found.tasks)
+    found.attempts = [id for id, *texts in attempts if any(texts)]

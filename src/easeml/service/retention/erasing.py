@@ -21,11 +21,12 @@ from easeml.service.storage.releasing import GRACE_SECONDS
 from easeml.service.tasks import requests, task_views
 from easeml.service.versions import changes
 from easeml.store import Store, Tables, Transaction
-from easeml.store.records import Dataset, DatasetVersion, Report, Task, TrainedModel
+from easeml.store.records import Application, Dataset, DatasetVersion, Report, Task, TrainedModel
 from easeml.store.shapes import OperationName, VersionSummary
 
 KIND = "erasure"
 _TASK = "erase-rows"
+_ROLES = frozenset(ROLES)
 _FILES = ("artefact", "predictions", "evaluation", "refitted", "refitted_predictions")
 _REMOVED = "Its files are erased: it had learnt from rows that are erased."
 _LOOK_EVERY = 600.0  # seconds between two looks of retention
@@ -120,29 +121,29 @@ def finish(store: Store) -> int:
     """Erase the models that only served until another one did; return how many."""
     with store.read() as tx:
         reports = tx.unscoped().reports.list(kind=KIND, limit=None)
-    waiting = []
-    for report in reports:
-        if any(model.serves for model in Erasure.model_validate(report.value).models):
-            waiting.append(report)
+    waiting = [report for report in reports if _has_served_on(report)]
     return sum(_finish(store, report) for report in waiting)
 
 
+def _has_served_on(report: Report) -> bool:
+    """Whether a model of a report was left to serve for the time being."""
+    return any(model.serves for model in Erasure.model_validate(report.value).models)
+
+
 def _finish(store: Store, report: Report) -> int:
+    """Erase the models of a report that served, and do no more; return how many."""
     count = 0
     with store.write() as tx:
         tables = tx.scoped(report.tenant_id)
         told = Erasure.model_validate(tables.reports.get(report.id).value)
-        models = []
         for model in told.models:
             application = tables.applications.get(model.application_id)
-            is_replaced = model.serves and application.live_model_id != model.model_id
-            if is_replaced:
+            if model.serves and application.live_model_id != model.model_id:
                 _erase_model(tables, model.model_id, tx.now())
+                model.serves = False
                 count += 1
-            models.append(model.model_copy(update={"serves": model.serves and not is_replaced}))
         if count:
-            value = told.model_copy(update={"models": models}).model_dump()
-            tables.reports.update(report.id, value=value)
+            tables.reports.update(report.id, value=told.model_dump())
     return count
 
 
@@ -189,22 +190,21 @@ def _has_slice(tables: Tables, version: DatasetVersion) -> bool:
 
 def _models(tables: Tables, found: Found) -> list[TrainedModel]:
     """Return the models that learnt from, or were measured on, rows that were found."""
-    learnt = []
-    for version_id, said in found.versions.items():
-        if set(said["roles"]) & set(ROLES):
-            learnt.append(version_id)
-    ids = tables.jobs.column("id", version_id=learnt) if learnt else []
-    models = tables.models.list(job_id=ids, limit=None) if ids else []
-    return [one for one in models if any(getattr(one, name) for name in _FILES)]
+    learnt = [id for id, said in found.versions.items() if not _ROLES.isdisjoint(said["roles"])]
+    jobs_of_rows = tables.jobs.column("id", version_id=learnt)
+    models = tables.models.list(job_id=jobs_of_rows, limit=None)
+    return [model for model in models if _has_files(model)]
+
+
+def _has_files(model: TrainedModel) -> bool:
+    return any(getattr(model, name) for name in _FILES)
 
 
 def _report(
     tx: Transaction, tables: Tables, task: Task, found: Found, affected: list[TrainedModel]
 ) -> Erasure:
     spec = task.payload
-    live = {one.live_model_id for one in found.applications}
-    stays = spec["models"] == ModelFate.RETRAIN
-    rows = tables.versions.list(id=list(found.versions), limit=None) if found.versions else []
+    rows = tables.versions.list(id=list(found.versions), limit=None)
     numbers = {version.id: version.number for version in rows}
     versions = []
     for id, said in found.versions.items():
@@ -212,16 +212,9 @@ def _report(
             version_id=id, number=numbers[id], rows=said["rows"], roles=said["roles"]
         )
         versions.append(one)
-    models = []
-    for model in affected:
-        one = ErasedModel(
-            model_id=model.id,
-            name=model.name,
-            application_id=model.application_id,
-            serves=stays and model.id in live,
-        )
-        models.append(one)
-    is_fetched = any(version.operation.origin for version in rows)
+    elsewhere: list[str] = [*_ELSEWHERE]
+    if any(version.operation.origin for version in rows):
+        elsewhere.append(_AT_ITS_SOURCE)
     return Erasure(
         dataset_id=task.subject,
         plan_only=spec["plan_only"],
@@ -229,11 +222,32 @@ def _report(
         by=spec["by"],
         when=tx.now(),
         versions=versions,
-        models=models,
+        models=_erased_models(affected, found, spec["models"]),
         bytes_gone_by=tx.now() + GRACE_SECONDS + 2 * _LOOK_EVERY,
-        elsewhere=[*_ELSEWHERE, *([_AT_ITS_SOURCE] if is_fetched else [])],
+        elsewhere=elsewhere,
         **found.counts,
     )
+
+
+def _erased_models(
+    affected: list[TrainedModel], found: Found, fate: ModelFate
+) -> list[ErasedModel]:
+    """Return what the report says of models; where others are trained, what is live goes later."""
+    serving = _live(found) if fate == ModelFate.RETRAIN else set()
+    models = []
+    for model in affected:
+        one = ErasedModel(
+            model_id=model.id,
+            name=model.name,
+            application_id=model.application_id,
+            serves=model.id in serving,
+        )
+        models.append(one)
+    return models
+
+
+def _live(found: Found) -> set[str]:
+    return {one.live_model_id for one in found.applications}
 
 
 def _replace(
@@ -259,30 +273,37 @@ def _settle(
     fate: ModelFate,
 ) -> None:
     """Let models go that learnt from the rows, and search on what is left where that is wished."""
+    retrains = fate == ModelFate.RETRAIN
     concerned = {model.application_id for model in affected}
     for application in found.applications:
-        version = tables.versions.get(application.version_id)
-        job = jobs.current(tables, application.id)
-        if job is not None and version.id in found.versions:
-            _end(tx, tables, job.id)
-            changes.end_search(tx, tables, job)
-            if fate == ModelFate.RETRAIN and application.deleted is None:
-                changes.add_job(tx, job, version)
-        if application.id in concerned and fate == ModelFate.RETRAIN:
+        if application.version_id in found.versions:
+            _end_search(tx, tables, application, retrains=retrains)
+        if retrains and application.id in concerned:
             rescoring.request(tx, application)
-    live = {one.live_model_id for one in found.applications}
+
+    live = _live(found)
     for model in affected:
-        if model.id not in live:
-            _erase_model(tables, model.id, tx.now())
-        elif fate == ModelFate.RETIRE:
+        is_live = model.id in live
+        if is_live and retrains:
+            continue  # it serves until the next one does; see finish
+        if is_live:
             tables.applications.update(model.application_id, live_model_id="", pinned=False)
-            _erase_model(tables, model.id, tx.now())
+        _erase_model(tables, model.id, tx.now())
 
 
-def _end(tx: Transaction, tables: Tables, job_id: str) -> None:
-    """Cancel what a search has under way: it would bring models of the data as it was."""
-    for task in tables.tasks.list(job_id=job_id, state=TASKS_UNDER_WAY, limit=None):
+def _end_search(
+    tx: Transaction, tables: Tables, application: Application, *, retrains: bool
+) -> None:
+    """End a search on rows that are erased; where it ``retrains``, another one begins."""
+    job = jobs.current(tables, application.id)
+    if job is None:
+        return
+    # What is under way would bring models of the data as it was.
+    for task in tables.tasks.list(job_id=job.id, state=TASKS_UNDER_WAY, limit=None):
         tx.queue.cancel(task.id, "Rows of its data were erased.")
+    changes.end_search(tx, tables, job)
+    if retrains and application.deleted is None:
+        changes.add_job(tx, job, tables.versions.get(application.version_id))
 
 
 def _erase_model(tables: Tables, model_id: str, now: float) -> None:

@@ -1,8 +1,9 @@
 """What is known of models before it is said which of them go: a constant number of statements."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
 
 from easeml.contract.states import TASKS_UNDER_WAY, PromotionState, RolloutState
 from easeml.settings import Settings
@@ -43,10 +44,9 @@ def read(tx: Transaction, settings: Settings) -> Facts:
     """Read what decides on the models of all tenants."""
     tables = tx.unscoped()
     models = [model for model in tables.models.list(limit=None) if model.artefact]
-    applications = tables.applications.pick("id", "live_model_id", "deleted")
     asked = {rule.id: rule for rule in tables.retention_rules.list(limit=None)}
     # What is deleted goes as a whole, once its day to undo is over.
-    there = [(id, live) for id, live, deleted in applications if deleted is None]
+    there = tables.applications.pick("id", "live_model_id", deleted=None)
     rules = {id: in_force(asked.get(id), settings) for id, _ in there}
     live = {model_id for _, model_id in there}
     needed = live | _served(tables, live, settings, tx.now()) | _compared(tables)
@@ -58,14 +58,11 @@ def read(tx: Transaction, settings: Settings) -> Facts:
 
 def in_force(asked: RetentionRule | None, settings: Settings) -> Rule:
     """Return the rule of an application: what its owner did not say is as the settings say."""
+    usual = Rule(settings.keep_models, settings.keep_model_days, settings.keep_result_days)
     if asked is None:
-        return Rule(settings.keep_models, settings.keep_model_days, settings.keep_result_days)
-    days, result_days = asked.model_days, asked.result_days
-    return Rule(
-        models=settings.keep_models if asked.models is None else asked.models,
-        model_days=settings.keep_model_days if days is None else days,
-        result_days=settings.keep_result_days if result_days is None else result_days,
-    )
+        return usual
+    said = {name: getattr(asked, name) for name in ("models", "model_days", "result_days")}
+    return replace(usual, **{name: value for name, value in said.items() if value is not None})
 
 
 def _served(tables: Tables, live: set[str], settings: Settings, now: float) -> set[str]:
@@ -84,8 +81,8 @@ def _served(tables: Tables, live: set[str], settings: Settings, now: float) -> s
 def _compared(tables: Tables) -> set[str]:
     """Return the models of roll-outs that run, and those that a gate's ledger names."""
     running = tables.rollouts.pick("model_id", "against_id", state=RolloutState.RUNNING)
-    found = {id for pair in running for id in pair}
-    return found | _named(tables.gates.column("ledger", ended=False))
+    compared = set(chain.from_iterable(running))
+    return compared | _named(tables.gates.column("ledger", ended=False))
 
 
 def _worked_on(tables: Tables) -> set[str]:
@@ -93,8 +90,6 @@ def _worked_on(tables: Tables) -> set[str]:
     return _named(tables.tasks.pick("subject", "payload", state=TASKS_UNDER_WAY))
 
 
-def _named(values: Iterable[object]) -> set[str]:
-    found: set[str] = set()
-    for value in values:
-        found.update(_MODEL.findall(repr(value)))
-    return found
+def _named(values: list[Any]) -> set[str]:
+    """Return the ids of models that stand anywhere in some values."""
+    return set(_MODEL.findall(repr(values)))

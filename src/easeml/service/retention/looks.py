@@ -5,6 +5,7 @@ the first of its steps, and the next one goes on. Several at once do what one do
 """
 
 from collections import Counter
+from dataclasses import asdict
 
 from easeml.contract.retention import Amount, Collected, DueItem, KeptKind, RetentionPlan
 from easeml.service.applications import deleting
@@ -36,21 +37,8 @@ def plan(store: Store, settings: Settings) -> RetentionPlan:
     sizes[KeptKind.STRAYS] = sum(file.size for file in strays)
     counts[KeptKind.UPLOADS] = len(expired)
     sizes[KeptKind.UPLOADS] = sum(upload.offset for upload in expired if not upload.digest)
-    shown = found.items[:_MOST_SHOWN]
-    return RetentionPlan(
-        amounts=_amounts(counts, sizes),
-        items=[
-            DueItem(
-                kind=item.kind,
-                id=item.id,
-                tenant_id=item.tenant_id,
-                application_id=item.application_id,
-                why=item.why,
-                size=item.size,
-            )
-            for item in shown
-        ],
-    )
+    shown = [DueItem(**asdict(item)) for item in found.items[:_MOST_SHOWN]]
+    return RetentionPlan(amounts=amounts(counts, sizes), items=shown)
 
 
 def look(store: Store, settings: Settings) -> Collected:
@@ -72,7 +60,7 @@ def look(store: Store, settings: Settings) -> Collected:
     strays = releasing.strays(store)
     counts[KeptKind.STRAYS], sizes[KeptKind.STRAYS] = releasing.remove(store, strays)
     with store.write() as tx:
-        answer = Collected(ran=tx.now(), amounts=_amounts(counts, sizes), size=sizes.total())
+        answer = Collected(ran=tx.now(), amounts=amounts(counts, sizes), size=sizes.total())
         if answer.amounts:
             tx.events.append(EVENT, "", answer.model_dump(mode="json"), "")
     return answer
@@ -94,15 +82,12 @@ def _let_go(tx: Transaction, settings: Settings) -> Due:
     retired.retire(tx, found.models, sizes)
     _forget_reports(tx, found.reports)
     tx.old_logs.forget(found.logs)
-    if found.events:
-        tx.events.forget(found.events_before)
+    tx.events.forget(found.events_before)
     return found
 
 
 def _forget_reports(tx: Transaction, reports: dict[str, Report]) -> None:
     """Let go of predicted files, and of the files that they were predicted from."""
-    if not reports:
-        return
     tables = tx.unscoped()
     asked = [Predicted.from_json(report.value).task_id for report in reports.values()]
     payloads = dict(tables.tasks.pick("id", "payload", id=asked))
@@ -116,7 +101,8 @@ def _forget_uploads(store: Store) -> tuple[int, int]:
     for _, upload in store.uploads.expired():
         upload.path.unlink(missing_ok=True)
         count += 1
-        size += 0 if upload.digest else upload.offset
+        if not upload.digest:
+            size += upload.offset
     return count, size
 
 
@@ -129,6 +115,7 @@ def _counted(found: Due) -> tuple[Counted, Counted]:
     return counts, sizes
 
 
-def _amounts(counts: Counted, sizes: Counted) -> list[Amount]:
+def amounts(counts: Counted, sizes: Counted) -> list[Amount]:
+    """Return how many there are of each kind, and their bytes."""
     there = [kind for kind in KeptKind if counts[kind]]
     return [Amount(kind=kind, count=counts[kind], size=sizes[kind]) for kind in there]

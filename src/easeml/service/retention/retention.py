@@ -1,6 +1,6 @@
 """Retention, as providers see it and as owners of applications set it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated
@@ -21,7 +21,6 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.models import retired
 from easeml.service.models.predicted_files import KIND, Predicted
-from easeml.service.models.retired import FILES
 from easeml.service.models.trained_models import show_models
 from easeml.settings import Settings
 from easeml.store import Store, Tables, Transaction
@@ -31,6 +30,7 @@ from . import facts, looks
 
 LEASE = "retention"
 _LEASE_SECONDS = 900.0
+_PREDICTIONS = ("predictions", "evaluation", "refitted_predictions")  # files of a model
 
 Keep = Annotated[bool, Field(description="keep it whatever the rules say, or as they say")]
 
@@ -86,11 +86,9 @@ def set_rule(
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         changes = wish.model_dump()
-        if tables.retention_rules.find(id=application.id) is None:
-            rule = RetentionRule(application.id, application.tenant_id, **changes)
-            tables.retention_rules.add(rule)
-        else:
-            tables.retention_rules.update(application.id, **changes)
+        rule = RetentionRule(application.id, application.tenant_id, **changes)
+        tables.retention_rules.ensure(rule)
+        tables.retention_rules.update(application.id, **changes)
         return _show(tables, settings, application_id)
 
 
@@ -117,40 +115,39 @@ def stored(tx: Transaction) -> list[Amount]:
     """Return what stored bytes are, by kind: a constant number of statements."""
     tables = tx.unscoped()
     kinds = _kinds(tables)
-    counts = dict.fromkeys(KeptKind, 0)
-    sizes = dict.fromkeys(KeptKind, 0)
+    counts = looks.Counted()
+    sizes = looks.Counted()
     for digest, size in tables.artefacts.pick("digest", "size"):
         kind = kinds.get(digest, KeptKind.OTHER)
         counts[kind] += 1
         sizes[kind] += size
-    there = [kind for kind in KeptKind if counts[kind]]
-    return [Amount(kind=kind, count=counts[kind], size=sizes[kind]) for kind in there]
+    return looks.amounts(counts, sizes)
 
 
 def _kinds(tables: Tables) -> dict[str, KeptKind]:
     """Return the kind of each digest; where it is several, the one that keeps it longest."""
+    retired_files = tables.retirements.column("files", kept=False)
+    predicted = tables.reports.column("value", kind=KIND)
+    # The later of these counts, so they stand in the order in which they keep a file.
+    named: list[tuple[KeptKind, Iterable[Iterable[str]]]] = [
+        (KeptKind.RETIRED, [files.to_json().values() for files in retired_files]),
+        (KeptKind.LOGS, tables.attempts.pick("log")),
+        (KeptKind.RESULTS, [[Predicted.from_json(value).artefact] for value in predicted]),
+        (KeptKind.PREDICTIONS, tables.models.pick(*_PREDICTIONS)),
+        (KeptKind.MODELS, tables.models.pick("artefact", "refitted")),
+        (KeptKind.DATA, tables.versions.pick("source_artefact", "artefact", "doubts")),
+    ]
     found: dict[str, KeptKind] = {}
-    for files in tables.retirements.column("files", kept=False):
-        found.update(dict.fromkeys(files.to_json().values(), KeptKind.RETIRED))
-    found.update((log, KeptKind.LOGS) for log in tables.attempts.column("log"))
-    for value in tables.reports.column("value", kind=KIND):
-        found[Predicted.from_json(value).artefact] = KeptKind.RESULTS
-    for row in tables.models.pick(*FILES):
-        named = dict(zip(FILES, row, strict=True))
-        for name in ("predictions", "evaluation", "refitted_predictions"):
-            found[named[name]] = KeptKind.PREDICTIONS
-        for name in ("artefact", "refitted"):
-            found[named[name]] = KeptKind.MODELS
-    for row in tables.versions.pick("source_artefact", "artefact", "doubts"):
-        found.update(dict.fromkeys(row, KeptKind.DATA))
+    for kind, rows in named:
+        for digests in rows:
+            found.update(dict.fromkeys(digests, kind))
     return found
 
 
 def _show(tables: Tables, settings: Settings, application_id: str) -> Retention:
     application = tables.applications.get(application_id)
     asked = tables.retention_rules.find(id=application.id)
-    names = NewRetention.model_fields
-    wish = NewRetention(**{name: getattr(asked, name) for name in names} if asked else {})
+    wish = NewRetention.model_validate(asked or {}, from_attributes=True)
     found = tables.retirements.pick("id", "kept", application_id=application.id)
     return Retention(
         application_id=application.id,

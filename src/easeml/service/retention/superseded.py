@@ -40,14 +40,22 @@ def superseded(
     found: dict[str, str] = {}
     for application_id, mine in _by_application(models).items():
         rule = rules.get(application_id)
-        if rule is None or rule.model_days == 0:
-            continue
-        newest = max(model.job_id for model in mine)
-        best = _best([model for model in mine if model.job_id == newest], rule.models)
-        for model in mine:
-            is_old = now - model.created >= rule.model_days * DAY
-            if not is_old or model.id in needed or model.id in best:
-                continue
+        if rule is not None and rule.model_days > 0:
+            found |= _of_application(mine, needed, rule, now)
+    return found
+
+
+def _of_application(
+    mine: Sequence[Candidate], needed: Collection[str], rule: Rule, now: float
+) -> dict[str, str]:
+    """Return why models of one application are needed no more, by id."""
+    newest = max(model.job_id for model in mine)
+    of_newest = [model for model in mine if model.job_id == newest]
+    stays = {*needed, *_best(of_newest, rule.models)}
+    found = {}
+    for model in mine:
+        is_old = now - model.created >= rule.model_days * DAY
+        if is_old and model.id not in stays:
             found[model.id] = _reason(model.job_id == newest, rule)
     return found
 

@@ -1,7 +1,7 @@
 """The scheduler's decisions one by one, each with the scores behind it; other tenants by number."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from easeml.contract.resources import Page
 from easeml.contract.scheduling import Rival, Scored, Step
@@ -10,9 +10,16 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.tenant_view import TenantView
 from easeml.service.scheduling.sentences import gain_of, sentence
 from easeml.store import Store, Transaction
-from easeml.store.records import Application, Decision, Task
+from easeml.store.records import Decision, Task
 
 Numbered = tuple[int, Decision]
+
+
+class Named(NamedTuple):
+    """The application of a job: its id and its name."""
+
+    id: str
+    name: str
 
 
 def page(
@@ -31,20 +38,19 @@ def page(
     """
     with store.read() as tx:
         view = TenantView.of(tx, caller)
-        jobs = _jobs_of(tx, caller, application)
-        if jobs is None:
+        if application is None:
             found = _of_all(tx, after, latest, limit + 1)
         else:
+            jobs = _jobs_of(tx, caller, application)
             found = _of_jobs(tx, jobs, after, latest)
         items = _steps(tx, view, found[:limit])
-    more = len(found) > limit
-    return Page(items=items, next=str(items[-1].number) if more else None)
+    if len(found) <= limit:
+        return Page(items=items)
+    return Page(items=items, next=str(items[-1].number))
 
 
-def _jobs_of(tx: Transaction, caller: Caller, application: str | None) -> set[str] | None:
-    """Return the jobs of an application, None for those of all."""
-    if application is None:
-        return None
+def _jobs_of(tx: Transaction, caller: Caller, application: str) -> list[str]:
+    """Return the jobs of an application that the caller sees."""
     tables = tx.unscoped() if caller.is_provider else tx.scoped(caller.tenant_id)
     found = tables.applications.find(id=application) or tables.applications.find(name=application)
     if found is None:
@@ -53,7 +59,7 @@ def _jobs_of(tx: Transaction, caller: Caller, application: str | None) -> set[st
             where=application,
             remedy="Give its id or its name; easeml app list shows both.",
         )
-    return set(tables.jobs.column("id", application_id=found.id))
+    return tables.jobs.column("id", application_id=found.id)
 
 
 def _of_all(tx: Transaction, after: int, latest: int | None, limit: int) -> list[Numbered]:
@@ -64,39 +70,38 @@ def _of_all(tx: Transaction, after: int, latest: int | None, limit: int) -> list
     return list(enumerate(decisions.list(skip=start, limit=limit), start=start + 1))
 
 
-def _of_jobs(tx: Transaction, jobs: set[str], after: int, latest: int | None) -> list[Numbered]:
+def _of_jobs(tx: Transaction, jobs: list[str], after: int, latest: int | None) -> list[Numbered]:
     """Return the decisions for some jobs; their numbers are those among all tenants'."""
     decisions = tx.unscoped().decisions
-    number = {id: place for place, (id,) in enumerate(decisions.pick("id"), start=1)}
-    found = [(number[one.id], one) for one in decisions.list(job_id=list(jobs), limit=None)]
+    number = {id: place for place, id in enumerate(decisions.column("id"), start=1)}
+    found = decisions.list(job_id=jobs, limit=None)
     if latest is not None:
         found = found[-latest:]
-    return [one for one in found if one[0] > after]
+    return [(number[one.id], one) for one in found if number[one.id] > after]
 
 
 def _steps(tx: Transaction, view: TenantView, numbered: list[Numbered]) -> list[Step]:
-    if not numbered:
-        return []
-    tables = tx.unscoped()
     found = [decision for _, decision in numbered]
-    jobs = {job.id: job for job in tables.jobs.list(id=_distinct(found, "job_id"), limit=None)}
-    of_decisions = tables.tasks.list(id=_distinct(found, "task_id"), limit=None)
-    tasks = {task.id: task for task in of_decisions}
-    wanted = [job.application_id for job in jobs.values()]
-    applications = {one.id: one for one in tables.applications.list(id=wanted, limit=None)}
+    applications = applications_of(tx, [decision.job_id for decision in found])
+    trained = [decision.task_id for decision in found]
+    tasks = {task.id: task for task in tx.unscoped().tasks.list(id=trained, limit=None)}
     steps = []
     for number, decision in numbered:
-        application = applications[jobs[decision.job_id].application_id]
+        application = applications[decision.job_id]
         steps.append(_step(decision, number, tasks.get(decision.task_id), application, view))
     return steps
 
 
-def _distinct(decisions: list[Decision], name: str) -> list[str]:
-    return list({getattr(decision, name) for decision in decisions})
+def applications_of(tx: Transaction, jobs: Iterable[str]) -> dict[str, Named]:
+    """Return the application of each job, by the job's id."""
+    tables = tx.unscoped()
+    of_job = dict(tables.jobs.pick("id", "application_id", id=sorted(set(jobs))))
+    names = dict(tables.applications.pick("id", "name", id=sorted(set(of_job.values()))))
+    return {job: Named(application, names[application]) for job, application in of_job.items()}
 
 
 def _step(
-    decision: Decision, number: int, task: Task | None, application: Application, view: TenantView
+    decision: Decision, number: int, task: Task | None, application: Named, view: TenantView
 ) -> Step:
     step = explained(decision.explanation, decision.tenant_id, view)
     who = step.tenant

@@ -19,9 +19,10 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.tenant_view import TenantView
 from easeml.service.scheduling import decisions
 from easeml.service.scheduling.sentences import sentence
+from easeml.service.scheduling.timelines import device_task, was_running
 from easeml.service.search.moments import Moment, moment_of
 from easeml.store import Store, Transaction
-from easeml.store.records import Attempt, Decision
+from easeml.store.records import Decision
 
 _SHOWN = 4  # candidates of a search, by gain a second
 _ALL_OF_ONE = 30  # where there is only one search to show
@@ -43,13 +44,18 @@ def show(store: Store, caller: Caller, number: int) -> DecisionView:
         decision = found[0]
         view = TenantView.of(tx, caller)
         (step,) = decisions.page(store, caller, after=number - 1, limit=1).items
+        searches: list[Searching] = []
+        others: list[OtherPolicy] = []
         moment = moment_of(store, decision.task_id)
+        if moment is not None:
+            searches = _searches(tx, view, moment)
+            others = _others(tx, view, moment)
         devices, timeline = _devices(tx, view, decision)
         return DecisionView(
             step=step,
             count=tx.unscoped().decisions.count(),
-            searches=[] if moment is None else _searches(tx, view, moment),
-            others=[] if moment is None else _others(tx, view, moment),
+            searches=searches,
+            others=others,
             devices=devices,
             timeline=timeline,
             since=decision.created - _AROUND,
@@ -60,18 +66,18 @@ def show(store: Store, caller: Caller, number: int) -> DecisionView:
 def _searches(tx: Transaction, view: TenantView, moment: Moment) -> list[Searching]:
     """Return the searches in the order in which their tenants came; the same at every decision."""
     jobs = list(moment.seen.state.jobs.values())
-    names = _applications(tx, [job.name for job in jobs])
+    applications = decisions.applications_of(tx, moment.seen.state.jobs)
     most = _ALL_OF_ONE if len(jobs) == 1 else _SHOWN
     found = []
     for job in sorted(jobs, key=lambda one: (view.place(one.tenant), one.name)):
-        application_id, application = names[job.name]
+        application = applications[job.name]
         sees = view.sees(job.tenant)
         searching = Searching(
             tenant=view.name(job.tenant),
             place=view.place(job.tenant),
             own=view.is_own(job.tenant),
-            application=application if sees else "",
-            application_id=application_id if view.is_own(job.tenant) else "",
+            application=application.name if sees else "",
+            application_id=application.id if view.is_own(job.tenant) else "",
             best=job.best,
             chosen=job.name == moment.job,
             candidates=_believed(job, moment, most, names_shown=sees),
@@ -83,15 +89,14 @@ def _searches(tx: Transaction, view: TenantView, moment: Moment) -> list[Searchi
 
 def _believed(job: SearchJob, moment: Moment, most: int, *, names_shown: bool) -> list[Believed]:
     """Return the candidates of a job that matter most, the most gain a second first."""
-    is_chosen = job.name == moment.job
     rates = job.improvement / job.costs
     shown = set(job.startable[np.argsort(-rates[job.startable])][:most].tolist())
     shown.update(job.running)
-    if is_chosen:
+    if job.name == moment.job:
         shown.add(moment.arm)
     arms = np.array(sorted(shown, key=lambda arm: -rates[arm]), dtype=int)
     means, variances = job.believed.about(arms)
-    after = _after(job, moment, arms) if is_chosen else [(None, None)] * arms.size
+    after = _after(job, moment, arms)
     found = []
     for place, arm in enumerate(arms.tolist()):
         mean_after, sd_after = after[place]
@@ -115,22 +120,24 @@ def _after(
 ) -> Sequence[tuple[float | None, float | None]]:
     """Return mean and standard deviation of arms with the result of the decision, if it is there."""
     posterior: Posterior | None = moment.after
-    if posterior is None:
+    if job.name != moment.job or posterior is None:
         return [(None, None)] * arms.size
     means, variances = posterior.about(arms)
     return list(zip(means.tolist(), np.sqrt(variances).tolist(), strict=True))
 
 
 def _state(job: SearchJob, arm: int, moment: Moment) -> BelievedState:
-    if job.name == moment.job and arm == moment.arm:
+    if (job.name, arm) == (moment.job, moment.arm):
         return BelievedState.CHOSEN
-    return BelievedState.RUNNING if arm in job.running else BelievedState.OPEN
+    if arm in job.running:
+        return BelievedState.RUNNING
+    return BelievedState.OPEN
 
 
 def _others(tx: Transaction, view: TenantView, moment: Moment) -> list[OtherPolicy]:
     """Return what each installed policy would have started, had it seen the same."""
     state = moment.choice_from
-    names = _applications(tx, list(state.jobs))
+    applications = decisions.applications_of(tx, state.jobs)
     found = []
     for name, policy in installed_policies().by_name.items():
         choices = policy.decide(state, 1)
@@ -140,20 +147,12 @@ def _others(tx: Transaction, view: TenantView, moment: Moment) -> list[OtherPoli
         choice = choices[0]
         job = state.job(choice.job)
         sees = view.sees(job.tenant)
-        who = names[job.name][1] if sees else view.name(job.tenant)
+        who = applications[job.name].name if sees else view.name(job.tenant)
         candidate = job.arms[choice.arm].name if sees else "a candidate"
         told = sentence(choice.explanation, who, candidate)
         same = (choice.job, choice.arm) == (moment.job, moment.arm)
         found.append(OtherPolicy(policy=name, sentence=told, candidate=candidate, same=same))
     return found
-
-
-def _applications(tx: Transaction, jobs: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return id and name of the application of each job."""
-    tables = tx.unscoped()
-    of_job = dict(tables.jobs.pick("id", "application_id", id=list(jobs)))
-    names = dict(tables.applications.pick("id", "name", id=list(of_job.values())))
-    return {job: (application, names[application]) for job, application in of_job.items()}
 
 
 def _devices(
@@ -163,34 +162,17 @@ def _devices(
     tables = tx.unscoped()
     since = decision.created - _AROUND
     until = decision.created + _AROUND
-    around = [one for one in tables.attempts.list(limit=None) if _is_in(one, since, until)]
-    tasks = {}
-    for task in tables.tasks.list(id=[one.task_id for one in around], limit=None):
-        if task.lane == Lane.SEARCH:
-            tasks[task.id] = task
+    attempts = tables.attempts.list(limit=None)
+    around = [one for one in attempts if one.started <= until and was_running(one, since)]
+    attempted = [one.task_id for one in around]
+    searched = tables.tasks.list(id=attempted, lane=Lane.SEARCH, limit=None)
+    tasks = {task.id: task for task in searched}
 
     device_of: dict[str, int] = {}  # by process, in the order in which they began
     timeline = []
     for attempt in around:
-        task = tasks.get(attempt.task_id)
-        if task is None:
-            continue
-        is_own = view.is_own(task.tenant_id)
-        run = DeviceTask(
-            device=device_of.setdefault(attempt.process_id, len(device_of)),
-            lane=task.lane,
-            tenant=view.name(task.tenant_id),
-            place=view.place(task.tenant_id),
-            own=is_own,
-            task_id=task.id if is_own else "",
-            state=attempt.state,
-            started=attempt.started,
-            finished=attempt.finished,
-        )
-        timeline.append(run)
+        if attempt.task_id in tasks:
+            device = device_of.setdefault(attempt.process_id, len(device_of))
+            timeline.append(device_task(attempt, tasks[attempt.task_id], device, view))
     devices = [Device(name=str(number), here=True) for number in range(1, len(device_of) + 1)]
     return devices, timeline
-
-
-def _is_in(attempt: Attempt, since: float, until: float) -> bool:
-    return attempt.started <= until and (attempt.finished is None or attempt.finished >= since)

@@ -1,5 +1,6 @@
 """Loss of searches: what the best known result is better than what was known then."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
@@ -26,35 +27,14 @@ def loss_curve(results: Iterable[Result], start: float, end: float, name: str = 
     What ended before ``start`` is known there. A search counts once it has any result in
     ``results``; its loss is against its best of them all.
     """
-    ordered = sorted(results)
-    goal = _best_of_each(ordered)
-    if not goal:
+    found = [(at, job, quality) for at, job, quality in results if quality is not None]
+    if not found:
         return LossCurve(name=name)
-
-    points: list[_Point] = []
-    loss = dict(goal)
-    for at, job, quality in ordered:
-        if not points and at > start:
-            points.append(_point(start, loss))
-        if quality is None:
-            continue
-        left = goal[job] - quality
-        if left < loss[job]:
-            loss[job] = left
-            if points:
-                points.append(_point(at, loss))
-    if not points:
-        points.append(_point(start, loss))
-
+    points = _points(sorted(found), start)
     last = points[-1]
     points.append(last._replace(at=max(end, last.at)))
-    return LossCurve(
-        name=name,
-        at=[point.at for point in points],
-        average=[point.average for point in points],
-        worst=[point.worst for point in points],
-        area=_area(points),
-    )
+    at, average, worst = map(list, zip(*points, strict=True))
+    return LossCurve(name=name, at=at, average=average, worst=worst, area=_area(points))
 
 
 class _Point(NamedTuple):
@@ -65,14 +45,26 @@ class _Point(NamedTuple):
     worst: float
 
 
-def _best_of_each(results: Iterable[Result]) -> dict[str, float]:
-    """Return the best quality of each search that has one, at least 0."""
-    best: dict[str, float] = {}
-    for result in results:
-        if result.quality is not None:
-            before = best.get(result.job, 0.0)
-            best[result.job] = max(before, result.quality)
-    return best
+def _points(found: list[tuple[float, str, float]], start: float) -> list[_Point]:
+    """Return the losses at ``start``, and at each change after it.
+
+    ``found``: when what was found, of which search, and how good it is, in order.
+    """
+    goal: defaultdict[str, float] = defaultdict(float)
+    for _, job, quality in found:
+        goal[job] = max(goal[job], quality)
+
+    loss = dict(goal)
+    known = [one for one in found if one[0] <= start]
+    for _, job, quality in known:
+        loss[job] = min(loss[job], goal[job] - quality)
+    points = [_point(start, loss)]
+    for at, job, quality in found[len(known) :]:
+        left = goal[job] - quality
+        if left < loss[job]:
+            loss[job] = left
+            points.append(_point(at, loss))
+    return points
 
 
 def _point(at: float, loss: dict[str, float]) -> _Point:

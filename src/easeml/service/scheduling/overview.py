@@ -18,10 +18,11 @@ from easeml.contract.states import (
 from easeml.service.access.caller import Caller
 from easeml.service.access.tenant_view import TenantView
 from easeml.service.scheduling.losses import Result, loss_curve
+from easeml.service.scheduling.timelines import device_task, was_running
 from easeml.service.search import waiting as waiting_for
 from easeml.service.tasks import task_views
 from easeml.store import Store, Tables, Transaction
-from easeml.store.records import Attempt, Job, Process, Task
+from easeml.store.records import Job, Process, Task
 
 _MOST_RUNS = 400  # of a timeline: the newest
 _SHOWN_OF_QUEUE = 50
@@ -61,7 +62,8 @@ def _timeline(
 ) -> tuple[list[Device], list[DeviceTask]]:
     """Return the workers that are there or worked since then, oldest first, and what they did."""
     tables = tx.unscoped()
-    attempts = _newest_attempts(tx, since)
+    newest = tables.attempts.list(newest_first=True, limit=_MOST_RUNS)
+    attempts = [attempt for attempt in reversed(newest) if was_running(attempt, since)]
     workers = _workers(tx, {attempt.process_id for attempt in attempts})
     place = {worker.id: number for number, worker in enumerate(workers)}
     devices = [_device(worker, number) for number, worker in enumerate(workers, 1)]
@@ -71,22 +73,12 @@ def _timeline(
     names = _names_seen(tables, view, tasks)
     timeline = []
     for attempt in attempts:
-        device = place.get(attempt.process_id)
-        if device is not None:
-            name = names.get(attempt.task_id, "")
-            timeline.append(_run(attempt, by_id[attempt.task_id], device, view, name))
+        if attempt.process_id in place:
+            task = by_id[attempt.task_id]
+            device = place[attempt.process_id]
+            name = names.get(task.id, "")
+            timeline.append(device_task(attempt, task, device, view, name))
     return devices, timeline
-
-
-def _newest_attempts(tx: Transaction, since: float) -> list[Attempt]:
-    """Return the attempts that run or ended since then, the oldest first."""
-    newest = tx.unscoped().attempts.list(newest_first=True, limit=_MOST_RUNS)
-    found = []
-    for attempt in reversed(newest):
-        is_running = not attempt.finished
-        if is_running or (attempt.finished or 0.0) >= since:
-            found.append(attempt)
-    return found
 
 
 def _workers(tx: Transaction, used: Collection[str]) -> list[Process]:
@@ -106,21 +98,6 @@ def _names_seen(tables: Tables, view: TenantView, tasks: Sequence[Task]) -> dict
 def _device(worker: Process, number: int) -> Device:
     here = worker.state == ProcessState.RUNNING
     return Device(name=str(number), here=here, kind=worker.device)
-
-
-def _run(attempt: Attempt, task: Task, device: int, view: TenantView, name: str) -> DeviceTask:
-    return DeviceTask(
-        device=device,
-        lane=task.lane,
-        tenant=view.name(task.tenant_id),
-        place=view.place(task.tenant_id),
-        own=view.is_own(task.tenant_id),
-        task_id=task.id if view.is_own(task.tenant_id) else "",
-        name=name,
-        state=attempt.state,
-        started=attempt.started,
-        finished=attempt.finished,
-    )
 
 
 def _queue(tables: Tables, view: TenantView, waiting: list[Task]) -> list[Waiting]:
@@ -143,29 +120,28 @@ def _queue(tables: Tables, view: TenantView, waiting: list[Task]) -> list[Waitin
 def _shares(tx: Transaction, view: TenantView) -> list[Share]:
     """Return the tenants that have searches, those that may gain most a device second first."""
     tables = tx.unscoped()
-    jobs: defaultdict[str, list[Job]] = defaultdict(list)
-    for job in tables.jobs.list(limit=None):
-        jobs[job.tenant_id].append(job)
+    all_jobs = tables.jobs.list(limit=None)
+    by_tenant: defaultdict[str, list[Job]] = defaultdict(list)
+    for job in all_jobs:
+        by_tenant[job.tenant_id].append(job)
     running = tables.tasks.count_by("tenant_id", state=TaskState.RUNNING)
     waiting = tables.tasks.count_by("tenant_id", state=TaskState.WAITING)
-    reasons = _waiting_reasons(tx, view, jobs)
+    reasons = _waiting_reasons(tx, view, all_jobs)
     shares = []
-    for tenant, own in jobs.items():
+    for tenant, jobs in by_tenant.items():
         run = running.get(tenant, 0)
         reason = "" if run else reasons.get(tenant, "")
-        shares.append(_share(view, tenant, own, run, waiting.get(tenant, 0), reason))
+        shares.append(_share(view, tenant, jobs, run, waiting.get(tenant, 0), reason))
     return sorted(shares, key=lambda share: -share.gain_rate)
 
 
-def _waiting_reasons(
-    tx: Transaction, view: TenantView, jobs: dict[str, list[Job]]
-) -> dict[str, str]:
+def _waiting_reasons(tx: Transaction, view: TenantView, jobs: Sequence[Job]) -> dict[str, str]:
     """Return what the oldest search that should run waits for, by tenant that the viewer may see."""
     oldest: dict[str, Job] = {}
-    for tenant, own in jobs.items():
-        searching = [job for job in own if job.state in (JobState.PREPARING, JobState.RUNNING)]
-        if searching and view.sees(tenant):
-            oldest[tenant] = searching[0]
+    for job in jobs:
+        should_run = job.state in (JobState.PREPARING, JobState.RUNNING)
+        if should_run and view.sees(job.tenant_id):
+            oldest.setdefault(job.tenant_id, job)
     found = waiting_for.reasons(tx, list(oldest.values()))
     return {tenant: found[job.id].text for tenant, job in oldest.items() if job.id in found}
 
@@ -173,9 +149,12 @@ def _waiting_reasons(
 def _share(
     view: TenantView, tenant_id: str, jobs: list[Job], running: int, waiting: int, reason: str
 ) -> Share:
-    searching = [job for job in jobs if job.state == JobState.RUNNING]
-    gain_rates = [job.gain_rate or 0.0 for job in searching]
-    not_over = [job for job in jobs if job.state in SEARCHED_JOBS]
+    gain_rate = expected = 0.0
+    for job in jobs:
+        if job.state == JobState.RUNNING:
+            gain_rate = max(gain_rate, job.gain_rate or 0.0)
+        if job.state in SEARCHED_JOBS:
+            expected += job.expected_improvement or 0.0
     return Share(
         tenant=view.name(tenant_id),
         place=view.place(tenant_id),
@@ -183,8 +162,8 @@ def _share(
         state=_state_shown(jobs),
         waiting_reason=reason,
         searches=len(jobs),
-        gain_rate=max(gain_rates, default=0.0),
-        expected_improvement=sum(job.expected_improvement or 0.0 for job in not_over),
+        gain_rate=gain_rate,
+        expected_improvement=expected,
         running=running,
         waiting=waiting,
         cost=sum(job.cost for job in jobs),
@@ -194,18 +173,13 @@ def _share(
 def _state_shown(jobs: Sequence[Job]) -> str:
     """Return the word for what a tenant's searches do, taken together."""
     states = {job.state for job in jobs}
-    for state, shown in _STATES.items():
-        if state in states:
-            return shown
-    return "idle"
+    return next((shown for state, shown in _STATES.items() if state in states), "idle")
 
 
 def _losses(tables: Tables, since: float, now: float) -> LossCurve:
     """Return the losses since then of the searches that are not over."""
     ids = tables.jobs.column("id", state=SEARCHED_JOBS)
-    if not ids:
-        return loss_curve([], since, now)
     found = tables.tasks.pick(
         "finished", "job_id", "quality", job_id=ids, kind=TaskGroup.TRAIN, state=TaskState.DONE
     )
-    return loss_curve([Result(*row) for row in found], since, now)
+    return loss_curve(map(Result._make, found), since, now)

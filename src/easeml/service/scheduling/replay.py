@@ -35,6 +35,7 @@ from easeml.search import (
 )
 from easeml.search.simulator import (
     Entry,
+    Run,
     Scenario,
     Setting,
     Trace,
@@ -58,7 +59,7 @@ HISTORY = "what happened"
 
 _MOST_SEARCHES = 40  # the newest
 _LEAST_SECONDS = 0.01
-_MOST_TENANTS = _MOST_DEVICES = 20
+_MANY = range(1, 21)  # tenants and devices of invented work
 _KEPT_SIMULATIONS = 64
 _PAST_TENANTS, _MODELS = 40, 24  # of invented work
 _LIKENESS, _FLUCTUATION = 0.5, 1.0  # SYN(0.5, 1.0) of Li et al., Ease.ml (PVLDB 2018), section 5.1
@@ -120,11 +121,8 @@ def _past_runs(searches: Iterable[_Search]) -> list[_Run]:
     tasks: list[Task] = []
     for search in searches:
         tasks += search.tasks
-    runs = []
-    for task in sorted(tasks, key=lambda task: task.finished or 0.0):
-        seconds = max(task.cost, _LEAST_SECONDS)
-        runs.append(_Run(task.job_id, task.quality, seconds))
-    return runs
+    tasks.sort(key=lambda task: task.finished or 0.0)
+    return [_Run(task.job_id, task.quality, max(task.cost, _LEAST_SECONDS)) for task in tasks]
 
 
 def simulation(
@@ -148,8 +146,8 @@ def simulation(
     """
     for name in (policy, against):
         policy_named(name)
-    may_have_so_many = 1 <= tenants <= _MOST_TENANTS and 1 <= devices <= _MOST_DEVICES
-    if not may_have_so_many or not 0 <= seed < 2**31:
+    is_in_range = tenants in _MANY and devices in _MANY and seed in range(2**31)
+    if not is_in_range:
         raise InvalidInput(
             "This is out of range.", where="simulation", remedy="Use 1 to 20 tenants and devices."
         )
@@ -182,24 +180,21 @@ def _searches(tx: Transaction) -> list[_Search]:
     tables = tx.unscoped()
     jobs = tables.jobs.list(state=SEARCHED_JOBS, newest_first=True, limit=_MOST_SEARCHES)[::-1]
     tasks = _tasks_by_job(tables, jobs)
-    if not tasks:
-        return []
     trials = finished_trials(tx)
     candidates = {one.id: one for one in tables.candidates.list(job_id=list(tasks), limit=None)}
     registry = knowledge_base.current(tx)
     searches = []
     for job in jobs:
-        own = tasks.get(job.id, [])
-        if any(task.quality is not None for task in own):
+        own = tasks[job.id]
+        has_result = any(task.quality is not None for task in own)
+        if has_result:
             searches.append(_search(registry, job, own, candidates, trials))
     return searches
 
 
-def _tasks_by_job(tables: Tables, jobs: Sequence[Job]) -> dict[str, list[Task]]:
+def _tasks_by_job(tables: Tables, jobs: Sequence[Job]) -> defaultdict[str, list[Task]]:
     """Return the training tasks of jobs that have ended, by job that has any."""
     found: defaultdict[str, list[Task]] = defaultdict(list)
-    if not jobs:
-        return found
     ids = [job.id for job in jobs]
     tasks = tables.tasks.list(job_id=ids, kind=TaskGroup.TRAIN, state=FINISHED_TASKS, limit=None)
     for task in tasks:
@@ -216,8 +211,8 @@ def _search(
 ) -> _Search:
     tasks = sorted(tasks, key=lambda task: candidates[task.candidate_id].arm)
     arms = tuple(arm_of(registry, candidates[task.candidate_id]) for task in tasks)
-    earlier = [one for one in trials if one.finished < job.created]
-    before = runs_of(registry, [one for one in earlier if one.job_id != job.id])
+    earlier = [one for one in trials if one.finished < job.created and one.job_id != job.id]
+    before = runs_of(registry, earlier)
     prior = learned_prior(arms, before)
     quality = np.array([task.quality for task in tasks], dtype=float)  # None becomes NaN
     seconds = np.array([max(task.cost, _LEAST_SECONDS) for task in tasks])
@@ -252,14 +247,14 @@ def _steps(policy: Policy, entries: Sequence[Entry], trace: Trace, view: TenantV
     steps = []
     for number, (explanation, run) in enumerate(explained_runs, 1):
         tenant = entries[run.tenant].tenant
-        has_failed = math.isnan(run.quality)
+        quality = _quality(run)
         came_of_it = {
             "number": number,
             "moment": run.start,
             "policy": policy.name,
-            "quality": None if has_failed else run.quality,
+            "quality": quality,
             "seconds": run.end - run.start,
-            "state": TaskState.FAILED if has_failed else TaskState.DONE,
+            "state": TaskState.FAILED if quality is None else TaskState.DONE,
         }
         steps.append(explained(explanation, tenant, view).model_copy(update=came_of_it))
     return steps
@@ -267,11 +262,13 @@ def _steps(policy: Policy, entries: Sequence[Entry], trace: Trace, view: TenantV
 
 def _runs(trace: Trace) -> list[_Run]:
     """Return the runs of a trace in the order in which they ended."""
-    runs = []
-    for run in sorted(trace.runs, key=lambda run: run.end):
-        quality = None if math.isnan(run.quality) else run.quality
-        runs.append(_Run(str(run.tenant), quality, run.end - run.start))
-    return runs
+    ended = sorted(trace.runs, key=lambda run: run.end)
+    return [_Run(str(run.tenant), _quality(run), run.end - run.start) for run in ended]
+
+
+def _quality(run: Run) -> float | None:
+    """Return what a simulated run reached; None where it failed."""
+    return None if math.isnan(run.quality) else run.quality
 
 
 def _curve(runs: Iterable[_Run], name: str) -> LossCurve:

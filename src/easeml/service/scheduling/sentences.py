@@ -47,15 +47,16 @@ def next_rate(explanation: Mapping[str, Any]) -> float | None:
     best = explanation.get("best_so_far")
     served = explanation.get("turn", {}).get("tenant")
     rates = [gain_of(entry, best) / entry["cost"] for entry in explanation["top"][1:]]
-    for other in explanation.get("tenants", []):
-        if other["tenant"] != served:
-            rates.append(other["rate"])
+    tenants = explanation.get("tenants", [])
+    rates += [other["rate"] for other in tenants if other["tenant"] != served]
     return max(rates, default=None)
 
 
 def _first(explanation: Mapping[str, Any]) -> str:
-    told = _REASONS.get(explanation.get("rule", ""))
-    return f"its first model, {told}" if told else "its first model"
+    rule = explanation.get("rule", "")
+    if rule in _REASONS:
+        return f"its first model, {_REASONS[rule]}"
+    return "its first model"
 
 
 def _reason(explanation: Mapping[str, Any]) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from easeml.contract.states import JobState, TaskGroup, TaskState
-from easeml.ids import new_id
 from easeml.modules import Module, Registry
 from easeml.search import CostBelief, spaces
 from easeml.service.knowledge.rules import allowed_models, matching, space_of
 from easeml.service.knowledge.trials import cost_belief, finished_trials, work_of
+from easeml.service.search.arms import Arms
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
 from easeml.store.shapes import CandidatePipeline, ModuleConfig, Rules
@@ -37,41 +37,27 @@ def make_candidates(
     """
     registry = registry.seen_by(job.tenant_id)
     rules = application.rules
+    arms = Arms(job)
     matches = matching(registry, version.schema_in, version.schema_out, rules)
-    found: list[Candidate] = []
     for match in allowed_models(matches, rules):
-        found += _of_model(match.module, match.transforms, rules, job, len(found))
-    for one in before:
-        again = replace(one, pipeline=replace(one.pipeline, monotonic=rules.monotonic))
-        is_open = any(other.model == again.model for other in found)
-        if not is_open or not _can_be_tried(registry, again):
-            continue
-        same = [other for other in found if other.variant == again.variant]
-        if again.pipeline in [other.pipeline for other in same]:
-            continue
-        number = len(same) + 1
-        arm = len(found)
-        candidate = make_candidate(job, arm, again.model, number, again.pipeline, again.variant)
-        found.append(candidate)
-    for one in told:
-        same = [other for other in found if other.variant == one.module]
-        is_known = any(other.pipeline.model.config == one.config for other in same)
-        if not same or is_known:
-            continue
-        pipeline = replace(same[0].pipeline, model=one)
-        number = len(same) + 1
-        found.append(make_candidate(job, len(found), one.module, number, pipeline))
-    return with_costs(registry, found, version, costs)
+        _add_configurations(arms, match.module, match.transforms, rules)
+    for earlier in before:
+        if arms.of(earlier.model) and _can_be_tried(registry, earlier, rules):
+            pipeline = replace(earlier.pipeline, monotonic=rules.monotonic)
+            arms.add(earlier.model, pipeline, earlier.variant)
+    for model in told:
+        arms.add_config(model.module, model.config)
+    return with_costs(registry, arms.added, version, costs)
 
 
-def _can_be_tried(registry: Registry, candidate: Candidate) -> bool:
+def _can_be_tried(registry: Registry, candidate: Candidate, rules: Rules) -> bool:
     """Whether the transform of a variant is still there for new searches.
 
     Nothing is known of how its features rise with columns.
     """
     if candidate.variant == candidate.model:
         return True
-    if candidate.pipeline.monotonic:
+    if rules.monotonic:
         return False
     transforms = {one.name for one in registry.of_kind("transform")} - registry.archived
     return candidate.pipeline.transforms[-1].module in transforms
@@ -87,10 +73,8 @@ def best_before(tables: Tables, job: Job) -> list[Candidate]:
     done = tables.tasks.list(
         job_id=earlier[0].id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None
     )
-    best = sorted(done, key=lambda task: (-(task.quality or 0.0), task.id))[:_TRIED_AGAIN]
-    ids = [task.candidate_id for task in best]
-    found = {one.id: one for one in tables.candidates.list(id=ids, limit=None)}
-    return [found[id] for id in ids]
+    done.sort(key=lambda task: (-(task.quality or 0.0), task.id))
+    return [tables.candidates.get(task.candidate_id) for task in done[:_TRIED_AGAIN]]
 
 
 def add_model(
@@ -113,13 +97,13 @@ def add_model(
     if job.state == JobState.PREPARING or tables.candidates.find(job_id=job.id, model=model):
         return
     version = tables.versions.get(job.version_id)
-    first = tables.candidates.count(job_id=job.id)
     module = registry.get(model)
     chain = registry.candidates(module, version.schema_in)
-    found = _of_model(module, chain, application.rules, job, first)
+    arms = Arms(job, tables.candidates.list(job_id=job.id, limit=None))
+    _add_configurations(arms, module, chain, application.rules)
     believed = costs or cost_belief(registry, finished_trials(tx))
-    tables.candidates.add_all(with_costs(registry, found, version, believed))
-    data = {"added": len(found), "model": model, "application_id": application.id}
+    tables.candidates.add_all(with_costs(registry, arms.added, version, believed))
+    data = {"added": len(arms.added), "model": model, "application_id": application.id}
     tx.events.append("job.candidates", job.id, data, job.tenant_id)
 
 
@@ -136,18 +120,11 @@ def extend(
     left out. Returns what was added.
     """
     tables = tx.scoped(job.tenant_id)
-    candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
-    added: list[Candidate] = []
+    arms = Arms(job, tables.candidates.list(job_id=job.id, limit=None))
     for variant, proposed in configs.items():
-        own = [one for one in candidates if one.variant == variant]
-        known = [one.pipeline.model.config for one in own]
-        new = [config for config in proposed if config not in known]
-        for number, config in enumerate(new, start=len(own) + 1):
-            arm = len(candidates) + len(added)
-            model = own[0].model
-            pipeline = replace(own[0].pipeline, model=ModuleConfig(model, config))
-            added.append(make_candidate(job, arm, model, number, pipeline, variant))
-    return keep_added(tx, registry, job, added, costs)
+        for config in proposed:
+            arms.add_config(variant, config)
+    return keep_added(tx, registry, job, arms.added, costs)
 
 
 def keep_added(
@@ -164,57 +141,28 @@ def keep_added(
     return priced
 
 
-def _of_model(
-    model: Module, chain: Sequence[Module], rules: Rules, job: Job, first: int
-) -> list[Candidate]:
-    """Return the first arms of a model behind a chain of transforms, numbered from ``first``."""
+def _add_configurations(arms: Arms, model: Module, chain: Sequence[Module], rules: Rules) -> None:
+    """Add the first configurations of a model behind a chain of transforms."""
     space = space_of(model, rules)
     if space is None:
-        return []
+        return
     transforms = [ModuleConfig(one.name) for one in chain]
-    configs = spaces.suggest(space, CONFIGURATIONS, seed=0)
-    found = []
-    for place, config in enumerate(configs):
+    for config in spaces.suggest(space, CONFIGURATIONS, seed=0):
         chosen = ModuleConfig(model.name, config)
         pipeline = CandidatePipeline(transforms, chosen, rules.monotonic)
-        found.append(make_candidate(job, first + place, model.name, place + 1, pipeline))
-    return found
-
-
-def make_candidate(
-    job: Job,
-    arm: int,
-    model: str,
-    number: int,
-    pipeline: CandidatePipeline,
-    variant: str = "",
-) -> Candidate:
-    """Return a candidate whose cost is not predicted yet.
-
-    ``number``: which configuration of its model, or ``variant``, it is, from 1.
-    """
-    has_no_number = number == 1 and variant in ("", model)
-    return Candidate(
-        id=new_id("cand"),
-        tenant_id=job.tenant_id,
-        job_id=job.id,
-        arm=arm,
-        name=model if has_no_number else f"{variant or model}-{number}",
-        model=model,
-        pipeline=pipeline,
-        predicted_cost=0.0,
-    )
+        arms.add(model.name, pipeline, model.name)
 
 
 def with_costs(
     registry: Registry, candidates: list[Candidate], version: DatasetVersion, costs: CostBelief
 ) -> list[Candidate]:
     """Return candidates of one job with what they are believed to cost."""
-    predicted = costs.predict([work_of(registry, one, version) for one in candidates]).expected
-    return [
-        replace(candidate, predicted_cost=cost)
-        for candidate, cost in zip(candidates, predicted.tolist(), strict=True)
-    ]
+    work = [work_of(registry, one, version) for one in candidates]
+    expected = costs.predict(work).expected.tolist()
+    priced = []
+    for candidate, cost in zip(candidates, expected, strict=True):
+        priced.append(replace(candidate, predicted_cost=cost))
+    return priced
 
 
 def write_costs(tx: Transaction, costs: Mapping[str, float]) -> None:

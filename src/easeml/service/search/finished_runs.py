@@ -45,14 +45,17 @@ def ended_after(store: Store, seq: int) -> tuple[list[FinishedRun], int]:
         if not events:
             return [], seq
         ended = [event for event in events if event.kind in _ENDED and event.job_id]
-        tasks = tx.unscoped().tasks.list(id=[event.subject for event in ended], limit=None)
-        trained = {task.id: task for task in tasks if task.kind == TaskGroup.TRAIN}
-        found = []
-        for event in ended:
-            task = trained.get(event.subject)
-            if task is not None and task.candidate_id:
-                found.append(_run(tx, event, task))
+        trained = _training_tasks(tx, ended)
+        of_tasks = [event for event in ended if event.subject in trained]
+        found = [_run(tx, event, trained[event.subject]) for event in of_tasks]
         return found, events[-1].seq
+
+
+def _training_tasks(tx: Transaction, ended: list[Event]) -> dict[str, Task]:
+    """Return the tasks that trained a candidate and ended, by id."""
+    subjects = [event.subject for event in ended]
+    tasks = tx.unscoped().tasks.list(id=subjects, kind=TaskGroup.TRAIN, limit=None)
+    return {task.id: task for task in tasks if task.candidate_id}
 
 
 def _run(tx: Transaction, event: Event, task: Task) -> FinishedRun:

@@ -5,6 +5,7 @@ teaches the searches of this application alone: nobody can mislead another tenan
 are those of a job of their own, so their level and scale may differ from those of the search.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -122,7 +123,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
     read = [_Run.from_json(run) for run in result.value["taken"]]
     searched = [JobState.RUNNING, JobState.RESTING]
     for job in tables.jobs.list(application_id=application.id, state=searched, limit=None):
-        _try_best(tx, tables, registry, job, _best(read, registry))
+        _try_best(tx, registry, job, _best(read, registry))
         tx.events.append("job.history", job.id, {"trials": len(read)}, job.tenant_id)
 
 
@@ -159,29 +160,23 @@ def _best(read: Sequence[_Run], registry: Registry) -> list[ModuleConfig]:
     return found
 
 
-def _try_best(
-    tx: Transaction, tables: Tables, registry: Registry, job: Job, best: Sequence[ModuleConfig]
-) -> None:
+def _try_best(tx: Transaction, registry: Registry, job: Job, best: Sequence[ModuleConfig]) -> None:
     """Add configurations to a search, of the models that it has."""
-    searched = {one.variant for one in tables.candidates.list(job_id=job.id, limit=None)}
-    configs: dict[str, list[Json]] = {}
+    configs: defaultdict[str, list[Json]] = defaultdict(list)
     for one in best:
-        if one.module in searched:
-            configs.setdefault(one.module, []).append(one.config)
+        configs[one.module].append(one.config)
     if configs:
         extend(tx, registry, job, configs, cost_belief(registry, finished_trials(tx)))
 
 
 def _read_runs(tables: Tables, rules: Rules) -> list[tuple[str, _Run]]:
     """Return the runs of all histories, each with its study."""
-    if not rules.histories:
-        return []
-    tasks = {task.id: task for task in tables.tasks.list(id=rules.histories, limit=None)}
+    results = dict(tables.tasks.pick("id", "result", id=rules.histories))
     found = []
     for id in rules.histories:
-        if id in tasks:
-            read = _Read.from_json(tasks[id].result)
-            found += [(id, one) for one in read.taken]
+        if id in results:
+            read = _Read.from_json(results[id])
+            found += [(id, run) for run in read.taken]
     return found
 
 

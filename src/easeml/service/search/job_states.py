@@ -26,16 +26,18 @@ def start_ready_jobs(tx: Transaction, registry: Registry, costs: CostBelief) -> 
 
     ``costs``: what runs are believed to cost. A job for which no candidate is left fails.
     """
-    ready = []
-    for job in tx.unscoped().jobs.list(state=JobState.PREPARING, limit=None):
-        version = tx.unscoped().versions.get(job.version_id)
-        if version.state == VersionState.READY:
-            ready.append(job)
+    preparing = tx.unscoped().jobs.list(state=JobState.PREPARING, limit=None)
+    ready = [job for job in preparing if _has_its_data(tx, job)]
     if not ready:
         return []
     registry = knowledge_base.current(tx, registry)
     started = [_start(tx, registry, job, costs) for job in ready]
     return [job for job in started if job.state == JobState.RUNNING]
+
+
+def _has_its_data(tx: Transaction, job: Job) -> bool:
+    version = tx.unscoped().versions.get(job.version_id)
+    return version.state == VersionState.READY
 
 
 def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
@@ -50,13 +52,16 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
     job = tx.unscoped().jobs.get(job_id)
     tables = tx.scoped(job.tenant_id)
     changes = _progress(tables, job, state)
-    if any(getattr(job, name) != value for name, value in changes.items()):
+    is_news = any(getattr(job, name) != value for name, value in changes.items())
+    if is_news:
         job = tables.jobs.update(job.id, **changes)
-    if job.state == JobState.RUNNING and _is_done(tx, job):
-        return jobs.set_state(tx, job, JobState.RESTING, "job.resting")
-    if job.state == JobState.RESTING and not _is_done(tx, job):
-        return jobs.set_state(tx, job, JobState.RUNNING, "job.running")
-    return job
+
+    if job.state not in (JobState.RUNNING, JobState.RESTING):
+        return job
+    wanted = JobState.RESTING if _is_done(tx, job) else JobState.RUNNING
+    if job.state == wanted:
+        return job
+    return jobs.set_state(tx, job, wanted, f"job.{wanted}")
 
 
 def note_whether_settled(tx: Transaction, job: Job) -> None:
@@ -90,6 +95,7 @@ def _start(tx: Transaction, registry: Registry, job: Job, costs: CostBelief) -> 
 
 
 def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
+    """Return what is written of the search: fields of its job."""
     finished = tables.tasks.pick(
         "id", "quality", job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS
     )
@@ -119,13 +125,21 @@ def _tasks_that_break_rules(tables: Tables, job: Job) -> set[str]:
 
 
 def _is_done(tx: Transaction, job: Job) -> bool:
-    tables = tx.scoped(job.tenant_id)
-    converged = job.expected_improvement is not None and job.expected_improvement <= job.tolerance
-    if converged and job.best_quality is not None:
+    if _has_converged(job):
         return True
+    tables = tx.scoped(job.tenant_id)
     if tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY):
         return False
-    if suggesting.is_under_way(tx, job) and within_limits(tx, job):
-        return False
+    if not within_limits(tx, job):
+        return True
+    if suggesting.is_under_way(tx, job):
+        return False  # it may bring more candidates
     tried = tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS)
-    return tried >= tables.candidates.count(job_id=job.id) or not within_limits(tx, job)
+    return tried >= tables.candidates.count(job_id=job.id)
+
+
+def _has_converged(job: Job) -> bool:
+    """Whether a job has a result, and so little is expected of more that it may rest."""
+    if job.best_quality is None or job.expected_improvement is None:
+        return False
+    return job.expected_improvement <= job.tolerance

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from operator import eq
 from typing import NamedTuple
 
 from easeml.search.decision_log import Change, Decided, decisions_of, preemptions_of
@@ -40,10 +41,7 @@ def parts_of(tx: Transaction, epoch: int, skip: int = 0) -> list[list[Change]]:
     """Return the parts of the log of an epoch, in order, without the first ``skip``."""
     after = _id(epoch, skip - 1) if skip else None
     found = tx.search_changes.list(epoch=epoch, after=after, limit=None)
-    parts = []
-    for part in found:
-        parts.append([Change(*change) for change in json.loads(part.changes)])
-    return parts
+    return [_changes(part) for part in found]
 
 
 def decisions(tx: Transaction, epoch: int) -> Iterator[Decided]:
@@ -57,14 +55,15 @@ def replayed(tx: Transaction) -> Replayed:
     for epoch in epochs(tx):
         for decided in decisions(tx, epoch):
             count += len(decided.choices)
-            again = decided.again()
-            identical += sum(
-                one == other for one, other in zip(decided.choices, again, strict=False)
-            )
+            identical += sum(map(eq, decided.choices, decided.again()))
         for preempted in preemptions_of(changes_of(tx, epoch)):
             count += 1
             identical += preempted.again() == preempted.chosen
     return Replayed(count, identical)
+
+
+def _changes(part: SearchChanges) -> list[Change]:
+    return [Change(*change) for change in json.loads(part.changes)]
 
 
 def _id(epoch: int, number: int) -> str:

@@ -39,6 +39,14 @@ class Amounts:
     size: int
     monotonic: dict[str, str]
 
+    @property
+    def measured(self) -> dict[str, float]:
+        """What is known of amounts, by the names of their limits."""
+        found = {SIZE: float(self.size)}
+        if self.latency is not None:
+            found[LATENCY] = self.latency
+        return found
+
 
 def limits(rules: Rules) -> dict[str, float]:
     """Return the limits on amounts, by name."""
@@ -53,46 +61,62 @@ def are_any(rules: Rules) -> bool:
 
 def broken(rules: Rules, amounts: Amounts) -> str:
     """Return which rule a model breaks and by how much, in a sentence; empty for none."""
-    latency = amounts.latency
-    if rules.latency is not None and latency is not None and latency > rules.latency:
-        return f"It takes {1000 * latency:.3g} ms for a row; the limit is {_ms(rules.latency)} ms."
-    if rules.size is not None and amounts.size > rules.size:
-        return f"Its files have {amounts.size:,} bytes; the limit is {rules.size:,}."
+    for name, limit in limits(rules).items():
+        amount = amounts.measured.get(name, 0.0)
+        if amount > limit:
+            return _TOO_MUCH[name](amount, limit)
     for column, way in rules.monotonic.items():
         if amounts.monotonic.get(column) != way:
             return f"It was not trained to be {way} with {column}."
     return ""
 
 
+def _too_slow(took: float, limit: float) -> str:
+    return f"It takes {_ms(took)} ms for a row; the limit is {_ms(limit)} ms."
+
+
+def _too_large(size: float, limit: float) -> str:
+    return f"Its files have {size:,.0f} bytes; the limit is {limit:,.0f}."
+
+
+_TOO_MUCH = {LATENCY: _too_slow, SIZE: _too_large}
+
+
 def amounts_of(tables: Tables, models: Sequence[TrainedModel]) -> dict[str, Amounts]:
     """Return what models take, by id: four statements for any number of them."""
-    tasks = dict(tables.tasks.pick("id", "result", id=[model.task_id for model in models]))
+    results = dict(tables.tasks.pick("id", "result", id=[model.task_id for model in models]))
     sizes = dict(tables.artefacts.pick("digest", "size", digest=[one.artefact for one in models]))
-    asked = [model.candidate_id for model in models if model.candidate_id]
-    pipelines = dict(tables.candidates.pick("id", "pipeline", id=asked))
-    together = [model.task_id for model in models if not model.candidate_id]
-    ensembles = dict(tables.tasks.pick("id", "payload", id=together))
+    held = _held(tables, models)
     found = {}
     for model in models:
-        if model.candidate_id:
-            held = pipelines[model.candidate_id].monotonic
-        else:
-            held = Held.from_json(ensembles[model.task_id]).monotonic
-        latency = Taken.from_json(tasks[model.task_id]).latency
-        found[model.id] = Amounts(latency, sizes.get(model.artefact, 0), held)
+        latency = Taken.from_json(results[model.task_id]).latency
+        size = sizes.get(model.artefact, 0)
+        found[model.id] = Amounts(latency, size, held[model.id])
     return found
+
+
+def _held(tables: Tables, models: Sequence[TrainedModel]) -> dict[str, dict[str, str]]:
+    """Return what models were held to in training, by id; only ensembles have no candidate."""
+    asked = [model.candidate_id for model in models]
+    pipelines = dict(tables.candidates.pick("id", "pipeline", id=asked))
+    together = [model.task_id for model in models if not model.candidate_id]
+    payloads = dict(tables.tasks.pick("id", "payload", id=together))
+    held = {}
+    for model in models:
+        if model.candidate_id:
+            held[model.id] = pipelines[model.candidate_id].monotonic
+        else:
+            held[model.id] = Held.from_json(payloads[model.task_id]).monotonic
+    return held
 
 
 def breaking(tables: Tables, rules: Rules, models: Sequence[TrainedModel]) -> dict[str, str]:
     """Return the models, by id, that break a rule, each with the reason."""
     if not are_any(rules) or not models:
         return {}
-    found = {}
-    for model_id, amounts in amounts_of(tables, models).items():
-        reason = broken(rules, amounts)
-        if reason:
-            found[model_id] = reason
-    return found
+    taken = amounts_of(tables, models)
+    found = {model_id: broken(rules, amounts) for model_id, amounts in taken.items()}
+    return {model_id: reason for model_id, reason in found.items() if reason}
 
 
 def keeping(
@@ -114,14 +138,8 @@ def measured_arms(
     found = {}
     amounts = amounts_of(tables, models)
     for model in models:
-        arm = arms.get(model.candidate_id)
-        if arm is None:
-            continue
-        took = {SIZE: float(amounts[model.id].size)}
-        latency = amounts[model.id].latency
-        if latency is not None:
-            took[LATENCY] = latency
-        found[arm] = took
+        if model.candidate_id in arms:
+            found[arms[model.candidate_id]] = amounts[model.id].measured
     return found
 
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from easeml.search import Posterior, SearchState
 from easeml.search.decision_log import Change, Seen, applied
 from easeml.service.search import log
-from easeml.store import Store
+from easeml.store import Store, Transaction
 
 _MOST = 2000  # moments that are kept, the newest
 
@@ -49,14 +49,26 @@ class _Walk:
     moments: dict[str, Moment] = field(default_factory=dict)
     urgent: list[str] | None = None
 
-    def begin(self, epoch: int) -> None:
+    def go_on(self, tx: Transaction) -> None:
+        """Read what the log has more, of this leader and of later ones."""
+        for epoch in log.epochs(tx):
+            if epoch < self.epoch:
+                continue
+            if epoch > self.epoch:
+                self._begin(epoch)
+            parts = log.parts_of(tx, epoch, self.parts)
+            for changes in parts:
+                self._take(changes)
+            self.parts += len(parts)
+
+    def _begin(self, epoch: int) -> None:
         """Read the log of a new leader from its start."""
         self.epoch = epoch
         self.parts = 0
         self.seen = Seen()
         self.under_way = {}
 
-    def take(self, changes: Iterable[Change]) -> None:
+    def _take(self, changes: Iterable[Change]) -> None:
         """Go on by some changes."""
         for change in changes:
             if change.kind == "decided":
@@ -96,13 +108,5 @@ def moment_of(store: Store, task_id: str) -> Moment | None:
     with _lock:
         walk = _walks.setdefault(store, _Walk())
         with store.read() as tx:
-            for epoch in log.epochs(tx):
-                if epoch < walk.epoch:
-                    continue
-                if epoch > walk.epoch:
-                    walk.begin(epoch)
-                parts = log.parts_of(tx, epoch, walk.parts)
-                for changes in parts:
-                    walk.take(changes)
-                walk.parts += len(parts)
+            walk.go_on(tx)
         return walk.moments.get(task_id)

@@ -75,6 +75,4 @@ def _promoted(tables: Tables, application_id: str) -> set[str]:
     models = tables.promotions.column(
         "model_id", application_id=application_id, state=PromotionState.LIVE
     )
-    if not models:
-        return set()
     return set(tables.models.column("task_id", id=models))

@@ -1,9 +1,11 @@
 """More configurations for a search that has tried most of what it began with."""
 
+from collections import defaultdict
+
 from easeml.contract.states import JobState, TaskGroup, TaskState
 from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry
-from easeml.search import CostBelief, SearchState, models_to_extend, spaces
+from easeml.search import CostBelief, SearchJob, SearchState, models_to_extend, spaces
 from easeml.search.optimizers import Optimizer, Tried, fresh, optimizer_named
 from easeml.service.knowledge.optimizers import optimizer_of
 from easeml.service.knowledge.rules import space_of
@@ -45,18 +47,26 @@ def add_proposals(
     added = variants.add_variants(tx, registry, job, models, costs)
     if added:
         return added
+
     optimizer = of_application(registry, job, rules, optimizer)
     if isinstance(optimizer, Module):
-        if suggesting.is_under_way(tx, job):
-            return []
-        if not suggesting.is_given_up(tx, job, optimizer):
-            _ask(tx, job, optimizer, wanted)
+        if _is_left_to(tx, job, optimizer, wanted):
             return []
         optimizer = optimizer_named()
-    found = {}
+    proposed = {}
     for one in wanted:
-        found[one.model] = optimizer.propose(one.space, one.tried, EACH, seed=0)
-    return extend(tx, registry, job, found, costs)
+        proposed[one.model] = optimizer.propose(one.space, one.tried, EACH, seed=0)
+    return extend(tx, registry, job, proposed, costs)
+
+
+def _is_left_to(tx: Transaction, job: Job, optimizer: Module, wanted: list[Wanted]) -> bool:
+    """Have a module asked once at a time; False where the search has given it up."""
+    if suggesting.is_under_way(tx, job):
+        return True
+    if suggesting.is_given_up(tx, job, optimizer):
+        return False
+    _ask(tx, job, optimizer, wanted)
+    return True
 
 
 def of_application(
@@ -73,10 +83,7 @@ def of_application(
 
 def _ask(tx: Transaction, job: Job, optimizer: Module, wanted: list[Wanted]) -> None:
     """Have a module asked for models whose spaces have anything left."""
-    left = []
-    for one in wanted:
-        if fresh(spaces.draws(one.space, 0), one.tried, 1):
-            left.append(one)
+    left = [one for one in wanted if fresh(spaces.draws(one.space, 0), one.tried, 1)]
     if left:
         suggesting.request(tx, job, optimizer, left)
 
@@ -86,36 +93,50 @@ def _wanted(
 ) -> list[Wanted]:
     """Return the models and variants of a job that are to get more configurations, best first."""
     searched = state.job(job.id)
-    if job.state != JobState.RUNNING or searched.best is None:
+    if not _may_grow(tx, job, searched):
         return []
-    if len(searched.arms) >= _MOST or not within_limits(tx, job):
-        return []
-    tables = tx.scoped(job.tenant_id)
 
-    def space(model: str) -> Json | None:
-        return space_of(registry.get(variants.model_of(model)), rules)
+    def space(variant: str) -> Json:
+        return _space(registry, variant, rules)
 
-    short = models_to_extend(searched, lambda model: _can_vary(space(model)))
+    short = models_to_extend(searched, lambda variant: _can_vary(space(variant)))
     if not short:
         return []
+    tables = tx.scoped(job.tenant_id)
     candidates = tables.candidates.list(job_id=job.id, limit=None)
     if len(candidates) > len(searched.arms):
         return []  # the search does not know of all yet
     done = tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None)
     if _fruitless(done):
         return []
-    candidates = sorted(candidates, key=lambda one: one.arm)
-    qualities = {task.candidate_id: task.quality for task in done}
-    wanted = []
-    for model in short:
-        own = [one for one in candidates if one.variant == model]
-        tried = [Tried(one.pipeline.model.config, qualities.get(one.id)) for one in own]
-        wanted.append(Wanted(model, space(model) or {}, tried))
-    return wanted
+    tried = _tried(candidates, done)
+    return [Wanted(variant, space(variant), tried[variant]) for variant in short]
 
 
-def _can_vary(space: Json | None) -> bool:
+def _may_grow(tx: Transaction, job: Job, searched: SearchJob) -> bool:
+    """Whether a job runs, has a result to go on from, and may have more candidates."""
+    is_searching = job.state == JobState.RUNNING and searched.best is not None
+    has_room = len(searched.arms) < _MOST
+    return is_searching and has_room and within_limits(tx, job)
+
+
+def _space(registry: Registry, variant: str, rules: Rules) -> Json:
+    """Return the space of a variant's model; empty where the rules leave nothing of it."""
+    model = registry.get(variants.model_of(variant))
+    return space_of(model, rules) or {}
+
+
+def _can_vary(space: Json) -> bool:
     return bool(space) and bool(spaces.parse(space).unused())
+
+
+def _tried(candidates: list[Candidate], done: list[Task]) -> dict[str, list[Tried]]:
+    """Return the configurations of each variant, in order, with what came of them."""
+    qualities = {task.candidate_id: task.quality for task in done}
+    tried: defaultdict[str, list[Tried]] = defaultdict(list)
+    for one in sorted(candidates, key=lambda one: one.arm):
+        tried[one.variant].append(Tried(one.pipeline.model.config, qualities.get(one.id)))
+    return tried
 
 
 def _fruitless(done: list[Task]) -> bool:
@@ -123,6 +144,6 @@ def _fruitless(done: list[Task]) -> bool:
     if not done:
         return False
     in_order = sorted(done, key=lambda task: task.finished or 0.0)
-    qualities = [task.quality or 0.0 for task in in_order]
-    tasks_since_best = len(qualities) - 1 - qualities.index(max(qualities))
+    best = max(in_order, key=lambda task: task.quality or 0.0)
+    tasks_since_best = len(in_order) - 1 - in_order.index(best)
     return tasks_since_best >= _FRUITLESS

@@ -35,7 +35,8 @@ def stop_what_reached_its_limit(tx: Transaction) -> list[Task]:
         job = tx.unscoped().jobs.get(job_id)
         reason = reasons.get(job.tenant_id) or _limit_reached(tx, job, _running(tasks))
         if reason:
-            stopped += _stop(tx, job, reason)
+            _stop(tx, tasks, reason)
+            stopped += tasks
     return stopped
 
 
@@ -45,10 +46,12 @@ def _running(tasks: list[Task]) -> list[Task]:
 
 def _months_reached(tx: Transaction, under_way: list[Task]) -> dict[str, str]:
     """Return the tenants that have used up their month, by id, and why in a sentence."""
+    if not under_way:
+        return {}
     so_far: defaultdict[str, float] = defaultdict(float)
     for task in under_way:
         so_far[task.tenant_id] += _seconds_so_far(tx, [task])
-    limits = dict(tx.tenants.pick("id", "limits", id=[*so_far])) if so_far else {}
+    limits = dict(tx.tenants.pick("id", "limits", id=[*so_far]))
     limited = [id for id, own in limits.items() if own.month_seconds is not None]
     spent = used.month_seconds(tx, limited)
     found = {}
@@ -60,32 +63,32 @@ def _months_reached(tx: Transaction, under_way: list[Task]) -> dict[str, str]:
 
 
 def _seconds_so_far(tx: Transaction, tasks: list[Task]) -> float:
-    return sum(max(0.0, tx.now() - (task.started or tx.now())) for task in _running(tasks))
+    """Return the seconds that the running ones of tasks have had a device."""
+    seconds = 0.0
+    for task in _running(tasks):
+        began = task.started or tx.now()
+        seconds += max(0.0, tx.now() - began)
+    return seconds
 
 
 def _limit_reached(tx: Transaction, job: Job, running: list[Task]) -> str:
     """Return which limit a job has reached, in a sentence; nothing where it has reached none."""
-    limits = job.limits
     if not running:
         return ""
-    if limits.deadline is not None and tx.now() >= limits.deadline:
+    deadline = job.limits.deadline
+    if deadline is not None and tx.now() >= deadline:
         return "The search's deadline passed while this ran."
-    most = limits.seconds
+    most = job.limits.seconds
     if most is None:
         return ""
-    tables = tx.scoped(job.tenant_id)
-    if spent_seconds(tables, job.id) + _seconds_so_far(tx, running) < most:
+    spent = spent_seconds(tx.scoped(job.tenant_id), job.id) + _seconds_so_far(tx, running)
+    if spent < most:
         return ""
     return f"The search's limit of {most:g} device seconds was reached while this ran."
 
 
-def _stop(tx: Transaction, job: Job, reason: str) -> list[Task]:
-    tables = tx.scoped(job.tenant_id)
-    under_way = tables.tasks.list(
-        job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY, limit=None
-    )
-    for task in under_way:
+def _stop(tx: Transaction, tasks: list[Task], reason: str) -> None:
+    for task in tasks:
         tx.queue.cancel(task.id, reason)
-        data = {"job_id": job.id, "error": reason}
-        tx.events.append("task.cancelled", task.id, data, job.tenant_id)
-    return under_way
+        data = {"job_id": task.job_id, "error": reason}
+        tx.events.append("task.cancelled", task.id, data, task.tenant_id)

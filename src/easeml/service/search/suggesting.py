@@ -77,4 +77,7 @@ def is_given_up(tx: Transaction, job: Job, optimizer: Module) -> bool:
 
 
 def _was_wrong(task: Task) -> bool:
-    return task.state == TaskState.FAILED or bool((task.result or {}).get("fault"))
+    if task.state == TaskState.FAILED:
+        return True
+    result = task.result or {}
+    return bool(result.get("fault"))

@@ -25,6 +25,9 @@ class TrainingTask:
     finished: float | None
 
 
+_COLUMNS = tuple(field.name for field in fields(TrainingTask))
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """A training task that is done. ``spent``: device seconds of the job until it had ended."""
@@ -58,33 +61,34 @@ def load(tables: Tables, job_ids: Sequence[str]) -> dict[str, Summary]:
     tasks: defaultdict[str, list[TrainingTask]] = defaultdict(list)
     for task in training_tasks(tables, job_ids):
         tasks[task.job_id].append(task)
-    found = {job_id: results(tasks[job_id]) for job_id in job_ids}
-    counts = tables.candidates.count_by("job_id", job_id=list(job_ids))
+    found: dict[str, list[Result]] = {}
     shown: set[str] = set()
     for job_id in job_ids:
+        found[job_id] = results(tasks[job_id])
         shown |= _shown_candidates(tasks[job_id], found[job_id])
+
     names = candidate_names(tables, shown)
-    return {
-        job_id: Summary(tasks[job_id], found[job_id], counts.get(job_id, 0), names)
-        for job_id in job_ids
-    }
+    counts = tables.candidates.count_by("job_id", job_id=list(job_ids))
+    summaries = {}
+    for job_id in job_ids:
+        count = counts.get(job_id, 0)
+        summaries[job_id] = Summary(tasks[job_id], found[job_id], count, names)
+    return summaries
 
 
 def training_tasks(tables: Tables, job_ids: Sequence[str]) -> list[TrainingTask]:
     """Return the training tasks of some jobs, in order of id."""
-    columns = [field.name for field in fields(TrainingTask)]
-    rows = tables.tasks.pick(*columns, job_id=list(job_ids), kind=TaskGroup.TRAIN)
+    rows = tables.tasks.pick(*_COLUMNS, job_id=list(job_ids), kind=TaskGroup.TRAIN)
     return [TrainingTask(*row) for row in rows]
 
 
 def results(tasks: Iterable[TrainingTask]) -> list[Result]:
     """Return the results of one job's tasks in the order in which these ended."""
     done = [task for task in tasks if task.state == TaskState.DONE]
-    done.sort(key=lambda task: (task.finished or 0.0, task.id))
     spent = 0.0
     best = -math.inf
     ordered: list[Result] = []
-    for task in done:
+    for task in sorted(done, key=lambda task: (task.finished or 0.0, task.id)):
         spent += task.cost
         quality = -math.inf if task.quality is None else task.quality
         ordered.append(Result(task, quality, spent, quality > best))

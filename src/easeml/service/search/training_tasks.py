@@ -77,31 +77,25 @@ def within_limits(tx: Transaction, job: Job) -> bool:
     Tasks under way count as tasks, and with the cost predicted for them.
     """
     limits = job.limits
+    tables = tx.scoped(job.tenant_id)
     if limits.deadline is not None and tx.now() >= limits.deadline:
         return False
-    tables = tx.scoped(job.tenant_id)
-    if (
-        limits.seconds is not None
-        and job.cost + _predicted_cost_under_way(tables, job) >= limits.seconds
-    ):
-        return False
+    if limits.seconds is not None:
+        seconds = job.cost + _predicted_cost_under_way(tables, job)
+        if seconds >= limits.seconds:
+            return False
+    if limits.tasks is None:
+        return True
     states = [*TASKS_UNDER_WAY, *FINISHED_TASKS]
-    return (
-        limits.tasks is None
-        or tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=states) < limits.tasks
-    )
+    tasks = tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=states)
+    return tasks < limits.tasks
 
 
 def _predicted_cost_under_way(tables: Tables, job: Job) -> float:
-    tasks = tables.tasks.list(
-        job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY, limit=None
+    trained = tables.tasks.column(
+        "candidate_id", job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY
     )
-    candidates = (
-        tables.candidates.list(id=[task.candidate_id for task in tasks], limit=None)
-        if tasks
-        else []
-    )
-    return sum(candidate.predicted_cost for candidate in candidates)
+    return sum(tables.candidates.column("predicted_cost", id=trained))
 
 
 def request_training(

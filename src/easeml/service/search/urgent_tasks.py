@@ -5,6 +5,7 @@ from typing import NamedTuple
 from easeml.contract.states import TASKS_UNDER_WAY, AttemptState, Lane, TaskGroup, TaskState
 from easeml.search.preemption import OnDevice
 from easeml.store import Transaction
+from easeml.store.records import Task
 
 
 class Demand(NamedTuple):
@@ -25,17 +26,22 @@ def demand(tx: Transaction, devices: int) -> Demand:
         task_id=[task.id for task in running], state=AttemptState.RUNNING, limit=None
     )
     ending = {one.task_id for one in attempts if one.asked_to_end is not None}
-    candidates = [task.candidate_id for task in running if task.candidate_id]
-    costs = dict(tables.candidates.pick("id", "predicted_cost", id=candidates))
+    idle = max(0, devices - len(running))
+    wanted = max(0, urgent_waiting(tx) - idle - len(ending))
+    others = [task for task in running if not task.urgent and task.id not in ending]
+    return Demand(wanted, _on_devices(tx, others))
+
+
+def _on_devices(tx: Transaction, running: list[Task]) -> list[OnDevice]:
+    """Return running tasks as it is decided which of them is suspended."""
+    asked = [task.candidate_id for task in running if task.candidate_id]
+    costs = dict(tx.unscoped().candidates.pick("id", "predicted_cost", id=asked))
     found = []
     for task in running:
-        if task.urgent or task.id in ending:
-            continue
         ran = tx.now() - (task.started or tx.now())
         cost = costs.get(task.candidate_id, 0.0)
         found.append(OnDevice(task.id, ran, cost, task.suspensions))
-    idle = max(0, devices - len(running))
-    return Demand(max(0, urgent_waiting(tx) - idle - len(ending)), found)
+    return found
 
 
 def urgent_waiting(tx: Transaction) -> int:

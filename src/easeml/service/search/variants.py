@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from easeml.modules import Module, Registry
 from easeml.search import CostBelief
-from easeml.service.search.candidates import keep_added, make_candidate
+from easeml.service.search.arms import Arms
+from easeml.service.search.candidates import keep_added
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Job
 from easeml.store.shapes import ModuleConfig
@@ -35,22 +36,23 @@ def add_variants(
     if not transforms:
         return []
     tables = tx.scoped(job.tenant_id)
-    candidates = tables.candidates.list(job_id=job.id, limit=None)
-    known = {one.variant for one in candidates}
-    added: list[Candidate] = []
+    arms = Arms(job, tables.candidates.list(job_id=job.id, limit=None))
     for model in models:
-        best = _best_of(tables, job, [one for one in candidates if one.variant == model])
-        if best is None:
-            continue
-        for transform in transforms:
-            variant = f"{model}{_BEHIND}{transform.name}"
-            if variant in known or not _fits(seen, best, transform):
-                continue
+        best = _best_of(tables, job, arms.of(model))
+        if best is not None:
+            _add_behind(arms, seen, best, transforms)
+    return keep_added(tx, registry, job, arms.added, costs)
+
+
+def _add_behind(
+    arms: Arms, registry: Registry, best: Candidate, transforms: Iterable[Module]
+) -> None:
+    """Add a candidate behind each transform that fits, and that its model was not tried with."""
+    for transform in transforms:
+        variant = f"{best.model}{_BEHIND}{transform.name}"
+        if _fits(registry, best, transform) and not arms.of(variant):
             chain = [*best.pipeline.transforms, ModuleConfig(transform.name)]
-            pipeline = replace(best.pipeline, transforms=chain)
-            arm = len(candidates) + len(added)
-            added.append(make_candidate(job, arm, model, 1, pipeline, variant))
-    return keep_added(tx, registry, job, added, costs)
+            arms.add(best.model, replace(best.pipeline, transforms=chain), variant)
 
 
 def _added_transforms(seen: Registry) -> list[Module]:
@@ -74,15 +76,12 @@ def jobs_with(tx: Transaction, module: str) -> set[str]:
 def best_models(tx: Transaction, job: Job, most: int) -> list[str]:
     """Return the models of a job that have done best, the best first; variants are none."""
     tables = tx.scoped(job.tenant_id)
-    candidates = {one.id: one for one in tables.candidates.list(job_id=job.id, limit=None)}
-    models = tables.models.list(job_id=job.id, limit=None)
-    best = sorted(models, key=lambda model: -model.quality)
-    names: dict[str, None] = {}
-    for model in best:
-        candidate = candidates.get(model.candidate_id)
-        if candidate is not None and candidate.variant == candidate.model:
-            names[candidate.model] = None
-    return list(names)[:most]
+    candidates = tables.candidates.list(job_id=job.id, limit=None)
+    names = {one.id: one.model for one in candidates if one.variant == one.model}
+    trained = tables.models.list(job_id=job.id, limit=None)
+    best = sorted(trained, key=lambda model: -model.quality)
+    found = [names[model.candidate_id] for model in best if model.candidate_id in names]
+    return list(dict.fromkeys(found))[:most]
 
 
 def _best_of(tables: Tables, job: Job, candidates: list[Candidate]) -> Candidate | None:
@@ -98,10 +97,12 @@ def _best_of(tables: Tables, job: Job, candidates: list[Candidate]) -> Candidate
 
 def _fits(registry: Registry, candidate: Candidate, transform: Module) -> bool:
     """Whether the transform takes what stands before the model, and the model what it gives."""
-    if not candidate.pipeline.transforms or candidate.pipeline.monotonic:
+    if not candidate.pipeline.transforms:
+        return False
+    if candidate.pipeline.monotonic:
         return False  # nothing is known of how the features that it makes rise with columns
-    before = registry.get(candidate.pipeline.transforms[-1].module)
-    model = registry.get(candidate.model)
-    assert before.schema_out and transform.schema_in and transform.schema_out and model.schema_in
-    takes = not transform.schema_in.why_not(before.schema_out.first)
-    return takes and not model.schema_in.why_not(transform.schema_out.first)
+    before = registry.get(candidate.pipeline.transforms[-1].module).schema_out
+    model = registry.get(candidate.model).schema_in
+    assert before and transform.schema_in and transform.schema_out and model
+    is_taken = not transform.schema_in.why_not(before.first)
+    return is_taken and not model.why_not(transform.schema_out.first)

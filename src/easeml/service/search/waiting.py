@@ -86,8 +86,12 @@ def reasons(tx: Transaction, jobs: Sequence[Job]) -> dict[str, Waiting]:
     if not waiting:
         return {}
     around = _surroundings(tx, waiting)
-    found = {job.id: _reason(job, around) for job in waiting}
-    return {job_id: reason for job_id, reason in found.items() if reason is not None}
+    found: dict[str, Waiting] = {}
+    for job in waiting:
+        reason = _reason(job, around)
+        if reason is not None:
+            found[job.id] = reason
+    return found
 
 
 def blocked(tx: Transaction) -> dict[str, Waiting]:
@@ -121,41 +125,56 @@ def tell_of_starvation(tx: Transaction, tenant_id: str, seconds: float, decision
 
 
 def _was_told(tx: Transaction, job: Job, waiting: Waiting) -> bool:
+    """Whether the newest event says the same, and no training task was made since."""
     events = tx.events.newest(job.tenant_id, [EVENT], limit=100)
-    last = next((event for event in events if event.subject == job.id), None)
-    if last is None or last.data["waits_for"] != waiting.waits_for:
+    told = [event for event in events if event.subject == job.id]
+    if not told or told[0].data["waits_for"] != waiting.waits_for:
         return False
     newest = tx.scoped(job.tenant_id).tasks.list(job_id=job.id, newest_first=True, limit=1)
-    return not newest or newest[0].created <= last.created
+    return not newest or newest[0].created <= told[0].created
 
 
 def _surroundings(tx: Transaction, jobs: Sequence[Job]) -> _Surroundings:
     tables = tx.unscoped()
-    kinds = Counter(
-        kind
-        for kind, heartbeat in tx.processes.pick("kind", "heartbeat", state=ProcessState.RUNNING)
-        if tx.now() - heartbeat <= _SILENCE
-    )
+    processes = _processes_alive(tx)
     spent: Counter[str] = Counter()
     for tenant_id, cost in tables.jobs.pick("tenant_id", "cost", state=SEARCHED_JOBS):
         spent[tenant_id] += cost
+
+    training: Counter[str] = Counter()
+    running: Counter[str] = Counter()
+    queued: Counter[str] = Counter()
     under_way = tables.tasks.pick(
         "tenant_id", "job_id", "state", kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY
     )
+    for tenant_id, job_id, state in under_way:
+        training[tenant_id] += 1
+        counted = running if state == TaskState.RUNNING else queued
+        counted[job_id] += 1
+
     quotas = dict(tx.tenants.pick("id", "limits", id=sorted({job.tenant_id for job in jobs})))
     return _Surroundings(
         now=tx.now(),
-        workers=kinds[ProcessKind.WORKER],
-        schedulers=kinds[ProcessKind.SCHEDULER],
+        workers=processes[ProcessKind.WORKER],
+        schedulers=processes[ProcessKind.SCHEDULER],
         quotas=quotas,
         exhausted=used.exhausted(tx, quotas),
         spent=spent,
-        training=Counter(tenant_id for tenant_id, _, _ in under_way),
-        running=Counter(job_id for _, job_id, state in under_way if state == TaskState.RUNNING),
-        queued=Counter(job_id for _, job_id, state in under_way if state == TaskState.WAITING),
+        training=training,
+        running=running,
+        queued=queued,
         tasks=_counted_tasks(tables, jobs),
         cheapest=_cheapest_left(tables, jobs),
     )
+
+
+def _processes_alive(tx: Transaction) -> Counter[str]:
+    """Return how many processes of each kind had a heartbeat lately."""
+    alive: Counter[str] = Counter()
+    for kind, heartbeat in tx.processes.pick("kind", "heartbeat", state=ProcessState.RUNNING):
+        if tx.now() - heartbeat <= _SILENCE:
+            alive[kind] += 1
+    return alive
 
 
 def _counted_tasks(tables: Tables, jobs: Sequence[Job]) -> dict[str, int]:
@@ -217,23 +236,27 @@ def _quota(job: Job, around: _Surroundings) -> Waiting | None:
     if quota.seconds is not None and spent >= quota.seconds:
         text = f"The quota of {quota.seconds:g} device seconds is used up ({spent:.0f} s). {_RAISE}"
         return Waiting(WaitsFor.QUOTA, text)
-    if quota.devices is None:
-        return None
-    if quota.devices == 0:
-        return Waiting(WaitsFor.QUOTA, f"The quota allows no device. {_RAISE}")
-    if around.training[tenant] >= quota.devices:
-        noun = "device" if quota.devices == 1 else "devices"
-        text = f"The quota of {quota.devices} {noun} is in use by other searches of the tenant."
-        return Waiting(WaitsFor.QUOTA_IN_USE, text)
+    if quota.devices is not None:
+        return _quota_of_devices(quota.devices, around.training[tenant])
     return None
+
+
+def _quota_of_devices(most: int, in_use: int) -> Waiting | None:
+    """Return what holds a search up whose tenant may use ``most`` devices at once."""
+    if most == 0:
+        return Waiting(WaitsFor.QUOTA, f"The quota allows no device. {_RAISE}")
+    if in_use < most:
+        return None
+    text = f"The quota of {_devices(most)} is in use by other searches of the tenant."
+    return Waiting(WaitsFor.QUOTA_IN_USE, text)
 
 
 def _limit(job: Job, around: _Surroundings) -> Waiting | None:
     """Return the limit of its own that a search has reached."""
     limits = job.limits
-    tasks = math.inf if limits.tasks is None else limits.tasks
-    seconds = math.inf if limits.seconds is None else limits.seconds
-    deadline = math.inf if limits.deadline is None else limits.deadline
+    tasks = _or_endless(limits.tasks)
+    seconds = _or_endless(limits.seconds)
+    deadline = _or_endless(limits.deadline)
     if around.now >= deadline:
         return Waiting(WaitsFor.LIMIT, "The search's deadline has passed. Set a later one.")
     if job.cost >= seconds:
@@ -248,6 +271,11 @@ def _limit(job: Job, around: _Surroundings) -> Waiting | None:
     return None
 
 
+def _or_endless(limit: float | None) -> float:
+    """Return a limit as a number to compare with."""
+    return math.inf if limit is None else limit
+
+
 def _gain() -> Waiting:
     text = "Little is left to gain, or all was tried. New data or a new model wakes the search."
     return Waiting(WaitsFor.GAIN, text)
@@ -255,9 +283,12 @@ def _gain() -> Waiting:
 
 def _device(around: _Surroundings) -> Waiting:
     others = around.running.total()
-    noun = "device" if around.workers == 1 else "devices"
-    text = f"A task waits for a device: {others} run on {around.workers} {noun}."
+    text = f"A task waits for a device: {others} run on {_devices(around.workers)}."
     return Waiting(WaitsFor.DEVICE, text)
+
+
+def _devices(count: int) -> str:
+    return "1 device" if count == 1 else f"{count} devices"
 
 
 def _decision(around: _Surroundings) -> Waiting:

@@ -40,7 +40,8 @@ def is_told(tables: Tables, failed: DatasetVersion) -> bool:
     if not operation.upload_id:
         return False
     refused = _refused(tables, failed.dataset_id, operation.application_id)
-    return any(one.parents == failed.parents and one.id != failed.id for one in refused)
+    others = [one for one in refused if one.id != failed.id]
+    return failed.parents in [one.parents for one in others]
 
 
 def _catch_up(tx: Transaction, application: Application) -> None:
@@ -48,14 +49,16 @@ def _catch_up(tx: Transaction, application: Application) -> None:
 
     It is asked again when the data that is being changed now is ready.
     """
-    tables = tx.scoped(application.tenant_id)
     if not application.follows or application.deleted is not None:
         return
+    tables = tx.scoped(application.tenant_id)
     upload = datasets.newest_upload(tables, application.dataset_id)
-    if not upload.parents or not changes.can_change(tables, application):
+    was_fetched_again = bool(upload.parents)
+    if not was_fetched_again or not changes.can_change(tables, application):
         return
     before = _upload_of(tables, tables.versions.get(application.version_id))
-    if before.number < upload.number and not _was_refused(tables, application, upload):
+    is_new = before.number < upload.number
+    if is_new and not _was_refused(tables, application, upload):
         changes.add_new_rows(tx, application, before, upload)
 
 
@@ -68,7 +71,7 @@ def _upload_of(tables: Tables, version: DatasetVersion) -> DatasetVersion:
 
 def _was_refused(tables: Tables, application: Application, upload: DatasetVersion) -> bool:
     refused = _refused(tables, application.dataset_id, application.id)
-    return any(one.operation.upload_id == upload.id for one in refused)
+    return upload.id in [one.operation.upload_id for one in refused]
 
 
 def _refused(tables: Tables, dataset_id: str, application_id: str) -> list[DatasetVersion]:

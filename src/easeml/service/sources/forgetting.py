@@ -43,4 +43,4 @@ def _old(tables: Tables) -> list[Retrieval]:
     ids: list[str] = []
     for group in groups.values():
         ids += group[:-MOST_KEPT]
-    return tables.retrievals.list(id=ids, limit=None) if ids else []
+    return tables.retrievals.list(id=ids, limit=None)

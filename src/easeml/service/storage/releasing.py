@@ -47,5 +47,9 @@ def strays(store: Store, but: str = "") -> list[StoredFile]:
 
 def remove(store: Store, files: Sequence[StoredFile]) -> tuple[int, int]:
     """Remove strays; return how many, and their bytes."""
-    removed = [file for file in files if store.artefacts.remove(file, GRACE_SECONDS)]
-    return len(removed), sum(file.size for file in removed)
+    count = size = 0
+    for file in files:
+        if store.artefacts.remove(file, GRACE_SECONDS):
+            count += 1
+            size += file.size
+    return count, size

@@ -83,12 +83,18 @@ def find_kind(name: str) -> Kind | None:
         return None
     for package in PACKAGES:
         module = f"{package}.{name.replace('-', '_')}"
-        found = find_spec(module)
-        is_file = found is not None and found.submodule_search_locations is None
-        if is_file:
+        if _is_file(module):
             return load_kind(module)
     brought = _brought()
-    return load_kind(brought[name]) if name in brought else None
+    if name not in brought:
+        return None
+    return load_kind(brought[name])
+
+
+def _is_file(module: str) -> bool:
+    """Whether there is such a module, and it is no package."""
+    found = find_spec(module)
+    return found is not None and found.submodule_search_locations is None
 
 
 def kind_named(name: str) -> Kind:
@@ -108,7 +114,9 @@ def called(payload: Mapping[str, Any]) -> str:
     kind = find_kind(payload["kind"])
     if kind is None:
         return payload["kind"]
-    return kind.title if kind.called is None else kind.called(payload)
+    if kind.called is None:
+        return kind.title
+    return kind.called(payload)
 
 
 def load_kind(module: str) -> Kind:
@@ -121,13 +129,12 @@ def load_kind(module: str) -> Kind:
 
 def all_kinds() -> list[Kind]:
     """Return every kind, by name; sub-packages hold what kinds share."""
-    found = []
+    modules: list[str] = []
     for package in PACKAGES:
-        for module in pkgutil.iter_modules(import_module(package).__path__):
-            if not module.ispkg:
-                found.append(load_kind(f"{package}.{module.name}"))
-    found += [load_kind(module) for module in _brought().values()]
-    return sorted(found, key=lambda kind: kind.name)
+        there = pkgutil.iter_modules(import_module(package).__path__, f"{package}.")
+        modules += [module.name for module in there if not module.ispkg]
+    modules += _brought().values()
+    return sorted(map(load_kind, modules), key=lambda kind: kind.name)
 
 
 @cache

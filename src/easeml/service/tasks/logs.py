@@ -32,9 +32,8 @@ def log(
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
-        found = tables.attempts.find(
-            task_id=task.id, number=task.attempts if attempt is None else attempt
-        )
+        number = task.attempts if attempt is None else attempt
+        found = tables.attempts.find(task_id=task.id, number=number)
     if found is None:
         raise NotFound("There is no such attempt.", where=task_id)
     return read(store, work, found, offset)
@@ -56,8 +55,15 @@ def printed(store: Store, work: Path, attempt: Attempt, offset: int = 0) -> byte
     """Return what an attempt printed from byte ``offset`` on, as far as it is here."""
     if attempt.state == AttemptState.RUNNING:
         return read_plain(work / attempt.process_id / attempt.id / "log.txt", offset, LARGEST_LOG)
-    path = store.artefacts.path(attempt.tenant_id, attempt.log) if attempt.log else None
-    return read_plain(path, offset, LARGEST_LOG) if path else b""
+    return read_kept(store, attempt.tenant_id, attempt.log, offset, LARGEST_LOG)
+
+
+def read_kept(store: Store, tenant_id: str, digest: str, offset: int, most: int) -> bytes:
+    """Return bytes of a stored file, nothing where there is none, or it is not here."""
+    path = store.artefacts.path(tenant_id, digest) if digest else None
+    if path is None:
+        return b""
+    return read_plain(path, offset, most)
 
 
 def read_plain(path: Path, offset: int, most: int) -> bytes:
@@ -70,10 +76,8 @@ def read_plain(path: Path, offset: int, most: int) -> bytes:
     except OSError:
         return b""
     try:
-        return (
-            os.pread(descriptor, most, offset)
-            if stat.S_ISREG(os.fstat(descriptor).st_mode)
-            else b""
-        )
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return b""
+        return os.pread(descriptor, most, offset)
     finally:
         os.close(descriptor)

@@ -12,6 +12,7 @@ from easeml.service.tasks.kinds import Kind, find_kind, kind_named
 from easeml.store import Transaction
 from easeml.store.records import Attempt, Task
 
+_UNKNOWN: Mapping[str, int] = {}  # sizes that nobody told count as 0
 LOG, TRACE = ".log", ".trace"  # no output has these names
 
 
@@ -36,7 +37,7 @@ def accept(
     attempt: Attempt,
     result: TaskResult,
     digests: Mapping[str, str],
-    sizes: Mapping[str, int] | None = None,
+    sizes: Mapping[str, int] = _UNKNOWN,
 ) -> Task:
     """Take what an attempt brought, all in ``tx``.
 
@@ -48,7 +49,6 @@ def accept(
     transaction end without a commit) if the attempt is not the current one.
     """
     task = tx.unscoped().tasks.get(attempt.task_id)
-    sizes = sizes or {}
     _keep_texts(tx, attempt, digests, sizes)
     if not result.ok:
         error = result.error or "The attempt failed without saying why."
@@ -57,9 +57,11 @@ def accept(
     problem = _what_lacks(kind, result, digests)
     if problem:
         return _fail(tx, attempt, problem, False, result.cost)
+    quality = measure = None
     brings_model = "model" in kind.outputs and "quality" in kind.values
-    quality = float(result.value["quality"]) if brings_model else None
-    measure = _measure(task, result) if brings_model else None
+    if brings_model:
+        quality = float(result.value["quality"])
+        measure = _measure(task, result)
     done = tx.queue.complete(
         attempt, result=_kept(result), quality=quality, cost=result.cost, measure=measure
     )
@@ -151,7 +153,6 @@ def _kept(result: TaskResult) -> dict[str, Any]:
 
     It is what the body found, its notes, and when the body ran.
     """
-    kept = dict(result.value)
     extra = {
         "notes": result.notes,
         "began": result.began,
@@ -159,13 +160,11 @@ def _kept(result: TaskResult) -> dict[str, Any]:
         "processor": result.processor,
         "waited": result.waited,
     }
-    for name, value in extra.items():
-        if value:
-            kept[name] = value
-    return kept
+    return {**result.value, **{name: value for name, value in extra.items() if value}}
 
 
 def _what_lacks(kind: Kind, result: TaskResult, digests: Mapping[str, str]) -> str:
+    """Return what is wrong with what a task brought, in a sentence; empty for nothing."""
     missing = [f"output {name}" for name in kind.outputs if name not in digests]
     missing += [f"value {name}" for name in kind.values if name not in result.value]
     if missing:

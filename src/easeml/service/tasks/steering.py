@@ -47,7 +47,8 @@ def retry(store: Store, caller: Caller, task_id: str) -> TaskAnswer:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
         _check_can_be_retried(task)
-        spec = {name: value for name, value in task.payload.items() if name != "kind"}
+        spec = dict(task.payload)
+        del spec["kind"]
         again = requests.request(
             tx, caller.tenant_id, task.spec_kind, task.subject, job_id=task.job_id, **spec
         )

@@ -128,10 +128,12 @@ def decisions_page(
 
 def names(tables: Tables, tasks: list[Task]) -> dict[str, str]:
     """Return what people call each task, by id: its candidate's name, or what its kind says."""
-    wanted = [task.candidate_id for task in tasks if task.candidate_id]
-    candidates = tables.candidates.list(id=wanted, limit=None) if wanted else []
-    name = {candidate.id: candidate.name for candidate in candidates}
-    return {task.id: name.get(task.candidate_id) or called(task.payload) for task in tasks}
+    trained = [task.candidate_id for task in tasks if task.candidate_id]
+    name = dict(tables.candidates.pick("id", "name", id=trained))
+    found = {}
+    for task in tasks:
+        found[task.id] = name.get(task.candidate_id) or called(task.payload)
+    return found
 
 
 def show_all(tables: Tables, tasks: list[Task]) -> list[TaskAnswer]:

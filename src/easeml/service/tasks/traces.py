@@ -1,5 +1,6 @@
 """What the attempts of a task did, where it was traced."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,7 +10,7 @@ from easeml.contract.states import AttemptState
 from easeml.contract.task_views import TaskTrace, TraceBar, TraceTrack
 from easeml.errors import NotFound
 from easeml.service.access.caller import Caller
-from easeml.service.tasks.logs import read_plain
+from easeml.service.tasks.logs import read_kept, read_plain
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
 from easeml.tracing import (
@@ -82,12 +83,14 @@ def _newest(
 
 
 def _noted(store: Store, work: Path, task: Task, attempt: Attempt) -> bytes:
-    if attempt.state == AttemptState.RUNNING:
-        noted = read_plain(work / attempt.process_id / attempt.id / TRACE, 0, LARGEST_TRACE)
-        # Its worker tells the database's time at the end; until then this process does.
-        return noted and Recorder("controller").text(exchange(partial(_time, store))) + noted
-    path = store.artefacts.path(attempt.tenant_id, attempt.trace) if attempt.trace else None
-    return read_plain(path, 0, LARGEST_TRACE) if path else b""
+    """Return what an attempt noted of itself; nothing where it was not traced."""
+    if attempt.state != AttemptState.RUNNING:
+        return read_kept(store, attempt.tenant_id, attempt.trace, 0, LARGEST_TRACE)
+    noted = read_plain(work / attempt.process_id / attempt.id / TRACE, 0, LARGEST_TRACE)
+    if not noted:
+        return b""
+    # Its worker tells the database's time at the end; until then this process does.
+    return Recorder("controller").text(exchange(partial(_time, store))) + noted
 
 
 def _time(store: Store) -> float:
@@ -112,24 +115,22 @@ def _shown(track: Track, shortest: float) -> TraceTrack:
     bars = []
     for bar in track.bars:
         depth = bar.depth - outer
-        if 0 <= depth < _DEEPEST and bar.end - bar.begin >= shortest:
+        is_seen = bar.end - bar.begin >= shortest
+        if is_seen and 0 <= depth < _DEEPEST:
             bars.append(replace(bar, depth=depth))
     bars.sort(key=lambda bar: bar.begin - bar.end)
     kept = sorted(bars[:_MOST_BARS], key=lambda bar: (bar.begin, bar.depth))
-    shown = [
-        TraceBar(name=one.name, begin=one.begin, end=one.end, depth=one.depth, module=one.module)
-        for one in kept
-    ]
-    return TraceTrack(process=track.process, name=track.name, bars=shown)
+    return TraceTrack(process=track.process, name=track.name, bars=[_bar(one) for one in kept])
+
+
+def _bar(bar: Bar) -> TraceBar:
+    return TraceBar(name=bar.name, begin=bar.begin, end=bar.end, depth=bar.depth, module=bar.module)
 
 
 def _frames_around(bars: Sequence[Bar]) -> int:
     """Return how many functions all others of a track run in, which so tell nothing."""
-    counts: dict[int, int] = {}
-    for bar in bars:
-        if bar.module:
-            counts[bar.depth] = counts.get(bar.depth, 0) + 1
+    counts = Counter(bar.depth for bar in bars if bar.module)
     depth = 0
-    while counts.get(depth) == 1 and counts.get(depth + 1) is not None:
+    while counts[depth] == 1 and counts[depth + 1]:
         depth += 1
     return depth

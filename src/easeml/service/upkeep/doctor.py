@@ -95,9 +95,10 @@ def _stored(
 ) -> list[Finding]:
     """Look at the stored bytes: what is lost, what serves of it, and what nobody needs."""
     lost = _lost_artefacts(store, progress)
-    fetched = _fetch_back(store, lost, backup) if repair and backup else []
-    still_lost = [one for one in lost if one not in fetched]
-    findings = [_artefacts(lost, fetched)]
+    still_lost = lost
+    if repair and backup is not None:
+        still_lost = _fetch_back(store, lost, backup)
+    findings = [_artefacts(lost, still_lost)]
     findings += _live_models(store, still_lost, repair=repair)
     findings.append(_leftovers(store, repair=repair))
     return findings
@@ -117,27 +118,26 @@ def _lost_artefacts(store: Store, progress: Progress) -> list[Artefact]:
 
 
 def _fetch_back(store: Store, lost: list[Artefact], backup: Path) -> list[Artefact]:
-    """Return the artefacts that a backup had."""
+    """Fetch lost artefacts from a backup; return those that it does not have either."""
     kept = ArtefactStore(LocalFiles(backup / "artefacts"))
-    fetched = []
+    still_lost = []
     for one in lost:
         try:
             store.artefacts.heal(kept, one.tenant_id, one.digest)
         except (NotFound, Damaged):
-            continue
-        fetched.append(one)
-    return fetched
+            still_lost.append(one)
+    return still_lost
 
 
-def _artefacts(lost: list[Artefact], fetched: list[Artefact]) -> Finding:
+def _artefacts(lost: list[Artefact], still_lost: list[Artefact]) -> Finding:
     if not lost:
         return _ok("artefacts", "All data and models are as they were stored.")
-    if len(fetched) == len(lost):
+    if not still_lost:
         return _repaired("artefacts", f"{len(lost)} lost artefacts came back from the backup.")
-    named = ", ".join(f"{one.tenant_id}/{one.digest[:12]}" for one in lost if one not in fetched)
+    named = ", ".join(f"{one.tenant_id}/{one.digest[:12]}" for one in still_lost)
     return _failing(
         "artefacts",
-        f"{len(lost) - len(fetched)} artefacts are gone or damaged: {named}.",
+        f"{len(still_lost)} artefacts are gone or damaged: {named}.",
         "Fetch them from a backup: easeml doctor --repair --backup PATH.",
     )
 
@@ -146,32 +146,40 @@ def _live_models(store: Store, lost: list[Artefact], *, repair: bool) -> list[Fi
     digests = {one.digest for one in lost}
     findings = []
     for application, model in _served(store):
-        if model.served not in digests:
-            continue
-        if repair:
-            with store.write() as tx:
-                registry = knowledge_base.current(tx)
-                lost_models.give_up(tx, application, model, "its files are lost", registry)
-            message = f"{application.name}: {model.name} was lost; the best that is left serves."
-            findings.append(_repaired("live model", message))
-        else:
-            findings.append(
-                _failing(
-                    "live model",
-                    f"{application.name}: the files of {model.name}, which serves, are lost.",
-                    "easeml doctor --repair lets the best that is left serve.",
-                )
-            )
-    return findings or [_ok("live models", "The files of all models that serve are there.")]
+        if model.served in digests:
+            finding = _lost_model(store, application, model, repair=repair)
+            findings.append(finding)
+    if not findings:
+        findings.append(_ok("live models", "The files of all models that serve are there."))
+    return findings
+
+
+def _lost_model(
+    store: Store, application: Application, model: TrainedModel, *, repair: bool
+) -> Finding:
+    """Tell of a model that serves and whose files are lost; a repair lets another one serve."""
+    if not repair:
+        return _failing(
+            "live model",
+            f"{application.name}: the files of {model.name}, which serves, are lost.",
+            "easeml doctor --repair lets the best that is left serve.",
+        )
+    with store.write() as tx:
+        registry = knowledge_base.current(tx)
+        lost_models.give_up(tx, application, model, "its files are lost", registry)
+    message = f"{application.name}: {model.name} was lost; the best that is left serves."
+    return _repaired("live model", message)
 
 
 def _served(store: Store) -> Iterator[tuple[Application, TrainedModel]]:
+    """Give the applications that serve a model, each with it."""
     with store.read() as tx:
         tables = tx.unscoped()
-        applications = [one for one in tables.applications.list(limit=None) if one.live_model_id]
         models = {one.id: one for one in tables.models.list(limit=None)}
+        applications = tables.applications.list(limit=None)
     for application in applications:
-        yield application, models[application.live_model_id]
+        if application.live_model_id:
+            yield application, models[application.live_model_id]
 
 
 def _leftovers(store: Store, *, repair: bool) -> Finding:

@@ -1,5 +1,6 @@
 """Looking at the data of an application: its versions, its train rows, what differs, and exports."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -91,10 +92,10 @@ def train_rows_page(
 
 def _classes(version: DatasetVersion) -> list[str]:
     """Return the classes of the target; none where it is no category."""
-    for column in version.columns:
-        if column["role"] == "target" and column["type"] == "category":
-            return column.get("classes", [])
-    return []
+    target = next((one for one in version.columns if one["role"] == "target"), None)
+    if target is None or target["type"] != "category":
+        return []
+    return target.get("classes", [])
 
 
 def comparison(
@@ -146,16 +147,25 @@ def _history(tables: Tables, application: Application) -> list[DatasetVersion]:
     They are those that led to the one in use, and changes that are under way or failed.
     """
     found = tables.versions.list(dataset_id=application.dataset_id, limit=None)
-    by_id = {version.id: version for version in found}
-    line = set()
-    at = [application.version_id]
+    line = _line_of(application.version_id, {version.id: version for version in found})
+    own = []
+    for version in found:
+        is_change = version.operation.application_id == application.id
+        if is_change or version.id in line:
+            own.append(version)
+    return sorted(own, key=lambda version: -version.number)
+
+
+def _line_of(version_id: str, versions: Mapping[str, DatasetVersion]) -> set[str]:
+    """Return a version with all that it was made of, parents of parents too, by id."""
+    line = set[str]()
+    at = [version_id]
     while at:
-        version = by_id.get(at.pop())
+        version = versions.get(at.pop())
         if version is not None and version.id not in line:
             line.add(version.id)
             at += version.parents
-    own = [v for v in found if v.id in line or v.operation.application_id == application.id]
-    return sorted(own, key=lambda version: -version.number)
+    return line
 
 
 def _line(version: DatasetVersion, application: Application) -> contract.VersionLine:
@@ -179,15 +189,21 @@ def _line(version: DatasetVersion, application: Application) -> contract.Version
 def _before(
     tables: Tables, version: DatasetVersion, before_id: str | None
 ) -> DatasetVersion | None:
-    if before_id is not None:
-        before = tables.versions.get(before_id)
-        if before.dataset_id != version.dataset_id:
-            raise InvalidInput("These versions are of different datasets.", where=before_id)
-        return before
-    parents = [tables.versions.get(parent) for parent in version.parents]
-    return next(
-        (parent for parent in parents if parent.operation.name != OperationName.UPLOAD), None
-    )
+    if before_id is None:
+        return _prepared_parent(tables, version)
+    before = tables.versions.get(before_id)
+    if before.dataset_id != version.dataset_id:
+        raise InvalidInput("These versions are of different datasets.", where=before_id)
+    return before
+
+
+def _prepared_parent(tables: Tables, version: DatasetVersion) -> DatasetVersion | None:
+    """Return the first parent with prepared rows, which an upload has not."""
+    for parent_id in version.parents:
+        parent = tables.versions.get(parent_id)
+        if parent.operation.name != OperationName.UPLOAD:
+            return parent
+    return None
 
 
 def _check_prepared(version: DatasetVersion) -> None:

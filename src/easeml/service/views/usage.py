@@ -77,7 +77,7 @@ def _waits(tx: Transaction, ids: list[str]) -> defaultdict[str, list[str]]:
     jobs = tables.jobs.list(tenant_id=ids, state=[JobState.PREPARING, JobState.RUNNING], limit=None)
     reasons = waiting.reasons(tx, jobs)
     application_ids = [job.application_id for job in jobs]
-    names = dict(tables.applications.pick("id", "name", id=application_ids)) if jobs else {}
+    names = dict(tables.applications.pick("id", "name", id=application_ids))
     waiting_for: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for job in jobs:
         if job.id in reasons:

@@ -55,8 +55,10 @@ def give(
             _check_turn(tables, item, caller, now)
         if way == WorkWay.ANSWER:
             _check_value(tables, application, item, value)
+        else:
+            value = ""
         if seconds is None:
-            seconds = now - item.held_since if item.holder == caller.user_id else 0.0
+            seconds = _seconds_since(item, caller, now)
         given = tables.work_answers.add(
             WorkAnswer(
                 id=new_id("ans"),
@@ -66,7 +68,7 @@ def give(
                 kind=item.kind,
                 user_id=caller.user_id,
                 way=WorkWay(way),
-                value=value if way == WorkWay.ANSWER else "",
+                value=value,
                 seconds=seconds,
             )
         )
@@ -80,9 +82,14 @@ def give(
             way=given.way,
             value=given.value,
             seconds=given.seconds,
-            answers=len(_waiting(tables, application)),
+            answers=len(queue.answered_items(tables, application)),
             version_id=version.id if version else "",
         )
+
+
+def _seconds_since(item: WorkItem, caller: Caller, now: float) -> float:
+    """Return for how long the caller has an item; 0 where it was handed to nobody, or another."""
+    return now - item.held_since if item.holder == caller.user_id else 0.0
 
 
 def use(store: Store, caller: Caller, application_id: str) -> Version:
@@ -94,7 +101,7 @@ def use(store: Store, caller: Caller, application_id: str) -> Version:
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        if not _waiting(tables, application):
+        if not queue.answered_items(tables, application):
             raise Conflict("No answers wait to be used.", where=application.id)
         version = _use(tx, tables, application)
         if version is None:
@@ -104,16 +111,17 @@ def use(store: Store, caller: Caller, application_id: str) -> Version:
 
 def _batch(tx: Transaction, tables: Tables, application: Application) -> DatasetVersion | None:
     """Make a version where enough answers wait and nobody changes the data."""
-    if len(_waiting(tables, application)) < BATCH or not changes.can_change(tables, application):
-        return None
-    return _use(tx, tables, application)
+    are_enough = len(queue.answered_items(tables, application)) >= BATCH
+    if are_enough and changes.can_change(tables, application):
+        return _use(tx, tables, application)
+    return None
 
 
 def _use(tx: Transaction, tables: Tables, application: Application) -> DatasetVersion | None:
     """Make a version of the answers that wait; None where they only confirm what is there."""
     labels: dict[str, str] = {}
     cells: list[Json] = []
-    waiting = _waiting(tables, application)
+    waiting = queue.answered_items(tables, application)
     values = standing.settled(tables, waiting)
     for item in waiting:
         value = values[item.id]
@@ -131,38 +139,34 @@ def _use(tx: Transaction, tables: Tables, application: Application) -> DatasetVe
     return version
 
 
-def _waiting(tables: Tables, application: Application) -> list[WorkItem]:
-    return tables.work_items.list(
-        application_id=application.id, state=WorkState.ANSWERED, limit=None
-    )
-
-
 def _check_turn(tables: Tables, item: WorkItem, caller: Caller, now: float) -> None:
-    if item.state == WorkState.ANSWERED and _may_second(tables, item, caller):
-        return
-    if item.state != WorkState.OPEN:
-        remedy = "Undo the answer first." if item.state == WorkState.ANSWERED else "Take the next."
-        raise Conflict(f"This item is {item.state}.", where=item.id, remedy=remedy)
-    if item.holder not in ("", caller.user_id) and item.held_until > now:
+    """Raise ``Conflict`` where the caller may not answer an item now."""
+    if item.state == WorkState.ANSWERED:
+        _check_may_second(tables, item, caller)
+    elif item.state != WorkState.OPEN:
+        raise Conflict(f"This item is {item.state}.", where=item.id, remedy="Take the next.")
+    elif standing.holder_of(item, now) not in ("", caller.user_id):
         raise Conflict("Somebody else has this item.", where=item.id, remedy="Take the next.")
 
 
-def _may_second(tables: Tables, item: WorkItem, caller: Caller) -> bool:
-    """May somebody say what they think of an item that another person answered?"""
-    return caller.user_id not in standing.of_items(tables, [item.id]).get(item.id, {})
+def _check_may_second(tables: Tables, item: WorkItem, caller: Caller) -> None:
+    """Raise where what the caller thinks stands already; others may say what they think, too."""
+    said = standing.of_items(tables, [item.id]).get(item.id, {})
+    if caller.user_id in said:
+        raise Conflict(
+            f"This item is {item.state}.", where=item.id, remedy="Undo the answer first."
+        )
 
 
 def _check_undo(tables: Tables, item: WorkItem, caller: Caller) -> None:
     if item.state in (WorkState.USED, WorkState.CLOSED):
         remedy = "Correct the row on the page Data."
         raise Conflict("A version has this answer already.", where=item.id, remedy=remedy)
-    found = tables.work_answers.list(item_id=item.id, newest_first=True, limit=None)
-    if not found:
-        raise Conflict("There is nothing to undo.", where=item.id)
-    own = [one for one in found if one.user_id == caller.user_id]
-    if not own:
+    users_and_ways = tables.work_answers.pick("user_id", "way", item_id=item.id)
+    own = [way for user_id, way in users_and_ways if user_id == caller.user_id]
+    if users_and_ways and not own:
         raise Conflict("Somebody else answered this.", where=item.id)
-    if own[0].way == WorkWay.UNDO:
+    if not own or own[-1] == WorkWay.UNDO:
         raise Conflict("There is nothing to undo.", where=item.id)
 
 

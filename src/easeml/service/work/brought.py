@@ -3,7 +3,7 @@
 from easeml.contract.states import JobState, VersionState
 from easeml.contract.work import WorkBrought
 from easeml.store import Tables
-from easeml.store.records import Application, DatasetVersion, Job
+from easeml.store.records import Application, DatasetVersion
 from easeml.store.shapes import OperationName
 
 _DONE = (JobState.RESTING, JobState.STOPPED)
@@ -14,18 +14,20 @@ def newest(tables: Tables, application: Application) -> WorkBrought | None:
     version = _newest_version(tables, application)
     if version is None:
         return None
-    jobs = tables.jobs.list(application_id=application.id, limit=None)
-    now = next((job for job in jobs if job.version_id == version.id), None)
-    before = _before(jobs, now)
-    labels, cells = (len(version.operation.told.get(name, ())) for name in ("labels", "cells"))
-    return WorkBrought(
-        version=version.number,
-        labels=labels,
-        cells=cells,
-        score_before=before.best_quality if before else None,
-        score=now.best_quality if now else None,
-        searching=now is not None and now.state not in _DONE,
+    told = version.operation.told
+    brought = WorkBrought(
+        version=version.number, labels=len(told.get("labels", ())), cells=len(told.get("cells", ()))
     )
+    jobs = tables.jobs.list(application_id=application.id, limit=None)
+    job = next((job for job in jobs if job.version_id == version.id), None)
+    if job is None:
+        return brought
+    brought.score = job.best_quality
+    brought.searching = job.state not in _DONE
+    earlier = [one for one in jobs if one.id < job.id]
+    if earlier:
+        brought.score_before = earlier[-1].best_quality
+    return brought
 
 
 def _newest_version(tables: Tables, application: Application) -> DatasetVersion | None:
@@ -38,11 +40,3 @@ def _newest_version(tables: Tables, application: Application) -> DatasetVersion 
         if is_own and operation.name == OperationName.ANSWER:
             return version
     return None
-
-
-def _before(jobs: list[Job], job: Job | None) -> Job | None:
-    """Return the search before one; ``jobs``: in the order in which they began."""
-    if job is None:
-        return None
-    earlier = [one for one in jobs if one.id < job.id]
-    return earlier[-1] if earlier else None

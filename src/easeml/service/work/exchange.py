@@ -3,13 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from easeml.contract.states import WorkState
 from easeml.contract.work import WorkFile, WorkImported, WorkRefused
 from easeml.errors import EasemlError, InvalidInput
 from easeml.service.access.caller import Caller
@@ -45,9 +44,7 @@ def export(
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         items = queue.ordered(tables, application, queue.open_items(tables, application))
-        items += tables.work_items.list(
-            application_id=application.id, state=WorkState.ANSWERED, limit=None
-        )
+        items += queue.answered_items(tables, application)
         said = standing.settled(tables, items)
     write = _label_studio if format == "label-studio" else _csv
     return WorkFile(format=format, text=write(items, said), items=len(items))
@@ -124,8 +121,9 @@ def _label_studio(items: Iterable[WorkItem], said: dict[str, str]) -> str:
             "column": item.column,
             "question": queue.question_of(item),
             "given": asked.given,
-            **{f"cell.{name}": value for name, value in asked.values.items()},
         }
+        for name, value in asked.values.items():
+            data[f"cell.{name}"] = value
         task: dict[str, Any] = {"data": data, "predictions": [], "annotations": []}
         if asked.options:
             first = asked.options[0]
@@ -157,20 +155,21 @@ def _csv(items: Iterable[WorkItem], said: dict[str, str]) -> str:
         cells = [
             item.id,
             item.kind,
-            item.row,
+            str(item.row),
             item.column,
             queue.question_of(item),
             asked.given,
             suggested,
             said.get(item.id, ""),
         ]
-        writer.writerow([_harmless(str(cell)) for cell in cells])
+        writer.writerow(map(_harmless, cells))
     return text.getvalue()
 
 
 def _harmless(text: str) -> str:
     """Return a text with an apostrophe before what a spreadsheet would run."""
-    if len(text) > 1 and text[0] in "=+-@\t\r" and not _is_number(text):
+    begins_a_formula = len(text) > 1 and text[0] in "=+-@\t\r"
+    if begins_a_formula and not _is_number(text):
         return f"'{text}"
     return text
 
@@ -197,7 +196,7 @@ def _read(filename: str, text: str) -> list[_Answered | WorkRefused]:
 
 
 def _read_csv(filename: str, text: str) -> list[_Answered | WorkRefused]:
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
+    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")), restval="")
     columns = reader.fieldnames or ()
     for name in ("item", "answer"):
         if name not in columns:
@@ -209,8 +208,8 @@ def _read_csv(filename: str, text: str) -> list[_Answered | WorkRefused]:
     found: list[_Answered | WorkRefused] = []
     for line in reader:
         place = f"{filename}, line {reader.line_num}"
-        item_id = (line["item"] or "").strip()
-        value = (line["answer"] or "").strip()
+        item_id = line["item"].strip()
+        value = line["answer"].strip()
         if not value:
             continue  # nobody answered it
         if item_id:
@@ -245,41 +244,44 @@ def _read_label_studio(filename: str, text: str) -> list[_Answered | WorkRefused
 
 def _of_task(place: str, task: Any) -> _Answered | WorkRefused | None:
     """Return the answer of a task, what is wrong with it, or None where nobody answered."""
-    data = task.get("data") if isinstance(task, dict) else None
-    if not isinstance(data, dict) or not isinstance(data.get("item"), str):
+    item_id = _under(task, "data", "item")
+    if not isinstance(item_id, str):
         return _refusal(place, "data.item", "It is missing.", "Keep the data of the export.")
     annotations = task.get("annotations") or task.get("completions") or []
     if not isinstance(annotations, list):
         return _refusal(place, "annotations", "It is no list.", "Export it as JSON again.")
-    objects = [one for one in annotations if isinstance(one, dict)]
-    done = [one for one in objects if not one.get("was_cancelled")]
+    done = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
     if not done:
         return None
     value = _first_value(done[-1].get("result"))
     if value is None:
         remedy = "Answer with Choices, TextArea or Number."
         return _refusal(place, "annotations.result", "It has no answer that is understood.", remedy)
-    return _Answered(place, data["item"], value)
+    return _Answered(place, item_id, value)
+
+
+def _under(found: Any, *keys: str) -> Any:
+    """Return what JSON has under these keys, one in the other; None where it is no such object."""
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
 
 
 def _first_value(results: Any) -> str | None:
     """Return the first choice, text or number of a result."""
     if not isinstance(results, list):
         return None
-    for result in results:
-        said = result.get("value") if isinstance(result, dict) else None
-        value = _value_of(said) if isinstance(said, dict) else None
-        if value is not None:
-            return value
-    return None
+    values = (_value_of(_under(result, "value")) for result in results)
+    return next((value for value in values if value is not None), None)
 
 
-def _value_of(said: Mapping[str, Any]) -> str | None:
+def _value_of(said: Any) -> str | None:
     """Return what a control says: its first choice, its text or its number."""
     for key in ("choices", "text", "number"):
-        given = said.get(key)
+        given = _under(said, key)
         first = given[0] if isinstance(given, list) and given else given
-        if isinstance(first, str | int | float) and not isinstance(first, bool):
+        is_answer = isinstance(first, str | int | float) and not isinstance(first, bool)
+        if is_answer:
             return str(first)
     return None
 

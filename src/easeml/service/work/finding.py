@@ -10,6 +10,7 @@ from easeml.contract.states import VersionState, WorkKind, WorkState
 from easeml.ids import new_id
 from easeml.service.advice import suspicious_rows
 from easeml.service.tasks import requests
+from easeml.service.work import standing
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Json, Task, WorkItem
 from easeml.store.shapes import Shape, WorkQuestion
@@ -136,14 +137,7 @@ def record(tx: Transaction, task: Task, proposed: Sequence[Any], doubts: str) ->
     application = tables.applications.get(Told.from_json(task.payload).application_id)
     if doubts:
         tables.versions.update(task.subject, doubts=doubts)
-    now = tx.now()
-    kept = set()
-    for item in tables.work_items.list(application_id=application.id, limit=None):
-        is_free = item.holder == "" or item.held_until <= now
-        if item.state == WorkState.OPEN and is_free:
-            tables.work_items.update(item.id, state=WorkState.CLOSED)
-        elif item.state != WorkState.CLOSED:
-            kept.add((item.kind, item.row, item.column))
+    kept = _close_what_is_free(tables, application, tx.now())
     new = []
     for one in _PROPOSED.validate_python(list(proposed)):
         if (one.kind, one.row, one.column) not in kept:
@@ -151,6 +145,20 @@ def record(tx: Transaction, task: Task, proposed: Sequence[Any], doubts: str) ->
     tables.work_items.add_all(new)
     data = {"items": len(new)}
     tx.events.append("work.found", application.id, data, application.tenant_id)
+
+
+def _close_what_is_free(
+    tables: Tables, application: Application, now: float
+) -> set[tuple[WorkKind, int, str]]:
+    """Close the open items that nobody has; return kind, row and column of those that stay."""
+    kept = set[tuple[WorkKind, int, str]]()
+    for item in tables.work_items.list(application_id=application.id, limit=None):
+        is_free = not standing.holder_of(item, now)
+        if item.state == WorkState.OPEN and is_free:
+            tables.work_items.update(item.id, state=WorkState.CLOSED)
+        elif item.state != WorkState.CLOSED:
+            kept.add((item.kind, item.row, item.column))
+    return kept
 
 
 def _item(application: Application, task: Task, proposed: Proposed) -> WorkItem:

@@ -52,36 +52,42 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        now = tx.now()
         found = open_items(tables, application)
         times = seconds_of_kinds(tables, application)
-        passed = _passed_over(tables, application, caller)
-        seconds = _to_second(tables, application, caller)
-        asked = ordered(tables, application, [*found, *seconds])
-        item = _chosen(asked, passed, caller, now)
-        task_id = ""
-        if item is None:
-            task = finding.request(tx, application)
-            task_id = task.id if task else ""
-        elif item.holder != caller.user_id or item.held_until <= now:
-            held = {"holder": caller.user_id, "held_since": now, "held_until": now + HELD_SECONDS}
-            item = tables.work_items.update(item.id, where={"state": item.state}, **held)
-        last = last_answered(tables, application, caller)
-        return WorkTurn(
+        turn = WorkTurn(
             application_id=application.id,
-            item=show(item, times, choices_of(tables, application)) if item else None,
+            item=None,
             open=len(found),
             answers=tables.work_items.count(
                 application_id=application.id, state=WorkState.ANSWERED
             ),
-            task_id=task_id,
-            last_id=last.item_id if last else "",
             promise=_promise(found),
             seconds_left=sum(times[one.kind] for one in found),
             seconds_given=_seconds_given(tables, application),
             agreement=standing.agreement(tables, application),
             brought=brought.newest(tables, application),
         )
+        seconds = _to_second(tables, application, caller)
+        asked = ordered(tables, application, [*found, *seconds])
+        passed = _passed_over(tables, application, caller)
+        item = _chosen(asked, passed, caller, tx.now())
+        if item is not None:
+            held = _held(tables, item, caller, tx.now())
+            turn.item = show(held, times, choices_of(tables, application))
+        elif task := finding.request(tx, application):
+            turn.task_id = task.id
+        last = last_answered(tables, application, caller)
+        if last is not None:
+            turn.last_id = last.item_id
+        return turn
+
+
+def _held(tables: Tables, item: WorkItem, caller: Caller, now: float) -> WorkItem:
+    """Keep an item for the caller, who may have it already."""
+    if standing.holder_of(item, now) == caller.user_id:
+        return item
+    held = {"holder": caller.user_id, "held_since": now, "held_until": now + HELD_SECONDS}
+    return tables.work_items.update(item.id, where={"state": item.state}, **held)
 
 
 def open_items(tables: Tables, application: Application) -> list[WorkItem]:
@@ -89,17 +95,21 @@ def open_items(tables: Tables, application: Application) -> list[WorkItem]:
     return tables.work_items.list(application_id=application.id, state=WorkState.OPEN, limit=None)
 
 
-def _to_second(tables: Tables, application: Application, caller: Caller) -> list[WorkItem]:
-    """Return items that one other person answered, and that a second one is to be asked."""
-    answered = tables.work_items.list(
+def answered_items(tables: Tables, application: Application) -> list[WorkItem]:
+    """Return the items with an answer that no version has yet."""
+    return tables.work_items.list(
         application_id=application.id, state=WorkState.ANSWERED, limit=None
     )
-    asked = [item for item in answered if standing.is_asked_twice(item)]
+
+
+def _to_second(tables: Tables, application: Application, caller: Caller) -> list[WorkItem]:
+    """Return items that one other person answered, and that a second one is to be asked."""
+    asked = [item for item in answered_items(tables, application) if standing.is_asked_twice(item)]
     said = standing.of_items(tables, [item.id for item in asked])
     found = []
     for item in asked:
-        by_user = said[item.id]
-        if len(by_user) == 1 and caller.user_id not in by_user:
+        users = said[item.id].keys()
+        if len(users) == 1 and caller.user_id not in users:
             found.append(item)
     return found
 
@@ -116,10 +126,7 @@ def _seconds_given(tables: Tables, application: Application) -> float:
 
 def counts(items: list[WorkItem]) -> dict[str, int]:
     """Return how many items there are of each kind."""
-    found: dict[str, int] = {}
-    for item in items:
-        found[item.kind] = found.get(item.kind, 0) + 1
-    return found
+    return dict(Counter(item.kind for item in items))
 
 
 def seconds_of_kinds(tables: Tables, application: Application) -> dict[str, float]:
@@ -133,7 +140,8 @@ def ordered(tables: Tables, application: Application, items: list[WorkItem]) -> 
     kinds = [item.kind for item in items]
     gains = [item.information for item in items]
     answers = Counter(kind for kind, _ in timed)
-    return [items[place] for place in in_order(kinds, gains, learned_seconds(timed), answers)]
+    places = in_order(kinds, gains, learned_seconds(timed), answers)
+    return [items[place] for place in places]
 
 
 def _timed(tables: Tables, application: Application) -> list[tuple[str, float]]:
@@ -163,7 +171,9 @@ def last_answered(tables: Tables, application: Application, caller: Caller) -> W
     if not found or found[0].way == WorkWay.UNDO:
         return None
     item = tables.work_items.get(found[0].item_id)
-    return None if item.state in (WorkState.USED, WorkState.CLOSED) else found[0]
+    if item.state in (WorkState.USED, WorkState.CLOSED):
+        return None
+    return found[0]
 
 
 def show(
@@ -217,20 +227,15 @@ def _passed_over(tables: Tables, application: Application, caller: Caller) -> se
     return passed
 
 
-def _chosen(
-    items: list[WorkItem],
-    passed: set[str],
-    caller: Caller,
-    now: float,
-) -> WorkItem | None:
+def _chosen(items: list[WorkItem], passed: set[str], caller: Caller, now: float) -> WorkItem | None:
     """Return the item that the caller has, or else the first that nobody else has."""
     free = None
     for item in items:
-        is_held = item.holder != "" and item.held_until > now
         if item.id in passed:
             continue
-        if is_held and item.holder == caller.user_id:
+        holder = standing.holder_of(item, now)
+        if holder == caller.user_id:
             return item
-        if not is_held and free is None:
+        if not holder and free is None:
             free = item
     return free

@@ -17,8 +17,6 @@ Standing = dict[str, dict[str, str]]
 
 def of_items(tables: Tables, item_ids: Collection[str]) -> Standing:
     """Return the answers that stand of some items."""
-    if not item_ids:
-        return {}
     return _standing(
         tables.work_answers.pick("item_id", "user_id", "way", "value", item_id=list(item_ids))
     )
@@ -52,13 +50,17 @@ def is_asked_twice(item: WorkItem) -> bool:
     return crc32(item.id.encode()) % _ONE_OF == 0
 
 
+def holder_of(item: WorkItem, now: float) -> str:
+    """Return the user who was handed an item and has time left; empty where nobody has it."""
+    return item.holder if item.held_until > now else ""
+
+
 def _standing(entries: Iterable[tuple[str, str, str, str]]) -> Standing:
     found: Standing = {}
     for item_id, user_id, way, value in entries:
         answers = found.setdefault(item_id, {})
+        if way in (WorkWay.ANSWER, WorkWay.UNDO):
+            answers.pop(user_id, None)
         if way == WorkWay.ANSWER:
-            answers.pop(user_id, None)
-            answers[user_id] = value
-        elif way == WorkWay.UNDO:
-            answers.pop(user_id, None)
+            answers[user_id] = value  # the last of all, even where the user changed an answer
     return {item_id: answers for item_id, answers in found.items() if answers}
