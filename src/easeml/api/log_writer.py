@@ -56,6 +56,7 @@ class LogWriter:
         self._process.join(_LEAVE_SECONDS)
         if self._process.is_alive():
             self._process.kill()
+            self._process.join()
 
     def _connected(self) -> Any:
         if self._connection is None:
