@@ -242,3 +242,11 @@ def test_a_relation_shows_itself_in_a_notebook():
     assert "20 rows, 3 columns, 2 in doubt" in shown
     hostile = easeml.Relation.from_frame(pd.DataFrame({"<b>": ["<script>"]}))
     assert "<script>" not in hostile._repr_html_()
+
+
+def test_numbers_of_numpy_are_written_as_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "graph.toml"
+    optional = table().with_optional(0, np.float64(0.25))
+    optional.split(0.5, np.float32(0.25), 0.25, seed=np.int64(3)).called("last").save_flow(path)
+    read = StagedRelation.from_flow(path)["last"]
+    assert read.node.parameters == {"train": 0.5, "validation": 0.25, "test": 0.25, "seed": 3}

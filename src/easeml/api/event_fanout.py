@@ -66,7 +66,9 @@ class EventFanout:
     @property
     def last(self) -> int:
         """The number of the newest event that was heard of, 0 if none was."""
-        return self._recent[-1].seq if self._recent else self._known_from or 0
+        if self._recent:
+            return self._recent[-1].seq
+        return self._known_from or 0
 
     def of_all_since(self, seq: int) -> list[Event]:
         """Return the events of all tenants after ``seq`` that were heard of."""
@@ -79,8 +81,8 @@ class EventFanout:
         """
         if self._known_from is None or seq < self._known_from:
             return None
-        newer = list(takewhile(lambda event: event.seq > seq, reversed(self._recent)))
-        return [event for event in reversed(newer) if event.tenant_id == tenant_id]
+        newer = self.of_all_since(seq)
+        return [event for event in newer if event.tenant_id == tenant_id]
 
     async def close(self) -> None:
         """End all streams and the thread."""

@@ -60,13 +60,16 @@ def problem_of(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return _of_http(error)
     if isinstance(error, EasemlError) and error.code in _STATUS:
-        answer = _answer(
-            _STATUS[error.code], error.code, error.message, where=error.where, remedy=error.remedy
-        )
-        if isinstance(error, TooMany):
-            answer.headers["Retry-After"] = str(max(1, math.ceil(error.seconds)))
-        return answer
+        return _of_easeml(error)
     return _of_unforeseen(error)
+
+
+def _of_easeml(error: EasemlError) -> Response:
+    status = _STATUS[error.code]
+    answer = _answer(status, error.code, error.message, where=error.where, remedy=error.remedy)
+    if isinstance(error, TooMany):
+        answer.headers["Retry-After"] = str(max(1, math.ceil(error.seconds)))
+    return answer
 
 
 async def handle(request: Request, error: Exception) -> Response:
@@ -75,12 +78,16 @@ async def handle(request: Request, error: Exception) -> Response:
 
 
 def _of_validation(found: Sequence[Any]) -> Response:
-    errors = [
-        {"where": _place(entry["loc"]), "message": entry["msg"]} for entry in found[:_MOST_ERRORS]
-    ]
-    detail = "; ".join(f"{entry['where']}: {entry['message']}" for entry in errors)
-    where = errors[0]["where"] if len(errors) == 1 else ""
-    if where:
+    errors = []
+    sentences = []
+    for entry in found[:_MOST_ERRORS]:
+        where = _place(entry["loc"])
+        errors.append({"where": where, "message": entry["msg"]})
+        sentences.append(f"{where}: {entry['msg']}")
+    detail = "; ".join(sentences)
+    where = ""
+    if len(errors) == 1 and errors[0]["where"]:
+        where = errors[0]["where"]
         detail = errors[0]["message"]
     return _answer(
         422, "invalid-input", detail, where=where, remedy="Correct the request.", errors=errors
@@ -91,7 +98,8 @@ def _place(location: Sequence[Any]) -> str:
     """Return the path of a field; ``body``, ``query`` and the like only where there is nothing
     below.
     """
-    return ".".join(str(part) for part in (location[1:] or location))
+    below = location[1:] or location
+    return ".".join(map(str, below))
 
 
 def _of_http(error: HTTPException) -> Response:

@@ -1,5 +1,7 @@
 """Who asks, as far as a request tells: the address and the program."""
 
+from collections.abc import Mapping
+
 from fastapi import Request
 
 _PROGRAMS = {
@@ -32,8 +34,19 @@ def origin_of(request: Request) -> str:
     A program that is not known is not named: what it says of itself may be anything.
     """
     said = request.headers.get("user-agent", "")
-    program = next((name for mark, name in _PROGRAMS.items() if mark in said), "a program")
-    system = next((name for mark, name in _SYSTEMS.items() if mark in said), "")
-    place = f"{program} on {system}" if system else program
+    origin = _named(_PROGRAMS, said) or "a program"
+    system = _named(_SYSTEMS, said)
+    if system:
+        origin += f" on {system}"
     address = address_of(request)
-    return f"{place}, {address}" if address else place
+    if address:
+        origin += f", {address}"
+    return origin
+
+
+def _named(names: Mapping[str, str], said: str) -> str:
+    """Return the first name whose mark occurs in a text; empty where none does."""
+    for mark, name in names.items():
+        if mark in said:
+            return name
+    return ""

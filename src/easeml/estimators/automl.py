@@ -139,22 +139,28 @@ class _AutoML(BaseEstimator):
         rows = len(answers)
         if rows < _LEAST_ROWS:
             return [(np.arange(rows), np.arange(rows))]  # too few to hold any out
-        least = self._least(answers)
-        held = min(int(_HELD * rows), _MOST_HELD)
-        seed: dict[str, Any] = {"random_state": self.random_state}
-        folded = {"shuffle": True, **seed}
-        splitter: Any
-        if groups is not None:
-            few = rows > _FOLDED_ROWS or len(np.unique(groups)) < _FOLDS
-            splitter = GroupShuffleSplit(1, test_size=_HELD, **seed) if few else GroupKFold(_FOLDS)
-        elif rows > _FOLDED_ROWS:
-            way = StratifiedShuffleSplit if least >= 2 else ShuffleSplit
-            splitter = way(1, test_size=held, **seed)
-        elif least >= _FOLDS:
-            splitter = StratifiedKFold(_FOLDS, **folded)
+        if groups is None:
+            splitter = self._splitter(answers)
         else:
-            splitter = KFold(_FOLDS, **folded)
+            splitter = self._group_splitter(groups)
         return list(splitter.split(np.zeros((rows, 1)), answers, groups))
+
+    def _group_splitter(self, groups: Any) -> GroupShuffleSplit | GroupKFold:
+        """Return what divides rows such that those of a group stay together."""
+        if len(groups) > _FOLDED_ROWS or len(np.unique(groups)) < _FOLDS:
+            return GroupShuffleSplit(1, test_size=_HELD, random_state=self.random_state)
+        return GroupKFold(_FOLDS)
+
+    def _splitter(self, answers: np.ndarray) -> Any:
+        """Return what divides rows: folds of few, one part of many; by class where these last."""
+        rows = len(answers)
+        least = self._least(answers)
+        if rows > _FOLDED_ROWS:
+            once = StratifiedShuffleSplit if least >= 2 else ShuffleSplit
+            held = min(int(_HELD * rows), _MOST_HELD)
+            return once(1, test_size=held, random_state=self.random_state)
+        folds = StratifiedKFold if least >= _FOLDS else KFold
+        return folds(_FOLDS, shuffle=True, random_state=self.random_state)
 
     def _least(self, answers: np.ndarray) -> int:
         """Return the rows of the rarest class; 0 where answers are numbers."""
@@ -259,9 +265,11 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return a class a row, (n,), of those in ``y``."""
-        names = self._predicted(X)["prediction"]
-        place = {name: place for place, name in enumerate(_names(len(self.classes_)))}
-        return self.classes_[[place[name] for name in names]]
+        said = self._predicted(X)["prediction"]
+        names = _names(len(self.classes_))
+        place_of = dict(zip(names, range(len(names)), strict=True))
+        places = said.map(place_of.__getitem__)
+        return self.classes_[places.to_numpy(dtype=int)]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return probabilities (n, classes), in the order of ``classes_``; rows add up to 1."""

@@ -45,6 +45,13 @@ def frame_of(rows: Any) -> pd.DataFrame:
     if hasattr(rows, "to_pandas"):  # Polars and Arrow
         return frame_of(rows.to_pandas())
     values = np.asarray(rows)
+    _check_array(values)
+    names = [f"x{place}" for place in range(values.shape[1])]
+    return pd.DataFrame(values, columns=names).infer_objects()
+
+
+def _check_array(values: np.ndarray) -> None:
+    """Raise ``ValueError`` for an array that is no table, in words that scikit-learn's tests know."""
     if np.iscomplexobj(values):
         raise ValueError("Complex data not supported.")
     if values.ndim == 1:
@@ -55,22 +62,18 @@ def frame_of(rows: Any) -> pd.DataFrame:
         raise ValueError(
             f"Found array with 0 feature(s) (shape={values.shape}) while a minimum of 1 is required."
         )
-    frame = pd.DataFrame(values, columns=[f"x{place}" for place in range(values.shape[1])])
-    return frame.infer_objects()
 
 
 def _with_names(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with names of text. Raises ``ValueError`` for what no model can learn from."""
-    import pandas as pd
-
-    names = [str(name) for name in rows.columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    named = rows.set_axis(rows.columns.map(str), axis=1)
+    repeated = sorted(set(named.columns[named.columns.duplicated()]))
     if repeated:
         raise ValueError(f"Column names have to differ; these occur more than once: {repeated}.")
-    complex_ = [str(name) for name, cells in rows.items() if pd.api.types.is_complex_dtype(cells)]
+    complex_ = list(named.select_dtypes(np.complexfloating).columns)
     if complex_:
         raise ValueError(f"Complex data not supported; columns: {complex_}.")
-    return rows.set_axis(names, axis=1)
+    return named
 
 
 def _is_number(column: pd.Series) -> bool:

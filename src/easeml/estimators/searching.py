@@ -7,7 +7,7 @@ another; what they may take is told by the seconds that are left.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,11 @@ class Trial:
     trained: tuple[TrainedPipeline, ...] = field(default=(), repr=False)  # one a split
     predictions: Predictions | None = field(default=None, repr=False)
 
+    @property
+    def merit(self) -> float:
+        """What sorts trials: the quality, 0 where there is none."""
+        return self.quality or 0.0
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -90,7 +95,9 @@ class Problem:
     def classes(self) -> int:
         """How many classes the answers have; 0 for numbers."""
         answers = self.table.frame[self.table.target]
-        return 0 if answers.dtype.kind in "iuf" else len(set(answers))
+        if answers.dtype.kind in "iuf":
+            return 0
+        return len(set(answers))
 
     @property
     def actual(self) -> Any:
@@ -151,45 +158,61 @@ class Search:
             latest = self._problem.limit - self._reserve()
             self._state = set_deadline(self._state, _JOB, latest)
             self._state = set_now(self._state, self._clock.used())
-            decisions = policy_named("default").decide(self._state, 1)
-            if not decisions:
-                if self._tried:
-                    break
-                decisions = [self._cheapest()]
-                arm = decisions[0]
-            else:
-                arm = decisions[0].arm
+            arm = self._next()
+            if arm is None:
+                break
             trial = self._try(arm, latest)
             self._learn(arm, trial)
             tell(trial)
         return list(self._tried.values())
 
+    def _next(self) -> int | None:
+        """Return what to try now; None where the time is over. One model is tried whatever it takes."""
+        decisions = policy_named("default").decide(self._state, 1)
+        if decisions:
+            return decisions[0].arm
+        if self._tried:
+            return None
+        return self._cheapest()
+
     def _begin(self) -> None:
+        """Add the first configurations of all models that fit and may be tried."""
         table = self._problem.table
         matches = self._registry.models_for(table.schema_in, table.schema_out)
         self._check_names([match.module.name for match in matches])
         for match in matches:
             module = match.module
-            if match.fits and (not self._problem.models or module.name in self._problem.models):
-                self._add(module, spaces.suggest(module.space, _CONFIGURATIONS, seed=0))
+            if match.fits and self._may_be_tried(module):
+                configs = spaces.suggest(module.space, _CONFIGURATIONS, seed=0)
+                self._add(module, configs)
         if not self._arms:
             raise ValueError("No model fits these columns, or those that may be tried do not.")
         self._state = add_job(self._state, _JOB, "me", self._arms, default_prior(self._arms))
 
+    def _may_be_tried(self, module: Module) -> bool:
+        """Tell whether the caller lets a model be tried; without any name, all may be."""
+        named = self._problem.models
+        return not named or module.name in named
+
     def _check_names(self, known: list[str]) -> None:
-        for name in self._problem.models:
-            if name not in known:
-                raise ValueError(f"There is no model {name!r}. {did_you_mean(name, known)}")
+        """Raise ``ValueError`` where the caller names a model that there is not."""
+        unknown = [name for name in self._problem.models if name not in known]
+        if unknown:
+            name = unknown[0]
+            raise ValueError(f"There is no model {name!r}. {did_you_mean(name, known)}")
 
     def _add(self, module: Module, configs: Sequence[dict[str, Any]]) -> list[Arm]:
+        """Add configurations of a model to those that may be tried."""
         added = []
         for config in configs:
+            work = self._work(module, config)
+            cost = float(self._costs.predict([work]).seconds[0])
+            name = f"{module.name} {len(self._arms)}"
+            arm = Arm(name, module.name, cost, work.features)
             self._modules.append(module)
             self._configs.append(config)
-            cost = float(self._costs.predict([self._work(module, config)]).seconds[0])
-            features = tuple(spaces.features(module.space, config))
-            added.append(Arm(f"{module.name} {len(self._arms)}", module.name, cost, features))
-            self._arms.append(added[-1])
+            self._arms.append(arm)
+            added.append(arm)
         return added
 
     def _work(self, module: Module, config: Mapping[str, Any]) -> Work:
@@ -209,26 +232,33 @@ class Search:
         """Add configurations of the most promising models of which few are untried."""
         added: list[Arm] = []
         for name in models_to_extend(self._state.job(_JOB), self._can_vary):
-            own = [arm for arm, module in enumerate(self._modules) if module.name == name]
-            tried = [Tried(self._configs[arm], self._quality(arm)) for arm in own]
-            module = self._modules[own[0]]
-            configs = optimizer_named().propose(module.space, tried, _EACH, seed=0)
+            module = self._registry.get(name)
+            configs = optimizer_named().propose(module.space, self._tried_of(name), _EACH, seed=0)
             added += self._add(module, configs)
         if added:
             self._state = add_arms(self._state, _JOB, added, default_prior(self._arms))
+
+    def _tried_of(self, name: str) -> list[Tried]:
+        """Return the configurations of a model, with their quality as far as it is known."""
+        tried = []
+        for arm, module in enumerate(self._modules):
+            if module.name == name:
+                tried.append(Tried(self._configs[arm], self._quality(arm)))
+        return tried
 
     def _can_vary(self, name: str) -> bool:
         space = self._registry.get(name).space
         return bool(spaces.parse(space).unused())
 
     def _quality(self, arm: int) -> float | None:
-        return self._tried[arm].quality if arm in self._tried else None
+        if arm not in self._tried:
+            return None
+        return self._tried[arm].quality
 
     def _reserve(self) -> float:
         """Return the seconds that the last fits, on all rows, should have."""
-        good = [trial for trial in self._tried.values() if trial.quality is not None]
-        good.sort(key=lambda trial: -(trial.quality or 0.0))
-        expected = sum(seconds_of_a_fit(self._problem, trial) for trial in good[:_MEMBERS])
+        best = _best_first(self._tried.values())[:_MEMBERS]
+        expected = sum(seconds_of_a_fit(self._problem, trial) for trial in best)
         return min(expected, _LAST_SHARE * self._problem.limit)
 
     def _cheapest(self) -> int:
@@ -259,7 +289,8 @@ class Search:
         if module.name not in self._transforms:
             chain = self._registry.candidates(module, self._problem.table.schema_in)
             self._transforms[module.name] = chain
-        transforms = [{"module": one.name, "config": {}} for one in self._transforms[module.name]]
+        chain = self._transforms[module.name]
+        transforms = [{"module": one.name, "config": {}} for one in chain]
         return {"transforms": transforms, "model": {"module": module.name, "config": config}}
 
     def _fit(self, pipeline: dict[str, Any], frame: pd.DataFrame, ends: float) -> TrainedPipeline:
@@ -272,6 +303,7 @@ class Search:
         return fit_on(pipeline, frame, self._problem.table, context)
 
     def _learn(self, arm: int, trial: Trial) -> None:
+        """Take in a trial: what it reached, and what it says of the costs of the others."""
         self._tried[arm] = trial
         self._forget_the_worst()
         result = Observation(_JOB, arm, trial.quality, trial.seconds)
@@ -287,8 +319,9 @@ class Search:
 
     def _forget_the_worst(self) -> None:
         """Let go of fitted models that no ensemble will have: they may be large."""
-        kept = [(one.quality or 0.0, arm) for arm, one in self._tried.items() if one.trained]
-        for _, arm in sorted(kept, reverse=True)[_KEPT:]:
+        fitted = [arm for arm, trial in self._tried.items() if trial.trained]
+        fitted.sort(key=lambda arm: (self._tried[arm].merit, arm), reverse=True)
+        for arm in fitted[_KEPT:]:
             self._tried[arm] = replace(self._tried[arm], trained=(), predictions=None)
 
 
@@ -298,25 +331,44 @@ def finish(problem: Problem, trials: list[Trial], clock: Clock) -> Found:
     That is left out where it would take more than the seconds that are left. Raises ``ValueError``
     where no model could be fitted.
     """
-    good = sorted(
-        (trial for trial in trials if trial.predictions is not None),
-        key=lambda trial: -(trial.quality or 0.0),
-    )
-    if not good:
-        errors = [f"{trial.name}: {trial.error}" for trial in trials] or ["none fits the columns"]
-        raise ValueError(f"No model could be fitted. The first reason: {errors[0]}")
-    members, unseen = _chosen(problem, good)
+    fitted = [trial for trial in trials if trial.predictions is not None]
+    if not fitted:
+        raise ValueError(f"No model could be fitted. The first reason: {_first_reason(trials)}")
+    members, unseen = _chosen(problem, _best_first(fitted))
+    model, refitted = _last_fits(problem, members, clock)
+    quality = score(problem.objective, problem.actual, unseen)
+    return Found(model, members, unseen, quality, refitted, trials)
+
+
+def _best_first(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials that have a quality, the best first."""
+    measured = [trial for trial in trials if trial.quality is not None]
+    return sorted(measured, key=lambda trial: -trial.merit)
+
+
+def _first_reason(trials: Sequence[Trial]) -> str:
+    """Say why the first of all trials failed, or that there was none."""
+    if not trials:
+        return "none fits the columns"
+    return f"{trials[0].name}: {trials[0].error}"
+
+
+def _last_fits(
+    problem: Problem, members: Sequence[tuple[Trial, float]], clock: Clock
+) -> tuple[TrainedPipeline | TrainedEnsemble, bool]:
+    """Return the model that members make, and whether all of them were fitted on all rows."""
     fitted: list[TrainedPipeline] = []
     weights: list[float] = []
     refitted = True
+    # What counts most is fitted first, before the time is over.
     for trial, weight in sorted(members, key=lambda member: -member[1]):
         own = _on_all_rows(problem, trial, clock)
         refitted = refitted and len(own) == 1
         fitted += own
         weights += [weight / len(own)] * len(own)
-    model = fitted[0] if len(fitted) == 1 else TrainedEnsemble(tuple(fitted), tuple(weights))
-    quality = score(problem.objective, problem.actual, unseen)
-    return Found(model, members, unseen, quality, refitted, trials)
+    if len(fitted) == 1:
+        return fitted[0], refitted
+    return TrainedEnsemble(tuple(fitted), tuple(weights)), refitted
 
 
 def _chosen(
@@ -326,7 +378,7 @@ def _chosen(
     actual = problem.actual
     predictions = [trial.predictions for trial in good if trial.predictions is not None]
     alone = ([(good[0], 1.0)], predictions[0])
-    if len(good) == 1 or (predictions[0].classes is not None and _lacks_probabilities(predictions)):
+    if len(good) == 1 or _lacks_probabilities(predictions):
         return alone
     choice = choose(
         problem.objective,
@@ -335,15 +387,18 @@ def _chosen(
         lambda places: len(places) <= _MEMBERS,
         problem.seed,
     )
-    gain = score(problem.objective, actual, choice.unseen)
-    gain -= score(problem.objective, actual, choice.best)
-    if gain <= 0:
+    together = score(problem.objective, actual, choice.unseen)
+    if together <= score(problem.objective, actual, choice.best):
         return alone
     places = np.flatnonzero(choice.weights).tolist()
-    return [(good[place], float(choice.weights[place])) for place in places], choice.unseen
+    members = [(good[place], float(choice.weights[place])) for place in places]
+    return members, choice.unseen
 
 
 def _lacks_probabilities(predictions: Sequence[Predictions]) -> bool:
+    """Tell whether a model names classes without saying how likely they are."""
+    if predictions[0].classes is None:
+        return False
     return any(one.probabilities is None for one in predictions)
 
 
@@ -367,13 +422,14 @@ def seconds_of_a_fit(problem: Problem, trial: Trial) -> float:
 
 def joined(parts: Sequence[Predictions]) -> Predictions:
     """Return predictions of rows, part after part, as one."""
-    if len(parts) == 1:
-        return parts[0]
-    values = np.concatenate([part.values for part in parts])
-    probabilities = None
-    if all(part.probabilities is not None for part in parts):
-        probabilities = np.concatenate([np.asarray(part.probabilities) for part in parts])
     first = parts[0]
+    if len(parts) == 1:
+        return first
+    values = np.concatenate([part.values for part in parts])
+    known = [part.probabilities for part in parts if part.probabilities is not None]
+    probabilities = None
+    if len(known) == len(parts):
+        probabilities = np.concatenate(list(map(np.asarray, known)))
     return Predictions(values, probabilities, first.classes, first.class_weights)
 
 

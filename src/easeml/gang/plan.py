@@ -104,24 +104,38 @@ def read_job(text: str, where: str) -> Job:
         raise InvalidInput(f"This is not TOML: {error}.", where=where, remedy=_REMEDY) from error
     except ValidationError as error:
         raise _refusal(error, where) from error
-    if len(job.members) > MOST_MEMBERS:
+    _check_count(job, where)
+    for name, role in job.roles.items():
+        _check_ports(role, f"{where}: roles.{name}.ports")
+    _check_end(job, where)
+    return job
+
+
+def _check_count(job: Job, where: str) -> None:
+    """Raise ``InvalidInput`` for a job of too many processes."""
+    count = len(job.members)
+    if count > MOST_MEMBERS:
         raise InvalidInput(
-            f"These are {len(job.members)} processes.",
+            f"These are {count} processes.",
             where=f"{where}: roles",
             remedy=f"A job has at most {MOST_MEMBERS}.",
         )
-    for name, role in job.roles.items():
-        if len(set(role.ports)) < len(role.ports):
-            raise InvalidInput(
-                "A name stands here twice.", where=f"{where}: roles.{name}.ports", remedy=_REMEDY
-            )
+
+
+def _check_ports(role: Role, where: str) -> None:
+    """Raise ``InvalidInput`` where two ports of a role have one name."""
+    if len(set(role.ports)) < len(role.ports):
+        raise InvalidInput("A name stands here twice.", where=where, remedy=_REMEDY)
+
+
+def _check_end(job: Job, where: str) -> None:
+    """Raise ``InvalidInput`` for a job that would have no end."""
     if all(role.background for role in job.roles.values()):
         raise InvalidInput(
             "All roles are in the background, so the job has no end.",
             where=f"{where}: roles",
             remedy="Take background from the role whose end is the end of the job.",
         )
-    return job
 
 
 def ports_of(job: Job) -> tuple[Port, ...]:
@@ -156,11 +170,15 @@ def environment_of(
 
 def _refusal(error: ValidationError, where: str) -> InvalidInput:
     """Return what is wrong with a description, in one sentence: the first of all that is."""
-    first: Any = error.errors()[0]
+    first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    said = first["msg"].rstrip(".")
-    if first["type"] == "extra_forbidden":
-        said = "There is no such key"
-    if first["type"] == "string_pattern_mismatch":
-        said = _PATTERNS[first["ctx"]["pattern"]]
-    return InvalidInput(f"{said}.", where=f"{where}: {place or 'roles'}", remedy=_REMEDY)
+    return InvalidInput(f"{_sentence(first)}.", where=f"{where}: {place}", remedy=_REMEDY)
+
+
+def _sentence(fault: Any) -> str:
+    """Say what is wrong, as pydantic tells it or in plainer words."""
+    if fault["type"] == "extra_forbidden":
+        return "There is no such key"
+    if fault["type"] == "string_pattern_mismatch":
+        return _PATTERNS[fault["ctx"]["pattern"]]
+    return fault["msg"].rstrip(".")

@@ -87,6 +87,20 @@ class _Running:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, number)
 
+    def obey(self, command: Command, attempt: int) -> None:
+        """Do what the plan commands; nothing while it waits."""
+        acts = {
+            Command.START: self.start,
+            Command.ASK: self.ask_to_end,
+            Command.KILL: self.kill,
+        }
+        if command in acts:
+            acts[command](attempt)
+
+    def kill(self, attempt: int) -> None:
+        """Kill all that run in an attempt."""
+        self.signal(signal.SIGKILL)
+
     def ask_to_end(self, attempt: int) -> None:
         """Ask all that run to end; ``Overdue`` follows when their time for it is over."""
         self.signal(signal.SIGTERM)
@@ -197,11 +211,7 @@ def _run(running: _Running, tell: Callable[[str], None]) -> Report:
     while command != Command.FINISH:
         if command == Command.START:
             tell(f"Attempt {state.attempt}: {len(running.job.members)} processes start.")
-            running.start(state.attempt)
-        if command == Command.ASK:
-            running.ask_to_end(state.attempt)
-        if command == Command.KILL:
-            running.signal(signal.SIGKILL)
+        running.obey(command, state.attempt)
         before = state
         state, command = follow(state, running.events.get())
         if len(state.deaths) > len(before.deaths):

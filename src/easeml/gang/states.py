@@ -74,14 +74,23 @@ class State:
     @property
     def has_failed(self) -> bool:
         """Did a process die in this attempt?"""
-        return bool(self.deaths) and self.deaths[-1].attempt == self.attempt
+        if not self.deaths:
+            return False
+        return self.deaths[-1].attempt == self.attempt
 
     @property
     def ending(self) -> Ending:
         """How the job ended, once nothing runs."""
         if self.is_interrupted:
             return Ending.INTERRUPTED
-        return Ending.FAILED if self.has_failed else Ending.DONE
+        if self.has_failed:
+            return Ending.FAILED
+        return Ending.DONE
+
+    @property
+    def runs_background_only(self) -> bool:
+        """Does nothing run any more but what the job does not wait for?"""
+        return all(map(self.job.is_background, self.running))
 
 
 def begin(job: Job) -> State:
@@ -98,32 +107,46 @@ def follow(state: State, event: Event) -> tuple[State, Command]:
     if isinstance(event, Exited):
         return _follow_exit(state, event)
     if isinstance(event, Interrupted):
-        # Who asks a second time does not want to wait for the end of the grace.
-        command = Command.KILL if state.is_ending else Command.ASK
-        return replace(state, is_ending=True, is_interrupted=True), command
+        return _follow_interrupt(state)
     is_late = state.is_ending and event.attempt == state.attempt
     return state, Command.KILL if is_late else Command.WAIT
 
 
+def _follow_interrupt(state: State) -> tuple[State, Command]:
+    """Return the state after the person asked for the end of the job."""
+    asked = replace(state, is_ending=True, is_interrupted=True)
+    if state.is_ending:
+        return asked, Command.KILL  # who asks twice does not want to wait for the grace
+    return asked, Command.ASK
+
+
 def _follow_exit(state: State, event: Exited) -> tuple[State, Command]:
-    state = replace(state, running=state.running - {event.member})
-    # What ends because it was asked to has not died.
-    if event.code != 0 and not state.is_ending:
-        death = Death(event.member, event.code, state.attempt)
-        state = replace(state, deaths=(*state.deaths, death))
+    """Return the state after a process ended, and what that means for the others."""
+    state = _without(state, event)
     if not state.running:
         return _after_attempt(state)
     if state.is_ending:
         return state, Command.WAIT
-    only_background = all(state.job.is_background(member) for member in state.running)
-    if state.has_failed or only_background:
+    if state.has_failed or state.runs_background_only:
         return replace(state, is_ending=True), Command.ASK
     return state, Command.WAIT
 
 
+def _without(state: State, event: Exited) -> State:
+    """Return the state without a process that ended, which may have died."""
+    running = state.running - {event.member}
+    # What ends because it was asked to has not died.
+    if event.code == 0 or state.is_ending:
+        return replace(state, running=running)
+    death = Death(event.member, event.code, state.attempt)
+    return replace(state, running=running, deaths=(*state.deaths, death))
+
+
 def _after_attempt(state: State) -> tuple[State, Command]:
-    may_restart = state.attempt <= state.job.restarts and not state.is_interrupted
-    if not state.has_failed or not may_restart:
+    """Return what follows when nothing runs any more: another attempt, or the end."""
+    if state.is_interrupted or not state.has_failed:
+        return state, Command.FINISH
+    if state.attempt > state.job.restarts:
         return state, Command.FINISH
     again = State(
         state.job,

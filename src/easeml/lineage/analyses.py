@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from easeml.data import ALL_ROLES
 from easeml.errors import InvalidInput
 from easeml.relation import Relation
 from easeml.relation.operations import take_rows
@@ -60,13 +61,12 @@ class FeasibilityAnalysis:
         if moved is None:
             return False
         before, after = moved
-        target = str(relation.target)
-        if not _same_cells(before.filter([target]), after.filter([target])).all():
+        if not _same_labels(before, after, relation).all():
             return False
-        changed = set(self._moved)
-        for place in rows[~_same_cells(before, after)]:
-            if relation.roles is None or relation.roles[place] in ("train", "validation"):
-                changed.add(int(place))
+
+        other = rows[~_same_cells(before, after)]
+        asked = other[_in_roles(relation, other, "train", "validation")]
+        changed = self._moved.union(asked.tolist())
         shown = with_repairs(self._found, len(changed))
         if shown is None:
             return False
@@ -84,25 +84,28 @@ def with_repairs(found: BayesError, repaired: int) -> BayesError | None:
     """
     if not repaired:
         return found
-    if not found.classes:
-        return None
     share = repaired / found.rows
     widest = (found.upper - found.lower) / 10
-    if share > widest:
+    if not found.classes or share > widest:
         return None
 
     lower = max(0.0, found.lower - share)
     upper = min(1.0, found.upper + share)
+    wider = replace(found, lower=lower, upper=upper)
     if found.goal is None or found.verdict not in ("realistic", "unrealistic"):
-        return replace(found, lower=lower, upper=upper)
-
-    error_allowed = 1 - found.goal
-    is_realistic = found.verdict == "realistic"
-    holds = upper <= error_allowed if is_realistic else lower > error_allowed
-    if not holds:
+        return wider  # nothing was decided by the bounds
+    if not _verdict_holds(wider, found.goal):
         return None
     risk = (1 - found.confidence) / 2  # what each bound is wrong by, which decided
-    return replace(found, lower=lower, upper=upper, risk=risk)
+    return replace(wider, risk=risk)
+
+
+def _verdict_holds(found: BayesError, goal: float) -> bool:
+    """Tell whether the bounds of a study are on that side of the goal which its verdict says."""
+    error_allowed = 1 - goal
+    if found.verdict == "realistic":
+        return found.upper <= error_allowed
+    return found.lower > error_allowed
 
 
 class CleaningAnalysis:
@@ -136,13 +139,15 @@ class CleaningAnalysis:
 
     def follow(self, relation: Relation, rows: np.ndarray) -> bool:
         """Take in rows that became certain. False where a label or a validation row changed."""
-        roles = relation.roles
-        if roles is None or any(roles[row] == "validation" for row in rows):
+        if relation.content.roles is None:
             return False
-        train = [int(row) for row in rows if roles[row] == "train"]
+        if _in_roles(relation, rows, "validation").any():
+            return False
+        train = rows[_in_roles(relation, rows, "train")].tolist()
         if not self._table.settle(relation, train):
             return False
-        self.relation, self._changed = relation, self._changed + len(train)
+        self.relation = relation
+        self._changed += len(train)
         return True
 
 
@@ -194,30 +199,33 @@ class LabellingAnalysis:
         if len(rows) > _MOST_MOVED:
             return False
         moved = likeliest_moved(self.relation, relation, rows)
-        if moved is None or relation.roles is None:
+        roles = relation.roles
+        if moved is None or roles is None:
             return False
         before, after = moved
-        target = str(relation.target)
-        is_asked = np.isin([relation.roles[row] for row in rows], list(self._row_ids))
+        is_asked = _in_roles(relation, rows, *self._row_ids)
         is_other = ~_same_cells(before, after) & is_asked
-        same_label = _same_cells(before.filter([target]), after.filter([target]))
-        if (is_other & ~same_label).any():
+        is_labelled_anew = ~_same_labels(before, after, relation)
+        if (is_other & is_labelled_anew).any():
             return False
+
         for number in np.flatnonzero(is_other).tolist():
-            place = self._encode(after.iloc[[number]].drop(columns=target))[0]
-            self._move(relation.roles[rows[number]], after.index[number], place)
+            row = after.iloc[[number]]
+            place = self._encode(row.drop(columns=target_of(relation)))[0]
+            self._move(roles[rows[number]], row.index[0], place)
             self._changed += 1
         self.relation = relation
         return True
 
     def _move(self, role: str, row_id: Any, place: np.ndarray) -> None:
+        """Move a row to another place in the space of its encoded columns."""
         row = int(self._row_ids[role].get_indexer([row_id])[0])
-        if role == "train":
-            self._queue.move_labelled(row, place)
-        elif role == "pool":
-            self._queue.move_unlabelled(row, place)
-        else:
-            self._queue.move_validation(row, place)
+        move_of = {
+            "train": self._queue.move_labelled,
+            "pool": self._queue.move_unlabelled,
+            "validation": self._queue.move_validation,
+        }
+        move_of[role](row, place)
 
     def _stretch(self) -> float:
         """Return by which share distances would differ if columns were scaled anew, at most."""
@@ -233,13 +241,22 @@ def likeliest_moved(
 
     Blocks that vary together over several rows are likeliest only together, so they give None, too.
     """
-    if not (before.content.blocks.independent and after.content.blocks.independent):
-        return None
-    old = Relation(take_rows(before.content, rows)).to_frame()
-    new = Relation(take_rows(after.content, rows)).to_frame()
-    if len(old) != len(rows) or len(new) != len(rows):
+    old = _likeliest(before, rows)
+    new = _likeliest(after, rows)
+    if old is None or new is None:
         return None
     return old, new
+
+
+def _likeliest(relation: Relation, rows: np.ndarray) -> pd.DataFrame | None:
+    """Return some rows as they are likeliest; None where they are likeliest only with others."""
+    content = relation.content
+    if not content.blocks.independent:
+        return None
+    frame = Relation(take_rows(content, rows)).to_frame()
+    if len(frame) != len(rows):
+        return None  # one of them likeliest does not exist
+    return frame
 
 
 def rows_in(relation: Relation, role: str) -> pd.DataFrame:
@@ -259,7 +276,24 @@ def target_of(relation: Relation) -> str:
 
 def plain(value: Any) -> Any:
     """Return a row id as a plain value, which JSON holds."""
-    return value.item() if hasattr(value, "item") else value
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def _in_roles(relation: Relation, rows: np.ndarray, *roles: str) -> np.ndarray:
+    """Tell of some rows whether their role is one of some; all are where there are no roles."""
+    role_of = relation.content.roles
+    if role_of is None:
+        return np.ones(len(rows), dtype=bool)
+    numbers = list(map(ALL_ROLES.index, roles))
+    return np.isin(role_of[rows], numbers)
+
+
+def _same_labels(before: pd.DataFrame, after: pd.DataFrame, relation: Relation) -> np.ndarray:
+    """Tell for each row whether its label is the same."""
+    target = [str(relation.target)]
+    return _same_cells(before.filter(target), after.filter(target))
 
 
 def _same_cells(before: pd.DataFrame, after: pd.DataFrame) -> np.ndarray:
@@ -271,4 +305,7 @@ def _same_cells(before: pd.DataFrame, after: pd.DataFrame) -> np.ndarray:
 
 
 def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
+    """Return a number of rows in words."""
+    if count == 1:
+        return "1 row"
+    return f"{count:,} rows"

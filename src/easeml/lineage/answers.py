@@ -33,13 +33,17 @@ class Answer(dict[str, Any]):
     def figure(self) -> Figure | None:
         """Return a picture of the answer, or None where its operator has none."""
         draw = _FIGURES.get(self.operator)
-        return None if draw is None else draw(self)
+        if draw is None:
+            return None
+        return draw(self)
 
     def _repr_html_(self) -> str:
         """Show picture and values; nothing is loaded, and without scripts all can be read."""
+        shown = answer_html(self)
         figure = self.figure()
-        drawn = "" if figure is None else figure.to_html()
-        return drawn + answer_html(self)
+        if figure is not None:
+            shown = figure.to_html() + shown
+        return shown
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Show the same as HTML, as a picture for paper, and as text."""
@@ -55,7 +59,7 @@ class Answer(dict[str, Any]):
 
     def __str__(self) -> str:
         """Return a line a value; lists and tables within are counted."""
-        widest = max([len(name) for name in self], default=0)
+        widest = max(map(len, self), default=0)
         lines = [f"Answer of {self.operator}"]
         for name, value in self.items():
             lines.append(f"  {name:<{widest}}  {value_text(value)}")

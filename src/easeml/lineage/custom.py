@@ -42,4 +42,6 @@ def operator(
         whole = f"{version} {function_digest(function)}"
         return staged_call(register(title, whole, function))
 
-    return made_of if function is None else made_of(function)
+    if function is None:
+        return made_of
+    return made_of(function)

@@ -69,17 +69,18 @@ class Following:
 
         With it comes how many rows have changed since it began.
         """
-        for kept in reversed(self._kept):
-            asked, before, analysis = kept
-            if asked != question:
-                continue
+        most = _SHARE * len(relation)
+        same = [kept for kept in self._kept if kept[0] == question]
+        for kept in reversed(same):
+            _, before, analysis = kept
             rows = changed_rows(analysis.relation.content, relation.content)
-            if rows is None or before + len(rows) > _SHARE * len(relation):
+            if rows is None or before + len(rows) > most:
                 continue
+            changed = before + len(rows)
             self._kept.remove(kept)  # nobody else may use it while it changes
             if analysis.follow(relation, rows):
-                self._keep(question, before + len(rows), analysis)
-                return analysis, before + len(rows)
+                self._keep(question, changed, analysis)
+                return analysis, changed
         return None
 
     def _keep(self, question: str, changed: int, analysis: Analysis) -> None:

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from easeml.figures import Figure
 from easeml.figures.lineage import doubts
@@ -20,7 +21,7 @@ _LETTERS = 24  # of a cell in a terminal
 def table_html(content: Content) -> str:
     """Return the first rows as they are likeliest; cells in doubt are marked, with how likely."""
     table, rows = likeliest_table(content)
-    shown = table.slice(0, _ROWS).select(table.column_names[:_COLUMNS])
+    shown = _first_rows(table)
     likely = _doubts(content)
     head = "".join([f"<th>{escape(name)}</th>" for name in ["", *shown.column_names]])
     lines = []
@@ -30,10 +31,17 @@ def table_html(content: Content) -> str:
             parts.append(_cell(value, likely.get((position, name))))
         lines.append(f"<tr>{''.join(parts)}</tr>")
     said = f"{len(rows):,} rows, {table.num_columns} columns, {content.blocks.doubts:,} in doubt"
+    body = "".join(lines)
     return (
         f"<table><caption>{said}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(lines)}</tbody></table>"
+        f"<tbody>{body}</tbody></table>"
     )
+
+
+def _first_rows(table: pa.Table) -> pa.Table:
+    """Return the cells of a table that are shown."""
+    columns = table.column_names[:_COLUMNS]
+    return table.slice(0, _ROWS).select(columns)
 
 
 def answer_html(answer: Mapping[str, Any]) -> str:
@@ -49,6 +57,11 @@ def value_text(value: Any) -> str:
     """Return a value of an answer in few words."""
     if isinstance(value, list | Mapping):
         return f"{len(value):,} entries"
+    return number_text(value)
+
+
+def number_text(value: Any) -> str:
+    """Return a single value as text, a number in six digits."""
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)
@@ -64,20 +77,24 @@ def doubts_figure(content: Content) -> Figure | None:
         if len(uncertain):
             rows = blocks.row[uncertain]
             counts[name] = len(np.unique(rows))
-    return doubts(counts) if counts else None
+    if not counts:
+        return None
+    return doubts(counts)
 
 
 def relation_html(content: Content) -> str:
     """Return the first rows, and a picture of what is in doubt."""
     table = table_html(content)
     figure = doubts_figure(content)
-    return table if figure is None else table + figure.to_html()
+    if figure is None:
+        return table
+    return table + figure.to_html()
 
 
 def relation_text(content: Content) -> str:
     """Return the first rows for a terminal; ``?`` stands behind a cell in doubt."""
     table, rows = likeliest_table(content)
-    shown = table.slice(0, _ROWS).select(table.column_names[:_COLUMNS])
+    shown = _first_rows(table)
     uncertain = _doubts(content)
     lines = [["", *shown.column_names]]
     for position, cells in zip(rows.tolist(), shown.to_pylist(), strict=False):
@@ -87,16 +104,16 @@ def relation_text(content: Content) -> str:
             line.append(_plain_text(value)[:_LETTERS] + mark)
         lines.append(line)
     text = _aligned(lines)
-    if table.num_rows > _ROWS:
-        text.append(f"... {table.num_rows - _ROWS:,} more rows")
+    more = table.num_rows - _ROWS
+    if more > 0:
+        text.append(f"... {more:,} more rows")
     return "\n".join(text)
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:
     """Return lines of cells as text, each column as wide as its widest cell."""
-    widths = []
-    for column in zip(*lines, strict=True):
-        widths.append(max(map(len, column)))
+    columns = zip(*lines, strict=True)
+    widths = [max(map(len, column)) for column in columns]
     text = []
     for line in lines:
         cells = map(str.rjust, line, widths)
@@ -128,8 +145,7 @@ def _cell(value: Any, weight: float | None) -> str:
 
 
 def _plain_text(value: Any) -> str:
+    """Return a cell in few letters; a missing one is empty."""
     if value is None:
         return ""
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return str(value)
+    return number_text(value)

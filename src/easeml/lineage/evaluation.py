@@ -8,19 +8,27 @@ from collections.abc import Callable, Sequence
 from easeml.errors import EasemlError
 from easeml.lineage.cache import Cache
 from easeml.lineage.deltas import FOLLOWING
-from easeml.lineage.nodes import SOURCE, Node, Value
+from easeml.lineage.nodes import Node, Value
 from easeml.lineage.plan import needed, optimised
 
 Told = Callable[[Node, float], None]
 """Called with each node that was computed, and the share of the work that is done."""
 
 
-_WATCHERS: list[Callable[[], Told]] = []
+def _tell_nobody(node: Node, share: float) -> None:
+    pass
+
+
+def _nobody() -> Told:
+    return _tell_nobody
+
+
+_WATCHERS: list[Callable[[], Told]] = [_nobody]  # always one: what makes whom evaluations tell
 
 
 def watched_by(made: Callable[[], Told] | None) -> None:
     """Have every evaluation that tells nobody tell what ``made()`` gives; None: nobody again."""
-    _WATCHERS[:] = [] if made is None else [made]
+    _WATCHERS[:] = [made or _nobody]
 
 
 class NodeFailed(EasemlError):
@@ -49,18 +57,16 @@ def evaluate(
     if root.kept:
         return root.kept[0]
 
-    def known(node: Node) -> bool:
-        return bool(node.kept) or (cache is not None and cache.has(node.key))
-
-    planned = optimised(root, known) if plan else root
+    values = _Values() if cache is None else _CachedValues(cache)
+    planned = optimised(root, values.has) if plan else root
     _ = planned.key  # makes those of all nodes, each once
-    work = _Work(cache, follow)
-    _compute_all(needed(planned, known), work, told)
+    work = _Work(values, follow)
+    _compute_all(needed(planned, values.has), work, told)
 
-    value = _value(planned, cache)
-    is_exact = planned.key not in work.followed
-    if cache is not None and is_exact and not cache.has(root.key):
-        cache.put(root.key, value)
+    value = values.of(planned)
+    # A planned graph has another key, by which nobody asks.
+    if planned.key not in work.followed:
+        values.put(root, value)
     root.kept[:] = [value]
     return value
 
@@ -69,44 +75,81 @@ def _compute_all(nodes: Sequence[Node], work: _Work, told: Told | None) -> None:
     """Compute nodes, inputs first; tell of each one, by default whoever watches evaluations."""
     if not nodes:
         return
-    if told is None and _WATCHERS:
-        told = _WATCHERS[0]()
+    (watcher,) = _WATCHERS
+    tell = told or watcher()
     for number, node in enumerate(nodes, 1):
         work.compute(node)
-        if told is not None:
-            told(node, number / len(nodes))
+        tell(node, number / len(nodes))
+
+
+class _Values:
+    """Values that are kept with their nodes."""
+
+    def has(self, node: Node) -> bool:
+        """Tell whether a node's value is there."""
+        return bool(node.kept)
+
+    def of(self, node: Node) -> Value:
+        """Return a value that is there."""
+        return node.kept[0]
+
+    def put(self, node: Node, value: Value) -> None:
+        """Keep a node's value elsewhere, too."""
+
+
+class _CachedValues(_Values):
+    """Values that are kept with their nodes, and by their keys in a cache."""
+
+    def __init__(self, cache: Cache):
+        self._cache = cache
+
+    def has(self, node: Node) -> bool:
+        """Tell whether a node's value is there."""
+        return bool(node.kept) or self._cache.has(node.key)
+
+    def of(self, node: Node) -> Value:
+        """Return a value that is there; one that another process threw away is computed again."""
+        if node.kept:
+            return node.kept[0]
+        found = self._cache.get(node.key)
+        if found is None:
+            return evaluate(node)
+        node.kept[:] = [found]
+        return found
+
+    def put(self, node: Node, value: Value) -> None:
+        """Put a node's value into the cache unless it is there."""
+        if not self._cache.has(node.key):
+            self._cache.put(node.key, value)
 
 
 class _Work:
     """What was computed in one evaluation. ``followed``: keys of answers that were only updated."""
 
-    def __init__(self, cache: Cache | None, follow: bool):
+    def __init__(self, values: _Values, follow: bool):
         self.followed: set[str] = set()
-        self._values: dict[str, Value] = {}
-        self._cache = cache
+        self._computed: dict[str, Value] = {}
+        self._values = values
         self._follow = follow
 
     def compute(self, node: Node) -> None:
         """Compute a node unless one with the same key was; keep what comes out."""
-        inputs = [_value(each, self._cache) for each in node.inputs]
-        if node.key not in self._values:
-            self._values[node.key] = self._applied(node, inputs)
-            self._keep(node)
-        node.kept[:] = [self._values[node.key]]
-
-    def _keep(self, node: Node) -> None:
-        """Put a node's value into the cache, unless it is a source or was only updated."""
-        if self._cache is None or node.operator is SOURCE:
-            return
-        if node.key not in self.followed:
-            self._cache.put(node.key, self._values[node.key])
+        inputs = [self._values.of(each) for each in node.inputs]
+        if node.key not in self._computed:
+            value = self._applied(node, inputs)
+            self._computed[node.key] = value
+            if node.key not in self.followed:
+                self._values.put(node, value)
+        node.kept[:] = [self._computed[node.key]]
 
     def _applied(self, node: Node, inputs: list[Value]) -> Value:
         """Apply a node's operator. Raises NodeFailed, whatever goes wrong in it."""
         try:
             return self._answer(node, inputs)
         except EasemlError as error:
-            message = f"{error.where}: {error.message}" if error.where else error.message
+            message = error.message
+            if error.where:
+                message = f"{error.where}: {message}"
             raise NodeFailed(message, where=node.title, remedy=error.remedy) from error
         except Exception as error:
             message = f"{type(error).__name__}: {error}"
@@ -122,14 +165,3 @@ class _Work:
         if not anew:
             self.followed.add(node.key)
         return answer
-
-
-def _value(node: Node, cache: Cache | None) -> Value:
-    """Return a value that was computed; one that another process threw away is computed again."""
-    if node.kept:
-        return node.kept[0]
-    found = None if cache is None else cache.get(node.key)
-    if found is None:
-        return evaluate(node, cache=None)
-    node.kept[:] = [found]
-    return found

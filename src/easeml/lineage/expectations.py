@@ -26,11 +26,11 @@ def facts_of(value: Value) -> dict[str, Any]:
             "entropy": value.entropy(),
             "worlds_log10": value.worlds_log10(),
         }
-    facts = {}
-    for name, each in dict(value).items():
-        if each is None or isinstance(each, bool | int | float | str):
-            facts[name] = each
-    return facts
+    answer = dict(value)
+    return {name: answer[name] for name in answer if isinstance(answer[name], _PLAIN)}
+
+
+_PLAIN = bool | int | float | str | None
 
 
 def is_met(condition: str, value: Value, step: str) -> bool | None:
@@ -42,14 +42,15 @@ def is_met(condition: str, value: Value, step: str) -> bool | None:
     where = f"step {step!r}, expect"
     facts = facts_of(value)
     parsed = parse(condition)
-    unknown = [name for name in parsed.columns if name not in facts]
-    if unknown:
-        raise InvalidInput(
-            f"There is no {unknown[0]!r} in what comes out.",
-            where=where,
-            remedy=f"Use {', '.join(facts)}.",
-        )
-    columns = {name: pa.array([facts[name]]) for name in parsed.columns}
+    columns = {}
+    for name in parsed.columns:
+        if name not in facts:
+            raise InvalidInput(
+                f"There is no {name!r} in what comes out.",
+                where=where,
+                remedy=f"Use {', '.join(facts)}.",
+            )
+        columns[name] = pa.array([facts[name]])
     truth = parsed.evaluate(columns, 1)
     if not pa.types.is_boolean(truth.type):
         raise InvalidInput("is no condition.", where=where, remedy="Write one such as 'rows > 8'.")
@@ -58,10 +59,17 @@ def is_met(condition: str, value: Value, step: str) -> bool | None:
 
 def summary(value: Value) -> str:
     """Return what a step gave, in few words."""
-    if not isinstance(value, Relation):
-        facts = facts_of(value)
-        told = [f"{name}: {each}" for name, each in facts.items() if isinstance(each, str)]
-        return "; ".join(told[:2])
-    found = f"{len(value):,} rows, {len(value.columns)} columns"
-    doubts = value.content.blocks.doubts
-    return f"{found}, {doubts:,} in doubt" if doubts else found
+    if isinstance(value, Relation):
+        return _relation_summary(value)
+    facts = facts_of(value)
+    told = [f"{name}: {each}" for name, each in facts.items() if isinstance(each, str)]
+    return "; ".join(told[:2])
+
+
+def _relation_summary(relation: Relation) -> str:
+    """Return how large a relation is, and how much of it is in doubt."""
+    found = f"{len(relation):,} rows, {len(relation.columns)} columns"
+    doubts = relation.content.blocks.doubts
+    if doubts:
+        found += f", {doubts:,} in doubt"
+    return found

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, singledispatch
 from hashlib import blake2b
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from easeml.relation.blocks import Blocks
 
 _SIZE = 16  # bytes
+_WRITTEN = (datetime.date, datetime.timedelta, Decimal, type(pd.NA))  # told apart as they print
 
 
 @runtime_checkable
@@ -76,7 +77,8 @@ def _add_rows(digest: Any, content: Content) -> None:
         _add_column(digest, pa.Array.from_pandas(content.row_ids))
     if content.roles is not None:
         digest.update(b"roles" + content.roles.tobytes())
-    for name, column in zip(content.table.column_names, content.table.columns, strict=True):
+    for name in content.table.column_names:
+        column = content.table.column(name)
         digest.update(repr((name, str(column.type))).encode())
         _add_column(digest, column)
 
@@ -94,7 +96,9 @@ def _add_blocks(digest: Any, blocks: Blocks) -> None:
 def value_digest(value: Any) -> str:
     """Return the digest of what a step gives: of a relation its content, else of JSON values."""
     content = getattr(value, "content", None)
-    return digest_of(canonical(value)) if content is None else content_digest(content)
+    if content is None:
+        return digest_of(canonical(value))
+    return content_digest(content)
 
 
 def canonical(value: Any, where: str = "parameter") -> str:
@@ -112,41 +116,59 @@ def function_digest(function: Any) -> str:
         raise InvalidInput(
             f"{function!r} is no Python function.", remedy="Give a function made by def or lambda."
         )
+    defaults = function.__defaults__ or ()
+    named_defaults = function.__kwdefaults__ or {}
     kept = [cell.cell_contents for cell in function.__closure__ or ()]
-    extra = [function.__defaults__ or (), function.__kwdefaults__ or {}, kept]
-    return digest_of(_code_text(code), canonical(extra, f"function {function.__name__}"))
+    extra = canonical([defaults, named_defaults, kept], f"function {function.__name__}")
+    return digest_of(_code_text(code), extra)
 
 
 def _code_text(code: CodeType) -> str:
-    constants = []
-    for constant in code.co_consts:
-        is_nested = isinstance(constant, CodeType)
-        constants.append(_code_text(constant) if is_nested else repr(constant))
-    return repr((code.co_code.hex(), code.co_names, code.co_varnames, constants))
+    constants = map(_constant_text, code.co_consts)
+    return repr((code.co_code.hex(), code.co_names, code.co_varnames, list(constants)))
 
 
+def _constant_text(constant: Any) -> str:
+    """Return a constant of a function's code, which may be the code of a function within it."""
+    if isinstance(constant, CodeType):
+        return _code_text(constant)
+    return repr(constant)
+
+
+@singledispatch
 def _plain(value: Any, where: str) -> Any:
-    """Return JSON values that are equal for equal values."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, list | tuple):
-        return [_plain(each, where) for each in value]
-    if isinstance(value, Mapping):
-        return {"mapping": _plain_pairs(value, where)}
+    """Return JSON values that are equal for equal values. Raises InvalidInput."""
+    return {type(value).__name__: _plain_object(value, where)}
 
+
+@_plain.register
+def _plain_single(value: bool | int | str | None, where: str) -> Any:
+    return value
+
+
+@_plain.register
+def _plain_number(value: np.generic, where: str) -> Any:
+    return _plain(value.item(), where)
+
+
+@_plain.register
+def _plain_list(value: list | tuple, where: str) -> Any:
+    return [_plain(each, where) for each in value]
+
+
+@_plain.register
+def _plain_mapping(value: Mapping, where: str) -> Any:
+    # In an order that does not depend on that of the mapping.
+    pairs = [[_plain(key, where), _plain(each, where)] for key, each in value.items()]
+    return {"mapping": sorted(pairs, key=repr)}
+
+
+def _plain_object(value: Any, where: str) -> Any:
+    """Return what tells an object from others of its type, as JSON values. Raises InvalidInput."""
     is_record = is_dataclass(value) and not isinstance(value, type)
-    said = _plain(vars(value), where) if is_record else _text_of(value, where)
-    return {type(value).__name__: said}
-
-
-def _plain_pairs(value: Mapping[Any, Any], where: str) -> list[list[Any]]:
-    """Return keys with values, in an order that does not depend on that of the mapping."""
-    pairs = []
-    for key, each in value.items():
-        pairs.append([_plain(key, where), _plain(each, where)])
-    return sorted(pairs, key=repr)
+    if is_record:
+        return _plain(vars(value), where)
+    return _text_of(value, where)
 
 
 def _text_of(value: Any, where: str) -> str:
@@ -155,7 +177,7 @@ def _text_of(value: Any, where: str) -> str:
         return value.hex()
     if isinstance(value, Digested):
         return value.digest
-    if isinstance(value, datetime.date | datetime.timedelta | Decimal) or value is pd.NA:
+    if isinstance(value, _WRITTEN):
         return str(value)
     if callable(value):
         return function_digest(value)
@@ -166,41 +188,40 @@ def _text_of(value: Any, where: str) -> str:
     )
 
 
-def _is_counted(row_ids: Any) -> bool:
+def _is_counted(row_ids: pd.Index) -> bool:
     """Tell whether ids are 0, 1, 2, ..., which take no memory."""
-    return type(row_ids).__name__ == "RangeIndex" and row_ids.start == 0 and row_ids.step == 1
+    if not isinstance(row_ids, pd.RangeIndex):
+        return False
+    return (row_ids.start, row_ids.step) == (0, 1)
 
 
 def _add_column(digest: Any, column: pa.ChunkedArray | pa.Array) -> None:
     """Add a column to a digest; how it is cut into pieces does not matter."""
-    whole = _whole(column)
+    whole = column
+    if isinstance(column, pa.ChunkedArray):
+        whole = column.combine_chunks()
     if pa.types.is_dictionary(whole.type):
         _add_column(digest, whole.dictionary)
         whole = whole.indices
     if whole.null_count:
         missing = whole.is_null().to_numpy(zero_copy_only=False)
         digest.update(np.packbits(missing).tobytes())
-    if pa.types.is_integer(whole.type) or pa.types.is_floating(whole.type):
-        digest.update(_numbers(whole))
-    else:
-        digest.update(_written(whole))
+    digest.update(_cell_bytes(whole))
 
 
-def _whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Return a column in one piece."""
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    whole = column.combine_chunks()
-    if not isinstance(whole, pa.ChunkedArray):
-        return whole
-    # One of no chunks, or too large for one.
-    return pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+def _cell_bytes(whole: pa.Array) -> np.ndarray | pa.Buffer:
+    """Return the cells of an array: numbers as they lie in memory, others as Arrow writes them."""
+    is_number = pa.types.is_integer(whole.type) or pa.types.is_floating(whole.type)
+    if is_number:
+        return _numbers(whole)
+    return _written(whole)
 
 
 def _numbers(whole: pa.Array) -> np.ndarray:
     """Return numbers with 0 for missing ones, whose places are told apart."""
-    known = arrow_compute().fill_null(whole, 0) if whole.null_count else whole
-    return np.ascontiguousarray(known.to_numpy(zero_copy_only=False))
+    if whole.null_count:
+        whole = arrow_compute().fill_null(whole, 0)
+    return np.ascontiguousarray(whole.to_numpy(zero_copy_only=False))
 
 
 def _written(whole: pa.Array) -> pa.Buffer:

@@ -21,18 +21,21 @@ import datetime
 import json
 import tomllib
 from collections.abc import Mapping
+from functools import singledispatch
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from easeml.errors import InvalidInput
 from easeml.lineage.nodes import SOURCE, Node, ordered
-from easeml.lineage.steps import READ, FileContent, Flow, Step, step_names
+from easeml.lineage.steps import READ, FileContent, Flow, Step, input_names, step_names
 
 OWN = ("do", "of", "expect", "content", "about", "context", "tags")
 """What a section says beside parameters."""
 
-_ORIGIN = ("application", "version")  # what a flow was pulled from
+_KNOWN = {"operators", "steps", "application", "version"}  # what a file may say at its top
 
 
 def load_flow(path: str | Path) -> Flow:
@@ -55,13 +58,14 @@ def load_flow(path: str | Path) -> Flow:
     steps = {}
     for name, section in document["steps"].items():
         steps[name] = _step(name, section, path)
-    origin = {name: str(document.get(name, "")) for name in _ORIGIN}
-    return Flow(path.parent, steps, **origin)
+    application = str(document.get("application", ""))
+    version = str(document.get("version", ""))
+    return Flow(path.parent, steps, application, version)
 
 
 def _what_is_wrong(document: Mapping[str, Any]) -> str:
     """Return why a TOML document is no flow, in a sentence; empty where it is one."""
-    strange = sorted(set(document) - {"operators", "steps", *_ORIGIN})
+    strange = sorted(document.keys() - _KNOWN)
     if strange:
         return f"{strange[0]!r} has no meaning here."
     sections = document.get("steps")
@@ -81,9 +85,35 @@ def save_flow(root: Node, path: str | Path) -> None:
     sections = []
     for node in ordered(root):
         name = names[id(node)]
-        lines = [f"[steps.{key_text(name)}]", *_lines(node, names, name, path)]
-        sections.append("\n".join(lines) + "\n")
+        sections.append(section_text(name, _said(node, names, path)))
     path.write_text("\n".join(sections), "utf-8")
+
+
+def section_text(name: str, said: Mapping[str, Any]) -> str:
+    """Return the section of a step that says something. Raises InvalidInput as ``toml`` does."""
+    lines = [f"[steps.{key_text(name)}]"]
+    for key, value in said.items():
+        lines.append(f"{key_text(key)} = {toml(value, f'{name}, {key}')}")
+    return "\n".join(lines) + "\n"
+
+
+def _said(node: Node, names: Mapping[int, str], path: Path) -> dict[str, Any]:
+    """Return what the section of a node says; the relation of a source is written beside it."""
+    if node.operator is SOURCE:
+        beside = path.with_name(f"{path.stem}.{names[id(node)]}.parquet")
+        node.parameters["content"].relation.save(beside)
+        return {"do": READ, "file": beside.name}
+
+    said: dict[str, Any] = {"do": node.operator.name}
+    inputs = input_names(node, names)
+    if inputs:
+        said["of"] = inputs[0] if len(inputs) == 1 else inputs
+    for key, value in node.parameters.items():
+        if isinstance(value, FileContent):
+            said["file"] = str(value.path)
+        elif value is not None:
+            said[key] = value
+    return said
 
 
 def document_of(path: Path) -> dict[str, Any]:
@@ -101,8 +131,9 @@ def run_operators(path: Path) -> None:
     spec = spec_from_file_location(f"easeml_operators_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise InvalidInput("is no Python file.", where=str(path), remedy="Name a file *.py.")
+    module = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module_from_spec(spec))
+        spec.loader.exec_module(module)
     except Exception as error:
         raise InvalidInput(
             f"cannot be run: {type(error).__name__}: {error}.", where=str(path)
@@ -111,18 +142,18 @@ def run_operators(path: Path) -> None:
 
 def _step(name: str, section: Any, path: Path) -> Step:
     where = f"{path}, step {name!r}"
-    if not isinstance(section, dict) or not isinstance(section.get("do"), str):
+    do = section.get("do") if isinstance(section, dict) else None
+    if not isinstance(do, str):
         raise InvalidInput("does nothing.", where=where, remedy='Write do = "filter" or another.')
     inputs = section.get("of", [])
     if isinstance(inputs, str):
         inputs = [inputs]
     parameters = {}
-    for key, value in section.items():
-        if key not in OWN:
-            parameters[key] = _with_text(value, path)
+    for key, value in parameters_in(section).items():
+        parameters[key] = _with_text(value, path)
     return Step(
         name=name,
-        do=section["do"],
+        do=do,
         of=tuple(inputs),
         parameters=parameters,
         expect=section.get("expect", ""),
@@ -133,9 +164,14 @@ def _step(name: str, section: Any, path: Path) -> Step:
     )
 
 
+def parameters_in(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a section says but for what every section may say."""
+    return {key: value for key, value in section.items() if key not in OWN}
+
+
 def _with_text(value: Any, path: Path) -> Any:
     """Return a parameter; of ``{file = NAME}`` the text of the file."""
-    if not isinstance(value, dict) or set(value) != {"file"}:
+    if not is_file(value):
         return value
     named = path.parent / value["file"]
     try:
@@ -144,43 +180,16 @@ def _with_text(value: Any, path: Path) -> Any:
         raise InvalidInput(f"cannot be read: {error}.", where=str(named)) from error
 
 
-def _lines(node: Node, names: Mapping[int, str], name: str, path: Path) -> list[str]:
-    """Return what the section of a node says."""
-    if node.operator is SOURCE:
-        beside = path.with_name(f"{path.stem}.{name}.parquet")
-        node.parameters["content"].relation.save(beside)
-        return [f'do = "{READ}"', f"file = {toml(beside.name, name)}"]
-
-    lines = [f"do = {toml(node.operator.name, name)}"]
-    inputs = [names[id(each)] for each in node.inputs]
-    if len(inputs) == 1:
-        lines.append(f"of = {toml(inputs[0], name)}")
-    elif inputs:
-        lines.append(f"of = {toml(inputs, name)}")
-    for key, value in node.parameters.items():
-        if isinstance(value, FileContent):
-            lines.append(f"file = {toml(str(value.path), name)}")
-        elif value is not None:
-            lines.append(f"{key_text(key)} = {toml(value, f'{name}, {key}')}")
-    return lines
+def is_file(value: Any) -> bool:
+    """Tell whether a parameter is the text of a file, as ``{file = NAME}``."""
+    if not isinstance(value, dict):
+        return False
+    return value.keys() == {"file"}
 
 
+@singledispatch
 def toml(value: Any, where: str) -> str:
     """Return a plain value as TOML. Raises InvalidInput for a Python object, naming the place."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, list | tuple):
-        items = [toml(each, where) for each in value]
-        return f"[{', '.join(items)}]"
-    if isinstance(value, Mapping):
-        pairs = [f"{key_text(str(key))} = {toml(each, where)}" for key, each in value.items()]
-        return f"{{ {', '.join(pairs)} }}"
     raise InvalidInput(
         f"A value of type {type(value).__name__} cannot be written to a file.",
         where=where,
@@ -188,7 +197,47 @@ def toml(value: Any, where: str) -> str:
     )
 
 
+@toml.register
+def _toml_truth(value: bool, where: str) -> str:
+    return str(value).lower()
+
+
+@toml.register
+def _toml_number(value: int | float, where: str) -> str:
+    return repr(value)
+
+
+@toml.register
+def _toml_numpy(value: np.generic, where: str) -> str:
+    return toml(value.item(), where)
+
+
+@toml.register
+def _toml_text(value: str, where: str) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+@toml.register
+def _toml_time(value: datetime.date | datetime.time, where: str) -> str:
+    return value.isoformat()
+
+
+@toml.register
+def _toml_list(value: list | tuple, where: str) -> str:
+    items = [toml(each, where) for each in value]
+    return f"[{', '.join(items)}]"
+
+
+@toml.register
+def _toml_table(value: Mapping, where: str) -> str:
+    pairs = [f"{key_text(str(key))} = {toml(each, where)}" for key, each in value.items()]
+    return f"{{ {', '.join(pairs)} }}"
+
+
 def key_text(name: str) -> str:
     """Return a name as TOML has it before '='."""
     plain = name.replace("-", "").replace("_", "")
-    return name if plain.isascii() and plain.isalnum() else json.dumps(name, ensure_ascii=False)
+    may_stand_bare = plain.isascii() and plain.isalnum()
+    if may_stand_bare:
+        return name
+    return json.dumps(name, ensure_ascii=False)

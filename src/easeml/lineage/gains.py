@@ -84,4 +84,7 @@ def _rows(world: pd.DataFrame, row_ids: pd.Index, target: str) -> pd.DataFrame:
 
 
 def _plain(labels: Column) -> Column:
-    return labels.to_numpy() if pd.api.types.is_float_dtype(labels) else labels.astype(str)
+    """Return labels as models take them: numbers, or names of classes."""
+    if pd.api.types.is_float_dtype(labels):
+        return labels.to_numpy()
+    return labels.astype(str)

@@ -58,10 +58,10 @@ class Node:
 
     @cached_property
     def _asked(self) -> list[str]:
-        told = [
-            f"{name}={canonical(value, f'{self.operator.name}, {name}')}"
-            for name, value in sorted(self.parameters.items())
-        ]
+        told = []
+        for name, value in sorted(self.parameters.items()):
+            said = canonical(value, f"{self.operator.name}, {name}")
+            told.append(f"{name}={said}")
         return [self.operator.name, self.operator.version, *told]
 
     @cached_property
@@ -74,8 +74,7 @@ class Node:
         """What people call this node: its label, or operator and parameters."""
         if self.label:
             return self.label
-        told = ", ".join(f"{name}={short(value)}" for name, value in self.parameters.items())
-        return f"{self.operator.name}({told})"
+        return call_text(self.operator.name, self.parameters)
 
 
 def source(relation: Relation) -> Node:
@@ -83,15 +82,22 @@ def source(relation: Relation) -> Node:
     return Node(SOURCE, {"content": Held(relation)}, kept=[relation])
 
 
-def ordered(root: Node) -> list[Node]:
-    """Return a node and all that it needs, each once, inputs before what reads them."""
+def _has_no_inputs(node: Node) -> bool:
+    return not node.inputs
+
+
+def ordered(root: Node, is_end: Callable[[Node], bool] = _has_no_inputs) -> list[Node]:
+    """Return a node and all that it needs, each once, inputs before what reads them.
+
+    ``is_end`` tells what needs nothing, such as a node whose value is there already.
+    """
     found: dict[int, Node] = {}
     waiting: list[tuple[Node, bool]] = [(root, False)]
     while waiting:
         node, ready = waiting.pop()
         if id(node) in found:
             continue
-        if ready:
+        if ready or is_end(node):
             found[id(node)] = node
             continue
         waiting.append((node, True))
@@ -99,10 +105,23 @@ def ordered(root: Node) -> list[Node]:
     return list(found.values())
 
 
+def call_text(name: str, parameters: Mapping[str, Any]) -> str:
+    """Return an operator with its parameters as people read them."""
+    given = [f"{key}={short(value)}" for key, value in parameters.items()]
+    return f"{name}({', '.join(given)})"
+
+
 def short(value: Any) -> str:
     """Return a parameter as people read it, in at most 60 characters."""
     text = getattr(value, "__name__", repr(value))
-    return text if len(text) <= 60 else text[:57] + "..."
+    return cut(text, 60, "...")
+
+
+def cut(text: str, most: int, mark: str = "…") -> str:
+    """Return a text in at most some letters, with a mark at the end where it was cut."""
+    if len(text) <= most:
+        return text
+    return text[: most - len(mark)] + mark
 
 
 def _held(content: Held) -> Relation:

@@ -65,10 +65,11 @@ class Outputs:
         for path in self._folder.glob(f"[0-9a-f]*{_ENDING}"):
             key = path.name.partition(".")[0]
             told = _read(path)
-            sizes = [_size(file) for file in self._files_of(key)]
-            if told and sizes:
+            files = self._files_of(key)
+            if told and files:
                 told["tags"] = tuple(told["tags"])
-                found.append(Output(**told, digest=key, size=sum(sizes)))
+                size = sum(map(_size, files))
+                found.append(Output(**told, digest=key, size=size))
         return sorted(found, key=lambda each: (each.made, each.name), reverse=True)
 
     def _files_of(self, key: str) -> list[Path]:

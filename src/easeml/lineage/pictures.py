@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from easeml.lineage.nodes import short
-from easeml.lineage.steps import Flow, Step
+from easeml.lineage.nodes import call_text, cut
+from easeml.lineage.steps import Flow, Step, in_order
 
 _WIDTH, _HEIGHT = 190, 46  # of a box
 _ACROSS, _DOWN = 26, 44  # between boxes
 _MARGIN = 12
 _LETTERS = 24  # that fit into a box, in wide fonts too
-_MERMAID_ENTITIES = {'"': "#quot;", "<": "#lt;", ">": "#gt;"}
+_MERMAID_ENTITIES = str.maketrans({"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;"})
 
 _STYLE = """
   svg { font: 13px system-ui, sans-serif; color: #1c2430; background: #fff; }
@@ -33,17 +33,24 @@ _STYLE = """
 
 def as_text(flow: Flow, stale: Sequence[str] = ()) -> str:
     """Return a line a step: its name, what it does and on what; ``*`` marks stale ones."""
-    widest = max(len(name) for name in flow.steps)
+    widest = max(map(len, flow.steps))
+    below = " " * (widest + 4)  # what else is said of a step begins where its call does
     lines = []
     for name, step in flow.steps.items():
         mark = "*" if name in stale else " "
-        inputs = f" <- {', '.join(step.of)}" if step.of else ""
-        lines.append(f"{mark} {name:<{widest}}  {told(step)}{inputs}")
+        lines.append(f"{mark} {name:<{widest}}  {_call_line(step)}")
         if step.about:
-            lines.append(f"  {'':<{widest}}  {step.about}")
+            lines.append(f"{below}{step.about}")
         if step.expect:
-            lines.append(f"  {'':<{widest}}  expected: {step.expect}")
+            lines.append(f"{below}expected: {step.expect}")
     return "\n".join(lines)
+
+
+def _call_line(step: Step) -> str:
+    """Return what a step does, and on what."""
+    if not step.of:
+        return told(step)
+    return f"{told(step)} <- {', '.join(step.of)}"
 
 
 def as_mermaid(flow: Flow, stale: Sequence[str] = ()) -> str:
@@ -51,17 +58,22 @@ def as_mermaid(flow: Flow, stale: Sequence[str] = ()) -> str:
     numbers = {name: f"s{number}" for number, name in enumerate(flow.steps)}
     lines = ["flowchart TD"]
     for name, step in flow.steps.items():
-        said = f"{name}: {told(step)}".replace("#", "#35;")
-        for letter, entity in _MERMAID_ENTITIES.items():
-            said = said.replace(letter, entity)
+        said = f"{name}: {told(step)}".translate(_MERMAID_ENTITIES)
         lines.append(f'  {numbers[name]}["{said}"]')
+    for above, below in _edges(flow):
+        lines.append(f"  {numbers[above]} --> {numbers[below]}")
+    if stale:
+        dashed = ",".join(map(numbers.__getitem__, stale))
+        lines.append("  classDef stale stroke-dasharray: 5 3")
+        lines.append(f"  class {dashed} stale")
+    return "\n".join(lines)
+
+
+def _edges(flow: Flow) -> Iterator[tuple[str, str]]:
+    """Yield each step that another reads, with the one that reads it."""
     for name, step in flow.steps.items():
         for each in step.of:
-            lines.append(f"  {numbers[each]} --> {numbers[name]}")
-    if stale:
-        lines.append("  classDef stale stroke-dasharray: 5 3")
-        lines.append(f"  class {','.join(numbers[name] for name in stale)} stale")
-    return "\n".join(lines)
+            yield each, name
 
 
 def as_svg(flow: Flow, stale: Sequence[str] = ()) -> str:
@@ -74,18 +86,18 @@ def as_svg(flow: Flow, stale: Sequence[str] = ()) -> str:
         f'width="{right}" height="{bottom}" role="img" aria-label="Graph of steps">',
         f"<style>{_STYLE}</style>",
     ]
-    for name, step in flow.steps.items():
-        for each in step.of:
-            parts.append(_line(places[each], places[name]))
+    # Lines come first, so that boxes hide where they end.
+    for above, below in _edges(flow):
+        parts.append(_line(places[above], places[below]))
     for name, step in flow.steps.items():
         parts.append(_box(step, places[name], stale=name in stale))
-    return "\n".join([*parts, "</svg>"])
+    parts.append("</svg>")
+    return "\n".join(parts)
 
 
 def told(step: Step) -> str:
     """Return what a step does, with its parameters."""
-    given = ", ".join(f"{name}={short(value)}" for name, value in step.parameters.items())
-    return f"{step.do}({given})"
+    return call_text(step.do, step.parameters)
 
 
 @dataclass(frozen=True)
@@ -98,31 +110,28 @@ class Place:
 
 def layout(flow: Flow) -> dict[str, Place]:
     """Return where each step's box stands: a row a depth, steps of one row in order of the file."""
-    depths = _depths(flow.steps)
+    depths = _depths(flow)
     rows: dict[int, list[str]] = {}
     for name in flow.steps:
         rows.setdefault(depths[name], []).append(name)
-    widest = max(len(names) for names in rows.values())
+    widest = max(map(len, rows.values()))
     places = {}
     for depth, names in rows.items():
         # Each row is centred below the widest one.
         indent = (widest - len(names)) * (_WIDTH + _ACROSS) // 2
+        top = _MARGIN + depth * (_HEIGHT + _DOWN)
         for number, name in enumerate(names):
             left = _MARGIN + indent + number * (_WIDTH + _ACROSS)
-            places[name] = Place(left, _MARGIN + depth * (_HEIGHT + _DOWN))
+            places[name] = Place(left, top)
     return places
 
 
-def _depths(steps: Mapping[str, Step]) -> dict[str, int]:
-    """Return the length of the longest way to each step; the graph has no circles."""
-    depths = dict.fromkeys(steps, 0)
-    for _ in steps:
-        before = dict(depths)
-        for name, step in steps.items():
-            for each in step.of:
-                depths[name] = max(depths[name], depths[each] + 1)
-        if depths == before:
-            break
+def _depths(flow: Flow) -> dict[str, int]:
+    """Return the length of the longest way to each step."""
+    depths: dict[str, int] = {}
+    for name in in_order(flow):
+        below_inputs = [depths[each] + 1 for each in flow.steps[name].of]
+        depths[name] = max(below_inputs, default=0)
     return depths
 
 
@@ -135,15 +144,16 @@ def _line(above: Place, below: Place) -> str:
 
 
 def _box(step: Step, place: Place, *, stale: bool) -> str:
-    left, top = place.left, place.top
+    left = place.left
+    top = place.top
+    said = told(step)
+    title = escape(f"{step.name}: {said}")
+    name = escape(cut(step.name, _LETTERS))
+    does = escape(cut(said, _LETTERS))
     classes = "step stale" if stale else "step"
     return (
-        f'<g class="{classes}"><title>{escape(f"{step.name}: {told(step)}")}</title>'
+        f'<g class="{classes}"><title>{title}</title>'
         f'<rect x="{left}" y="{top}" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>'
-        f'<text class="name" x="{left + 10}" y="{top + 19}">{escape(_cut(step.name))}</text>'
-        f'<text x="{left + 10}" y="{top + 37}">{escape(_cut(told(step)))}</text></g>'
+        f'<text class="name" x="{left + 10}" y="{top + 19}">{name}</text>'
+        f'<text x="{left + 10}" y="{top + 37}">{does}</text></g>'
     )
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"

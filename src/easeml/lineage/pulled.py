@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from easeml.data import ROLE_COLUMN, ROW_COLUMN
 from easeml.errors import InvalidInput
-from easeml.lineage.flow_files import toml
+from easeml.lineage.flow_files import section_text, toml
 from easeml.lineage.steps import READ
 from easeml.relation import Relation
 from easeml.relation.updates import difference
@@ -71,21 +71,27 @@ def write_pulled(path: Path, application: str, versions: Sequence[PulledVersion]
     it. Raises InvalidInput where the file was not made by a pull.
     """
     added = _added_by_people(path)
-    parts = [_ABOVE, f"application = {toml(application, 'application')}"]
-    parts += [f"version = {toml(versions[-1].id, 'version')}", ""]
     names = [f"version-{version.number}" for version in versions]
     names[-1] = CURRENT
-    parts += _first(path, names[0], versions[0])
+    parts = [
+        _ABOVE,
+        f"application = {toml(application, 'application')}",
+        f"version = {toml(versions[-1].id, 'version')}",
+        "",
+        _first(path, names[0], versions[0]),
+    ]
     for place in range(1, len(versions)):
         parts += _next(path, names, versions, place)
-    path.write_text("\n".join([*parts, OWN]) + added, "utf-8")
+    parts.append(OWN)
+    path.write_text("\n".join(parts) + added, "utf-8")
 
 
 def _likeliest(relation: Relation) -> Relation:
     frame = relation.to_frame()
-    if relation.roles is None:
-        return Relation.from_frame(frame, relation.target)
-    return Relation.from_frame(frame, relation.target, _roles_in_order(relation, frame.index))
+    roles = None
+    if relation.roles is not None:
+        roles = _roles_in_order(relation, frame.index)
+    return Relation.from_frame(frame, relation.target, roles)
 
 
 def _roles_in_order(relation: Relation, row_ids: Iterable[Any]) -> list[str]:
@@ -96,17 +102,19 @@ def _roles_in_order(relation: Relation, row_ids: Iterable[Any]) -> list[str]:
 
 
 def _added_by_people(path: Path) -> str:
+    """Return what stands below the versions. Raises InvalidInput for a file that no pull made."""
     if not path.exists():
         return "\n"
     above, mark, below = path.read_text("utf-8").partition(OWN)
-    if not mark or not above.startswith(_ABOVE):
+    is_pulled = mark and above.startswith(_ABOVE)
+    if not is_pulled:
         raise InvalidInput(
             "is there already, and no pull made it.", where=str(path), remedy="Name a new file."
         )
     return below
 
 
-def _first(path: Path, name: str, version: PulledVersion) -> list[str]:
+def _first(path: Path, name: str, version: PulledVersion) -> str:
     rows = _kept(path, version, version.rows)
     return _section(name, {"do": READ, "file": rows}, version)
 
@@ -122,11 +130,12 @@ def _next(
     if content is not None:
         rows = f"rows-{version.number}"
         file = _kept(path, version, Relation(content))
-        parts = [f"[steps.{rows}]", f'do = "{READ}"', f"file = {toml(file, rows)}", ""]
+        parts.append(section_text(rows, {"do": READ, "file": file}))
         step["of"].append(rows)
     if gone:
-        step["gone"] = [int(row_id) for row_id in gone]
-    return [*parts, *_section(names[place], step, version)]
+        step["gone"] = list(map(int, gone))
+    parts.append(_section(names[place], step, version))
+    return parts
 
 
 def _kept(path: Path, version: PulledVersion, rows: Relation) -> str:
@@ -136,11 +145,11 @@ def _kept(path: Path, version: PulledVersion, rows: Relation) -> str:
     return beside.name
 
 
-def _section(name: str, step: Mapping[str, Any], version: PulledVersion) -> list[str]:
-    told: dict[str, Any] = {**step, "about": f"version {version.number}: {version.about}"}
+def _section(name: str, step: Mapping[str, Any], version: PulledVersion) -> str:
+    """Return the section of a step with what people say of the version."""
+    said: dict[str, Any] = {**step, "about": f"version {version.number}: {version.about}"}
     if version.context:
-        told["context"] = version.context
+        said["context"] = version.context
     if version.tags:
-        told["tags"] = list(version.tags)
-    lines = [f"{key} = {toml(value, name)}" for key, value in told.items()]
-    return [f"[steps.{name}]", *lines, ""]
+        said["tags"] = list(version.tags)
+    return section_text(name, said)

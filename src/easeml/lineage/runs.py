@@ -13,7 +13,7 @@ from easeml.lineage.expectations import is_met, summary
 from easeml.lineage.fingerprints import canonical, value_digest
 from easeml.lineage.nodes import Node, Value, short
 from easeml.lineage.outputs import Outputs
-from easeml.lineage.steps import Flow, nodes_of
+from easeml.lineage.steps import Flow, Step, input_names, nodes_of
 from easeml.relation import Relation
 
 _SECTION = "flows"  # the folder of records beside the cache's results
@@ -83,13 +83,14 @@ class FlowRuns:
             NodeFailed: naming the step that failed.
         """
         now = records_of(self.nodes)
-        known = dict(self.last_run())
+        before = self.last_run()
+        known = {name: before[name] for name in before if name in now}
         results = []
         for name, node in self.nodes.items():
             found = self._result(name, node)
             self._outputs.note(node.key, self._title, self.flow.steps[name])
             known[name] = now[name]
-            self._remember({name: known[name] for name in known if name in now})
+            self._remember(known)
             results.append(found)
             if told is not None:
                 told(found)
@@ -134,21 +135,18 @@ class FlowRuns:
     def _result(self, name: str, node: Node) -> StepResult:
         is_there = self.cache.has(node.key)
         step = self.flow.steps[name]
-        if is_there and not step.expect and not step.content:
+        is_looked_at = step.expect or step.content
+        if is_there and not is_looked_at:
             return StepResult(name, computed=False, summary="", expect="", met=None)
 
         value = evaluate(node, cache=self.cache)
-        expected: dict[str, bool | None] = {}
-        if step.expect:
-            expected[step.expect] = is_met(step.expect, value, name)
-        if step.content:
-            expected[f"content {step.content[:8]}"] = value_digest(value) == step.content
+        met = _expectations_met(step, value)
         return StepResult(
             name,
             computed=not is_there,
             summary=summary(value),
-            expect=" and ".join(expected),
-            met=_all(expected.values()),
+            expect=" and ".join(met),
+            met=_all(met.values()),
         )
 
     def _remember(self, records: Records) -> None:
@@ -159,12 +157,24 @@ class FlowRuns:
         part.replace(self._record)
 
 
+def _expectations_met(step: Step, value: Value) -> dict[str, bool | None]:
+    """Tell of each thing that is expected of a step whether it is so; None: it cannot be told."""
+    met: dict[str, bool | None] = {}
+    if step.expect:
+        met[step.expect] = is_met(step.expect, value, step.name)
+    if step.content:
+        met[f"content {step.content[:8]}"] = value_digest(value) == step.content
+    return met
+
+
 def _all(answers: Iterable[bool | None]) -> bool | None:
     """Tell whether all is as expected; None where that cannot be told, or nothing is expected."""
     found = set(answers)
     if False in found:
         return False
-    return True if found == {True} else None
+    if found == {True}:
+        return True
+    return None
 
 
 def records_of(nodes: Mapping[str, Node]) -> dict[str, StepRecord]:
@@ -183,7 +193,7 @@ def records_of(nodes: Mapping[str, Node]) -> dict[str, StepRecord]:
             version=node.operator.version,
             parameters=parameters,
             shown=shown,
-            inputs=[names[id(each)] for each in node.inputs],
+            inputs=input_names(node, names),
         )
     return records
 
@@ -211,8 +221,15 @@ def _differences(old: StepRecord, new: StepRecord, before: Records, now: Records
     said += _changed_parameters(old, new)
     if list(old.inputs) != list(new.inputs):
         said.append(f"It reads {', '.join(new.inputs)} instead of {', '.join(old.inputs)}.")
-        return said
-    for name in new.inputs:
+    else:
+        said += _changed_inputs(new.inputs, before, now)
+    return said
+
+
+def _changed_inputs(names: Sequence[str], before: Records, now: Records) -> list[str]:
+    """Return, a sentence each, which inputs of a step are others than when it was run."""
+    said = []
+    for name in names:
         is_same = name in before and before[name].key == now[name].key
         if not is_same:
             said.append(f"Its input {name!r} changed.")
@@ -223,12 +240,15 @@ def _changed_parameters(old: StepRecord, new: StepRecord) -> list[str]:
     """Return what is different in the parameters of two records, a sentence each."""
     said = []
     for key in {**old.parameters, **new.parameters}:
-        if old.parameters.get(key) == new.parameters.get(key):
-            continue
-        before = old.shown.get(key)
-        now = new.shown.get(key)
-        if before == now:
-            said.append(f"The content of {key} ({now}) changed.")
-        else:
-            said.append(f"{key} is {now or 'left out'}; it was {before or 'left out'}.")
+        if old.parameters.get(key) != new.parameters.get(key):
+            said.append(_changed_parameter(key, old.shown, new.shown))
     return said
+
+
+def _changed_parameter(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    """Say how a parameter differs, as people read it before and now."""
+    before = old.get(key, "left out")
+    now = new.get(key, "left out")
+    if before == now:
+        return f"The content of {key} ({now}) changed."
+    return f"{key} is {now}; it was {before}."

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from easeml.errors import InvalidInput
+from easeml.figures import Figure
 from easeml.lineage.answers import Answer
 from easeml.lineage.cache import Cache
 from easeml.lineage.displays import doubts_figure, relation_html, relation_text
@@ -100,7 +101,7 @@ class StagedRelation(Relation):
         self, row_id: Any, column: str, weights: Mapping[Any, float], source: Source | None = None
     ) -> Self:
         """As ``Relation.with_candidates``, staged."""
-        pairs = [[value, weight] for value, weight in weights.items()]
+        pairs = list(map(list, weights.items()))
         return self._then("with_candidates", row_id, column, pairs, source)
 
     def with_optional(self, row_id: Any, probability: float, source: Source | None = None) -> Self:
@@ -187,15 +188,19 @@ class StagedRelation(Relation):
         A model is trained in each of ``draws`` worlds; the target gets their answers as candidates.
         Where all agree it is certain. See ``lifecycle.doubts.predict_over_worlds``.
         """
-        return self._then("predict", list(roles or ("pool", "production")), draws, seed)
+        asked = roles or ("pool", "production")
+        return self._then("predict", list(asked), draws, seed)
 
     def suggest(self, seed: int = 0) -> Suggestions:
         """Say what to do next, most useful first, each with the step that is ready to run.
 
         See ``lineage.suggestions``.
         """
-        found = suggestions(self.content, {node.operator.name for node in ordered(self.node)}, seed)
-        return Suggestions([replace(each, step=each.ready(self)) for each in found])
+        done = {node.operator.name for node in ordered(self.node)}
+        steps = Suggestions()
+        for each in suggestions(self.content, done, seed):
+            steps.append(replace(each, step=each.ready(self)))
+        return steps
 
     def plan_cleaning(self, n: int = 50, k: int = 3) -> Self:
         """Ask which rows to clean first; ``eval`` gives the plan as JSON values."""
@@ -272,20 +277,25 @@ class StagedRelation(Relation):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Show the same as HTML, as a picture for paper, and as text."""
-        figure = None
-        if self.answer is not None:
-            figure = self.answer.figure()
-        elif self.node.kept:
-            figure = doubts_figure(self.content)
+        figure = self._figure()
         drawn = as_svg(flow_of(self.node)) if figure is None else figure.to_svg()
         return {"text/html": self._repr_html_(), "image/svg+xml": drawn, "text/plain": str(self)}
+
+    def _figure(self) -> Figure | None:
+        """Return a picture of what came out, where it is there and has one."""
+        if not self.node.kept:
+            return None
+        if self.answer is not None:
+            return self.answer.figure()
+        return doubts_figure(self.content)
 
     def __repr__(self) -> str:
         if not self.node.kept:
             return f"<Relation to come: {self.node.title}>"
         if self.answer is None:
             return super().__repr__()
-        return f"<Answer of {self.node.operator.name}: {self.answer.get('verdict', 'there')}>"
+        verdict = self.answer.get("verdict", "there")
+        return f"<Answer of {self.node.operator.name}: {verdict}>"
 
     def __str__(self) -> str:
         """Return the first rows, or the answer, for a terminal."""
@@ -298,11 +308,16 @@ class StagedRelation(Relation):
 
 def node_behind(relation: Relation) -> Node:
     """Return the node of a relation; one that was made elsewhere becomes a source."""
-    return relation.node if isinstance(relation, StagedRelation) else source(relation)
+    if isinstance(relation, StagedRelation):
+        return relation.node
+    return source(relation)
 
 
 def _node_or_value(argument: Any) -> Any:
-    return node_behind(argument) if isinstance(argument, Relation) else argument
+    """Return an argument of an operator: the node of a relation, or a parameter as it is."""
+    if isinstance(argument, Relation):
+        return node_behind(argument)
+    return argument
 
 
 def apply(name: str, /, *relations: Relation, **parameters: Any) -> StagedRelation:
@@ -314,7 +329,7 @@ def staged_call(operator: Operator) -> Callable[..., StagedRelation]:
     """Return what appends a use of an operator to the graph when it is called."""
 
     def call(*arguments: Any, **named: Any) -> StagedRelation:
-        given = [_node_or_value(each) for each in arguments]
+        given = list(map(_node_or_value, arguments))
         by_name = {name: _node_or_value(value) for name, value in named.items()}
         return StagedRelation.of(node_of(operator, given, by_name))
 

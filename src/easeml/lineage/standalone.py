@@ -6,13 +6,21 @@ import builtins
 import keyword
 import re
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from easeml.errors import InvalidInput
-from easeml.lineage.flow_files import OWN, document_of, key_text, load_flow, toml
-from easeml.lineage.steps import READ, nodes_of
+from easeml.lineage.flow_files import (
+    OWN,
+    document_of,
+    is_file,
+    load_flow,
+    parameters_in,
+    section_text,
+    toml,
+)
+from easeml.lineage.steps import READ, free_name, nodes_of
 from easeml.relation.files import candidates_path
 
 _FILES = "files"
@@ -41,24 +49,17 @@ def write_standalone(path: Path, folder: Path, digests: Mapping[str, str]) -> Pa
     document, files = _opened(path, folder)
     parts = []
     if "operators" in document:
-        taken = [files.taken(name) for name in document["operators"]]
+        taken = list(map(files.taken, document["operators"]))
         parts.append(f"operators = {toml(taken, 'operators')}\n")
     for name, section in document["steps"].items():
-        parts.append(_section(name, section, files, digests.get(name)))
+        said = {key: _moved(section, key, files) for key in section}
+        said.pop("content", None)  # what the step gave elsewhere, before
+        if name in digests:
+            said["content"] = digests[name]
+        parts.append(section_text(name, said))
     written = folder / f"{path.stem}.toml"
     written.write_text("\n".join(parts), "utf-8")
     return written
-
-
-def _section(name: str, section: Mapping[str, Any], files: _Files, digest: str | None) -> str:
-    """Return the section of a step as text; ``digest``: of what it gave, where that is known."""
-    said = {key: _moved(section, key, files) for key in section if key != "content"}
-    if digest is not None:
-        said["content"] = digest
-    lines = [f"[steps.{key_text(name)}]"]
-    for key, value in said.items():
-        lines.append(f"{key_text(key)} = {toml(value, f'{name}, {key}')}")
-    return "\n".join(lines) + "\n"
 
 
 def write_script(path: Path, folder: Path) -> Path:
@@ -78,8 +79,8 @@ def write_script(path: Path, folder: Path) -> Path:
         made = _call(section, inputs, files)
         lines += _comments(section)
         lines.append(f"{names[name]} = {made}.called({name!r})\n")
-    ends = ", ".join(f"{name!r}: {names[name]}" for name in flow.ends())
-    lines.append(f"ENDS = {{{ends}}}")
+    ends = [f"{name!r}: {names[name]}" for name in flow.ends()]
+    lines.append(f"ENDS = {{{', '.join(ends)}}}")
     # Not the bare name: a script called pandas.py would be what others import as pandas.
     written = folder / f"run_{path.stem}.py"
     written.write_text(_script(path.name, "\n".join(lines)), "utf-8")
@@ -90,8 +91,8 @@ def _comments(section: Mapping[str, Any]) -> list[str]:
     """Return what a section says for people, as lines of a script."""
     lines = []
     for key in ("about", "expect"):
-        for line in str(section.get(key, "")).splitlines():
-            lines.append(f"# {key}: {line}")
+        said = str(section.get(key, ""))
+        lines += [f"# {key}: {line}" for line in said.splitlines()]
     return lines
 
 
@@ -141,21 +142,22 @@ class _Files:
         return self._names[source]
 
     def _free(self, name: str) -> str:
+        """Return a path for a file of some name, also where upper and lower case are one."""
         taken = {each.lower() for each in self._names.values()}
-        free, number = f"{_FILES}/{name}", 2
+        free = f"{_FILES}/{name}"
+        number = 2
         while free.lower() in taken:
             free = f"{_FILES}/{number}-{name}"
             number += 1
         return free
 
     def _copy(self, source: Path, target: Path) -> None:
+        """Copy a file, and the candidates beside it. Raises InvalidInput."""
         target.parent.mkdir(parents=True, exist_ok=True)
-        pairs = [(source, target)]
-        if candidates_path(source).exists():
-            pairs.append((candidates_path(source), candidates_path(target)))
         try:
-            for one, other in pairs:
-                shutil.copyfile(one, other)
+            shutil.copyfile(source, target)
+            if candidates_path(source).exists():
+                shutil.copyfile(candidates_path(source), candidates_path(target))
         except OSError as error:
             raise InvalidInput(f"cannot be copied: {error.strerror}.", where=str(source)) from error
 
@@ -163,52 +165,60 @@ class _Files:
 def _opened(path: Path, folder: Path) -> tuple[dict[str, Any], _Files]:
     """Return what a file of steps says, and what copies its files. Raises InvalidInput."""
     nodes_of(load_flow(path))  # what does not run here is not sent elsewhere
+    _make_empty(folder)
+    return document_of(path), _Files(path.parent, folder)
+
+
+def _make_empty(folder: Path) -> None:
+    """Make a folder, which may be there as long as it is empty. Raises InvalidInput."""
     if folder.exists() and not _is_empty_folder(folder):
         raise InvalidInput(
             "is there already.", where=str(folder), remedy="Name a new or an empty folder."
         )
     folder.mkdir(parents=True, exist_ok=True)
-    return document_of(path), _Files(path.parent, folder)
 
 
 def _is_empty_folder(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
+    if not path.is_dir():
+        return False
+    return not any(path.iterdir())
 
 
 def _moved(section: Mapping[str, Any], key: str, files: _Files) -> Any:
     """Return what a section says under a key, where files are those that were copied."""
     value = section[key]
-    if key == "file" and section["do"] == READ:
+    if (section["do"], key) == (READ, "file"):
         return files.taken(value)
-    if key not in OWN and _is_file(value):
+    if key not in OWN and is_file(value):
         return {"file": files.taken(value["file"])}
     return value
-
-
-def _is_file(value: Any) -> bool:
-    return isinstance(value, dict) and set(value) == {"file"}
 
 
 def _call(section: Mapping[str, Any], inputs: list[str], files: _Files) -> str:
     """Return the Python expression of a step."""
     do = section["do"]
-    passed_otherwise = {*OWN, "file"} if do == READ else set(OWN)
-    given = []
-    for key, value in section.items():
-        if key not in passed_otherwise:
-            given.append(f"{key}={_value_text(value, files)}")
-
+    parameters = parameters_in(section)
     if do == READ:
-        file = f"HERE / {files.taken(section['file'])!r}"
-        return f"easeml.Relation.from_file({', '.join([file, *given])})"
+        table = parameters.pop("file")
+        given = _keywords(parameters, files)
+        file = f"HERE / {files.taken(table)!r}"
+        arguments = ", ".join([file, *given])
+        return f"easeml.Relation.from_file({arguments})"
+    given = _keywords(parameters, files)
     if do in _METHODS:
         return f"{inputs[0]}.{do}({', '.join(given)})"
-    return f"easeml.lineage.apply({', '.join([repr(do), *inputs, *given])})"
+    arguments = ", ".join([repr(do), *inputs, *given])
+    return f"easeml.lineage.apply({arguments})"
+
+
+def _keywords(parameters: Mapping[str, Any], files: _Files) -> list[str]:
+    """Return parameters as a call names them."""
+    return [f"{key}={_value_text(value, files)}" for key, value in parameters.items()]
 
 
 def _value_text(value: Any, files: _Files) -> str:
     """Return the Python expression of a parameter; of ``{file = NAME}``, what reads the file."""
-    if not _is_file(value):
+    if not is_file(value):
         return repr(value)
     return f"(HERE / {files.taken(value['file'])!r}).read_text('utf-8')"
 
@@ -222,7 +232,7 @@ def _variables(steps: Mapping[str, Any]) -> dict[str, str]:
     taken = {*_TAKEN, *dir(builtins)}
     names = {}
     for step in steps:
-        names[step] = _free_name(_identifier(step), taken)
+        names[step] = free_name(_identifier(step), "_", taken)
         taken.add(names[step])
     return names
 
@@ -230,13 +240,6 @@ def _variables(steps: Mapping[str, Any]) -> dict[str, str]:
 def _identifier(step: str) -> str:
     base = re.sub(r"\W", "_", step)
     may_be_used = base.isidentifier() and not keyword.iskeyword(base)
-    return base if may_be_used else f"step_{base}"
-
-
-def _free_name(base: str, taken: Collection[str]) -> str:
-    name = base
-    number = 2
-    while name in taken:
-        name = f"{base}_{number}"
-        number += 1
-    return name
+    if may_be_used:
+        return base
+    return f"step_{base}"

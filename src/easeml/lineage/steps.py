@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -98,7 +98,7 @@ def nodes_of(flow: Flow) -> dict[str, Node]:
             fit, or steps read each other in a circle.
     """
     nodes: dict[str, Node] = {}
-    for name in _in_order(flow):
+    for name in in_order(flow):
         step = flow.steps[name]
         inputs = [nodes[each] for each in step.of]
         nodes[name] = _node(flow, step, inputs)
@@ -111,9 +111,14 @@ def flow_of(root: Node) -> Flow:
     steps = {}
     for node in ordered(root):
         name = names[id(node)]
-        inputs = tuple(names[id(each)] for each in node.inputs)
+        inputs = tuple(input_names(node, names))
         steps[name] = Step(name, node.operator.name, inputs, node.parameters)
     return Flow(Path(), steps)
+
+
+def input_names(node: Node, names: Mapping[int, str]) -> list[str]:
+    """Return what the inputs of a node are called; ``names``: of nodes, by their ids."""
+    return [names[id(each)] for each in node.inputs]
 
 
 def step_names(root: Node) -> dict[int, str]:
@@ -122,28 +127,35 @@ def step_names(root: Node) -> dict[int, str]:
     taken: set[str] = set()
     for node in ordered(root):
         base = node.label or node.operator.name
-        name = base
-        number = 2
-        while name in taken:
-            name = f"{base}-{number}"
-            number += 1
+        name = free_name(base, "-", taken)
         taken.add(name)
         names[id(node)] = name
     return names
 
 
-def _in_order(flow: Flow) -> list[str]:
+def in_order(flow: Flow) -> list[str]:
     """Return the names of steps, inputs before what reads them. Raises InvalidInput."""
     done: dict[str, None] = {}
     waiting = list(flow.steps)
     while waiting:
-        ready = [name for name in waiting if set(flow.steps[name].of) <= done.keys()]
+        ready = [name for name in waiting if done.keys() >= set(flow.steps[name].of)]
         if not ready:
             raise _unreachable(flow, waiting)
         # One at a time, so that the order is as near to the file's as it can be.
-        done[ready[0]] = None
-        waiting.remove(ready[0])
+        next_one = ready[0]
+        done[next_one] = None
+        waiting.remove(next_one)
     return list(done)
+
+
+def free_name(base: str, separator: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: ``base``, or else with the first free number behind it."""
+    name = base
+    number = 2
+    while name in taken:
+        name = f"{base}{separator}{number}"
+        number += 1
+    return name
 
 
 def _unreachable(flow: Flow, waiting: list[str]) -> InvalidInput:

@@ -62,8 +62,10 @@ class Suggestions(list[Suggestion]):
         return f"<ol>{''.join(lines)}</ol>"
 
     def __repr__(self) -> str:
+        if not self:
+            return "Nothing to suggest."
         lines = [f"{place}. {each}" for place, each in enumerate(self, start=1)]
-        return "\n".join(lines) or "Nothing to suggest."
+        return "\n".join(lines)
 
 
 def suggestions(content: Content, done: Collection[str], seed: int) -> list[Suggestion]:

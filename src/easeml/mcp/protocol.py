@@ -7,6 +7,7 @@ transport is "stdio"). A message is one line of JSON-RPC 2.0.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TextIO
 
 from easeml.errors import EasemlError
@@ -49,12 +50,12 @@ class _Refused(Exception):
 def serve(tools: Sequence[Tool], told: str, lines: TextIO, out: TextIO) -> None:
     """Answer each line of ``lines`` until they end; ``told``: what a caller should know first."""
     known = {tool.name: tool for tool in tools}
-    for line in lines:
-        if not line.strip():
-            continue
+    messages = filter(str.strip, lines)
+    for line in messages:
         answer = _answer(known, told, line)
         if answer is not None:
-            out.write(json.dumps(answer) + "\n")
+            written = json.dumps(answer)
+            out.write(f"{written}\n")
             out.flush()
 
 
@@ -74,13 +75,15 @@ def _answer(tools: Mapping[str, Tool], told: str, line: str) -> dict[str, Any] |
 
 
 def _read(line: str) -> dict[str, Any]:
+    """Return a message. Raises ``_Refused`` for a line that is none."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise _Refused(PARSE_ERROR, f"The line is not JSON: {error}.") from error
-    if not isinstance(message, dict) or not isinstance(message.get("method"), str):
-        raise _Refused(INVALID_REQUEST, "A message is an object with a method.")
-    return message
+    match message:
+        case {"method": str()}:
+            return message
+    raise _Refused(INVALID_REQUEST, "A message is an object with a method.")
 
 
 def _params(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,22 +96,28 @@ def _params(message: Mapping[str, Any]) -> dict[str, Any]:
 def _result(
     tools: Mapping[str, Tool], told: str, method: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    match method:
-        case "initialize":
-            return _greeting(told, params)
-        case "ping":
-            return {}
-        case "tools/list":
-            return {"tools": [tool.described() for tool in tools.values()]}
-        case "tools/call":
-            return _called(tools, params)
-    raise _Refused(NO_METHOD, f"There is no method {method!r}.")
+    """Return what a method gives."""
+    answers: dict[str, Callable[[], dict[str, Any]]] = {
+        "initialize": partial(_greeting, told, params),
+        "ping": dict,
+        "tools/list": partial(_listed, tools),
+        "tools/call": partial(_called, tools, params),
+    }
+    if method not in answers:
+        raise _Refused(NO_METHOD, f"There is no method {method!r}.")
+    return answers[method]()
+
+
+def _listed(tools: Mapping[str, Tool]) -> dict[str, Any]:
+    return {"tools": [tool.described() for tool in tools.values()]}
 
 
 def _greeting(told: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    wanted = params.get("protocolVersion")
+    version = params.get("protocolVersion")
+    if version not in VERSIONS:
+        version = VERSIONS[0]
     return {
-        "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[0],
+        "protocolVersion": version,
         "capabilities": {"tools": {"listChanged": False}},
         "serverInfo": {"name": "easeml", "version": __version__},
         "instructions": told,
@@ -123,10 +132,11 @@ def _called(tools: Mapping[str, Tool], params: Mapping[str, Any]) -> dict[str, A
         known = ", ".join(tools)
         raise _Refused(INVALID_PARAMS, f"There is no tool {name!r}. There are: {known}.")
     try:
-        found = tools[name].call(arguments)
+        structured = tools[name].call(arguments)
     except EasemlError as error:
         return {"content": [_text(str(error))], "isError": True}
-    structured = found if isinstance(found, dict) else {"items": found}
+    if not isinstance(structured, dict):
+        structured = {"items": structured}
     written = json.dumps(structured)
     return {"content": [_text(written)], "structuredContent": structured, "isError": False}
 

@@ -47,11 +47,14 @@ CHANGING = {
 
 def tools_of(client: Client, *, may_change: bool) -> list[Tool]:
     """Return the tools of a signed-in client; those that change something only if it may."""
-    tools = [_tool(name, getattr(client, method), True) for name, method in READING.items()]
+    tools = []
+    for name, method in READING.items():
+        tools.append(_tool(name, getattr(client, method), reads_only=True))
     tools.append(_predict(client))
-    if may_change:
-        for name, method in CHANGING.items():
-            tools.append(_tool(name, getattr(client, method), False))
+    if not may_change:
+        return tools
+    for name, method in CHANGING.items():
+        tools.append(_tool(name, getattr(client, method), reads_only=False))
     return tools
 
 
@@ -88,12 +91,14 @@ def _predict(client: Client) -> Tool:
 def _arguments(name: str, method: Callable[..., Any]) -> type[BaseModel]:
     """Return the arguments of a method as a type that reads and describes them."""
     hints = get_type_hints(method)
+    parameters = dict(inspect.signature(method).parameters)
+    parameters.pop("idempotency_key", None)
     fields: dict[str, Any] = {}
-    for parameter in inspect.signature(method).parameters.values():
-        if parameter.name == "idempotency_key":
-            continue
-        is_needed = parameter.default is inspect.Parameter.empty
-        fields[parameter.name] = (hints[parameter.name], ... if is_needed else parameter.default)
+    for field, parameter in parameters.items():
+        default = parameter.default
+        if default is inspect.Parameter.empty:
+            default = ...  # which pydantic takes for: it has to be given
+        fields[field] = (hints[field], default)
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
 
 
@@ -102,7 +107,10 @@ def _read(arguments: type[BaseModel], given: Mapping[str, Any]) -> BaseModel:
     try:
         return arguments.model_validate(given)
     except ValidationError as error:
-        faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+        faults = []
+        for fault in error.errors():
+            place = ".".join(map(str, fault["loc"]))
+            faults.append(f"{place}: {fault['msg']}")
         raise InvalidInput("; ".join(faults), where="arguments") from error
 
 
@@ -112,6 +120,7 @@ def _plain(found: Any) -> Any:
         return found.model_dump(mode="json")
     if not isinstance(found, Iterator | list):
         return TypeAdapter(Any).dump_python(found, mode="json")
-    entries = list(islice(iter(found), _MOST + 1))
-    shown = [_plain(entry) for entry in entries[:_MOST]]
-    return {"items": shown, "more": len(entries) > _MOST}
+    entries = list(islice(found, _MOST + 1))
+    shown = list(map(_plain, entries[:_MOST]))
+    is_cut = len(entries) > _MOST
+    return {"items": shown, "more": is_cut}

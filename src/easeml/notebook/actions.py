@@ -49,10 +49,13 @@ def to_accept(relation: StagedRelation, rows: Sequence[Any] = ()) -> list[Group]
     frame: Frame = relation.candidates()
     several = frame.groupby("block")["candidate"].transform("nunique") > 1
     doubtful = frame[several]
-    wanted = doubtful[doubtful["row"].isin(list(rows))] if rows else doubtful
+    wanted = doubtful
+    if rows:
+        wanted = doubtful[doubtful["row"].isin(list(rows))]
     groups = []
     for block in wanted["block"].unique()[:_ROWS]:
-        groups.append(_candidates(relation, doubtful[doubtful["block"] == block]))
+        lines = doubtful[doubtful["block"] == block]
+        groups.append(_candidates(relation, lines))
     return groups
 
 
@@ -69,11 +72,12 @@ def to_label(relation: StagedRelation, rows: Sequence[Any]) -> list[Group]:
     groups = []
     for row_id in waiting[:_ROWS]:
         cells = frame.loc[row_id].drop(target)
-        shown = ", ".join(f"{name} {value}" for name, value in cells.items())
+        shown = ", ".join([f"{name} {value}" for name, value in cells.items()])
+        detail = f"{target} of row {row_id}"
         actions = []
         for label in classes:
             changed = relation.with_candidates(row_id, target, {_plain(label): 1.0})
-            actions.append(Action(str(label), f"{target} of row {row_id}", _given(changed)))
+            actions.append(Action(str(label), detail, _given(changed)))
         groups.append(Group(f"Row {row_id}: {shown}"[:200], tuple(actions)))
     return groups
 
@@ -84,21 +88,34 @@ def _candidates(relation: StagedRelation, lines: Frame) -> Group:
     columns = ", ".join(lines["column"].dropna().unique()) or "exists"
     actions = []
     for _, cells in lines.groupby("candidate"):
-        values = {}
-        for name, value in zip(cells["column"], cells["value"], strict=True):
-            if isinstance(name, str):  # a row that only may exist names no column
-                values[name] = _plain(value)
-        exists = bool(cells["exists"].iloc[0])
-        weight = float(cells["weight"].iloc[0])
-        tool = cells["tool"].iloc[0]
-        label = ", ".join(map(str, values.values())) or ("yes" if exists else "no")
-        likely = "less than 1%" if weight < 0.01 else f"{weight:.0%}"
-        detail = f"{likely} likely" + (f", by {tool}" if tool else "")
-        told = RowCandidates(row_id, [Candidate(values, 1.0, exists)])
-        if not values:
-            told = optional_row(row_id, float(exists))
-        actions.append(Action(label, detail, _given(relation.with_all([told]))))
+        actions.append(_candidate(relation, row_id, cells))
     return Group(f"Row {row_id}, {columns}", tuple(actions))
+
+
+def _candidate(relation: StagedRelation, row_id: Any, cells: Frame) -> Action:
+    """Return the button that accepts one candidate; ``cells``: a line for each cell of it."""
+    first = cells.iloc[0]
+    exists = bool(first["exists"])
+    # The line of a row that only may exist names no column.
+    named = cells[cells["column"].notna()]
+    values = dict(zip(named["column"], map(_plain, named["value"]), strict=True))
+    told = optional_row(row_id, float(exists))
+    label = "yes" if exists else "no"
+    if values:
+        told = RowCandidates(row_id, [Candidate(values, 1.0, exists)])
+        label = ", ".join(map(str, values.values()))
+    accepted = relation.with_all([told])
+    return Action(label, _likely(float(first["weight"]), first["tool"]), _given(accepted))
+
+
+def _likely(weight: float, tool: str | None) -> str:
+    """Say how likely a candidate is, and which tool said so."""
+    said = f"{weight:.0%} likely"
+    if weight < 0.01:
+        said = "less than 1% likely"
+    if tool:
+        said += f", by {tool}"
+    return said
 
 
 def _given(relation: StagedRelation) -> Callable[[], StagedRelation]:

@@ -126,17 +126,19 @@ class LiveRelation(anywidget.AnyWidget):
 
     def _about_rows(self) -> list[Group]:
         """Return buttons for the rows that were asked for last, or for the first in doubt."""
-        asked = self._asked
-        if asked is not None and asked.operator == "label_next":
-            groups = to_label(self.relation, asked["row_ids"])
-            if groups:
-                return groups
-        if asked is not None and asked.operator == "plan_cleaning":
+        groups: list[Group] = []
+        if self._asked is not None:
+            groups = self._about(self._asked)
+        return groups or to_accept(self.relation)
+
+    def _about(self, asked: Answer) -> list[Group]:
+        """Return buttons for the rows of an answer; none where they are done."""
+        if asked.operator == "label_next":
+            return to_label(self.relation, asked["row_ids"])
+        if asked.operator == "plan_cleaning":
             planned = [each["row_id"] for each in asked["planned"]]
-            groups = to_accept(self.relation, planned)
-            if groups:
-                return groups
-        return to_accept(self.relation)
+            return to_accept(self.relation, planned)
+        return []
 
     def _offer(self, groups: list[Group]) -> None:
         """Name the buttons, and keep what each does."""

@@ -85,17 +85,22 @@ def identity_of(claims: Mapping[str, Any], issuer: str) -> Identity:
     if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_SUBJECT:
         raise _not_trusted("its subject is no id.")
     email = _text(claims, "email")
-    is_verified = claims.get("email_verified") is True
     name = email or _text(claims, "preferred_username") or _text(claims, "name")
-    return Identity(issuer, subject, name, email if is_verified else "")
+    is_verified = claims.get("email_verified") is True
+    if not is_verified:
+        email = ""
+    return Identity(issuer, subject, name, email)
 
 
 def _check_audience(claims: Mapping[str, Any], client_id: str) -> None:
     """Refuse a token that was made for another program, though we may read it as well."""
-    authorised = claims.get("azp", client_id)
     audience = claims["aud"]
-    is_for_others = isinstance(audience, list) and len(audience) > 1 and "azp" not in claims
-    if authorised != client_id or is_for_others:
+    if "azp" in claims:
+        is_for_us = claims["azp"] == client_id
+    else:
+        # A list of one is as good as a name; of several, nobody says for whom it was made.
+        is_for_us = not isinstance(audience, list) or len(audience) < 2
+    if not is_for_us:
         raise _not_trusted("it was made for another program.")
 
 

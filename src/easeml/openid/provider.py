@@ -84,7 +84,9 @@ class IdentityProvider:
         Raises ``NotReady`` where the provider does not answer.
         """
         about = await self._metadata()
-        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        state = secrets.token_urlsafe(32)
+        nonce = secrets.token_urlsafe(32)
+        verifier = secrets.token_urlsafe(32)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
         question = {
             "response_type": "code",
@@ -96,8 +98,9 @@ class IdentityProvider:
             "code_challenge": challenge.rstrip(b"=").decode(),
             "code_challenge_method": "S256",
         }
-        joined = "&" if urlsplit(about["authorization_endpoint"]).query else "?"
-        url = f"{about['authorization_endpoint']}{joined}{urlencode(question)}"
+        endpoint = about["authorization_endpoint"]
+        joined = "&" if urlsplit(endpoint).query else "?"
+        url = f"{endpoint}{joined}{urlencode(question)}"
         return Asked(url, state, nonce, verifier)
 
     async def identify(self, redirect: str, code: str, nonce: str, verifier: str) -> Identity:
@@ -111,6 +114,7 @@ class IdentityProvider:
         claims = await self._claims(str(answer.get("id_token", "")), nonce)
         if "email" not in claims and "userinfo_endpoint" in about:
             more = await self._more(about["userinfo_endpoint"], answer.get("access_token"))
+            # What is said of somebody else is not believed.
             if more.get("sub") == claims["sub"]:
                 claims = {**more, **claims}
         return identity_of(claims, self.issuer)
@@ -125,16 +129,14 @@ class IdentityProvider:
             "redirect_uri": redirect,
             "code_verifier": verifier,
         }
+        request: dict[str, Any] = {"data": form}
         ways = about.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
-        auth = None
         if self._client_secret and "client_secret_basic" in ways:
             # RFC 6749, section 2.3.1: both are encoded as in a form.
-            auth = (quote_plus(self._client_id), quote_plus(self._client_secret))
+            request["auth"] = (quote_plus(self._client_id), quote_plus(self._client_secret))
         else:
-            form["client_id"] = self._client_id
-            if self._client_secret:
-                form["client_secret"] = self._client_secret
-        response = await self._send("POST", about["token_endpoint"], data=form, auth=auth)
+            form |= self._named()
+        response = await self._send("POST", about["token_endpoint"], **request)
         answer = _object(response)
         if response.status_code == 200 and answer.get("id_token"):
             return answer
@@ -142,6 +144,12 @@ class IdentityProvider:
         raise NotSignedIn(
             f"The identity provider did not confirm this sign-in: {said}.", remedy="Sign in again."
         )
+
+    def _named(self) -> dict[str, str]:
+        """Return the fields of a form that say who asks."""
+        if not self._client_secret:
+            return {"client_id": self._client_id}
+        return {"client_id": self._client_id, "client_secret": self._client_secret}
 
     async def _claims(self, token: str, nonce: str) -> dict[str, Any]:
         """Return the claims of a token; keys that the provider has changed are fetched."""
@@ -177,6 +185,13 @@ class IdentityProvider:
         if self._about and self._clock() < self._about_until:
             return self._about
         found = self._answered(await self._send("GET", self.issuer.rstrip("/") + _PATH))
+        self._check_metadata(found)
+        self._about = found
+        self._about_until = self._clock() + _KEPT_SECONDS
+        return found
+
+    def _check_metadata(self, found: dict[str, Any]) -> None:
+        """Raise ``NotReady`` or ``InvalidInput`` where the provider cannot be used as it says."""
         if found.get("issuer") != self.issuer:
             raise self._no_provider(f"it calls itself {found.get('issuer')!r}")
         for name in _ENDPOINTS:
@@ -185,30 +200,28 @@ class IdentityProvider:
             _check_address(found[name], name)
         if "userinfo_endpoint" in found:
             _check_address(str(found["userinfo_endpoint"]), "userinfo_endpoint")
-        self._about = found
-        self._about_until = self._clock() + _KEPT_SECONDS
-        return found
 
     async def _more(self, url: str, token: object) -> dict[str, Any]:
         """Return what the provider tells of a person on request, as far as it does."""
         headers = {"Authorization": f"Bearer {token}"}
         response = await self._send("GET", url, headers=headers)
-        return _object(response) if response.status_code == 200 else {}
+        return _told(response)
 
     def _answered(self, response: httpx.Response) -> dict[str, Any]:
-        found = _object(response)
-        if response.status_code != 200 or not found:
+        """Return what an answer tells. Raises ``NotReady`` where that is nothing."""
+        found = _told(response)
+        if not found:
             raise self._no_provider(f"it answers {response.status_code}")
         return found
 
     async def _send(self, method: str, url: str, **request: Any) -> httpx.Response:
-        request = {name: value for name, value in request.items() if value is not None}
         try:
             async with httpx.AsyncClient(timeout=_SECONDS) as client:
                 return await client.request(method, url, **request)
         except httpx.HTTPError as error:
+            why = str(error) or type(error).__name__
             raise NotReady(
-                f"The identity provider does not answer: {error or type(error).__name__}.",
+                f"The identity provider does not answer: {why}.",
                 where=self.issuer,
                 remedy="Try again shortly, or sign in with a password.",
             ) from error
@@ -233,11 +246,20 @@ def provider_of(settings: Settings) -> IdentityProvider | None:
 def _check_address(url: str, where: str) -> None:
     """Raise ``InvalidInput`` for what others on the way could read or change."""
     parts = urlsplit(url)
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
+    if parts.scheme == "https":
         return
+    if parts.scheme == "http" and parts.hostname in _LOOPBACK:
+        return  # it does not leave this machine
     raise InvalidInput(
         f"{url!r} is no address with TLS.", where=where, remedy="It begins with https://."
     )
+
+
+def _told(response: httpx.Response) -> dict[str, Any]:
+    """Return the JSON object of an answer that is no error; an empty one where there is none."""
+    if response.status_code != 200:
+        return {}
+    return _object(response)
 
 
 def _object(response: httpx.Response) -> dict[str, Any]:
@@ -246,4 +268,6 @@ def _object(response: httpx.Response) -> dict[str, Any]:
         found = response.json()
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return found

@@ -162,16 +162,19 @@ def concatenated(parts: Sequence[Blocks]) -> Blocks:
     """Return the blocks of all parts, in order of rows. Variables are taken as they are."""
     if len(parts) == 1:
         return parts[0].sorted()
+
+    def stacked(name: str) -> np.ndarray:
+        return np.concatenate([getattr(part, name) for part in parts])
+
     counts = np.array([len(part.weight) for part in parts], np.int64)
-    shifts = offsets(counts)[:-1]
     return Blocks(
-        row=np.concatenate([part.row for part in parts]),
-        variable=np.concatenate([part.variable for part in parts]),
-        first=offsets(np.concatenate([part.sizes for part in parts])),
-        weight=np.concatenate([part.weight for part in parts]),
-        present=np.concatenate([part.present for part in parts]),
-        source=np.concatenate([part.source for part in parts]),
-        cells=_joined_cells(parts, shifts),
+        row=stacked("row"),
+        variable=stacked("variable"),
+        first=offsets(stacked("sizes")),
+        weight=stacked("weight"),
+        present=stacked("present"),
+        source=stacked("source"),
+        cells=_joined_cells(parts, offsets(counts)[:-1]),
     ).sorted()
 
 
@@ -181,16 +184,17 @@ def offsets(sizes: np.ndarray) -> np.ndarray:
 
 
 def _joined_cells(parts: Sequence[Blocks], shifts: np.ndarray) -> dict[str, CandidateCells]:
-    names: dict[str, None] = {}
-    for part in parts:
-        names |= dict.fromkeys(part.cells)
+    """Return the cells of all parts; ``shifts``: what is added to the numbers of candidates."""
+    places: dict[str, list[np.ndarray]] = {}
+    values: dict[str, list[pa.Array]] = {}
+    for part, shift in zip(parts, shifts, strict=True):
+        for name, cells in part.cells.items():
+            places.setdefault(name, []).append(cells.place + shift)
+            values.setdefault(name, []).append(cells.values)
     joined = {}
-    for name in names:
-        having = [(part, shift) for part, shift in zip(parts, shifts, strict=True)]
-        having = [(part, shift) for part, shift in having if name in part.cells]
-        places = [part.cells[name].place + shift for part, shift in having]
-        values = [part.cells[name].values for part, _ in having]
-        joined[name] = CandidateCells(np.concatenate(places), pa.concat_arrays(values))
+    for name, of_parts in places.items():
+        place = np.concatenate(of_parts)
+        joined[name] = CandidateCells(place, pa.concat_arrays(values[name]))
     return joined
 
 

@@ -67,6 +67,16 @@ def with_all(content: Content, told: Sequence[RowCandidates]) -> Content:
         InvalidInput: where columns, values or weights do not fit, or where only some of the cells
             that vary together are told anew.
     """
+    latest = _latest(content, told)
+    sources = _numbered(told, content.sources)
+    made = _made(content, latest, sources)
+    kept = content.blocks.take(_kept(content.blocks, latest))
+    blocks = concatenated([kept, distinct(made)])
+    return replace(content, blocks=blocks, sources=tuple(sources))
+
+
+def _latest(content: Content, told: Sequence[RowCandidates]) -> Latest:
+    """Return the candidates that count among all that are told. Raises as ``with_all`` does."""
     latest: Latest = {}
     for each in told:
         row = latest.setdefault(content.position_of(each.row_id), {})
@@ -76,14 +86,7 @@ def with_all(content: Content, told: Sequence[RowCandidates]) -> Content:
             if names <= covered:
                 del row[names]
         row[covered] = each
-    sources = _numbered(told, content.sources)
-    counted: list[tuple[int, RowCandidates]] = []
-    for row, found in latest.items():
-        counted += [(row, each) for each in found.values()]
-    made = _made(content, counted, sources)
-    kept = content.blocks.take(_kept(content.blocks, latest))
-    blocks = concatenated([kept, distinct(made)])
-    return replace(content, blocks=blocks, sources=tuple(sources))
+    return latest
 
 
 _PRESENCE = ""  # stands for a column where only the existence of a row is in doubt
@@ -92,29 +95,26 @@ _PRESENCE = ""  # stands for a column where only the existence of a row is in do
 def _columns_of(content: Content, told: RowCandidates) -> frozenset[str]:
     """Return the columns that the candidates of a row cover. Raises InvalidInput."""
     where = f"row {told.row_id!r}"
-    present = [set(each.cells) for each in told.candidates if each.present]
-    covered = set().union(*present)
-    if any(names != covered for names in present):
+    named = {frozenset(each.cells) for each in told.candidates if each.present}
+    if len(named) > 1:
         raise InvalidInput("The candidates name different columns.", where=where)
+    covered = frozenset[str]().union(*named)
     for column in covered:
         content.type_of(column)
-    _checked_weights(told, where)
+    _check_weights(told, where)
     if covered:
-        return frozenset(covered)
+        return covered
     if all(each.present for each in told.candidates):
         raise InvalidInput("The candidates name no column.", where=where)
     return frozenset([_PRESENCE])
 
 
-def _checked_weights(told: RowCandidates, where: str) -> None:
+def _check_weights(told: RowCandidates, where: str) -> None:
+    """Raise InvalidInput unless the weights of candidates are probabilities."""
     weights = np.array([each.weight for each in told.candidates], np.float64)
     if len(weights) == 0:
         raise InvalidInput("There are no candidates.", where=where, remedy="Give at least one.")
-    wrong = ""
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        wrong = f"the least is {weights.min():g}"
-    elif abs(weights.sum() - 1.0) > _SLACK:
-        wrong = f"their sum is {weights.sum():g}"
+    wrong = _what_is_wrong(weights)
     if wrong:
         raise InvalidInput(
             f"The weights are not probabilities: {wrong}.",
@@ -123,15 +123,27 @@ def _checked_weights(told: RowCandidates, where: str) -> None:
         )
 
 
+def _what_is_wrong(weights: np.ndarray) -> str:
+    """Return why weights are no probabilities; empty where they are."""
+    may_be_shares = np.isfinite(weights) & (weights >= 0)
+    if not may_be_shares.all():
+        return f"the least is {weights.min():g}"
+    total = weights.sum()
+    if abs(total - 1.0) > _SLACK:
+        return f"their sum is {total:g}"
+    return ""
+
+
 def _check_whole(before: frozenset[str], now: frozenset[str], row_id: Any) -> None:
     """Refuse candidates for a part of the cells that vary together."""
-    if before & now and not before <= now:
-        names = ", ".join(sorted(repr(name) for name in before if name))
-        raise InvalidInput(
-            f"The cells of {names} vary together.",
-            where=f"row {row_id!r}",
-            remedy="Give candidates for all of them, or for none.",
-        )
+    if before.isdisjoint(now) or before <= now:
+        return
+    names = ", ".join(sorted(repr(name) for name in before if name))
+    raise InvalidInput(
+        f"The cells of {names} vary together.",
+        where=f"row {row_id!r}",
+        remedy="Give candidates for all of them, or for none.",
+    )
 
 
 def _kept(blocks: Blocks, latest: Latest) -> np.ndarray:
@@ -140,11 +152,19 @@ def _kept(blocks: Blocks, latest: Latest) -> np.ndarray:
     for row, told in latest.items():
         low, high = np.searchsorted(blocks.row, [row, row + 1])
         for number in range(low, high):
-            before = blocks.columns_of(number) or {_PRESENCE}
-            for now, each in told.items():
-                _check_whole(frozenset(before), now, each.row_id)
-                keep[number] &= not before <= now
+            covered = blocks.columns_of(number) or {_PRESENCE}
+            keep[number] = not _is_replaced(frozenset(covered), told)
     return np.flatnonzero(keep)
+
+
+def _is_replaced(before: frozenset[str], told: Mapping[frozenset[str], RowCandidates]) -> bool:
+    """Tell whether one of the candidates that are told of a row covers what was covered before.
+
+    Raises InvalidInput for one that covers a part of it.
+    """
+    for now, each in told.items():
+        _check_whole(before, now, each.row_id)
+    return any(before <= now for now in told)
 
 
 def _numbered(told: Sequence[RowCandidates], known: Sequence[Source]) -> dict[Source, int]:
@@ -156,28 +176,29 @@ def _numbered(told: Sequence[RowCandidates], known: Sequence[Source]) -> dict[So
     return numbers
 
 
-def _made(
-    content: Content, told: Sequence[tuple[int, RowCandidates]], sources: Mapping[Source, int]
-) -> Blocks:
-    """Return the blocks of what is told of rows, by their positions."""
+def _made(content: Content, latest: Latest, sources: Mapping[Source, int]) -> Blocks:
+    """Return the blocks of what is told of rows."""
     rows, sizes, weights, origins = [], [], [], []
     candidates: list[Candidate] = []
-    for row, each_row in told:
-        alive = [each for each in each_row.candidates if each.weight > 0]
-        total = sum(each.weight for each in alive)
-        number = -1 if each_row.source is None else sources[each_row.source]
-        rows.append(row)
-        sizes.append(len(alive))
-        weights += [each.weight / total for each in alive]
-        origins += [number] * len(alive)
-        candidates += alive
+    for row, told in latest.items():
+        for each in told.values():
+            alive = [one for one in each.candidates if one.weight > 0]
+            total = sum(one.weight for one in alive)
+            number = -1
+            if each.source is not None:
+                number = sources[each.source]
+            rows.append(row)
+            sizes.append(len(alive))
+            weights += [one.weight / total for one in alive]
+            origins += [number] * len(alive)
+            candidates += alive
     begin = int(content.blocks.variable.max(initial=-1)) + 1
     return Blocks(
         row=np.array(rows, np.int64),
         variable=begin + np.arange(len(rows)),
         first=offsets(np.array(sizes, np.int64)),
         weight=np.array(weights, np.float64),
-        present=np.array([each.present for each in candidates], bool),
+        present=np.array([one.present for one in candidates], bool),
         source=np.array(origins, np.int32),
         cells=_cells_of(content, candidates),
     ).sorted()
@@ -218,7 +239,10 @@ def _plain(value: Any, kind: pa.DataType) -> Any:
     """Return a value as Arrow takes it: what pandas marks as missing becomes None."""
     if value is pd.NaT or value is pd.NA:
         return None
-    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if pa.types.is_floating(kind):
+        return value
     # Among real numbers NaN is a value, in any other column it says that there is none.
-    is_nan = isinstance(plain, float) and np.isnan(plain)
-    return None if is_nan and not pa.types.is_floating(kind) else plain
+    is_nan = isinstance(value, float) and np.isnan(value)
+    return None if is_nan else value

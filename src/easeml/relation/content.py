@@ -71,9 +71,9 @@ class Content:
 
 def plain_values(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return a column as one array; categories as their names."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks)
+    whole = column
+    if isinstance(column, pa.ChunkedArray):
+        whole = column.combine_chunks()
     if pa.types.is_dictionary(whole.type):
         return whole.dictionary_decode()
     return whole
@@ -81,17 +81,22 @@ def plain_values(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 def numbers_in(values: pa.Array, column: str) -> np.ndarray:
     """Return values as (n,) float64, NaN where there is none. Raises InvalidInput."""
-    kind = values.type
-    countable = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    if not (countable or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
+    if not _is_countable(values.type):
         raise InvalidInput(
-            f"holds {kind}, not numbers.",
+            f"holds {values.type}, not numbers.",
             where=f"column {column!r}",
             remedy="Ask about a column of numbers.",
         )
-    if pa.types.is_boolean(kind):
-        values = values.cast(pa.int8())
     numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     if np.isinf(numbers).any():
         raise InvalidInput("holds infinity.", where=f"column {column!r}", remedy="Leave it out.")
     return numbers
+
+
+def _is_countable(kind: pa.DataType) -> bool:
+    """Tell whether a column has numbers, or nothing at all."""
+    if pa.types.is_null(kind):
+        return True
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)

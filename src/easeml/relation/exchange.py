@@ -89,7 +89,10 @@ def frame_of_world(content: Content, candidates: np.ndarray) -> pd.DataFrame:
     frame = table.to_pandas()
     for name in object_columns(table):
         frame[name] = pd.Series(table.column(name).to_pylist(), dtype=object)
-    frame.index = content.row_ids[rows] if len(rows) < len(content.row_ids) else content.row_ids
+    row_ids = content.row_ids
+    if len(rows) < len(row_ids):
+        row_ids = row_ids[rows]
+    frame.index = row_ids
     return frame
 
 
@@ -127,7 +130,10 @@ def candidates_frame(content: Content) -> pd.DataFrame:
 
 
 def _tool(content: Content, number: int) -> str | None:
-    return None if number < 0 else content.sources[number].tool
+    """Return the tool that candidates come from; None where nobody said."""
+    if number < 0:
+        return None
+    return content.sources[number].tool
 
 
 def _table_of_pandas(frame: pd.DataFrame) -> pa.Table:
@@ -150,10 +156,11 @@ def _table_of_pandas(frame: pd.DataFrame) -> pa.Table:
 
 def _with_types(table: pa.Table) -> pa.Table:
     """Make text of columns without any value, so that candidates can be given for their cells."""
-    fields = []
-    for field in table.schema:
-        fields.append(field.with_type(pa.string()) if pa.types.is_null(field.type) else field)
-    return table.cast(pa.schema(fields, table.schema.metadata))
+    schema = table.schema
+    for place, field in enumerate(schema):
+        if pa.types.is_null(field.type):
+            schema = schema.set(place, field.with_type(pa.string()))
+    return table.cast(schema)
 
 
 def _check_names(names: Sequence[Any]) -> None:
@@ -181,10 +188,15 @@ def with_given_roles(content: Content, roles: Sequence[str] | str | None) -> Con
             where="roles",
             remedy="Give one role a row, or the name of the column that has them.",
         )
-    numbers = {role: number for number, role in enumerate(ALL_ROLES)}
-    wrong = [role for role in given if role not in numbers]
+    wrong = [role for role in given if role not in ALL_ROLES]
     if wrong:
         raise InvalidInput(
             f"{wrong[0]!r} is no role.", where="roles", remedy=f"Use {', '.join(ALL_ROLES)}."
         )
-    return replace(content, roles=np.array([numbers[role] for role in given], np.int8))
+    return replace(content, roles=role_numbers(given))
+
+
+def role_numbers(names: Sequence[str]) -> np.ndarray:
+    """Return roles as (n,) int8, their numbers in ``ALL_ROLES``."""
+    numbers = list(map(ALL_ROLES.index, names))
+    return np.array(numbers, np.int8)

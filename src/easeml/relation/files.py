@@ -22,7 +22,7 @@ from easeml.data import ALL_ROLES, infer_table, read_table, typed_table
 from easeml.errors import Damaged, InvalidInput, NotFound
 from easeml.relation.blocks import Blocks, CandidateCells, offsets
 from easeml.relation.content import Content, Source
-from easeml.relation.exchange import with_given_roles
+from easeml.relation.exchange import role_numbers, with_given_roles
 
 _FORMAT = 1
 _KEY = b"easeml"
@@ -72,13 +72,15 @@ def load(path: Path) -> Content:
     metadata = dict(rows.schema.metadata or {})
     about = json.loads(metadata.pop(_KEY, b"{}"))
     kept = [name for name in rows.column_names if name not in (_ROW, _ROLE)]
-    mark = about.get("candidates")
+    blocks = Blocks.none()
+    if about.get("candidates"):
+        blocks = _load_blocks(path, about["candidates"])
     return Content(
         table=rows.select(kept).replace_schema_metadata(metadata or None),
         row_ids=_index_of(rows, about),
         roles=_roles_of(rows),
         target=about.get("target"),
-        blocks=_load_blocks(path, mark) if mark else Blocks.none(),
+        blocks=blocks,
         sources=tuple(Source(**source) for source in about.get("sources", ())),
     )
 
@@ -87,9 +89,7 @@ def _roles_of(rows: pa.Table) -> np.ndarray | None:
     """Return the roles of rows as numbers; None where the file says none."""
     if _ROLE not in rows.column_names:
         return None
-    known = {role: number for number, role in enumerate(ALL_ROLES)}
-    names = rows.column(_ROLE).to_pylist()
-    return np.array([known[name] for name in names], np.int8)
+    return role_numbers(rows.column(_ROLE).to_pylist())
 
 
 def read(path: Path, target: str | None, roles: str | None) -> Content:
@@ -103,7 +103,9 @@ def read(path: Path, target: str | None, roles: str | None) -> Content:
     if target is not None:
         content.type_of(target)
         content = replace(content, target=target)
-    return content if roles is None else with_given_roles(content, roles)
+    if roles is not None:
+        content = with_given_roles(content, roles)
+    return content
 
 
 def candidates_path(path: Path) -> Path:
@@ -134,26 +136,16 @@ def _candidates_table(blocks: Blocks) -> pa.Table:
 
 
 def _load_blocks(path: Path, mark: str) -> Blocks:
-    beside = candidates_path(path)
-    try:
-        table = _read(beside)
-    except NotFound as error:
-        remedy = "Put it back beside the file of rows; they belong together."
-        raise Damaged(
-            "The file of candidates is missing.", where=str(beside), remedy=remedy
-        ) from error
-    if (table.schema.metadata or {}).get(_KEY, b"").decode() != mark or _mark(table) != mark:
-        remedy = "Bring both files from the same place."
-        raise Damaged("belongs to another relation.", where=str(beside), remedy=remedy)
+    """Return the blocks in the file of candidates that has a mark. Raises Damaged."""
+    table = _candidates_beside(path, mark)
     block = table.column("block").to_numpy()
     leads = np.flatnonzero(np.diff(block, prepend=-1))
     cells = {}
-    for name in table.column_names:
-        if name.startswith(_CELL):
-            column = table.column(name).combine_chunks()
-            place = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
-            values = column.field(0).take(pa.array(place))
-            cells[name.removeprefix(_CELL)] = CandidateCells(place, values)
+    for name in _cell_columns(table):
+        column = table.column(name).combine_chunks()
+        place = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
+        values = column.field(0).take(pa.array(place))
+        cells[name.removeprefix(_CELL)] = CandidateCells(place, values)
     return Blocks(
         row=table.column("row").to_numpy()[leads],
         variable=table.column("variable").to_numpy()[leads],
@@ -165,6 +157,28 @@ def _load_blocks(path: Path, mark: str) -> Blocks:
     )
 
 
+def _candidates_beside(path: Path, mark: str) -> pa.Table:
+    """Return the candidates of a file of rows, which have its mark. Raises Damaged."""
+    beside = candidates_path(path)
+    try:
+        table = _read(beside)
+    except NotFound as error:
+        remedy = "Put it back beside the file of rows; they belong together."
+        raise Damaged(
+            "The file of candidates is missing.", where=str(beside), remedy=remedy
+        ) from error
+    written = (table.schema.metadata or {}).get(_KEY, b"").decode()
+    if written != mark or _mark(table) != mark:
+        remedy = "Bring both files from the same place."
+        raise Damaged("belongs to another relation.", where=str(beside), remedy=remedy)
+    return table
+
+
+def _cell_columns(table: pa.Table) -> list[str]:
+    """Return the columns of a table of candidates that hold cells."""
+    return [name for name in table.column_names if name.startswith(_CELL)]
+
+
 def _mark(table: pa.Table) -> str:
     """Return a digest of candidates; empty where there are none."""
     if table.num_rows == 0:
@@ -172,9 +186,8 @@ def _mark(table: pa.Table) -> str:
     digest = blake2b(digest_size=16)
     for name in ("row", "block", "variable", "weight", "exists", "source"):
         digest.update(np.ascontiguousarray(table.column(name).to_numpy()).tobytes())
-    for name in table.column_names:
-        if name.startswith(_CELL):
-            digest.update(name.encode() + repr(table.column(name).to_pylist()).encode())
+    for name in _cell_columns(table):
+        digest.update(name.encode() + repr(table.column(name).to_pylist()).encode())
     return digest.hexdigest()
 
 
@@ -185,10 +198,12 @@ def _range(row_ids: pd.Index) -> list[int] | None:
 
 
 def _index_of(rows: pa.Table, about: dict) -> pd.Index:
+    """Return the ids of rows; those of a file without any are 0, 1, ..."""
     if _ROW in rows.column_names:
         index = pd.Index(rows.column(_ROW).to_pandas())
     else:
-        index = pd.RangeIndex(*(about.get("range") or [rows.num_rows]))
+        counted = about.get("range") or [rows.num_rows]
+        index = pd.RangeIndex(*counted)
     return index.rename(about.get("index_name"))
 
 

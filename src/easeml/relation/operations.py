@@ -118,7 +118,7 @@ def in_roles(content: Content, names: Sequence[str]) -> Content:
     unknown = [name for name in names if name not in ALL_ROLES]
     if unknown:
         raise InvalidInput(f"{unknown[0]!r} is no role.", remedy=f"Use {', '.join(ALL_ROLES)}.")
-    numbers = [ALL_ROLES.index(name) for name in names]
+    numbers = list(map(ALL_ROLES.index, names))
     return take_rows(content, np.flatnonzero(np.isin(content.roles, numbers)))
 
 

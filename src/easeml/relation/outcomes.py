@@ -78,15 +78,15 @@ def scattered(column: pa.ChunkedArray, rows: np.ndarray, values: pa.Array) -> pa
 def _scattered_categories(
     column: pa.ChunkedArray, indices: pa.Array, values: pa.Array
 ) -> pa.ChunkedArray:
+    """Return a column of categories with some of ``values`` in the places of its own."""
     unified = column.unify_dictionaries()
     names = unified.chunk(0).dictionary
-    new = [name for name in values.unique().to_pylist() if name is not None]
-    known = set(names.to_pylist())
-    added = pa.array([name for name in new if name not in known], names.type)
-    dictionary = pa.concat_arrays([names, added])
+    known = {None, *names.to_pylist()}
+    new = [name for name in values.unique().to_pylist() if name not in known]
+    dictionary = pa.concat_arrays([names, pa.array(new, names.type)])
     codes = pa.concat_arrays([chunk.indices.cast(pa.int64()) for chunk in unified.chunks])
     place = {name: code for code, name in enumerate(dictionary.to_pylist())}
-    given = pa.array([place.get(name) for name in values.to_pylist()], pa.int64())
+    given = pa.array(map(place.get, values.to_pylist()), pa.int64())
     picked = pa.concat_arrays([codes, given]).take(indices)
     width = column.type.index_type
     if len(dictionary) > 2 ** (width.bit_width - 1) - 1:

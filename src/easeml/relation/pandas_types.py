@@ -16,7 +16,8 @@ def object_columns(table: pa.Table) -> list[str]:
     found = []
     for name, entry in _entries(table).items():
         was_object = entry.get("numpy_type") == "object"
-        if was_object and entry.get("pandas_type") in ("unicode", "empty"):
+        is_text = entry.get("pandas_type") in ("unicode", "empty")
+        if was_object and is_text:
             found.append(name)
     return found
 
@@ -33,22 +34,37 @@ def with_types_of(table: pa.Table, other: pa.Table, names: Mapping[str, str]) ->
     entries = _entries(table)
     for name, entry in _entries(other).items():
         if name in names:
-            entries[names[name]] = {**entry, "name": names[name], "field_name": names[name]}
+            here = names[name]
+            entries[here] = {**entry, "name": here, "field_name": here}
     return _with_entries(table, entries)
 
 
 def _entries(table: pa.Table) -> dict[str, dict[str, Any]]:
-    written = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+    """Return what pandas wrote about each column that is there."""
     present = set(table.column_names)
-    listed = [entry for entry in written.get("columns", ()) if entry["field_name"] in present]
-    return {entry["field_name"]: entry for entry in listed}
+    entries = {}
+    for entry in _written(table).get("columns", ()):
+        name = entry["field_name"]
+        if name in present:
+            entries[name] = entry
+    return entries
+
+
+def _written(table: pa.Table) -> dict[str, Any]:
+    """Return all that pandas wrote about a table."""
+    metadata = table.schema.metadata or {}
+    return json.loads(metadata.get(_KEY, b"{}"))
 
 
 def _with_entries(table: pa.Table, entries: Mapping[str, dict[str, Any]]) -> pa.Table:
     metadata = dict(table.schema.metadata or {})
     if _KEY not in metadata and not entries:
         return table
-    written = json.loads(metadata.get(_KEY, b"{}"))
-    written = {"index_columns": [], "column_indexes": [], **written}
-    metadata[_KEY] = json.dumps({**written, "columns": list(entries.values())}).encode()
+    written = {
+        "index_columns": [],
+        "column_indexes": [],
+        **_written(table),
+        "columns": list(entries.values()),
+    }
+    metadata[_KEY] = json.dumps(written).encode()
     return table.replace_schema_metadata(metadata)

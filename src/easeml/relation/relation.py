@@ -255,15 +255,15 @@ class Relation:
         return Tested(condition, self.columns)
 
     def _formula(self, formula: str | None, sql: str | None) -> Formula:
-        if formula is not None and sql is None:
+        if (formula is None) == (sql is None):
+            raise InvalidInput(
+                "A column is computed by a formula or by SQL.",
+                where="with_column",
+                remedy="Give one of 'formula' and 'sql'.",
+            )
+        if formula is not None:
             return parse(formula)
-        if sql is not None and formula is None:
-            return row_sql(str(sql), self.columns)
-        raise InvalidInput(
-            "A column is computed by a formula or by SQL.",
-            where="with_column",
-            remedy="Give one of 'formula' and 'sql'.",
-        )
+        return row_sql(str(sql), self.columns)
 
     def average(self, column: str) -> Distribution:
         """Return how the mean of a column is distributed, of the rows that have a value there."""

@@ -96,27 +96,44 @@ def row_sql(text: str, columns: Sequence[str]) -> RowSql:
     named = mentioned(text, columns)
     one_of_each = list({_folded(name): name for name in reversed(named)}.values())
     _check_quoted(text, one_of_each)
+    read = _columns_read(text, one_of_each)
+    for name in sorted(read):
+        _check_told_apart(name, named, text)
+    in_order = tuple(name for name in named if name in read)
+    return RowSql(text, in_order, tuple(one_of_each))
+
+
+def _columns_read(text: str, columns: Sequence[str]) -> set[str]:
+    """Return the columns that SQLite reads for an expression. Raises InvalidInput."""
     read: set[str] = set()
     with closing(_connected(read)) as link:
-        _make_table(link, text, one_of_each)
+        _make_table(link, text, columns)
         read.clear()
         with _errors_of(text):
             link.execute(f"SELECT (\n{text}\n) FROM cells")  # noqa: S608
-    for name in sorted(read):
-        alike = [other for other in named if _folded(other) == _folded(name)]
-        if len(alike) > 1:
-            raise InvalidInput(
-                f"Columns {' and '.join(map(repr, alike))} are one name in SQL.",
-                where=_place(text),
-                remedy="Rename one of them, or use a formula.",
-            )
-    return RowSql(text, tuple(name for name in named if name in read), tuple(one_of_each))
+    return read
+
+
+def _check_told_apart(name: str, columns: Sequence[str], text: str) -> None:
+    """Raise InvalidInput for a column that SQL cannot tell from another one."""
+    alike = [other for other in columns if _folded(other) == _folded(name)]
+    if len(alike) > 1:
+        raise InvalidInput(
+            f"Columns {' and '.join(map(repr, alike))} are one name in SQL.",
+            where=_place(text),
+            remedy="Rename one of them, or use a formula.",
+        )
 
 
 def mentioned(text: str, columns: Collection[str]) -> list[str]:
     """Return the columns whose names occur in an expression: all that it reads, or more."""
-    found = {_folded(name) for _, name in _names(text)}
+    found = _folded_names(text)
     return [name for name in columns if _folded(name) in found]
+
+
+def _folded_names(text: str) -> set[bytes]:
+    """Return the names in an expression as SQLite compares them."""
+    return {_folded(name) for _, name in _names(text)}
 
 
 def _names(text: str) -> Iterator[tuple[str, str]]:
@@ -144,16 +161,16 @@ def _check_text(text: str) -> None:
     if _NO_TEXT.search(text):
         raise _refused("it has a character that no text has", text)
     steps = [_DEEPER.get(token[0], 0) for token in _TOKEN.finditer(text)]
-    depths = list(accumulate(steps, initial=0))
-    if min(depths) < 0:
+    *before, depth = accumulate(steps, initial=0)
+    if min(before, default=0) < 0 or depth < 0:
         raise _refused("it is more than one expression", text)
-    if depths[-1] > 0:
+    if depth > 0:
         raise _refused("a parenthesis is left open", text)
 
 
 def _check_quoted(text: str, columns: Sequence[str]) -> None:
     """Raise InvalidInput for a name in double quotes that is no column, which SQLite takes for text."""
-    known = {_folded(name) for name in columns}
+    known = set(map(_folded, columns))
     for kind, name in _names(text):
         if kind == "double" and _folded(name) not in known:
             raise InvalidInput(
@@ -187,13 +204,24 @@ def _make_table(link: Any, text: str, columns: Sequence[str]) -> None:
 
     Columns have no types, so that SQLite converts nothing. Raises InvalidInput.
     """
-    taken = {_folded(name) for _, name in _names(text)}
-    free = (f"c{number}" for number in range(len(taken) + 2))
-    first, value = [name for name in free if _folded(name) not in taken][:2]
-    quoted = [first, *('"' + name.replace('"', '""') + '"' for name in columns)]
+    first, value = _free_names(text)
+    defined = ", ".join([first, *map(_quoted, columns)])
     with _errors_of(text):
-        link.execute(f"CREATE TABLE cells ({', '.join(quoted)}, {value} AS (\n{text}\n))")
+        link.execute(f"CREATE TABLE cells ({defined}, {value} AS (\n{text}\n))")
         link.execute(f"CREATE VIEW computed AS SELECT {value} AS value FROM cells")  # noqa: S608
+
+
+def _free_names(text: str) -> list[str]:
+    """Return two names of columns that an expression does not have."""
+    taken = _folded_names(text)
+    names = [f"c{number}" for number in range(len(taken) + 2)]
+    return [name for name in names if _folded(name) not in taken][:2]
+
+
+def _quoted(name: str) -> str:
+    """Return a name of a column as SQL takes it, whatever it holds."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _computed(link: Any, cells: Sequence[Sequence[Any]], text: str) -> list[Any]:

@@ -35,7 +35,8 @@ def updated(content: Content, changed: Content | None, gone: Sequence[Any]) -> C
         return take_rows(content, np.flatnonzero(~left_out))
     _check_alike(content, changed)
     left_out |= content.row_ids.isin(changed.row_ids)
-    return _in_order_of_ids(_stacked(take_rows(content, np.flatnonzero(~left_out)), changed))
+    stays = take_rows(content, np.flatnonzero(~left_out))
+    return _in_order_of_ids(_stacked(stays, changed))
 
 
 def difference(before: Content, after: Content) -> tuple[Content | None, list[Any]]:
@@ -48,18 +49,27 @@ def difference(before: Content, after: Content) -> tuple[Content | None, list[An
     gone = [row_id for row_id in before.row_ids if row_id not in after.row_ids]
     place = before.row_ids.get_indexer(after.row_ids)
     is_new = place < 0
-    old = before.table.take(pa.array(np.maximum(place, 0))).to_pandas()
-    new = after.table.to_pandas()
+    place_or_first = np.maximum(place, 0)  # rows that are new are compared with any
+    is_other = _has_other_cells(before.table.take(pa.array(place_or_first)), after.table)
+    if before.roles is not None and after.roles is not None:
+        is_other |= before.roles[place_or_first] != after.roles
+    rows = np.flatnonzero(is_new | is_other)
+    if len(rows) == 0:
+        return None, gone
+    return take_rows(after, rows), gone
+
+
+def _has_other_cells(before: pa.Table, after: pa.Table) -> np.ndarray:
+    """Tell for each row of two tables whether a cell of it differs; missing cells are the same."""
+    old = before.to_pandas()
+    new = after.to_pandas()
     is_other = np.zeros(len(new), bool)
     for name in new.columns:
         left = old[name].astype(object)
         right = new[name].astype(object)
         both_missing = left.isna() & right.isna()
         is_other |= ~((left == right) | both_missing).to_numpy(dtype=bool)
-    if before.roles is not None and after.roles is not None:
-        is_other |= before.roles[np.maximum(place, 0)] != after.roles
-    rows = np.flatnonzero(is_new | is_other)
-    return (take_rows(after, rows) if len(rows) else None), gone
+    return is_other
 
 
 def _check_alike(content: Content, changed: Content) -> None:
@@ -107,16 +117,21 @@ def _stacked(content: Content, more: Content) -> Content:
 def _both(blocks: Blocks, more: Blocks) -> Blocks:
     if not len(blocks):
         return more
-    return concatenated([blocks, more]) if len(more) else blocks
+    if not len(more):
+        return blocks
+    return concatenated([blocks, more])
 
 
 def _in_order_of_ids(content: Content) -> Content:
     order = np.argsort(np.asarray(content.row_ids), kind="stable")
+    roles = content.roles
+    if roles is not None:
+        roles = roles[order]
     return replace(
         content,
         table=content.table.take(pa.array(order)),
         row_ids=pd.Index(content.row_ids[order]),
-        roles=None if content.roles is None else content.roles[order],
+        roles=roles,
         blocks=repeated(content.blocks, order),
     )
 
@@ -126,12 +141,7 @@ def changed_rows(before: Content, after: Content) -> np.ndarray | None:
 
     None where more than that differs: rows, roles, columns, their types or the target.
     """
-    same_frame = (
-        before.table.schema.equals(after.table.schema)
-        and before.target == after.target
-        and before.row_ids.equals(after.row_ids)
-    )
-    if not same_frame or not _same_roles(before, after):
+    if not _same_frame(before, after):
         return None
     found = _rows_with_other_doubts(before.blocks, after.blocks)
     for name in before.table.column_names:
@@ -140,6 +150,17 @@ def changed_rows(before: Content, after: Content) -> np.ndarray | None:
             return None
         found.update(rows)
     return np.array(sorted(found), dtype=np.int64)
+
+
+def _same_frame(before: Content, after: Content) -> bool:
+    """Tell whether two contents differ in cells and doubts at most."""
+    if before.target != after.target:
+        return False
+    if not before.table.schema.equals(after.table.schema):
+        return False
+    if not before.row_ids.equals(after.row_ids):
+        return False
+    return _same_roles(before, after)
 
 
 def _same_roles(before: Content, after: Content) -> bool:

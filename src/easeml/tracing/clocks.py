@@ -54,22 +54,23 @@ def exchanges_of(processes: Sequence[ProcessTrace]) -> list[Exchange]:
     A process that asked nothing itself goes by the quickest answer on its machine, and by its
     machine's clock where nobody asked.
     """
-    best: dict[str, ClockLine] = {}
+    answers: dict[str, list[ClockLine]] = {}
     for process in processes:
-        boot = process.process.boot
-        known = [best[boot]] if boot in best else []
-        answers = [*process.clocks, *known]
-        if answers:
-            best[boot] = min(answers, key=_round_trip)
-    return [_setting(process.process, best) for process in processes]
+        answers.setdefault(process.process.boot, []).extend(process.clocks)
+    exchanges = []
+    for process in processes:
+        of_machine = answers[process.process.boot]
+        exchanges.append(_setting(process.process, of_machine))
+    return exchanges
 
 
-def _setting(process: ProcessLine, best: dict[str, ClockLine]) -> Exchange:
-    answer = best.get(process.boot) if process.boot else None
-    if answer is None:
+def _setting(process: ProcessLine, answers: Sequence[ClockLine]) -> Exchange:
+    """Return how a clock is set; ``answers``: those of its machine."""
+    if not answers or not process.boot:
         return Exchange(process.wall - process.monotonic, None)
-    middle = (answer.sent + answer.received) / 2
-    return Exchange(answer.database - middle, _round_trip(answer) / 2)
+    quickest = min(answers, key=_round_trip)
+    middle = (quickest.sent + quickest.received) / 2
+    return Exchange(quickest.database - middle, _round_trip(quickest) / 2)
 
 
 def _round_trip(answer: ClockLine) -> float:

@@ -5,6 +5,7 @@ until it starts anew. A body's lines are the body's word: they are read within l
 no line is passed over.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -82,6 +83,11 @@ class SamplesLine(_Line):
     times: Annotated[list[Seconds], Field(max_length=10_000)]
     stacks: Annotated[list[Annotated[int, Field(ge=-1, le=2**31)]], Field(max_length=10_000)]
 
+    @property
+    def looks(self) -> int:
+        """How many times the thread was looked at."""
+        return len(self.stacks) - self.stacks.count(-1)
+
 
 Line = ProcessLine | ClockLine | SpanLine | CodeLine | StackLine | SamplesLine
 _LINE: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="line")])
@@ -112,12 +118,21 @@ class ProcessTrace:
                 self.spans.append(line)
             case CodeLine():
                 self.codes.append(line)
-            case StackLine() if all(place < len(self.codes) for place in line.frames):
+            case StackLine() if _all_below(line.frames, len(self.codes)):
                 self.stacks.append(line)
-            case SamplesLine() if _fits(line, len(self.stacks)):
+            case SamplesLine() if self._fits(line):
                 self.samples.append(line)
-            case _:
-                pass
+
+    def _fits(self, line: SamplesLine) -> bool:
+        """Tell whether a line has a time for each stack, and names known stacks only."""
+        if len(line.times) != len(line.stacks):
+            return False
+        return _all_below(line.stacks, len(self.stacks))
+
+
+def _all_below(places: Sequence[int], count: int) -> bool:
+    """Tell whether all places are among the first ``count``."""
+    return max(places, default=-1) < count
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +144,11 @@ class Trace:
     @property
     def looks(self) -> int:
         """How many times the code was looked at."""
-        lines = [line for process in self.processes for line in process.samples]
-        return sum(place >= 0 for line in lines for place in line.stacks)
+        looks = 0
+        for process in self.processes:
+            for line in process.samples:
+                looks += line.looks
+        return looks
 
 
 def read_trace(content: bytes) -> Trace:
@@ -146,7 +164,3 @@ def read_trace(content: bytes) -> Trace:
         elif processes:
             processes[-1].add(line)
     return Trace(tuple(processes))
-
-
-def _fits(line: SamplesLine, stacks: int) -> bool:
-    return len(line.times) == len(line.stacks) and all(place < stacks for place in line.stacks)

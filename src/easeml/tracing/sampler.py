@@ -7,6 +7,7 @@ nothing more. What runs shorter than the time between two looks is seen by chanc
 import sys
 import threading
 import time
+from itertools import islice
 from types import CodeType, FrameType
 
 from easeml.tracing.lines import CodeLine, Line, SamplesLine, StackLine
@@ -32,17 +33,14 @@ class Sampler:
     def begin(self) -> None:
         """Say that looks begin now, after a time without."""
         now = time.monotonic()
-        for ident in _threads():
+        for ident in _others():
             self._keep(ident, now, _NO_STACK)
 
     def look(self) -> None:
         """Note what each thread is at."""
         now = time.monotonic()
-        own = threading.get_ident()
-        frames = sys._current_frames()
-        for ident, frame in list(frames.items())[:_MOST_THREADS]:
-            if ident != own:
-                self._keep(ident, now, self._stack(frame))
+        for ident, frame in _others().items():
+            self._keep(ident, now, self._stack(frame))
         self._looks += 1
         if self._looks % _SLOWER_AFTER == 0:
             self.every *= 2  # a trace of hours stays small
@@ -68,7 +66,9 @@ class Sampler:
         while frame is not None and len(found) < _DEEPEST:
             code = frame.f_code
             number = self._codes.get(code)
-            found.append(self._add(code, frame) if number is None else number)
+            if number is None:
+                number = self._add(code, frame)
+            found.append(number)
             frame = frame.f_back
         stack = tuple(found)
         number = self._stacks.get(stack)
@@ -87,6 +87,8 @@ class Sampler:
         return number
 
 
-def _threads() -> list[int]:
-    own = threading.get_ident()
-    return [ident for ident in sys._current_frames() if ident != own][:_MOST_THREADS]
+def _others() -> dict[int, FrameType]:
+    """Return what the other threads are at, by their numbers; of many, the first ones."""
+    frames = sys._current_frames()
+    del frames[threading.get_ident()]
+    return dict(islice(frames.items(), _MOST_THREADS))

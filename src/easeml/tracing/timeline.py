@@ -1,7 +1,8 @@
 """What a trace shows: tracks of bars, all on the database's clock."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from easeml.tracing.clocks import Exchange, exchanges_of
 from easeml.tracing.lines import CodeLine, ProcessTrace, Trace
@@ -49,12 +50,17 @@ class Timeline:
     @property
     def begin(self) -> float:
         """When the first bar begins; 0 without any."""
-        return min((bar.begin for track in self.tracks for bar in track.bars), default=0.0)
+        return min((bar.begin for bar in self._bars), default=0.0)
 
     @property
     def end(self) -> float:
         """When the last bar ends; 0 without any."""
-        return max((bar.end for track in self.tracks for bar in track.bars), default=0.0)
+        return max((bar.end for bar in self._bars), default=0.0)
+
+    @property
+    def _bars(self) -> Iterator[Bar]:
+        for track in self.tracks:
+            yield from track.bars
 
 
 def timeline_of(trace: Trace) -> Timeline:
@@ -68,34 +74,46 @@ def timeline_of(trace: Trace) -> Timeline:
 
 
 def _error(exchanges: Sequence[Exchange]) -> float | None:
-    known = [one.error for one in exchanges if one.error is not None]
-    return max(known, default=0.0) if len(known) == len(exchanges) else None
+    """Return the largest error of a clock; None where one of them is not known."""
+    largest = 0.0
+    for exchange in exchanges:
+        if exchange.error is None:
+            return None
+        largest = max(largest, exchange.error)
+    return largest
 
 
 def _steps(process: ProcessTrace, exchange: Exchange) -> list[Track]:
-    threads = sorted({span.thread for span in process.spans})
+    """Return the steps of each thread of a process."""
+    offset = exchange.offset
+    by_thread: dict[str, list[Bar]] = {}
+    for span in process.spans:
+        bar = Bar(span.name, span.begin + offset, span.end + offset, span.depth)
+        by_thread.setdefault(span.thread, []).append(bar)
     tracks = []
-    for thread in threads:
-        bars = [
-            Bar(span.name, span.begin + exchange.offset, span.end + exchange.offset, span.depth)
-            for span in process.spans
-            if span.thread == thread
-        ]
-        bars.sort(key=lambda bar: (bar.begin, bar.depth))
-        tracks.append(Track(process.process.name, process.process.pid, "steps", tuple(bars)))
+    for thread in sorted(by_thread):
+        tracks.append(_track(process, "steps", by_thread[thread]))
     return tracks
 
 
+def _track(process: ProcessTrace, name: str, bars: Sequence[Bar]) -> Track:
+    """Return bars of a process in the order in which they began, those around others first."""
+    in_order = sorted(bars, key=lambda bar: (bar.begin, bar.depth))
+    return Track(process.process.name, process.process.pid, name, tuple(in_order))
+
+
 def _code(process: ProcessTrace, exchange: Exchange) -> list[Track]:
+    """Return the code that ran in each thread of a process."""
     looks: dict[str, list[tuple[float, int]]] = {}
     for line in process.samples:
         looks.setdefault(line.thread, []).extend(zip(line.times, line.stacks, strict=True))
-    stacks = [tuple(line.frames) for line in process.stacks]
+    stacks = {place: line.frames for place, line in enumerate(process.stacks)}
+    stacks[_OFF] = []
     tracks = []
     for thread, seen in looks.items():
         bars = _nested(sorted(seen), stacks, process.codes, exchange.offset)
         if bars:
-            tracks.append(Track(process.process.name, process.process.pid, thread, tuple(bars)))
+            tracks.append(_track(process, thread, bars))
     return tracks
 
 
@@ -135,7 +153,7 @@ class _Open:
 
 def _nested(
     seen: Sequence[tuple[float, int]],
-    stacks: Sequence[tuple[int, ...]],
+    stacks: Mapping[int, Sequence[int]],
     codes: Sequence[CodeLine],
     offset: float,
 ) -> list[Bar]:
@@ -145,11 +163,9 @@ def _nested(
     the look up, and is what is seen at last.
     """
     running = _Open(codes, offset)
-    before: float | None = None
-    for now, place in seen:
-        if before is not None:
-            running.become(() if place == _OFF else stacks[place], before)
-        before = now
-    if before is not None:
-        running.become((), before)
-    return sorted(running.bars, key=lambda bar: (bar.begin, bar.depth))
+    for (before, _), (_, place) in pairwise(seen):
+        running.become(stacks[place], before)
+    if seen:
+        last, _ = seen[-1]
+        running.become([], last)
+    return running.bars

@@ -84,7 +84,7 @@ class _Watcher(threading.Thread):
             now = time.monotonic()
             if now - asked >= _ASK_EVERY:
                 asked = now
-                is_on = is_on and self._switch.exists()
+                is_on &= self._switch.exists()
             if now - wrote >= _WRITE_EVERY or not is_on:
                 wrote = now
                 self._out.add([*self.recorder.take(), *sampler.take()])

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from easeml.contract.scheduling import Believed, DecisionView, DeviceTask, Searching
 from easeml.contract.states import BelievedState
 from easeml.figures import Axis, Figure, Reference, Series, tone_of
+from easeml.web.charts import Point, points_series
 
 _ROWS = 48  # of a picture
 _OF_EACH = 3  # candidates of a search that are drawn beside others'
@@ -49,7 +50,8 @@ def rows_of(view: DecisionView, alone: str) -> list[Row]:
     rows = []
     for search in searches:
         chosen_first = sorted(search.candidates, key=_is_not_chosen)
-        rows += [Row(search, candidate) for candidate in chosen_first[:most]]
+        for candidate in chosen_first[:most]:
+            rows.append(Row(search, candidate))
     return rows[:_ROWS]
 
 
@@ -72,7 +74,7 @@ def beliefs(rows: Sequence[Row]) -> Figure | None:
         return None
     series = []
     for search, places in _places_of_searches(rows):
-        series.append(_believed(rows, places, name_of(search), tone_of(search.place)))
+        series += _believed(rows, places, name_of(search), tone_of(search.place))
     series += _best_so_far(rows)
     series += _with_result(rows)
     return Figure(
@@ -96,16 +98,11 @@ def _chosen(rows: Sequence[Row]) -> tuple[Reference, ...]:
 
 def _best_so_far(rows: Sequence[Row]) -> list[Series]:
     """Return the best of each row's search, where there is one."""
-    places = []
-    reached = []
+    points = []
     for place, row in enumerate(rows):
         if row.search.best is not None:
-            places.append(float(place))
-            reached.append(float(row.search.best))
-    if not places:
-        return []
-    best = Series("best so far", tuple(reached), tuple(places), "points", "text", mark="tick")
-    return [best]
+            points.append(Point(float(row.search.best), float(place)))
+    return points_series("best so far", points, "text", "tick")
 
 
 def offers(rows: Sequence[Row]) -> Figure | None:
@@ -156,45 +153,27 @@ def _candidates(rows: Sequence[Row]) -> Axis:
     return Axis("candidate", scale="category", categories=tuple(row.label for row in rows))
 
 
-def _believed(rows: Sequence[Row], places: Sequence[int], name: str, tone: str) -> Series:
-    shown = [rows[place].candidate for place in places]
-    return Series(
-        name,
-        tuple(one.mean for one in shown),
-        tuple(map(float, places)),
-        "points",
-        tone,
-        low=tuple(one.mean - one.sd for one in shown),
-        high=tuple(one.mean + one.sd for one in shown),
-        notes=tuple(_note(one) for one in shown),
-    )
+def _believed(rows: Sequence[Row], places: Sequence[int], name: str, tone: str) -> list[Series]:
+    """Return what was believed of the candidates of some rows."""
+    points = []
+    for place in places:
+        one = rows[place].candidate
+        low = one.mean - one.sd
+        high = one.mean + one.sd
+        points.append(Point(one.mean, float(place), low, high, _note(one)))
+    return points_series(name, points, tone)
 
 
 def _with_result(rows: Sequence[Row]) -> list[Series]:
     """Return the beliefs with the result of the decision, beside those before it."""
-    places, means, lows, highs = [], [], [], []
+    points = []
     for place, row in enumerate(rows):
         mean = row.candidate.mean_after
         if mean is None:
             continue
         deviation = row.candidate.sd_after or 0.0
-        places.append(place + 0.25)
-        means.append(float(mean))
-        lows.append(mean - deviation)
-        highs.append(mean + deviation)
-    if not places:
-        return []
-    beliefs_after = Series(
-        "with the result",
-        tuple(means),
-        tuple(places),
-        "points",
-        "text",
-        low=tuple(lows),
-        high=tuple(highs),
-        mark="ring",
-    )
-    return [beliefs_after]
+        points.append(Point(float(mean), place + 0.25, mean - deviation, mean + deviation))
+    return points_series("with the result", points, "text", "ring")
 
 
 def _note(one: Believed) -> str:

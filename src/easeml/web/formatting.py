@@ -2,14 +2,18 @@
 
 import json
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from functools import singledispatch, wraps
+from typing import Any, TypeVar
 
 from markupsafe import Markup, escape
 
 from easeml.contract import measures
 from easeml.contract.models import TrainedModel
 from easeml.contract.task_views import Task
+
+T = TypeVar("T")
 
 _UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 _MANY_DIGITS, _TOO_MANY_DIGITS = 1e4, 1e15
@@ -31,9 +35,22 @@ _TONES = {  # state -> tone of its badge
 }
 
 
-def quality(value: float | None) -> str:
+def _or_dash(say: Callable[[T], str]) -> Callable[[T | None], str]:
+    """Make a filter say – where there is no value."""
+
+    @wraps(say)
+    def said(value: T | None) -> str:
+        if value is None:
+            return "–"
+        return say(value)
+
+    return said
+
+
+@_or_dash
+def quality(value: float) -> str:
     """Say a score (1 is best) to four digits."""
-    return "–" if value is None else measures.score(value)
+    return measures.score(value)
 
 
 def found(one: Task | TrainedModel, target: str = "") -> str:
@@ -43,17 +60,17 @@ def found(one: Task | TrainedModel, target: str = "") -> str:
     return quality(one.quality)
 
 
-def gain(value: float | None) -> str:
+@_or_dash
+def gain(value: float) -> str:
     """Say a gain of quality; one that four digits do not show is said to be small."""
-    if value is not None and 0 < value < 0.0001:
+    if 0 < value < 0.0001:
         return "< 0.0001"
-    return quality(value)
+    return measures.score(value)
 
 
-def seconds(value: float | None) -> str:
+@_or_dash
+def seconds(value: float) -> str:
     """Say a time that something took: 4.2 ms, 0.42 s, 12 s, 3 min 5 s, 2 h 4 min."""
-    if value is None:
-        return "–"
     if 0 < value < 0.01:
         return f"{1000 * value:.2g} ms"
     if value < 10:
@@ -97,50 +114,66 @@ def exactly(moment: float) -> Markup:
 def _ago(passed: float) -> str:
     for length, unit in _UNITS:
         if passed >= length:
-            count = int(passed // length)
-            ending = "" if count == 1 else "s"
-            return f"{count} {unit}{ending} ago"
+            whole = int(passed // length)
+            return f"{counted(whole, unit)} ago"
     return "just now"
 
 
 def percent(share: float) -> str:
     """Say a share in percent, to a digit that tells something."""
-    digits = 0 if share in (0, 1) or 0.1 <= share <= 0.9 else 1
+    is_plain = share in (0, 1) or 0.1 <= share <= 0.9
+    digits = 0 if is_plain else 1
     return f"{100 * share:.{digits}f} %"
 
 
+@singledispatch
 def number(value: Any) -> str:
     """Say a number to five digits, thousands apart, and lists of numbers so; other values as they are."""
-    if value is None:
-        return "–"
-    if isinstance(value, list):
-        return f"[{', '.join(map(number, value))}]"
-    if isinstance(value, bool):
-        return str(value)  # which Python takes for a number
-    if isinstance(value, int):
-        return f"{value:,}"
-    return _five_digits(value) if isinstance(value, float) else str(value)
+    return str(value)
 
 
+@number.register
+def _no_number(value: None) -> str:
+    return "–"
+
+
+@number.register
+def _truth(value: bool) -> str:
+    return str(value)  # which Python takes for a whole number
+
+
+@number.register
+def _whole_number(value: int) -> str:
+    return f"{value:,}"
+
+
+@number.register
+def _numbers(value: list) -> str:
+    return f"[{', '.join(map(number, value))}]"
+
+
+@number.register
 def _five_digits(value: float) -> str:
     if _MANY_DIGITS <= abs(value) < _TOO_MANY_DIGITS:
         return f"{value:,.0f}"  # instead of 1.5566e+07
     return f"{value:.5g}"
 
 
-def size(count: int | None) -> str:
+@_or_dash
+def size(count: int) -> str:
     """Say bytes: 640 B, 1.2 MB."""
-    if count is None:
-        return "–"
     if count < 1000:
         return f"{count:.0f} B"
     value = float(count)
     unit = "B"
     for larger in ("kB", "MB", "GB", "TB"):
-        value, unit = value / 1000, larger
+        value /= 1000
+        unit = larger
         if value < 1000:
             break
-    return f"{value:.0f} {unit}" if value >= 100 else f"{value:.2g} {unit}"
+    if value >= 100:
+        return f"{value:.0f} {unit}"
+    return f"{value:.2g} {unit}"
 
 
 def rate(value: float) -> str:
@@ -150,14 +183,15 @@ def rate(value: float) -> str:
 
 def badge(state: str) -> Markup:
     """Return the badge of a state; its tone is colour, its word carries the meaning."""
-    return Markup('<span class="badge badge-{}">{}</span>').format(
-        _TONES.get(state, "calm"), escape(state)
-    )
+    tone = _TONES.get(state, "calm")
+    return Markup('<span class="badge badge-{}">{}</span>').format(tone, escape(state))
 
 
 def counted(count: int, noun: str) -> str:
     """Say ``1 task``, ``2 tasks``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun}s"
 
 
 FILTERS = {

@@ -27,7 +27,8 @@ def confusion(evaluation: Evaluation) -> list[tuple[str, list[Cell]]]:
         cells = []
         for predicted, count in enumerate(counts):
             shade = -(-_SHADES * count // most)  # rounded up: one wrong row shows
-            cells.append(Cell(count, shade, predicted == place))
+            is_right = predicted == place
+            cells.append(Cell(count, shade, is_right))
         rows.append((label, cells))
     return rows
 

@@ -116,15 +116,26 @@ def signed_in(
         try:
             return await _shared(request, session.key_of(request), page)
         except NotSignedIn:
-            there = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-            target = (
-                f"/sign-in?next={quote(there)}"
-                if request.method == "GET" and there != "/"
-                else "/sign-in"
-            )
-            return RedirectResponse(target, 303)
+            return RedirectResponse(_sign_in_address(request), 303)
 
     return endpoint
+
+
+def status_of(problem: EasemlError | None) -> int:
+    """Return the status of a page that says what was wrong with a form, or that nothing was."""
+    if problem is None:
+        return 200
+    return 422
+
+
+def _sign_in_address(request: Request) -> str:
+    """Return the address of the sign-in, which leads back to a page that was asked for."""
+    there = request.url.path
+    if request.url.query:
+        there += f"?{request.url.query}"
+    if request.method != "GET" or there == "/":
+        return "/sign-in"
+    return f"/sign-in?next={quote(there)}"
 
 
 async def _shared(

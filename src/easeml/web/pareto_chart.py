@@ -19,35 +19,52 @@ def pareto_figure(found: Pareto | None, called: Callable[[str], str] = str) -> F
     if found is None or len(found.points) < 2:
         return None
     upward, across = found.axes[0], found.axes[1]
-    ups = [_drawn(upward, point.values[0]) for point in found.points]
-    rights = [_drawn(across, point.values[1]) for point in found.points]
+    ups = []
+    rights = []
+    notes = []
+    links = []
+    for point in found.points:
+        ups.append(_drawn(upward, point.values[0]))
+        rights.append(_drawn(across, point.values[1]))
+        notes.append(_note(found, point, called))
+        links.append(f"/tasks/{point.task_id}")
     return pareto(
         _axis(across, rights),
         _axis(upward, ups),
         list(zip(rights, ups, strict=True)),
-        [point.on_front for point in found.points],
-        [_note(found, point, called) for point in found.points],
-        [f"/tasks/{point.task_id}" for point in found.points],
-        [bool(point.breaks) for point in found.points],
+        on_front=[point.on_front for point in found.points],
+        notes=notes,
+        links=links,
+        barred=[bool(point.breaks) for point in found.points],
     )
 
 
 def _axis(axis: ParetoAxis, values: list[float]) -> Axis:
     unit = "ms" if axis.unit == "s" else axis.unit
     better = "less is better" if axis.lower_is_better else "more is better"
-    is_wide = min(values) > 0 and max(values) > _WIDE * min(values)
     title = f"{axis.title}, {better}"
-    return Axis(title, unit, scale="log" if is_wide else "linear")
+    least = min(values)
+    is_wide = 0 < least * _WIDE < max(values)
+    if is_wide:
+        return Axis(title, unit, scale="log")
+    return Axis(title, unit)
 
 
 def _drawn(axis: ParetoAxis, value: float) -> float:
-    return _MILLI * value if axis.unit == "s" else value
+    if axis.unit == "s":
+        return _MILLI * value
+    return value
 
 
 def _note(found: Pareto, point: ParetoPoint, called: Callable[[str], str]) -> str:
-    values = []
+    """Say what a model is called, all that was measured of it, and which limit it breaks."""
+    measured = []
     for axis, value in zip(found.axes, point.values, strict=True):
-        values.append(f"{axis.title} {value_on(axis, value)}")
-    live = " (live)" if point.live else ""
-    breaks = f". {point.breaks}" if point.breaks else ""
-    return f"{called(point.name)}{live}: {', '.join(values)}{breaks}"
+        measured.append(f"{axis.title} {value_on(axis, value)}")
+    name = called(point.name)
+    if point.live:
+        name += " (live)"
+    note = f"{name}: {', '.join(measured)}"
+    if point.breaks:
+        note += f". {point.breaks}"
+    return note

@@ -1,5 +1,7 @@
 """The chart of a search: how good each finished task is over the device time that was spent."""
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -7,7 +9,7 @@ from easeml.contract import measures
 from easeml.contract.applications import Application
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.figures import Axis, Figure, Mark, Reference, Series
-from easeml.web.charts import time_unit
+from easeml.web.charts import Point, points_series, time_unit
 
 _FAR = 4.0  # times the distance from the best to the middle: what is worse is at the edge
 _MARGIN = 0.08  # of the values that are drawn, at both ends
@@ -41,7 +43,16 @@ class _Measured:
         return point.quality
 
     def is_better(self, one: float, other: float) -> bool:
-        return one < other if self.lower_is_better else one > other
+        if self.lower_is_better:
+            return one < other
+        return one > other
+
+    @property
+    def edge(self) -> str:
+        """What is said of values that are too bad for the axis."""
+        if self.lower_is_better:
+            return "above the axis"
+        return "below the axis"
 
 
 def quality_figure(
@@ -58,30 +69,27 @@ def quality_figure(
     measured = _measured(progress, application)
     length, unit = time_unit(progress.cost)
     low, high = _bounds(progress, measured)
+    worst_end = high if measured.lower_is_better else low
     groups = _grouped(progress, measured, low, high)
-    edge = "above the axis" if measured.lower_is_better else "below the axis"
     series = [_best_line(progress, measured, length)]
-    for kind, points in groups.items():
-        if points:
-            name = edge if kind == "far" else kind
-            notes = tuple(called(point.name) for point in points)
-            series.append(_tasks(name, kind, points, measured, length, notes))
-    end = high if measured.lower_is_better else low
+    for kind in _KINDS:
+        series += _tasks(kind, groups[kind], measured, length, called)
+    left_out = progress.tasks - len(progress.points)
     return Figure(
         "Quality over device time",
         Axis("device time", unit, low=0.0),
         Axis(f"{measured.title} on validation rows", measured.unit, low=low, high=high),
         tuple(series),
-        references=_baseline(measured, low, high, edge),
-        note=_note(len(groups["far"]), progress.tasks - len(progress.points), end),
+        references=_baseline(measured, low, high),
+        note=_note(len(groups["far"]), left_out, worst_end),
     )
 
 
 def _grouped(
     progress: Progress, measured: _Measured, low: float, high: float
-) -> dict[str, list[ProgressPoint]]:
+) -> defaultdict[str, list[ProgressPoint]]:
     """Return the tasks by kind; those beyond the axis are a kind of their own."""
-    groups: dict[str, list[ProgressPoint]] = {name: [] for name in _KINDS}
+    groups: defaultdict[str, list[ProgressPoint]] = defaultdict(list)
     for point in progress.points:
         is_on_axis = low <= measured.of(point) <= high
         kind = _kind(point) if is_on_axis else "far"
@@ -93,8 +101,9 @@ def _measured(progress: Progress, application: Application) -> _Measured:
     first = progress.points[0].measure
     if first is None or any(point.measure is None for point in progress.points):
         return _Measured("score")
+    title = application.objective_title or application.objective
     return _Measured(
-        application.objective_title or application.objective,
+        title,
         application.target if first.in_unit_of_target else "",
         first.lower_is_better,
         has_unit=True,
@@ -106,28 +115,28 @@ def _measured(progress: Progress, application: Application) -> _Measured:
 def _kind(point: ProgressPoint) -> str:
     if point.promoted:
         return "promoted"
-    return "best so far" if point.better else "task"
+    if point.better:
+        return "best so far"
+    return "task"
 
 
 def _tasks(
-    name: str,
     kind: str,
-    points: list[ProgressPoint],
+    tasks: list[ProgressPoint],
     measured: _Measured,
     length: float,
-    notes: tuple[str, ...],
-) -> Series:
+    called: Callable[[str], str],
+) -> list[Series]:
+    """Return the tasks of a kind, each with its name and the way to its page."""
+    points = []
+    for task in tasks:
+        spent = task.spent / length
+        note = called(task.name)
+        link = f"/tasks/{task.task_id}"
+        points.append(Point(spent, measured.of(task), note=note, link=link))
+    name = measured.edge if kind == "far" else kind
     tone, mark = _KINDS[kind]
-    return Series(
-        name,
-        tuple(point.spent / length for point in points),
-        tuple(measured.of(point) for point in points),
-        kind="points",
-        tone=tone,
-        mark=mark,
-        notes=notes,
-        links=tuple(f"/tasks/{point.task_id}" for point in points),
-    )
+    return points_series(name, points, tone, mark)
 
 
 def _best_line(progress: Progress, measured: _Measured, length: float) -> Series:
@@ -144,15 +153,15 @@ def _best_line(progress: Progress, measured: _Measured, length: float) -> Series
     return Series("", tuple(spent), tuple(values), kind="steps", tone="accent", silent=True)
 
 
-def _baseline(measured: _Measured, low: float, high: float, edge: str) -> tuple[Reference, ...]:
+def _baseline(measured: _Measured, low: float, high: float) -> tuple[Reference, ...]:
     """Return the line of always guessing alike; at the edge, and said so, where it is far."""
     if measured.baseline is None:
         return ()
     told = measures.figure if measured.has_unit else measures.without_unit
     name = f"always guessing {measured.guess}: {told(measured.baseline)}"
-    if not low <= measured.baseline <= high:
-        name += f", {edge}"
     value = min(max(measured.baseline, low), high)
+    if value != measured.baseline:
+        name += f", {measured.edge}"
     return (Reference(value, name, tone="bad"),)
 
 
@@ -160,23 +169,32 @@ def _note(far: int, left_out: int, end: float) -> str:
     """Say what the picture does not show where it is."""
     sentences = []
     if far:
-        tasks = "1 task is" if far == 1 else f"{far} tasks are"
         sentences.append(
-            f"{tasks} worse than {measures.figure(end)}, where the axis ends, and drawn at its edge."
+            f"{_tasks_are(far)} worse than {measures.figure(end)}, where the axis ends, "
+            "and drawn at its edge."
         )
     if left_out:
-        tasks = "1 task is" if left_out == 1 else f"{left_out:,} tasks are"
-        sentences.append(f"{tasks} left out.")
+        sentences.append(f"{_tasks_are(left_out)} left out.")
     return " ".join(sentences)
 
 
+def _tasks_are(count: int) -> str:
+    if count == 1:
+        return "1 task is"
+    return f"{count:,} tasks are"
+
+
 def _bounds(progress: Progress, measured: _Measured) -> tuple[float, float]:
-    """Return the range to draw. Errors are turned round, so that more is better for all."""
-    sign = -1.0 if measured.lower_is_better else 1.0
-    values = [sign * measured.of(point) for point in progress.points]
-    baseline = None if measured.baseline is None else sign * measured.baseline
-    low, high = quality_bounds(values, baseline)
-    return (low, high) if sign > 0 else (-high, -low)
+    """Return the range to draw."""
+    values = [measured.of(point) for point in progress.points]
+    if not measured.lower_is_better:
+        return quality_bounds(values, measured.baseline)
+
+    # Errors are turned round, so that more is better for all.
+    turned = [-value for value in values]
+    baseline = None if measured.baseline is None else -measured.baseline
+    low, high = quality_bounds(turned, baseline)
+    return -high, -low
 
 
 def quality_bounds(
@@ -188,8 +206,10 @@ def quality_bounds(
     ordered = sorted(qualities)
     best = ordered[-1]
     middle = ordered[len(ordered) // 2]
-    least = best - _FAR * (best - middle) if best > middle else ordered[0]
-    low = min(quality for quality in ordered if quality >= least)
+    low = ordered[0]
+    if best > middle:
+        least = best - _FAR * (best - middle)
+        low = ordered[bisect_left(ordered, least)]
     if baseline is not None and baseline < low:
         share_left = (best - low) / (best - baseline)
         if share_left >= _LEAST_SHARE:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from easeml.contract.application_views import ServingHistory
 from easeml.contract.applications import Promotion
@@ -9,16 +10,44 @@ from easeml.contract.models import TrainedModel
 from easeml.contract.states import PromotionKind, PromotionState
 from easeml.contract.watching import Look
 from easeml.figures import Axis, Figure, Mark, Reference, Series
-from easeml.web.charts import time_unit
+from easeml.web.charts import TIME_UNITS, Point, points_series, time_unit
 
 _ACCURACY = "accuracy"  # what looks at production estimate
 _TONES = {"ok": "good", "inputs as before": "3", "watch": "warn", "alert": "bad"}
-_DAY = 86_400.0
+_UNITS = ((86_400.0, "days"), *TIME_UNITS)
 _DRAWN: tuple[tuple[PromotionState, str, str, Mark], ...] = (  # state, name, tone, mark
     (PromotionState.LIVE, "went live", "accent", "square"),
     (PromotionState.REFUSED, "refused", "bad", "ring"),
     (PromotionState.TAKEN_BACK, "taken back", "warn", "ring"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """The models of an application, and where they and moments stand in the picture.
+
+    ``began``: the first moment, in seconds of the epoch; ``length``: of the axis' unit, in seconds.
+    ``has_accuracies``: whether the accuracy of all models is known.
+    """
+
+    models: dict[str, TrainedModel]
+    began: float
+    length: float
+    has_accuracies: bool
+    called: Callable[[str], str]
+
+    def at(self, moment: float) -> float:
+        return (moment - self.began) / self.length
+
+    def model(self, change: Promotion) -> TrainedModel:
+        return self.models[change.model_id]
+
+    def quality(self, change: Promotion) -> float:
+        """Return what was believed of a model: its accuracy where all have one, else its score."""
+        model = self.model(change)
+        if self.has_accuracies:
+            return model.measures[_ACCURACY].value
+        return model.quality
 
 
 def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> Figure | None:
@@ -34,142 +63,98 @@ def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> 
     if not changes:
         return None
     began = changes[0].created
-    ends = [one.created for one in (*changes, *view.looks)]
-    length, unit = _time_unit(max(ends) - began)
-    is_accuracy = all(_ACCURACY in model.measures for model in models.values())
+    end = max(one.created for one in (*changes, *view.looks))
+    length, unit = time_unit(end - began, _UNITS)
+    has_accuracies = all(_ACCURACY in model.measures for model in view.models)
+    life = _Life(models, began, length, has_accuracies, called)
 
-    def at(moment: float) -> float:
-        return (moment - began) / length
-
-    def quality(model: TrainedModel) -> float:
-        return model.measures[_ACCURACY].value if is_accuracy else model.quality
-
-    by_state: defaultdict[str, list[Promotion]] = defaultdict(list)
-    for change in changes:
-        is_pin = change.state == PromotionState.LIVE and change.kind == PromotionKind.PIN
-        if not is_pin:
-            by_state[change.state].append(change)
-    series = [_served(by_state[PromotionState.LIVE], models, at, quality, max(ends))]
+    by_state = _by_state(changes)
+    series = [_served(by_state[PromotionState.LIVE], life, end)]
     for state, name, tone, mark in _DRAWN:
-        series += _changes(name, tone, mark, by_state[state], models, at, quality, called)
-    if is_accuracy:
-        series += _looks(view.looks, at)
-        series += _truth(view, at)
-    title = _ACCURACY if is_accuracy else "score"
+        series += _changes(f"{name}, on validation rows", tone, mark, by_state[state], life)
+    title = "score"
+    if has_accuracies:
+        title = _ACCURACY
+        series += _looks(view.looks, life)
+        series += _truth(view, life)
     return Figure(
         "Quality of what served",
         Axis("since the first model", unit, low=0.0),
         Axis(title),
         tuple(series),
-        references=_versions(changes, models, at),
+        references=_versions(changes, life),
     )
 
 
-def _time_unit(seconds: float) -> tuple[float, str]:
-    return (_DAY, "days") if seconds >= 2 * _DAY else time_unit(seconds)
+def _by_state(changes: Sequence[Promotion]) -> defaultdict[str, list[Promotion]]:
+    """Return what changed by its state, without models that people pinned."""
+    by_state: defaultdict[str, list[Promotion]] = defaultdict(list)
+    for change in changes:
+        is_pin = (change.state, change.kind) == (PromotionState.LIVE, PromotionKind.PIN)
+        if not is_pin:
+            by_state[change.state].append(change)
+    return by_state
 
 
-def _served(
-    live: Sequence[Promotion],
-    models: dict[str, TrainedModel],
-    at: Callable[[float], float],
-    quality: Callable[[TrainedModel], float],
-    end: float,
-) -> Series:
+def _served(live: Sequence[Promotion], life: _Life, end: float) -> Series:
     """Return the line of what was believed of the model that served, until the end."""
-    moments = [at(one.created) for one in live]
-    values = [quality(models[one.model_id]) for one in live]
+    moments = [life.at(one.created) for one in live]
+    values = [life.quality(one) for one in live]
     if live:
-        moments.append(at(end))
+        moments.append(life.at(end))
         values.append(values[-1])
     return Series("", tuple(moments), tuple(values), kind="steps", tone="accent", silent=True)
 
 
 def _changes(
-    name: str,
-    tone: str,
-    mark: Mark,
-    changes: Sequence[Promotion],
-    models: dict[str, TrainedModel],
-    at: Callable[[float], float],
-    quality: Callable[[TrainedModel], float],
-    called: Callable[[str], str],
+    name: str, tone: str, mark: Mark, changes: Sequence[Promotion], life: _Life
 ) -> list[Series]:
-    if not changes:
-        return []
-    notes = []
+    """Return the models of one kind of change, with the reason and the way to the task's page."""
+    points = []
     for one in changes:
-        notes.append(f"{called(models[one.model_id].name)}: {one.reason}")
-    series = Series(
-        f"{name}, on validation rows",
-        tuple(at(one.created) for one in changes),
-        tuple(quality(models[one.model_id]) for one in changes),
-        kind="points",
-        tone=tone,
-        mark=mark,
-        notes=tuple(notes),
-        links=tuple(f"/tasks/{models[one.model_id].task_id}" for one in changes),
-    )
-    return [series]
+        model = life.model(one)
+        note = f"{life.called(model.name)}: {one.reason}"
+        link = f"/tasks/{model.task_id}"
+        points.append(Point(life.at(one.created), life.quality(one), note=note, link=link))
+    return points_series(name, points, tone, mark)
 
 
-def _looks(looks: Sequence[Look], at: Callable[[float], float]) -> list[Series]:
+def _looks(looks: Sequence[Look], life: _Life) -> list[Series]:
     """Return the estimates without labels, a series for each status."""
-    told = [look for look in looks if look.estimate is not None]
+    by_status: defaultdict[str, list[Point]] = defaultdict(list)
+    for look in looks:
+        if look.estimate is None:
+            continue
+        low, high = look.interval or (look.estimate, look.estimate)
+        point = Point(life.at(look.created), look.estimate, low, high, look.reason)
+        by_status[look.status].append(point)
+
     series = []
-    for status in dict.fromkeys(look.status for look in told):
-        of_status = [look for look in told if look.status == status]
-        lows, highs, values = [], [], []
-        for look in of_status:
-            value = look.estimate or 0.0
-            low, high = look.interval or (value, value)
-            values.append(value)
-            lows.append(low)
-            highs.append(high)
-        one = Series(
-            f"estimated in production: {status}",
-            tuple(at(look.created) for look in of_status),
-            tuple(values),
-            kind="points",
-            tone=_TONES.get(status, "muted"),
-            low=tuple(lows),
-            high=tuple(highs),
-            notes=tuple(look.reason for look in of_status),
-        )
-        series.append(one)
+    for status, points in by_status.items():
+        tone = _TONES.get(status, "muted")
+        series += points_series(f"estimated in production: {status}", points, tone)
     return series
 
 
-def _truth(view: ServingHistory, at: Callable[[float], float]) -> list[Series]:
+def _truth(view: ServingHistory, life: _Life) -> list[Series]:
     """Return how often the model that serves was right of late, at the newest look."""
     known = view.watch.labelled
     if known is None or not view.looks:
         return []
-    series = Series(
-        "right, where the truth came",
-        (at(view.looks[-1].created),),
-        (known.quality,),
-        kind="points",
-        tone="4",
-        mark="square",
-        low=(known.low,),
-        high=(known.high,),
-        notes=(f"the newest {known.rows} rows whose truth came",),
-    )
-    return [series]
+    newest = life.at(view.looks[-1].created)
+    note = f"the newest {known.rows} rows whose truth came"
+    point = Point(newest, known.quality, known.low, known.high, note)
+    return points_series("right, where the truth came", [point], "4", "square")
 
 
-def _versions(
-    changes: Sequence[Promotion],
-    models: dict[str, TrainedModel],
-    at: Callable[[float], float],
-) -> tuple[Reference, ...]:
+def _versions(changes: Sequence[Promotion], life: _Life) -> tuple[Reference, ...]:
     """Return a line for each version of the data, where its first model came."""
-    lines = []
-    seen: set[int] = set()
+    first: dict[int, Promotion] = {}
     for one in changes:
-        version = models[one.model_id].version
-        if version and version not in seen and seen:
-            lines.append(Reference(at(one.created), f"data version {version}", axis="x"))
-        seen.add(version)
+        first.setdefault(life.model(one).version, one)
+    lines = []
+    # The version that all began with needs no line.
+    for version, one in list(first.items())[1:]:
+        if version:
+            lines.append(Reference(life.at(one.created), f"data version {version}", axis="x"))
     return tuple(lines)

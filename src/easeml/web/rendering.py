@@ -26,6 +26,11 @@ MENU = (
 PROVIDER_MENU = (*MENU, ("Administration", "/admin"))
 VIEWER_MENU = tuple(entry for entry in MENU if entry[1] != "/scheduler")
 WORK_MENU = (("Work", "/work"),)
+_SMALLER_MENUS = {  # of who would be refused what else there is
+    MemberRole.LABELLER: WORK_MENU,
+    MemberRole.GUEST: WORK_MENU,
+    MemberRole.VIEWER: VIEWER_MENU,
+}
 _THEMES = ("light", "dark")
 
 
@@ -65,20 +70,30 @@ def render(request: Request, template: str, **values: Any) -> str:
     ``called(name)``.
     """
     theme = request.cookies.get("theme", "")
-    site = getattr(request.app.state, "site", None)
     user = values.get("user")
     shared = {
-        "menu": _menu(request, user) if user else (),
+        "menu": _menu(request, user),
         "hears": _hears(user),
         "theme": theme if theme in _THEMES else "",
         "path": request.url.path,
         "user": None,
         "csrf": "",
-        "called": site.titles.of if site else str,
-        "told": partial(_told, site.titles.of if site else str),
-        "sentence": site.titles.in_sentence if site else _as_it_is,
+        **_calling(request),
     }
     return environment().get_template(template).render({**shared, **values})
+
+
+def _calling(request: Request) -> dict[str, Callable[..., str]]:
+    """Return what calls modules by their titles, as far as the site knows them."""
+    site = getattr(request.app.state, "site", None)
+    if site is None:
+        return {"called": str, "told": partial(_told, str), "sentence": _as_it_is}
+    titles = site.titles
+    return {
+        "called": titles.of,
+        "told": partial(_told, titles.of),
+        "sentence": titles.in_sentence,
+    }
 
 
 def _told(called: Callable[[str], str], kind: str, data: dict[str, Any]) -> str:
@@ -95,11 +110,12 @@ def _hears(user: User | None) -> bool:
     return user is not None and user.member in (MemberRole.OWNER, MemberRole.VIEWER)
 
 
-def _menu(request: Request, user: User) -> tuple[tuple[str, str], ...]:
-    if user.member in (MemberRole.LABELLER, MemberRole.GUEST):
-        return WORK_MENU  # all else would be refused
-    if user.member == MemberRole.VIEWER:
-        return VIEWER_MENU
+def _menu(request: Request, user: User | None) -> tuple[tuple[str, str], ...]:
+    """Return the entries of the menu: titles with addresses."""
+    if user is None:
+        return ()
+    if user.member in _SMALLER_MENUS:
+        return _SMALLER_MENUS[user.member]
     menu = PROVIDER_MENU if user.role == Role.PROVIDER else MENU
     return (*menu, *getattr(request.app.state, "menu", ()))
 

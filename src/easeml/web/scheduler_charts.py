@@ -1,19 +1,20 @@
 """The scheduler in pictures: what devices did, and losses over time."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from easeml.contract import states
 from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Step
 from easeml.figures import Axis, Figure, Series, tone_of
-from easeml.web.charts import time_unit
+from easeml.web.charts import TIME_UNITS, time_unit
 
 _LEAST_LOSS, _MOST_FLOOR = 1e-4, 1e-2  # bounds of the lowest loss that is drawn
 _NEAR_END = 1.1  # a replay is drawn to where all losses are gone, and a bit further
 _LEAST_WIDTH = 0.15  # percent of the timeline: a mark that can be seen
 _CURVE_TONES = ("accent", "second")  # of the policy, and of what it is compared with
-_UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+_UNITS = ((86_400.0, "d"), *TIME_UNITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +53,19 @@ def tones(view: SchedulerView) -> dict[str, str]:
 
     It follows the order in which tenants came, so nobody's changes when another joins.
     """
-    places: dict[str, int] = {}
-    for one in (*view.timeline, *view.tenants):
-        places[one.tenant] = one.place
-    in_order = sorted(places, key=lambda name: places[name])
+    places = {one.tenant: one.place for one in (*view.timeline, *view.tenants)}
+    in_order = sorted(places, key=places.__getitem__)
     return {name: tone_of(places[name]) for name in in_order}
 
 
 def lanes(view: SchedulerView, tone: dict[str, str]) -> list[Lane]:
     """Return the devices with their tasks; devices that are gone are shown while they have any."""
-    marks: list[list[Mark]] = [[] for _ in view.devices]
+    marks: defaultdict[int, list[Mark]] = defaultdict(list)
     for run in view.timeline:
         marks[run.device].append(_mark(run, view, tone[run.tenant]))
     found = []
-    for device, own in zip(view.devices, marks, strict=True):
+    for number, device in enumerate(view.devices):
+        own = marks[number]
         if device.here or own:
             found.append(Lane(device, _current(own), own))
     return found
@@ -86,19 +86,22 @@ def _mark(run: DeviceTask, view: SchedulerView, tone: str) -> Mark:
 def _current(marks: list[Mark]) -> DeviceTask | None:
     """Return what a device runs now for the search."""
     for mark in reversed(marks):
-        if mark.end is None and mark.task.lane == states.Lane.SEARCH:
+        if (mark.task.lane, mark.end) == (states.Lane.SEARCH, None):
             return mark.task
     return None
 
 
 def time_ticks(span: float, count: int = 5) -> list[Tick]:
     """Return labels from ``span`` seconds ago to now."""
-    unit, length = next((unit, length) for unit, length in _UNITS if span >= 2 * length)
+    length, unit = time_unit(span, _UNITS)
     ticks = []
     for place in range(count):
         share = place / (count - 1)
         ago = span * (1 - share)
-        ticks.append(Tick(100 * share, "now" if ago < 1 else f"−{ago / length:.3g} {unit}"))
+        label = f"−{ago / length:.3g} {unit}"
+        if ago < 1:
+            label = "now"
+        ticks.append(Tick(100 * share, label))
     return ticks
 
 
@@ -112,7 +115,7 @@ def recent_losses(curve: LossCurve, now: float) -> Figure | None:
         "Loss over time",
         Axis("time before now", unit, high=0.0),
         _loss_axis([curve]),
-        tuple(_lines(curve, places, "accent", named=False)),
+        tuple(_lines(curve, places, "accent")),
     )
 
 
@@ -122,11 +125,12 @@ def spent_losses(curves: Sequence[LossCurve]) -> Figure | None:
     if not curves:
         return None
     end = _end(curves)
+    whole = max(curve.at[-1] for curve in curves)
     length, unit = time_unit(end)
     series = []
     for curve, tone in zip(curves, _CURVE_TONES, strict=False):
-        series += _lines(curve, [at / length for at in curve.at], tone, named=True)
-    whole = max(curve.at[-1] for curve in curves)
+        places = [at / length for at in curve.at]
+        series += _lines(curve, places, tone, f"{curve.name}, ")
     note = ""
     if end < whole:
         note = f"All losses are gone here; the work goes on to {whole / length:.3g} {unit}."
@@ -141,14 +145,15 @@ def spent_losses(curves: Sequence[LossCurve]) -> Figure | None:
 
 def _end(curves: Sequence[LossCurve]) -> float:
     """Return where a replay's picture ends: a bit after the last change of any loss."""
-    whole, last_change = 0.0, 0.0
+    whole = 0.0
+    last_change = 0.0
     for curve in curves:
-        whole = max(whole, curve.at[-1])
-        if len(curve.at) > 1:
-            # The last point only draws the line out to the end of the work.
-            last_change = max(last_change, curve.at[-2])
-    end = min(whole, _NEAR_END * last_change)
-    return end or whole or 1.0
+        # The last point only draws the line out to the end of the work.
+        *changes, end = curve.at
+        whole = max(whole, end)
+        last_change = max([last_change, *changes[-1:]])
+    shown = min(whole, _NEAR_END * last_change)
+    return shown or whole or 1.0
 
 
 def _loss_axis(curves: Sequence[LossCurve]) -> Axis:
@@ -162,9 +167,11 @@ def _loss_axis(curves: Sequence[LossCurve]) -> Axis:
     return Axis("loss", scale="log", low=floor, high=1.0)
 
 
-def _lines(curve: LossCurve, places: Sequence[float], tone: str, *, named: bool) -> list[Series]:
-    """Return the lines of the worst search and of the average; the average is on top."""
-    before = f"{curve.name}, " if named else ""
+def _lines(curve: LossCurve, places: Sequence[float], tone: str, before: str = "") -> list[Series]:
+    """Return the lines of the worst search and of the average; the average is on top.
+
+    ``before``: what their names begin with.
+    """
     worst = Series(
         f"{before}worst search",
         tuple(places),

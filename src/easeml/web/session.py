@@ -23,7 +23,9 @@ def cookie_name(port: int | None) -> str:
 
     Cookies go to all ports of a host.
     """
-    return f"easeml_session_{port}" if port else "easeml_session"
+    if not port:
+        return "easeml_session"
+    return f"easeml_session_{port}"
 
 
 def key_of(request: Request) -> str:
@@ -33,8 +35,8 @@ def key_of(request: Request) -> str:
         NotSignedIn: without one.
     """
     key = request.cookies.get(cookie_name(request.url.port), "")
-    well_formed = key.isascii() and key.isprintable()
-    if not key or not well_formed:
+    is_key = key and key.isascii() and key.isprintable()
+    if not is_key:
         raise NotSignedIn
     return key
 
@@ -42,11 +44,13 @@ def key_of(request: Request) -> str:
 def begin(request: Request, response: Response, key: Key) -> None:
     """Keep ``key`` in the visitor's browser until it expires."""
     assert key.secret is not None
-    seconds = None if key.expires is None else max(0, int(key.expires - time.time()))
-    secure = request.url.scheme == "https"
+    seconds = None
+    if key.expires is not None:
+        seconds = max(0, int(key.expires - time.time()))
+    is_secure = request.url.scheme == "https"
     name = cookie_name(request.url.port)
     response.set_cookie(
-        name, key.secret, max_age=seconds, httponly=True, samesite="lax", secure=secure
+        name, key.secret, max_age=seconds, httponly=True, samesite="lax", secure=is_secure
     )
 
 
@@ -71,5 +75,7 @@ def check_csrf(key: str, token: str) -> None:
 def check_origin(request: Request) -> None:
     """Raise NotAllowed for a form that another site sends; browsers say so with every form."""
     origin = request.headers.get("origin", "")
-    if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
+    if not origin:
+        return
+    if urlsplit(origin).netloc != request.headers.get("host", ""):
         raise NotAllowed("This form comes from another site.", remedy="Open easeml's own page.")

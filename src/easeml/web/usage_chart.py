@@ -1,6 +1,6 @@
 """The picture of what tenants used: device time of each day, stacked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import add
 
 from easeml.contract.administration import TenantUsage, Usage
@@ -20,14 +20,10 @@ def usage_figure(usage: Usage) -> Figure | None:
     if not used:
         return None
     ranked = sorted(used, key=lambda one: -sum(one.seconds))
-    shown = [(one.name, one.seconds) for one in ranked[:_MOST]]
-    if len(ranked) > _MOST:
-        shown.append(("all others", _added(ranked[_MOST:])))
     length, unit = time_unit(max(_added(ranked)))
     base = [0.0] * len(usage.days)
     series = []
-    for number, (name, seconds) in enumerate(shown):
-        tone = tone_of(number) if number < _MOST else "muted"
+    for name, seconds, tone in _shown(ranked):
         heights = [amount / length for amount in seconds]
         notes = []
         for day, height in zip(usage.days, heights, strict=True):
@@ -35,8 +31,18 @@ def usage_figure(usage: Usage) -> Figure | None:
         bars = _bars(name, tone, base, heights, notes)
         series.append(bars)
         base = list(bars.y)
-    axis = Axis("day (UTC)", scale="category", categories=_labels(usage.days))
-    return Figure("Device time by day", axis, Axis("device time", unit, low=0.0), tuple(series))
+    days = Axis("day (UTC)", scale="category", categories=_labels(usage.days))
+    times = Axis("device time", unit, low=0.0)
+    return Figure("Device time by day", days, times, tuple(series))
+
+
+def _shown(ranked: Sequence[TenantUsage]) -> Iterator[tuple[str, Sequence[float], str]]:
+    """Yield name, seconds of each day and tone: those that used most, then all others together."""
+    for number, one in enumerate(ranked[:_MOST]):
+        yield one.name, one.seconds, tone_of(number)
+    others = ranked[_MOST:]
+    if others:
+        yield "all others", _added(others), "muted"
 
 
 def _bars(
@@ -60,4 +66,4 @@ def _labels(days: Sequence[str]) -> tuple[str, ...]:
 def _added(tenants: Sequence[TenantUsage]) -> list[float]:
     """Return the seconds of all tenants together, day by day."""
     by_tenant = [tenant.seconds for tenant in tenants]
-    return [sum(day) for day in zip(*by_tenant, strict=True)]
+    return list(map(sum, zip(*by_tenant, strict=True)))

@@ -44,8 +44,10 @@ async def stream_events(
     """Stream the tenant's events as they happen, from the first that follows ``after`` or
     ``Last-Event-ID``.
     """
-    start = after if last_event_id is None else max(after, last_event_id)
-    if latest and last_event_id is None:
+    start = after
+    if last_event_id is not None:
+        start = max(after, last_event_id)
+    elif latest:
         start = await run_in_threadpool(event_stream.last, here.store)
     return StreamingResponse(_messages(here, request, asker, start), media_type="text/event-stream")
 
@@ -54,8 +56,10 @@ async def stream_events(
 def list_events(here: Here, asker: Asker, after: Seq = 0, limit: Limit = 50) -> Page[Event]:
     """List the tenant's events so far, oldest first."""
     found = event_stream.after(here.store, asker, after, limit=limit + 1)
-    more = len(found) > limit
-    return Page(items=found[:limit], next=str(found[limit - 1].seq) if more else None)
+    if len(found) <= limit:
+        return Page(items=found)
+    shown = found[:limit]
+    return Page(items=shown, next=str(shown[-1].seq))
 
 
 async def _messages(
@@ -67,13 +71,7 @@ async def _messages(
         yield b": easeml\n\n"
         while not here.fanout.closed:
             news.clear()
-            heard = here.fanout.since(asker.tenant_id, seq)
-            if heard is None:
-                found = await run_in_threadpool(
-                    event_stream.after, here.store, asker, seq, limit=_BATCH
-                )
-            else:
-                found = [event_stream.show(event) for event in heard]
+            found, is_all = await _found(here, asker, seq)
             if found and not await _is_let_in(here, request):
                 return
             for event in found:
@@ -84,8 +82,17 @@ async def _messages(
                     return
                 look_again = time.monotonic() + KEEP_ALIVE
                 yield b": still here\n\n"
-            if heard is not None or len(found) < _BATCH:
+            if is_all:
                 await wait(news, look_again - time.monotonic())
+
+
+async def _found(here: Context, asker: Caller, seq: int) -> tuple[list[Event], bool]:
+    """Return a stream's events after ``seq``, and whether there are no more of them yet."""
+    heard = here.fanout.since(asker.tenant_id, seq)
+    if heard is not None:
+        return [event_stream.show(event) for event in heard], True
+    found = await run_in_threadpool(event_stream.after, here.store, asker, seq, limit=_BATCH)
+    return found, len(found) < _BATCH
 
 
 async def _is_let_in(here: Context, request: Request) -> bool:

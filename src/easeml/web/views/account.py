@@ -87,9 +87,16 @@ async def show_usage(context: PageContext) -> Response:
 
 async def _show(context: PageContext, made: Key | None = None) -> Response:
     now = time.time()
-    found = [key async for key in context.client.api_keys() if not key.revoked]
-    keys = [key for key in found if key.kind == KeyKind.API]
-    sign_ins = [key for key in found if key.kind == KeyKind.SIGN_IN and (key.expires or now) >= now]
+    keys = []
+    sign_ins = []
+    async for key in context.client.api_keys():
+        is_over = key.expires and key.expires < now
+        if key.revoked:
+            continue
+        if key.kind == KeyKind.API:
+            keys.append(key)
+        elif key.kind == KeyKind.SIGN_IN and not is_over:
+            sign_ins.append(key)
     return context.render(
         "account.html",
         keys=keys[::-1],

@@ -19,6 +19,7 @@ from easeml.contract.states import CheckState, Role
 from easeml.contract.zipped_module import LARGEST_ZIP
 from easeml.contract.zipped_module import read as read_zip
 from easeml.errors import EasemlError, InvalidInput, TooLarge
+from easeml.web.forms import chosen_file
 from easeml.web.page_context import PageContext, back_to, signed_in
 
 _DESCRIPTION = "module.toml"
@@ -56,15 +57,15 @@ async def add(context: PageContext) -> Response:
     toml = str(form.get("toml", "")).replace("\r\n", "\n")
     is_private = not _is_provider(context) or bool(form.get("private"))
     try:
-        file = form.get("file")
         folder = _named(form.getlist("folder"))
-        zip_file = form.get("zip")
+        zip_file = chosen_file(form.get("zip"))
+        file = chosen_file(form.get("file"))
         if folder:
             made = await _add_folder(context, folder, is_private)
-        elif isinstance(zip_file, UploadFile) and zip_file.filename:
+        elif zip_file is not None:
             made = await _add_zip(context, zip_file, is_private)
         else:
-            if isinstance(file, UploadFile) and file.filename:
+            if file is not None:
                 toml = await _text(file)
             made = await context.client.add_module(toml, private=is_private)
     except EasemlError as error:
@@ -108,16 +109,18 @@ def _named(given: Sequence[UploadFile | str]) -> dict[str, UploadFile]:
     Raises ``InvalidInput`` for one that lies in another folder.
     """
     found = {}
-    for file in given:
-        if not isinstance(file, UploadFile) or not file.filename:
+    for field in given:
+        file = chosen_file(field)
+        if file is None:
             continue
-        *folders, name = file.filename.split("/")
+        path = str(file.filename)
+        *folders, name = path.split("/")
         if name.startswith("."):
             continue
         if len(folders) > 1:
             raise InvalidInput(
                 "This lies in a folder of its own.",
-                where=file.filename,
+                where=path,
                 remedy=f"Put all files beside {_DESCRIPTION}.",
             )
         found[name] = file
@@ -136,28 +139,23 @@ async def _sent(context: PageContext, file: UploadFile) -> str:
 @signed_in
 async def show(context: PageContext) -> Response:
     """Show the checks of a model that was added: to providers, and to those whose it is alone."""
-    found = await context.client.module_checks(quote(context.path("name"), safe=""))
-    return context.render(
-        "module_checks.html",
-        module=found,
-        done=sum(one.state == CheckState.PASSED for one in found.checks),
-    )
+    name = quote(context.path("name"), safe="")
+    found = await context.client.module_checks(name)
+    done = sum(one.state == CheckState.PASSED for one in found.checks)
+    return context.render("module_checks.html", module=found, done=done)
 
 
 async def _text(file: UploadFile) -> str:
     """Return the text of a file. Raises TooLarge, InvalidInput for what is no text."""
+    where = file.filename or ""
     content = await file.read(LARGEST_MODULE + 1)
     if len(content) > LARGEST_MODULE:
-        raise TooLarge(
-            f"A module file has at most {LARGEST_MODULE:,} bytes.", where=file.filename or ""
-        )
+        raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=where)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         remedy = "Choose a module.toml, saved as UTF-8."
-        raise InvalidInput(
-            "This file is not text.", where=file.filename or "", remedy=remedy
-        ) from error
+        raise InvalidInput("This file is not text.", where=where, remedy=remedy) from error
 
 
 def _is_provider(context: PageContext) -> bool:

@@ -1,17 +1,19 @@
 """What providers see of their easeml: users and tenants, processes, storage, settings and events."""
 
-from collections.abc import Awaitable
+import math
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.accounts import Invitation
-from easeml.contract.administration import AuditEvent
+from easeml.contract.administration import AuditEvent, Tenant, TenantLimits
 from easeml.contract.resources import Page
 from easeml.contract.states import InvitationKind, Role
 from easeml.errors import EasemlError, InvalidInput, NotFound
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.forms import typed_number
+from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.usage_chart import usage_figure
 from easeml.web.views import people
 
@@ -179,15 +181,12 @@ async def _people(
     found = people.still_open([one async for one in context.client.invitations()])
     users = [user async for user in context.client.users()]
     tenants = await context.client.tenants()
-    asked = context.request.query_params.get("tenant", "")
-    chosen = next((one for one in tenants if one.id == asked), tenants[0])
-    is_new = asked == _NEW
-    limits = await context.client.default_limits() if is_new else chosen.limits
+    chosen_id, chosen_limits = await _chosen_limits(context, tenants)
     values = {
         "users": users,
         "tenants": tenants,
-        "chosen_id": _NEW if is_new else chosen.id,
-        "chosen_limits": limits,
+        "chosen_id": chosen_id,
+        "chosen_limits": chosen_limits,
         "problem": problem,
         "name": name,
         "invitations": [one for one in found if one.kind == InvitationKind.OWN_TENANT],
@@ -195,20 +194,31 @@ async def _people(
         "link": people.link(context.request, made),
         "lifetimes": people.LIFETIMES,
     }
-    return context.render("admin.html", 422 if problem else 200, **values)
+    return context.render("admin.html", status_of(problem), **values)
+
+
+async def _chosen_limits(
+    context: PageContext, tenants: Sequence[Tenant]
+) -> tuple[str, TenantLimits]:
+    """Return whose limits are shown: those of a tenant by its id, or those of new ones."""
+    asked = context.request.query_params.get("tenant", "")
+    if asked == _NEW:
+        return _NEW, await context.client.default_limits()
+    by_id = {one.id: one for one in tenants}
+    chosen = by_id.get(asked, tenants[0])
+    return chosen.id, chosen.limits
 
 
 def _number(text: str, name: str, unit: float) -> float | None:
     """Return the value of a limit in its own unit, None for an empty field. Raises InvalidInput."""
     if not text.strip():
         return None
-    try:
-        value = unit * float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
+    value = unit * typed_number(text)
+    if not 0 <= value < math.inf:
         raise InvalidInput("A limit is a number from 0, or nothing.", where=name)
-    return int(value) if name in _WHOLE else value
+    if name in _WHOLE:
+        return int(value)
+    return value
 
 
 def _require_provider(context: PageContext) -> None:

@@ -1,17 +1,21 @@
 """One application: how its search does, its models, its tasks, what it served; and steering it."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.applications import Application
 from easeml.contract.gates import NewGate
+from easeml.contract.jobs import Job
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
 from easeml.contract.states import MemberRole, RolloutEnd
 from easeml.errors import InvalidInput
+from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.quality_chart import quality_figure
 from easeml.web.release_chart import release_figure
@@ -31,6 +35,7 @@ TABS = (
     ("/settings", "Settings"),
 )
 
+M = TypeVar("M", bound=BaseModel)
 
 _OF_OWNERS = ("/work", "/settings")  # tabs that a viewer would be refused
 
@@ -45,9 +50,8 @@ def render(
 ) -> Response:
     """Return a page about an application, with its head and tabs."""
     base = f"/applications/{application.id}"
-    is_viewer = context.user.member == MemberRole.VIEWER
-    offered = [tab for tab in TABS if not (is_viewer and tab[0] in _OF_OWNERS)]
-    tabs = [(base + path, name) for path, name in offered]
+    hidden = _OF_OWNERS if context.user.member == MemberRole.VIEWER else ()
+    tabs = [(base + path, name) for path, name in TABS if path not in hidden]
     return context.render(template, status, application=application, base=base, tabs=tabs, **values)
 
 
@@ -105,17 +109,7 @@ async def steer(context: PageContext) -> Response:
     if application.job is None:
         raise InvalidInput("This application has no search.", where=application.name)
     if action == "limits":
-        minutes, count = (
-            _number(form.get("minutes"), "minutes"),
-            _number(form.get("tasks"), "tasks"),
-        )
-        seconds = None if minutes is None else 60 * minutes
-        ends = application.job.limits.get("deadline")
-        deadline = datetime.fromtimestamp(ends, UTC) if ends else None  # not on this form; it stays
-        most = None if count is None else int(count)
-        await context.client.limit_job(
-            application.job.id, max_tasks=most, max_seconds=seconds, deadline=deadline
-        )
+        await _limit(context, application.job, form)
     else:
         acts = {
             "pause": context.client.pause_job,
@@ -124,6 +118,19 @@ async def steer(context: PageContext) -> Response:
         }
         await _known(acts, action)(application.job.id)
     return back_to(f"/applications/{application.id}")
+
+
+async def _limit(context: PageContext, job: Job, form: FormData) -> None:
+    """Give a search the limits of a form; its deadline, which is not on it, stays."""
+    minutes = _number(form.get("minutes"), "minutes")
+    count = _number(form.get("tasks"), "tasks")
+    ends = job.limits.get("deadline")
+    await context.client.limit_job(
+        job.id,
+        max_tasks=None if count is None else int(count),
+        max_seconds=None if minutes is None else 60 * minutes,
+        deadline=datetime.fromtimestamp(ends, UTC) if ends else None,
+    )
 
 
 @signed_in
@@ -145,9 +152,8 @@ async def serve(context: PageContext) -> Response:
     if action == "rollback":
         await context.client.roll_back(application_id, str(form.get("model", "")) or None)
     else:
-        await _known({"pin": context.client.pin, "unpin": context.client.unpin}, action)(
-            application_id
-        )
+        acts = {"pin": context.client.pin, "unpin": context.client.unpin}
+        await _known(acts, action)(application_id)
     return back_to(str(context.request.url.path).removesuffix("/serve") + "/history")
 
 
@@ -190,24 +196,27 @@ async def roll_out(context: PageContext) -> Response:
 
 def _rollout_rule(form: Any) -> NewRolloutRule:
     """Return the rule of a form; raises InvalidInput."""
-    told: dict[str, Any] = {
-        name: str(form.get(name, "")) for name in ("way", "tolerance", "reliability")
-    }
+    told: dict[str, Any] = _texts(form, "way", "tolerance", "reliability")
     written = str(form.get("shares", ""))
     told["shares"] = [one.strip() for one in written.split(",") if one.strip()]
     told["scale"] = str(form.get("scale", "")) or 0.0
-    try:
-        return NewRolloutRule.model_validate(told)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidInput(first["msg"], where=str(first["loc"][0])) from error
+    return _validated(NewRolloutRule, told)
 
 
 def _gate(form: Any) -> NewGate:
     """Return the gate of a form; raises InvalidInput."""
-    told = {name: str(form.get(name, "")) for name in ("condition", "reliability", "steps")}
+    return _validated(NewGate, _texts(form, "condition", "reliability", "steps"))
+
+
+def _texts(form: Any, *names: str) -> dict[str, str]:
+    """Return fields of a form as text."""
+    return {name: str(form.get(name, "")) for name in names}
+
+
+def _validated(kind: type[M], told: Mapping[str, Any]) -> M:
+    """Return what a form asks for. Raises InvalidInput, naming the first field that is wrong."""
     try:
-        return NewGate.model_validate(told)
+        return kind.model_validate(told)
     except ValidationError as error:
         first = error.errors()[0]
         raise InvalidInput(first["msg"], where=str(first["loc"][0])) from error
@@ -221,15 +230,8 @@ def _known(acts: dict[str, Any], action: str) -> Any:
 
 def _number(text: Any, where: str) -> float | None:
     """Return a positive number, None for nothing. Raises InvalidInput."""
-    if not str(text or "").strip():
-        return None
-    try:
-        value = float(str(text))
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise InvalidInput("A limit is a positive number, or nothing.", where=where)
-    return value
+    problem = InvalidInput("A limit is a positive number, or nothing.", where=where)
+    return positive_number(str(text or ""), problem)
 
 
 _HERE = "/applications/{application}"

@@ -1,12 +1,14 @@
 """All applications of the tenant, a card each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from easeml.contract.applications import Application
-from easeml.contract.jobs import Job
+from easeml.contract.jobs import Improvement, Job
 from easeml.contract.states import ApplicationState, MemberRole
 from easeml.figures import Figure
 from easeml.web import charts
@@ -33,22 +35,36 @@ class Card:
 
     @property
     def quality(self) -> float | None:
-        return self.job.best_quality if self.job else None
+        if self.job is None:
+            return None
+        return self.job.best_quality
+
+    @property
+    def cost(self) -> float:
+        if self.job is None:
+            return 0.0
+        return self.job.cost
+
+    @property
+    def improvements(self) -> Sequence[Improvement]:
+        if self.job is None:
+            return ()
+        return self.job.improvements
 
     @property
     def move(self) -> float | None:
         """The last gain of best quality."""
-        if self.job is None or len(self.job.improvements) < 2:
+        if len(self.improvements) < 2:
             return None
-        before, last = self.job.improvements[-2:]
+        before, last = self.improvements[-2:]
         return last.quality - before.quality
 
     @property
     def moved(self) -> float | None:
         """When best quality was last raised."""
-        if self.job is None or not self.job.improvements:
+        if not self.improvements:
             return None
-        return self.job.improvements[-1].finished
+        return self.improvements[-1].finished
 
 
 @signed_in
@@ -57,9 +73,12 @@ async def show(context: PageContext) -> Response:
     asked = context.request.query_params
     word = asked.get("word", "").strip()
     state = asked.get("state", "")
-    sort = asked.get("sort", "") if asked.get("sort") in _SORTS else "newest"
+    sort = asked.get("sort", "")
+    if sort not in _SORTS:
+        sort = "newest"
     found = [application async for application in context.client.applications()]
-    cards = [_card(one) for one in found if _matches(one, word.lower(), state)]
+    matching = [one for one in found if _matches(one, word.lower(), state)]
+    cards = list(map(_card, matching))
     values = {
         "cards": _ordered(cards, sort),
         "count": len(found),
@@ -86,7 +105,7 @@ def _card(application: Application) -> Card:
 
 
 def _matches(application: Application, word: str, state: str) -> bool:
-    if state and application.state != state:
+    if state not in ("", application.state):
         return False
     texts = (application.name, application.target, application.objective)
     return any(word in text.lower() for text in texts)
@@ -103,14 +122,13 @@ def _name(card: Card) -> str:
 
 
 def _quality(card: Card) -> float:
-    return -1.0 if card.quality is None else card.quality
+    """Return what sorts cards by quality: those without any come last."""
+    if card.quality is None:
+        return -1.0
+    return card.quality
 
 
-def _cost(card: Card) -> float:
-    return card.job.cost if card.job else 0.0
-
-
-_KEYS = {"name": _name, "quality": _quality, "cost": _cost}
+_KEYS = {"name": _name, "quality": _quality, "cost": attrgetter("cost")}
 
 
 routes = [Route("/", first_page), Route("/applications", show)]

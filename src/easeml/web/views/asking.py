@@ -1,18 +1,16 @@
 """Asking any lifecycle tool about an application: a form each, made of what the tool takes."""
 
-import shutil
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Callable
 
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.reports import ApplicationTool, ToolParameter
 from easeml.contract.states import TaskGroup, TaskState
 from easeml.errors import EasemlError, InvalidInput
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.forms import chosen_file, copied
+from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.report_parts import shown
 from easeml.web.views import application as pages
 
@@ -21,7 +19,17 @@ _TASKS = 10
 _REPORTS = 20
 _ROWS = "rows"  # the field of a file
 _MODEL, _AGAINST = "model", "against"
+_PLACES = {  # where the remedies of a report lead
+    "retrain": "/data",
+    "search": "",
+    "collect": "/data",
+    "repair-source": "/data",
+}
 Value = str | float | bool
+_NUMBERS: dict[str, tuple[Callable[[str], float], str]] = {
+    "integer": (int, "a whole number"),
+    "number": (float, "a number"),
+}
 
 
 @signed_in
@@ -39,13 +47,14 @@ async def ask(context: PageContext) -> Response:
     try:
         tool = await _tool(context, application_id, name)
         parameters = _parameters(tool, form)
-        newer_id = await _uploaded(context, form, tool.needs_newer) if tool.takes_newer else ""
-        model_id = str(form.get(_MODEL, ""))
+        newer_id = ""
+        if tool.takes_newer:
+            newer_id = await _uploaded(context, form, tool.needs_newer)
         await context.client.ask_tool(
             application_id,
             name,
             newer_id=newer_id,
-            model_id=model_id,
+            model_id=str(form.get(_MODEL, "")),
             against_id=str(form.get(_AGAINST, "")),
             **parameters,
         )
@@ -64,8 +73,7 @@ async def follow(context: PageContext) -> Response:
     if not number.isdecimal():
         raise InvalidInput(f"{number!r} is no number of a remedy.", where="number")
     found = await context.client.follow_remedy(application_id, report_id, int(number))
-    places = {"retrain": "/data", "search": "", "collect": "/data", "repair-source": "/data"}
-    place = "/work" if found.task_id else places[found.kind]
+    place = "/work" if found.task_id else _PLACES[found.kind]
     return back_to(f"/applications/{application_id}{place}")
 
 
@@ -92,7 +100,7 @@ async def _show(
         reports=reports,
         asked=asked,
         problem=problem,
-        status=422 if problem else 200,
+        status=status_of(problem),
     )
 
 
@@ -105,17 +113,14 @@ async def _tool(context: PageContext, application_id: str, name: str) -> Applica
 
 async def _uploaded(context: PageContext, form: FormData, is_needed: bool) -> str:
     """Upload the file of a form; return the id of its version, nothing where none is needed."""
-    file = form.get(_ROWS)
-    if not isinstance(file, UploadFile) or not file.filename:
-        if not is_needed:
-            return ""
+    file = chosen_file(form.get(_ROWS))
+    if file is not None:
+        async with copied(file) as path:
+            dataset = await context.client.upload(path)
+        return dataset.version.id
+    if is_needed:
         raise InvalidInput("No file was chosen.", where="newer rows", remedy="Choose a table.")
-    with TemporaryDirectory() as folder:
-        path = Path(folder, Path(file.filename).name)
-        with path.open("wb") as copy:
-            await run_in_threadpool(shutil.copyfileobj, file.file, copy)
-        dataset = await context.client.upload(path)
-    return dataset.version.id
+    return ""
 
 
 def _parameters(tool: ApplicationTool, form: FormData) -> dict[str, Value]:
@@ -131,12 +136,13 @@ def _parameters(tool: ApplicationTool, form: FormData) -> dict[str, Value]:
 
 
 def _value(parameter: ToolParameter, text: str) -> Value:
-    if parameter.type not in ("number", "integer"):
+    """Return what was typed as the type of a parameter. Raises InvalidInput."""
+    if parameter.type not in _NUMBERS:
         return text
+    read, kind = _NUMBERS[parameter.type]
     try:
-        return int(text) if parameter.type == "integer" else float(text)
+        return read(text)
     except ValueError:
-        kind = "a whole number" if parameter.type == "integer" else "a number"
         raise InvalidInput(f"{text!r} is not {kind}.", where=parameter.name) from None
 
 

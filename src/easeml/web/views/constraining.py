@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 Field = tuple[str, str]
 _BOUNDS = {"low": "from", "high": "to"}
+_NUMBERS = {".int": "whole numbers", ".float": "numbers"}
 _NOTHING = "[]"  # all values of a choice were left out
 
 
@@ -31,34 +32,54 @@ def constraint_fields(given: Iterable[Field]) -> tuple[Field, ...]:
 
     These are bounds, and values where some were left out.
     """
-    bounds: set[Field] = set()
-    offered: defaultdict[str, set[str]] = defaultdict(set)
-    kept: defaultdict[str, set[str]] = defaultdict(set)
-    for name, value in given:
+    fields = [(name, value) for name, value in given if _is_of_parameter(name)]
+    return tuple(sorted(_bounds(fields) | _values_left(fields)))
+
+
+def _is_of_parameter(name: str) -> bool:
+    """Tell whether a field is ``KIND.MODEL.PARAMETER``."""
+    _, _, setting = name.partition(".")
+    return "." in setting
+
+
+def _bounds(fields: Iterable[Field]) -> set[Field]:
+    """Return the bounds of numbers that say something."""
+    found: set[Field] = set()
+    for name, value in fields:
+        kind, _, _ = name.partition(".")
+        bound = value.strip()
+        if kind in _BOUNDS and bound:
+            found.add((name, bound))
+    return found
+
+
+def _values_left(fields: Iterable[Field]) -> set[Field]:
+    """Return the values that were left of choices of which some were left out."""
+    by_kind: dict[str, defaultdict[str, set[str]]] = {
+        "offer": defaultdict(set),
+        "only": defaultdict(set),
+    }
+    for name, value in fields:
         kind, _, setting = name.partition(".")
-        if "." not in setting:
-            continue  # it names no parameter of a model
-        if kind in _BOUNDS and value.strip():
-            bounds.add((name, value.strip()))
-        elif kind == "offer":
-            offered[setting].add(value)
-        elif kind == "only":
-            kept[setting].add(value)
-    values: set[Field] = set()
+        if kind in by_kind:
+            by_kind[kind][setting].add(value)
+
+    offered = by_kind["offer"]
+    kept = by_kind["only"]
+    found: set[Field] = set()
     for setting in {*offered, *kept}:
         if kept[setting] == offered[setting]:
             continue  # all of them may be tried
         left = kept[setting] or {_NOTHING}
-        values |= {(f"only.{setting}", one) for one in left}
-    return tuple(sorted(bounds | values))
+        found.update((f"only.{setting}", one) for one in left)
+    return found
 
 
 def constraints(fields: Iterable[Field]) -> dict[str, dict[str, Any]]:
     """Return model -> parameter -> range or list of values, as a declaration has them."""
     found: dict[str, dict[str, Any]] = {}
     for name, value in fields:
-        kind, _, rest = name.partition(".")
-        model, _, parameter = rest.partition(".")
+        kind, model, parameter = _parts(name)
         of_model = found.setdefault(model, {})
         if kind in _BOUNDS:
             of_model.setdefault(parameter, {})[kind] = _read(value)
@@ -71,10 +92,18 @@ def constraints(fields: Iterable[Field]) -> dict[str, dict[str, Any]]:
 
 def told(name: str, values: Sequence[str]) -> str:
     """Say what the fields of one name ask for."""
-    kind, _, rest = name.partition(".")
-    model, _, parameter = rest.partition(".")
-    wanted = ", ".join(str(_read(value)) for value in values if value != _NOTHING) or "nothing"
-    return f"{model}: {parameter} {_BOUNDS.get(kind, 'may be')} {wanted}"
+    kind, model, parameter = _parts(name)
+    verb = _BOUNDS.get(kind, "may be")
+    wanted = [str(_read(value)) for value in values if value != _NOTHING]
+    said = ", ".join(wanted) or "nothing"
+    return f"{model}: {parameter} {verb} {said}"
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """Return kind, model and parameter of a field's name."""
+    kind, _, setting = name.partition(".")
+    model, _, parameter = setting.partition(".")
+    return kind, model, parameter
 
 
 def settings(space: Mapping[str, Any]) -> list[Setting]:
@@ -84,14 +113,21 @@ def settings(space: Mapping[str, Any]) -> list[Setting]:
     """
     found = []
     for name, domain in space.items():
-        if not isinstance(domain, dict):
-            continue
-        if ".choice" in domain and all(map(_is_plain, domain[".choice"])):
-            found.append(Setting(name, "", options=tuple(domain[".choice"])))
-        for kind, noun in ((".int", "whole numbers"), (".float", "numbers")):
-            if kind in domain:
-                low, high = domain[kind]
-                found.append(Setting(name, f"{noun} from {low:g} to {high:g}", low, high))
+        if isinstance(domain, dict):
+            found += _settings_of(name, domain)
+    return found
+
+
+def _settings_of(name: str, domain: Mapping[str, Any]) -> list[Setting]:
+    """Return what can be constrained of one parameter."""
+    found = []
+    options = tuple(domain.get(".choice", ()))
+    if ".choice" in domain and all(map(_is_plain, options)):
+        found.append(Setting(name, "", options=options))
+    for kind, noun in _NUMBERS.items():
+        if kind in domain:
+            low, high = domain[kind]
+            found.append(Setting(name, f"{noun} from {low:g} to {high:g}", low, high))
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from easeml.contract.applications import Proposal
+from easeml.contract.applications import ObjectiveOption, Proposal
 from easeml.errors import InvalidInput
 
 _FAMILY = "cost"
@@ -47,38 +47,54 @@ def with_costs(objective: str, given: Iterable[tuple[str, str]]) -> str:
 
     What is no number is left as it was written, for the service to refuse.
     """
-    arguments = []
-    unit = ""
-    for field, value in given:
-        if field == _UNIT:
-            unit = value.strip()
-        pair = _pair(field)
-        cost = value.strip()
-        if pair is not None and not _is_nothing(cost):
-            arguments.append(f"{_quoted(pair[0])} as {_quoted(pair[1])}={cost}")
+    fields = list(given)
+    arguments = _cell_arguments(fields)
     if not arguments or not is_cost(objective):
         return objective
+    unit = dict(fields).get(_UNIT, "").strip()
     if unit:
         arguments.append(f"unit={_quoted(unit)}")
     return f"{_FAMILY}({', '.join(arguments)})"
+
+
+def _cell_arguments(fields: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the cells that cost something, as the name of an objective has them."""
+    arguments = []
+    for field, value in fields:
+        pair = _pair(field)
+        cost = value.strip()
+        if pair is not None and not _is_nothing(cost):
+            true, said = map(_quoted, pair)
+            arguments.append(f"{true} as {said}={cost}")
+    return arguments
 
 
 def cost_table(proposal: Proposal | None) -> CostTable | None:
     """Return the table of the chosen objective, None where it is another, or has many classes."""
     if proposal is None or len(proposal.labels) > _MOST_LABELS:
         return None
-    chosen = next((one for one in proposal.objectives if one.default), None)
+    chosen = _chosen(proposal)
     if chosen is None or chosen.costs is None:
         return None
     labels = proposal.labels
     rows = []
     for true in labels:
-        cells = []
-        for said in labels:
-            field = _FIELD + json.dumps([true, said], ensure_ascii=False)
-            cells.append(Cell(field, true, said, chosen.costs.get(true, {}).get(said, 0.0)))
-        rows.append(cells)
+        costs = chosen.costs.get(true, {})
+        rows.append([_cell(true, said, costs.get(said, 0.0)) for said in labels])
     return CostTable(labels, rows, chosen.cost_unit)
+
+
+def _chosen(proposal: Proposal) -> ObjectiveOption | None:
+    """Return the objective that the wizard shows as chosen."""
+    for objective in proposal.objectives:
+        if objective.default:
+            return objective
+    return None
+
+
+def _cell(true: str, said: str, cost: float) -> Cell:
+    field = _FIELD + json.dumps([true, said], ensure_ascii=False)
+    return Cell(field, true, said, cost)
 
 
 def _pair(field: str) -> tuple[str, str] | None:
@@ -86,13 +102,9 @@ def _pair(field: str) -> tuple[str, str] | None:
     if not field.startswith(_FIELD):
         return None
     with suppress(ValueError):
-        found = json.loads(field.removeprefix(_FIELD))
-        if (
-            isinstance(found, list)
-            and len(found) == 2
-            and all(isinstance(one, str) for one in found)
-        ):
-            return found[0], found[1]
+        match json.loads(field.removeprefix(_FIELD)):
+            case [str(true), str(said)]:
+                return true, said
     raise InvalidInput("This is no cell of a table of costs.", where=field[:80])
 
 

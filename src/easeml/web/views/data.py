@@ -72,20 +72,23 @@ async def switch(context: PageContext) -> Response:
     if not chosen:
         problem = InvalidInput("No row was chosen.", remedy="Tick the rows first.")
         return await _show_rows(context, problem=problem)
+    switched: dict[str, list[int]] = {"off": [], "on": []}
+    switched[way] = chosen
     seen = str(form.get("version", "")) or None
     try:
         await context.client.refine(
-            context.path("application"),
-            off=chosen if way == "off" else [],
-            on=chosen if way == "on" else [],
-            version_id=seen,
+            context.path("application"), off=switched["off"], on=switched["on"], version_id=seen
         )
     except EasemlError as error:
         return await _show_rows(context, problem=error)
     # The page that follows is the one that was left, with the way back.
-    kept = {name: str(form.get(name, "")) for name in ("label", "only", "after") if form.get(name)}
-    done = {"switched": way, "rows": ",".join(map(str, chosen))}
-    return back_to(f"{context.request.url.path}?{urlencode({**kept, **done})}")
+    fields = {}
+    for name in ("label", "only", "after"):
+        if form.get(name):
+            fields[name] = str(form[name])
+    fields["switched"] = way
+    fields["rows"] = ",".join(map(str, chosen))
+    return back_to(f"{context.request.url.path}?{urlencode(fields)}")
 
 
 @signed_in

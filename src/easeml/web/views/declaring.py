@@ -4,7 +4,7 @@ Reloads, Back and bookmarks keep it.
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
@@ -12,6 +12,7 @@ from easeml.client import made_request
 from easeml.contract.applications import Declaration
 from easeml.contract.datasets import Column, Version
 from easeml.errors import InvalidInput
+from easeml.web.forms import positive_number
 from easeml.web.views.constraining import constraint_fields, constraints, told
 from easeml.web.views.costing import with_costs
 
@@ -56,50 +57,47 @@ class Wishes:
         """Read the fields of an address or a form; what says no more than the proposal is left out."""
         given = list(fields)
         named = dict(given)
-        types, roles, ways = {}, {}, {}
-        for position, column in enumerate(version.columns):
-            kind = named.get(f"type{position}", "")
-            if kind and kind != column.type:
-                types[position] = kind
-            role = named.get(f"role{position}", "")
-            if role in ("input", "drop") and role != _usual_role(column):
-                roles[position] = role
-            way = named.get(f"way{position}", "")
-            if way in _WAYS:
-                ways[position] = way
         target = named.get("target", "")
-        if target == (version.summary.get("target") or ""):
+        if target == version.summary.get("target"):
             target = ""
         return cls(
             target=target,
             objective=_objective(named, given),
-            types=types,
-            roles=roles,
+            types=_by_column(named, "type", version, _is_other_type),
+            roles=_by_column(named, "role", version, _is_other_role),
             exclude=_excluded(given),
             constrain=constraint_fields(given),
             goal=named.get("goal", "").strip(),
             asked=named.get("asked", ""),
             latency=named.get("latency", "").strip(),
             size=named.get("size", "").strip(),
-            ways=ways,
+            ways=_by_column(named, "way", version, _is_way),
         )
 
     def query(self) -> str:
         """Return them as the query of an address."""
-        asked = [("asked", self.asked)] if self.asked else []
-        return urlencode([*self._fields(), *asked])
+        fields = self._fields()
+        if self.asked:
+            fields.append(("asked", self.asked))
+        return urlencode(fields)
 
     def _fields(self) -> list[tuple[str, str]]:
         """All but ``asked``: an answer holds for what it was asked about only."""
         fields = self._rules()
-        fields += [(f"type{position}", kind) for position, kind in sorted(self.types.items())]
-        fields += [(f"role{position}", role) for position, role in sorted(self.roles.items())]
-        fields += [(f"way{position}", way) for position, way in sorted(self.ways.items())]
+        for kind, position, wish in self._of_columns():
+            fields.append((f"{kind}{position}", wish))
         fields += [("exclude", name) for name in self.exclude]
         fields += self.constrain
         if self.goal:
             fields.append(("goal", self.goal))
         return fields
+
+    def _of_columns(self) -> Iterator[tuple[str, int, str]]:
+        """Yield the wishes about columns: the kind, the column's position, and what is wished."""
+        by_kind = {"type": self.types, "role": self.roles, "way": self.ways}
+        for kind, wishes in by_kind.items():
+            for position, wish in sorted(wishes.items()):
+                yield kind, position, wish
 
     def _rules(self) -> list[tuple[str, str]]:
         """The rules that differ from the proposal, by name."""
@@ -113,53 +111,55 @@ class Wishes:
 
     def declaration(self, version: Version) -> Declaration:
         """Return what they ask for."""
-        name = [column.name for column in version.columns]
-        by_role: dict[str, list[str]] = {"drop": [], "input": []}
-        for position, role in self.roles.items():
-            by_role[role].append(name[position])
         return made_request(
             Declaration,
             dataset_id=version.dataset_id,
             version_id=version.id,
             target=self.target or None,
             objective=self.objective or None,
-            set={name[position]: kind for position, kind in self.types.items()},
-            drop=by_role["drop"],
-            keep=by_role["input"],
+            set=_by_name(self.types, version),
+            drop=self._in_role("drop", version),
+            keep=self._in_role("input", version),
             exclude=list(self.exclude),
             max_latency=_limit(self.latency, "latency", 0.001),
             max_size=_bytes(self.size),
-            monotonic={name[position]: way for position, way in self.ways.items()},
+            monotonic=_by_name(self.ways, version),
             constrain=constraints(self.constrain),
         )
 
+    def _in_role(self, role: str, version: Version) -> list[str]:
+        """Return the names of the columns that were given a role."""
+        roles = _by_name(self.roles, version)
+        return [name for name, given in roles.items() if given == role]
+
     def without(self, position: int, version: Version) -> "Wishes":
         """Return them with the column at a position left out."""
-        roles = {place: role for place, role in self.roles.items() if place != position}
+        roles = dict(self.roles)
+        roles.pop(position, None)
         if _usual_role(version.columns[position]) != "drop":
             roles[position] = "drop"
         return replace(self, roles=roles, asked="")
 
     def changes(self, version: Version) -> list[Change]:
         """Return them one by one, each with the way back."""
-        name = [column.name for column in version.columns]
         changes = []
         for rule, wish in self._rules():
             changes.append(self._change(f"{rule}: {wish}", rule))
-        for position, kind in sorted(self.types.items()):
-            changes.append(self._change(f"{name[position]}: {kind}", f"type{position}"))
-        for position, role in sorted(self.roles.items()):
-            changes.append(self._change(f"{name[position]}: {_VERBS[role]}", f"role{position}"))
-        for position, way in sorted(self.ways.items()):
-            changes.append(self._change(f"{way} with {name[position]}", f"way{position}"))
-        wanted: dict[str, list[str]] = {}
-        for field, value in self.constrain:
-            wanted.setdefault(field, []).append(value)
-        for field, values in wanted.items():
+        for kind, position, wish in self._of_columns():
+            text = _said(kind, version.columns[position].name, wish)
+            changes.append(self._change(text, f"{kind}{position}"))
+        for field, values in self._constraints().items():
             changes.append(self._change(told(field, values), field))
         for model in self.exclude:
             changes.append(self._change(f"without {model}", "exclude", model))
         return changes
+
+    def _constraints(self) -> dict[str, list[str]]:
+        """Return the values of the fields of each name that say what may be tried."""
+        wanted: dict[str, list[str]] = {}
+        for field, value in self.constrain:
+            wanted.setdefault(field, []).append(value)
+        return wanted
 
     def _change(self, text: str, field: str, value: str | None = None) -> Change:
         """Return a change that leaving out a field takes back, or one of the field's values."""
@@ -171,27 +171,68 @@ class Wishes:
         return Change(text, urlencode(kept))
 
 
+def _by_name(wishes: Mapping[int, str], version: Version) -> dict[str, str]:
+    """Return wishes about columns by their names instead of their positions."""
+    return {version.columns[position].name: wish for position, wish in wishes.items()}
+
+
+def _by_column(
+    named: Mapping[str, str],
+    kind: str,
+    version: Version,
+    is_wish: Callable[[Column, str], bool],
+) -> dict[int, str]:
+    """Return the fields of a kind that are a wish for their column, by the column's position."""
+    found = {}
+    for position, column in enumerate(version.columns):
+        given = named.get(f"{kind}{position}", "")
+        if given and is_wish(column, given):
+            found[position] = given
+    return found
+
+
+def _said(kind: str, column: str, wish: str) -> str:
+    """Say what is wished of a column."""
+    if kind == "way":
+        return f"{wish} with {column}"
+    if kind == "role":
+        return f"{column}: {_VERBS[wish]}"
+    return f"{column}: {wish}"
+
+
+def _is_other_type(column: Column, kind: str) -> bool:
+    return kind != column.type
+
+
+def _is_other_role(column: Column, role: str) -> bool:
+    return role in _VERBS and role != _usual_role(column)
+
+
+def _is_way(column: Column, way: str) -> bool:
+    return way in _WAYS
+
+
 def _objective(named: Mapping[str, str], given: list[tuple[str, str]]) -> str:
     """Return the objective: what was typed, or else what was chosen, with the costs of its table."""
     typed = named.get("named", "").strip()
-    return typed or with_costs(named.get("objective", ""), given)
+    if typed:
+        return typed
+    return with_costs(named.get("objective", ""), given)
 
 
 def _bytes(kilobytes: str) -> int | None:
     found = _limit(kilobytes, "size", 1000)
-    return None if found is None else round(found)
+    if found is None:
+        return None
+    return round(found)
 
 
 def _limit(text: str, where: str, unit: float) -> float | None:
     """Return a limit in its own unit; None for nothing. Raises ``InvalidInput``."""
-    if not text:
+    problem = InvalidInput(f"{text!r} is no limit above 0.", where=where)
+    found = positive_number(text, problem, _LARGEST)
+    if found is None:
         return None
-    try:
-        found = float(text)
-    except ValueError:
-        found = 0.0
-    if not 0 < found < _LARGEST:
-        raise InvalidInput(f"{text!r} is no limit above 0.", where=where)
     return found * unit
 
 
@@ -207,4 +248,6 @@ def _excluded(fields: list[tuple[str, str]]) -> tuple[str, ...]:
 
 def _usual_role(column: Column) -> str:
     """Return the role that a column has unless it is the target."""
-    return "drop" if column.role == "drop" else "input"
+    if column.role == "drop":
+        return "drop"
+    return "input"

@@ -2,6 +2,7 @@
 
 import hmac
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from starlette.requests import Request
@@ -66,14 +67,19 @@ async def come_back(request: Request) -> Response:
     if begun is None or not hmac.compare_digest(begun.state, query.get("state", "")):
         return await _refused(request, _BEGIN_AGAIN)
     if not query.get("code"):
-        said = query.get("error_description") or query.get("error") or "no reason"
-        return await _refused(request, NotSignedIn(f"The identity provider refused: {said[:200]}."))
+        return await _refused(request, _provider_refusal(query))
     try:
         if begun.connects:
             return await _connected(request, begun)
         return await _signed_in(request, begun)
     except EasemlError as error:
         return await _refused(request, error)
+
+
+def _provider_refusal(query: Mapping[str, str]) -> NotSignedIn:
+    """Return what the identity provider says of itself, cut to what fits on a page."""
+    said = query.get("error_description") or query.get("error") or "no reason"
+    return NotSignedIn(f"The identity provider refused: {said[:200]}.")
 
 
 async def _sent_there(

@@ -4,7 +4,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.errors import EasemlError
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.views import application as pages
 
 # action -> what its button says, and where it leads below the application's page
@@ -55,7 +55,7 @@ async def _show(
         wanted=wanted or view.journey.goal.text,
         links=_LINKS,
         problem=problem,
-        status=422 if problem else 200,
+        status=status_of(problem),
     )
 
 

@@ -52,7 +52,8 @@ def _followed(application: Application) -> list[str]:
     """Return the columns that a prediction can be asked to follow: inputs that are numbers."""
     found = []
     for name, node in application.schema_in.get("nodes", {}).items():
-        if node["type"] == "tensor" and node.get("dim") == [1]:
+        is_number = (node["type"], node.get("dim")) == ("tensor", [1])
+        if is_number:
             found.append(node.get("column", name))
     return found[:_MOST_COLUMNS]
 

@@ -31,14 +31,23 @@ async def show(context: PageContext) -> Response:
             "module.html", module=module, space=_space(module), base=base, runtimes=RUNTIMES
         )
     word = asked.get("word", "").strip()
-    groups: dict[str, list[Module]] = {title: [] for title in _KINDS.values()}
-    for one in base.modules:
-        text = f"{one.name} {one.title} {one.about}".lower()
-        if one.kind in _KINDS and word.lower() in text:
-            groups[_KINDS[one.kind]].append(one)
     return context.render(
-        "knowledge.html", groups=groups, word=word, problems=base.problems, arriving=base.arriving
+        "knowledge.html",
+        groups=_groups(base.modules, word.lower()),
+        word=word,
+        problems=base.problems,
+        arriving=base.arriving,
     )
+
+
+def _groups(modules: Iterable[Module], word: str) -> dict[str, list[Module]]:
+    """Return the modules that speak of a word, by the title of their kind."""
+    groups: dict[str, list[Module]] = {title: [] for title in _KINDS.values()}
+    for one in modules:
+        text = f"{one.name} {one.title} {one.about}".lower()
+        if one.kind in _KINDS and word in text:
+            groups[_KINDS[one.kind]].append(one)
+    return groups
 
 
 def _named(modules: Iterable[Module], name: str) -> Module:
@@ -62,11 +71,15 @@ def _told(domain: Any) -> tuple[str, Any]:
         words = f"one of {', '.join(map(str, options))}"
         return words, domain.get(".default", options[0])
     if ".int" in domain:
-        noun, (low, high) = "a whole number", domain[".int"]
+        noun = "a whole number"
+        low, high = domain[".int"]
     else:
-        noun, (low, high) = "a number", domain[".float"]
-    scale = ", on a logarithmic scale" if domain.get(".scale") == "log" else ""
-    return f"{noun} from {low:g} to {high:g}{scale}", domain.get(".default", "")
+        noun = "a number"
+        low, high = domain[".float"]
+    words = f"{noun} from {low:g} to {high:g}"
+    if domain.get(".scale") == "log":
+        words += ", on a logarithmic scale"
+    return words, domain.get(".default", "")
 
 
 @signed_in

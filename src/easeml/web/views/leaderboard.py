@@ -1,11 +1,6 @@
 """The models of an application: by what they are measured, which are best in some way, the rules."""
 
-import shutil
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -13,6 +8,7 @@ from easeml.client import made_request
 from easeml.contract.application_views import Leaderboard
 from easeml.contract.model_rules import NewModelRules
 from easeml.errors import InvalidInput
+from easeml.web.forms import chosen_file, copied, positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.pareto_chart import pareto_figure
 from easeml.web.views import application as pages
@@ -28,7 +24,8 @@ async def show(context: PageContext) -> Response:
     axes = [asked.get("up", ""), asked.get("across", "")]
     chosen = axes if all(axes) else None
     board = await context.client.leaderboard(context.path("application"), axis=chosen)
-    shown = [axis.name for axis in board.pareto.axes] if board.pareto else axes
+    if board.pareto:
+        axes = [axis.name for axis in board.pareto.axes]
     values = {
         "models": board.models,
         "measures": board.measures,
@@ -36,8 +33,8 @@ async def show(context: PageContext) -> Response:
         "pareto": board.pareto,
         "chart": pareto_figure(board.pareto, context.site.titles.of),
         "axes": _axes(board),
-        "up": shown[0],
-        "across": shown[1],
+        "up": axes[0],
+        "across": axes[1],
     }
     return pages.render(context, board.application, "application_models.html", **values)
 
@@ -71,14 +68,11 @@ async def bring(context: PageContext) -> Response:
     """Make a model that was trained elsewhere one of the application."""
     form = await context.form()
     application = context.path("application")
-    file = form.get("model")
-    if not isinstance(file, UploadFile) or not file.filename:
+    file = chosen_file(form.get("model"))
+    if file is None:
         raise InvalidInput("No file was chosen.", where="model", remedy="Choose a model's file.")
-    with TemporaryDirectory() as folder:
-        path = Path(folder, Path(file.filename).name)
-        with path.open("wb") as copy:
-            await run_in_threadpool(shutil.copyfileobj, file.file, copy)
-        name = str(form.get("name", "")).strip()
+    name = str(form.get("name", "")).strip()
+    async with copied(file) as path:
         task = await context.client.import_model(application, path, name=name)
     return back_to(f"/tasks/{task.id}")
 
@@ -88,8 +82,8 @@ async def rules(context: PageContext) -> Response:
     """Change what every model that serves has to keep."""
     form = await context.form()
     application = context.path("application")
-    latency = _number(str(form.get("latency", "")), "latency", "milliseconds")
-    size = _number(str(form.get("size", "")), "size", "kilobytes")
+    latency = _limit(form, "latency", "milliseconds")
+    size = _limit(form, "size", "kilobytes")
     monotonic = {}
     for name, value in form.multi_items():
         column = name.removeprefix("way.")
@@ -106,17 +100,10 @@ async def rules(context: PageContext) -> Response:
     return back_to(f"/applications/{application}/settings#rules")
 
 
-def _number(text: str, where: str, unit: str) -> float | None:
-    """Return a number above 0; None for nothing. Raises ``InvalidInput``."""
-    if not text.strip():
-        return None
-    try:
-        found = float(text)
-    except ValueError:
-        found = 0.0
-    if not 0 < found < float("inf"):
-        raise InvalidInput(f"The limit is no number of {unit} above 0.", where=where)
-    return found
+def _limit(form: FormData, name: str, unit: str) -> float | None:
+    """Return the limit of a field; None for nothing. Raises ``InvalidInput``."""
+    problem = InvalidInput(f"The limit is no number of {unit} above 0.", where=name)
+    return positive_number(str(form.get(name, "")), problem)
 
 
 routes = [

@@ -15,6 +15,7 @@ from easeml.contract.sources import NewOrigin
 from easeml.contract.states import VersionState
 from easeml.contract.task_views import Task
 from easeml.errors import EasemlError, InvalidInput
+from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.report_parts import ShownReport, shown
 from easeml.web.views.constraining import Setting, settings
@@ -108,44 +109,44 @@ async def ask(context: PageContext) -> Response:
 
 
 async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Response:
-    version, problem, proposal = dataset.version, None, None
-    if wishes.target or version.summary.get("target"):
-        try:
-            proposal = await context.client.propose(wishes.declaration(version))
-        except EasemlError as error:
-            problem = error
+    version = dataset.version
+    proposal, problem = await _proposed(context, version, wishes)
+    columns = _columns(version, proposal)
+    question, answer = await _asked(context, version, wishes)
     values = {
-        "columns": _columns(version, proposal),
-        "hidden": max(0, len(version.columns) - _MOST_COLUMNS),
-    }
-    values |= {
-        "settings": _settings(proposal),
-        "asked": dict(wishes.constrain),
-        "kept": set(wishes.constrain),
-    }
-    values |= {
-        "followed": _followed(values["columns"], proposal),
-        "cost_table": cost_table(proposal),
-        "is_cost": is_cost,
-    }
-    values |= {
+        "dataset": dataset,
+        "proposal": proposal,
+        "problem": problem,
+        "wishes": wishes,
         "target": _target(wishes, version),
         "changes": wishes.changes(version),
         "query": wishes.query(),
         "suspects": suspects(version, proposal, wishes),
+        "columns": columns,
+        "hidden": max(0, len(version.columns) - _MOST_COLUMNS),
+        "types": _TYPES,
+        "settings": _settings(proposal),
+        "asked": dict(wishes.constrain),
+        "kept": set(wishes.constrain),
+        "followed": _followed(columns, proposal),
+        "cost_table": cost_table(proposal),
+        "is_cost": is_cost,
+        "question": question,
+        "answer": answer,
     }
-    question, answer = await _asked(context, version, wishes)
-    return context.render(
-        "new_review.html",
-        question=question,
-        answer=answer,
-        dataset=dataset,
-        proposal=proposal,
-        problem=problem,
-        wishes=wishes,
-        types=_TYPES,
-        **values,
-    )
+    return context.render("new_review.html", **values)
+
+
+async def _proposed(
+    context: PageContext, version: Version, wishes: Wishes
+) -> tuple[Proposal | None, EasemlError | None]:
+    """Return what easeml proposes for a target, or why it cannot; neither without a target."""
+    if not _target(wishes, version):
+        return None, None
+    try:
+        return await context.client.propose(wishes.declaration(version)), None
+    except EasemlError as error:
+        return None, error
 
 
 async def _asked(
@@ -179,7 +180,7 @@ def _followed(columns: list[Column], proposal: Proposal | None) -> list[tuple[in
         return []
     found = []
     for position, column in enumerate(columns):
-        if column.role == "input" and column.type == "number":
+        if (column.role, column.type) == ("input", "number"):
             found.append((position, column))
     return found
 
@@ -197,15 +198,11 @@ def _target(wishes: Wishes, version: Version) -> str:
 
 def _limit(minutes: str) -> float | None:
     """Return seconds. Raises InvalidInput for what is no positive number of minutes."""
-    if not minutes.strip():
+    problem = InvalidInput("The limit must be a positive number of minutes.", where="minutes")
+    found = positive_number(minutes, problem)
+    if found is None:
         return None
-    try:
-        seconds = 60 * float(minutes)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise InvalidInput("The limit must be a positive number of minutes.", where="minutes")
-    return seconds
+    return 60 * found
 
 
 def _goal(text: str) -> float:
@@ -218,8 +215,11 @@ def _goal(text: str) -> float:
 
 
 def _address(request: Request, wishes: Wishes) -> str:
+    """Return the address of the page with the wishes of its visitor."""
     query = wishes.query()
-    return request.url.path + (f"?{query}" if query else "")
+    if not query:
+        return request.url.path
+    return f"{request.url.path}?{query}"
 
 
 routes = [

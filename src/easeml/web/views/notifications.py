@@ -28,11 +28,18 @@ async def show_elsewhere(context: PageContext) -> Response:
 @signed_in
 async def mark_read(context: PageContext) -> Response:
     """Take all that was shown as read."""
-    seq = str((await context.form()).get("seq", ""))
-    await context.client.mark_read(
-        int(seq) if seq.isascii() and seq.isdecimal() and len(seq) < 19 else 0
-    )
+    form = await context.form()
+    seq = str(form.get("seq", ""))
+    await context.client.mark_read(_event_number(seq))
     return back_to(_PAGE)
+
+
+def _event_number(text: str) -> int:
+    """Return the number of an event, as large as a database holds it; 0 for what is none."""
+    is_number = text.isascii() and text.isdecimal() and len(text) < 19
+    if not is_number:
+        return 0
+    return int(text)
 
 
 @signed_in

@@ -8,7 +8,7 @@ from easeml.contract.accounts import Invitation
 from easeml.contract.states import InvitationState, MemberRole, ShareRole
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web import session
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 
 LIFETIMES = {"1": "a day", "7": "a week", "30": "30 days"}
 
@@ -102,7 +102,7 @@ async def _show(
         "given_roles": ShareRole,
         "lifetimes": LIFETIMES,
     }
-    return context.render("people.html", 422 if problem else 200, **values)
+    return context.render("people.html", status_of(problem), **values)
 
 
 routes = [

@@ -119,7 +119,9 @@ def _pictured(step: Step | None) -> dict[str, Any]:
 
 
 def _number(text: str, otherwise: int) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else otherwise
+    if text.isdecimal() and len(text) < 10:
+        return int(text)
+    return otherwise
 
 
 routes = [

@@ -61,11 +61,10 @@ async def sign_in_page(
 
 def inside(path: str) -> str:
     """Return a path of this site; anything else becomes the first page."""
-    return (
-        path
-        if path.startswith("/") and path[1:2] not in ("/", "\\") and path.isprintable()
-        else "/"
-    )
+    leads_elsewhere = not path.startswith("/") or path[1:2] in ("/", "\\")
+    if leads_elsewhere or not path.isprintable():
+        return "/"
+    return path
 
 
 routes = [

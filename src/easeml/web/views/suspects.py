@@ -29,16 +29,17 @@ class Suspects:
 
 def suspects(version: Version, proposal: Proposal | None, wishes: Wishes) -> Suspects:
     """Return the suspects among the columns that a proposal would use."""
+    if proposal is None:
+        return Suspects([], "")
     found: list[Suspect] = []
     without_all = wishes
-    if proposal is None:
-        return Suspects(found, "")
     position = {column.name: place for place, column in enumerate(version.columns)}
     for column in proposal.columns:
         why = column.leaks.get(proposal.target)
         if why is None or column.role != "input":
             continue
         place = position[column.name]
-        found.append(Suspect(column.name, why, wishes.without(place, version).query()))
+        without_this = wishes.without(place, version)
         without_all = without_all.without(place, version)
+        found.append(Suspect(column.name, why, without_this.query()))
     return Suspects(found, without_all.query())

@@ -25,13 +25,14 @@ async def show(context: PageContext) -> Response:
         filters["state"] = ""
     if filters["kind"] not in _KINDS:
         filters["kind"] = ""
+    given = {name: wanted for name, wanted in filters.items() if wanted}
     after = asked.get("after") or None
     found = await context.client.task_overview(
         after=after,
         limit=_PAGE,
-        state=filters["state"] or None,
-        kind=filters["kind"] or None,
-        subject=filters["application"] or None,
+        state=given.get("state"),
+        kind=given.get("kind"),
+        subject=given.get("application"),
     )
     return context.render(
         "tasks.html",
@@ -41,7 +42,7 @@ async def show(context: PageContext) -> Response:
         states=TaskState,
         kinds=_KINDS,
         after=after,
-        query=urlencode({name: value for name, value in filters.items() if value}),
+        query=urlencode(given),
         **filters,
     )
 

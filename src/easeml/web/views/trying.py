@@ -4,7 +4,7 @@ import base64
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
@@ -47,11 +47,13 @@ async def answer(context: PageContext) -> Response:
 
 
 async def _predicted(context: PageContext, form: FormData) -> Prediction:
+    """Return the answers for the file of a form, or else for its row."""
     inputs = await _inputs(context)
     application_id = context.path("application")
     file = form.get("file")
     if not isinstance(file, UploadFile):
-        return await context.client.predict(application_id, [await _row(form, inputs)])
+        row = await _row(form, inputs)
+        return await context.client.predict(application_id, [row])
     content = await _content(file)
     if _is_table(file, inputs):
         return await context.client.predict(application_id, csv=content)
@@ -66,38 +68,54 @@ async def endpoint(context: PageContext) -> Response:
     row = {column.name: _typed(column, _example(column)) for column in inputs}
     address = str(context.request.base_url).rstrip("/") + application.endpoint
     body = json.dumps({"rows": [row]}, ensure_ascii=False)
+    file_type, file_name = "text/csv", "rows.csv"
+    if _take_samples(inputs):
+        file_type, file_name = "application/octet-stream", "samples.zip"
     values: dict[str, Any] = {
         "address": address,
         "body": body,
         "shell_body": body.replace("'", "'\\''"),
         "rows": json.dumps([row]),
+        "python_rows": repr([row]),
+        "file_type": file_type,
+        "file_name": file_name,
     }
-    table = not any(column.content for column in inputs)
-    values["file_type"] = "text/csv" if table else "application/octet-stream"
-    values["file_name"] = "rows.csv" if table else "samples.zip"
-    return pages.render(
-        context, application, "application_endpoint.html", **values, python_rows=repr([row])
-    )
+    return pages.render(context, application, "application_endpoint.html", **values)
 
 
 async def _show(context: PageContext, form: FormData | None = None, **found: Any) -> Response:
     application = await pages.load(context)
     inputs = await _inputs(context)
-    written = {} if form is None or "file" in form else form
-    kept = {name: value for name, value in written.items() if isinstance(value, str)}
-    fields = [
-        (f"value{position}", column, kept.get(f"value{position}", _example(column)))
-        for position, column in enumerate(inputs)
-    ]
     values = {
         "prediction": None,
         "problem": None,
         "shown": _SHOWN_ROWS,
         "listed": _LISTED_CLASSES,
+        "fields": _fields(form, inputs),
+        "samples": _take_samples(inputs),
         **found,
     }
-    values["samples"] = any(column.content for column in inputs)
-    return pages.render(context, application, "application_try.html", fields=fields, **values)
+    return pages.render(context, application, "application_try.html", **values)
+
+
+def _fields(form: FormData | None, inputs: list[Column]) -> list[tuple[str, Column, str]]:
+    """Return name, column and text of each field: as it was written, or else an example."""
+    written: Mapping[str, Any] = {}
+    if form is not None and "file" not in form:
+        written = form
+    fields = []
+    for position, column in enumerate(inputs):
+        name = f"value{position}"
+        text = written.get(name)
+        if not isinstance(text, str):
+            text = _example(column)
+        fields.append((name, column, text))
+    return fields
+
+
+def _take_samples(inputs: list[Column]) -> bool:
+    """Return whether an input is more than a single value, such as a picture."""
+    return any(column.content for column in inputs)
 
 
 async def _inputs(context: PageContext) -> list[Column]:
@@ -115,7 +133,7 @@ async def _content(file: UploadFile) -> bytes:
 
 def _is_table(file: UploadFile, inputs: list[Column]) -> bool:
     """Return whether a file is read as CSV: always where the inputs are single values."""
-    if not any(column.content for column in inputs):
+    if not _take_samples(inputs):
         return True
     return str(file.filename).lower().endswith((".csv", ".tsv"))
 
@@ -135,16 +153,16 @@ async def _given(column: Column, value: UploadFile | str) -> Any:
     if not isinstance(value, UploadFile):
         return _typed(column, value)
     content = await value.read()
-    return base64.b64encode(content).decode() if content else _typed(column, _example(column))
+    if not content:
+        return _typed(column, _example(column))
+    return base64.b64encode(content).decode()
 
 
 def _typed(column: Column, text: str) -> Any:
     """Return the value of a field as the endpoint takes it; an empty one is missing."""
     if not text.strip():
         return None
-    read = _READERS.get(column.type)
-    if read is None:
-        return text
+    read = _READERS.get(column.type, str)
     try:
         return read(text)
     except ValueError:
@@ -152,7 +170,9 @@ def _typed(column: Column, text: str) -> Any:
 
 
 def _example(column: Column) -> str:
-    return column.examples[0] if column.examples else ""
+    if not column.examples:
+        return ""
+    return column.examples[0]
 
 
 def _download(prediction: Prediction) -> Response:

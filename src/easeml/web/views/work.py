@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.keeping import Share
 from easeml.contract.states import ShareRole
 from easeml.errors import EasemlError
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.views import application as pages
 
 _KEYS = 9  # answers that have a digit
@@ -18,9 +19,8 @@ _KEYS = 9  # answers that have a digit
 async def overview(context: PageContext) -> Response:
     """Show the applications that were given to the visitor; the only one opens at once."""
     shared = (await context.client.shared()).items
-    to_label = [one for one in shared if one.role == ShareRole.LABELLER]
-    if len(shared) == 1 and to_label:
-        return back_to(_page_of(to_label[0].application_id))
+    if [one.role for one in shared] == [ShareRole.LABELLER]:
+        return back_to(_page_of(shared[0].application_id))
     return context.render("work.html", shared=shared)
 
 
@@ -34,19 +34,28 @@ async def show(context: PageContext) -> Response:
 async def answer(context: PageContext) -> Response:
     """Keep what the visitor did with an item, and show the next."""
     form = await context.form()
-    way = str(form.get("way", "answer"))
-    value = str(form.get("other", "")).strip() if way == "other" else str(form.get("value", ""))
-    if way == "other" or value:
-        way = "answer"
+    application_id = context.path("application")
+    way, value = _answered(form)
     try:
         if way == "use":
-            await context.client.use_answers(context.path("application"))
+            await context.client.use_answers(application_id)
         else:
             item_id = str(form.get("item", ""))
             await context.client.answer_work(item_id, value=value, way=way)
     except EasemlError as error:
         return await _show(context, error)
-    return back_to(_page_of(context.path("application")))
+    return back_to(_page_of(application_id))
+
+
+def _answered(form: FormData) -> tuple[str, str]:
+    """Return in which way an item was answered, and with what; a value always answers."""
+    way = str(form.get("way", "answer"))
+    if way == "other":
+        return "answer", str(form.get("other", "")).strip()
+    value = str(form.get("value", ""))
+    if value:
+        way = "answer"
+    return way, value
 
 
 async def _show(context: PageContext, problem: EasemlError | None = None) -> Response:
@@ -54,7 +63,7 @@ async def _show(context: PageContext, problem: EasemlError | None = None) -> Res
     application_id = context.path("application")
     shared = await _given(context, application_id)
     values = await _turn(context, application_id)
-    status = 422 if problem else 200
+    status = status_of(problem)
     if shared is not None:
         base = f"/applications/{application_id}"
         about = {"name": shared.name, "base": base, "problem": problem}
@@ -66,8 +75,9 @@ async def _show(context: PageContext, problem: EasemlError | None = None) -> Res
 
 async def _given(context: PageContext, application_id: str) -> Share | None:
     """Return the share of who may only label the application; None for all others."""
-    for one in (await context.client.shared()).items:
-        if one.application_id == application_id and one.role == ShareRole.LABELLER:
+    shared = await context.client.shared()
+    for one in shared.items:
+        if (one.application_id, one.role) == (application_id, ShareRole.LABELLER):
             return one
     return None
 
@@ -76,13 +86,12 @@ async def _turn(context: PageContext, application_id: str) -> dict[str, Any]:
     """Return what a page shows of the visitor's turn."""
     turn = await context.client.next_work(application_id)
     item = turn.item
-    offered = []
-    if item is not None:
-        likely = [option.value for option in item.options]
-        others = [value for value in item.choices if value not in likely]
-        offered = [*likely, *others][:_KEYS]
-    weights = {one.value: one.weight for one in item.options} if item else {}
-    return {"turn": turn, "item": item, "offered": offered, "weights": weights}
+    if item is None:
+        return {"turn": turn, "item": None, "offered": [], "weights": {}}
+    weights = {option.value: option.weight for option in item.options}
+    # What is likely comes first; a dictionary keeps each value once.
+    offered = dict.fromkeys([*weights, *item.choices])
+    return {"turn": turn, "item": item, "offered": list(offered)[:_KEYS], "weights": weights}
 
 
 def _page_of(application_id: str) -> str:

@@ -1,0 +1,50 @@
+"""What fields of forms hold: numbers that somebody typed, and files that were chosen."""
+
+import math
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+
+from easeml.errors import InvalidInput
+
+_LARGEST = 1e300  # beyond what anybody means; times a unit it is still a number
+
+
+def typed_number(text: str) -> float:
+    """Return a number that somebody typed; NaN for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def positive_number(text: str, problem: InvalidInput, below: float = _LARGEST) -> float | None:
+    """Return a number above 0; None for an empty field. Raises ``problem`` for all else."""
+    if not text.strip():
+        return None
+    number = typed_number(text)
+    if not 0 < number < below:
+        raise problem
+    return number
+
+
+def chosen_file(field: UploadFile | str | None) -> UploadFile | None:
+    """Return the file of a field; browsers send a nameless one where none was chosen."""
+    if isinstance(field, UploadFile) and field.filename:
+        return field
+    return None
+
+
+@asynccontextmanager
+async def copied(file: UploadFile) -> AsyncIterator[Path]:
+    """Give the path of a copy of a file, which has its name, for as long as it is needed."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, Path(str(file.filename)).name)
+        with path.open("wb") as copy:
+            await run_in_threadpool(shutil.copyfileobj, file.file, copy)
+        yield path
