@@ -1,8 +1,10 @@
 """``app create``: from a file to a search that is under way."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -23,7 +25,9 @@ from easeml.client import Client, made_request
 from easeml.contract.applications import Application, Declaration
 from easeml.contract.datasets import Version
 from easeml.errors import InvalidInput, TimedOut
-from easeml.lifecycle.journey import Goal, read_goal
+
+if TYPE_CHECKING:  # it imports numpy, which most commands about applications do without
+    from easeml.lifecycle.journey import Goal
 
 _GOAL_SECONDS = 120  # for an answer before Start
 _READERS: dict[str, Callable[[Any], Any]] = {  # of the options that are written in a form
@@ -80,7 +84,7 @@ def create(
             where="--yes",
         )
     changes = _pairs(set_ or [])
-    wanted = read_goal(goal) if goal else None
+    wanted = _goal_of(goal)
     objective = _objective_of(wanted, objective)
     with Client() as client:
         dataset = upload_with_progress(client, file, quiet=as_json, header=header)
@@ -143,6 +147,14 @@ def _asked_target(version: Version) -> str | None:
     if version.summary.get("target") or not is_interactive():
         return None
     return ask_for_target(version)
+
+
+def _goal_of(said: str | None) -> Goal | None:
+    if not said:
+        return None
+    from easeml.lifecycle.journey import read_goal
+
+    return read_goal(said)
 
 
 def _objective_of(goal: Goal | None, objective: str | None) -> str | None:
