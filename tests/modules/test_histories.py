@@ -174,6 +174,7 @@ STRANGE = {
     "a pickle": b"\x80\x05cos\nsystem\n",
     "an empty table": b"a,value\n",
     "no value": b"a,b\n1,2\n",
+    "a heading without end": b"a" * 200_000,
     "a cut database": b"SQLite format 3\x00" + b"\x00" * 200,
     "a journal with a hole": b'{"op_code": 4, "study_id": 7}\n',
     "a journal of something else": b'{"op_code": "x"}\n[1]\n',

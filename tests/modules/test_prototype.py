@@ -11,6 +11,7 @@ import pytest
 import container_images
 import prototype_images
 from easeml.contract.tasks import Limits, TaskSpec
+from easeml.data.readers.easeml_values import write_samples
 from easeml.engine import task_main
 from easeml.engine.executors import LocalExecutor
 from easeml.errors import InvalidInput
@@ -19,8 +20,9 @@ from easeml.modules import Context, Data, Module, load_registry, packed, parse
 from easeml.modules.conformance import check_space
 from easeml.modules.containers import images, trial
 from easeml.modules.programs import ProgramFailed
-from easeml.modules.prototype import description, programs
+from easeml.modules.prototype import datasets, description, programs
 from easeml.modules.prototype import image as folders
+from easeml.schema import Sample, Samples
 from easeml.search import spaces
 from easeml.search.optimizers import Tried, conformance
 
@@ -137,6 +139,14 @@ def test_an_image_that_lies_about_its_space_is_found_out(tmp_path: Path) -> None
         check_space(module, registry, tmp_path)
 
 
+def test_a_label_of_endless_digits_is_no_prediction(tmp_path: Path) -> None:
+    endless = "9" * 5000
+    row = Sample({"out": (endless,)})
+    write_samples(tmp_path, Samples({"label": ("0", endless)}, {"000000": row}))
+    with pytest.raises(ProgramFailed, match="no label of the data set"):
+        datasets.read_predictions(tmp_path, "mine", rows=1, width=2, classes=2)
+
+
 def test_links_in_a_data_set_lead_nowhere(tmp_path: Path) -> None:
     model = hostile(tmp_path / "links", "model").make()
     trained = model.fit(DATA, {}, Context())
@@ -207,6 +217,12 @@ MATRIX = {"nodes": {"a": {"singleton": True, "type": "tensor", "dim": ["n", "m"]
             "optimizer",
             "container",
             {"config-space.json": {"a": {".float": [1, 999], ".scale": "exp"}}},
+            "two powers of ten",
+        ),
+        (
+            "optimizer",
+            "container",
+            {"config-space.json": '{"a": {".int": [0, Infinity], ".scale": "exp"}}'},
             "two powers of ten",
         ),
     ],

@@ -82,6 +82,7 @@ def test_integers_stay_within_their_bounds(low, width, seed):
         ({"a": {".int": [1.5, 2]}}, "space.a.int"),
         ({"a": {".float": [0, 1], ".scale": "log"}}, "space.a.float"),
         ({"a": {".float": [0, float("inf")]}}, "space.a.float"),
+        ({"a": {".int": [0, 10**400]}}, "space.a.int"),
         ({"a": {".float": [0, 1], ".scale": "cubic"}}, "space.a.scale"),
         ({"a": {".float": [0, 1], ".default": 2}}, "space.a.default"),
         ({"a": {".choice": []}}, "space.a.choice"),

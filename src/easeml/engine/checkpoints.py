@@ -47,18 +47,24 @@ class Checkpoints:
 
     def keep_those_of(self, worker: Path) -> None:
         """Keep what the attempts of a worker that has ended left in its folder."""
-        for folder in worker.iterdir() if worker.is_dir() else ():
+        for folder in worker.glob("*"):
             self.keep(folder.name, folder)
 
     def remove_unneeded(self) -> None:
         """Remove what belongs to tasks that have ended."""
-        for path in self.kept.iterdir() if self.kept.is_dir() else ():
-            with self.store.read() as tx:
-                tables = tx.unscoped()
-                attempt = tables.attempts.find(id=path.name)
-                task = None if attempt is None else tables.tasks.find(id=attempt.task_id)
-            if task is None or task.state in FINISHED_TASKS:
+        for path in list(self.kept.glob("*")):
+            if not self._is_needed(path.name):
                 remove_folder(path)
+
+    def _is_needed(self, attempt_id: str) -> bool:
+        """Whether the task of an attempt is there, and has not ended."""
+        with self.store.read() as tx:
+            tables = tx.unscoped()
+            attempt = tables.attempts.find(id=attempt_id)
+            if attempt is None:
+                return False
+            task = tables.tasks.find(id=attempt.task_id)
+        return task is not None and task.state not in FINISHED_TASKS
 
     def _earlier(self, attempt: Attempt) -> list[str]:
         if attempt.number == 1:

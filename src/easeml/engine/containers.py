@@ -27,11 +27,14 @@ def _look_for_ever(images: MachineImages) -> None:
     waiting = threading.Event()
     for number in itertools.count():
         try:
-            swept = sweeping.sweep()
-            removed = [] if number % _SWEEPS_A_LOOK else images.remove_unneeded()
+            _look(images, at_images=number % _SWEEPS_A_LOOK == 0)
         except EasemlError as error:
             _log.info("containers not looked after", error=error.message)
-        else:
-            if swept or removed:
-                _log.info("containers swept", containers=swept, images=len(removed))
         waiting.wait(_SWEEP_EVERY)
+
+
+def _look(images: MachineImages, *, at_images: bool) -> None:
+    swept = sweeping.sweep()
+    removed = images.remove_unneeded() if at_images else []
+    if swept or removed:
+        _log.info("containers swept", containers=swept, images=len(removed))

@@ -22,7 +22,7 @@ from easeml.service.search import (
     training_tasks,
 )
 from easeml.settings import Settings
-from easeml.store import Store
+from easeml.store import Store, Transaction
 from easeml.store.records import Event
 
 from .choices import Choices
@@ -168,25 +168,24 @@ class Scheduler:
                 everything = [job.id for job in tx.unscoped().jobs.list(limit=None)]
                 return everything, everything
             events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
-            kinds = {event.kind for event in events}
-            if kinds & {"module.ready", *_PUT_AWAY_OR_BACK}:
-                self._mirror.follow_registry(knowledge_base.current(tx, self._installed))
-            if kept_settings.EVENT in kinds:
-                self._mirror.follow_policy(self._choices.policy(tx))
-            if kinds & _PUT_AWAY_OR_BACK:  # every search that has it tries it no more, or again
-                running = tx.unscoped().jobs.column("id", state=JobState.RUNNING)
-                self._again |= set(running)
+            self._follow_providers(tx, {event.kind for event in events})
         if events:
             self._seq = events[-1].seq
-        changed = dict.fromkeys(self._again)
-        ended = dict.fromkeys(self._again)
-        self._again = set()
-        for event in events:
-            if self._is_news(event):
-                changed[event.job_id] = None
-            if event.kind in _MAY_PROMOTE and event.job_id:
-                ended[event.job_id] = None
-        return list(changed), list(ended)
+        again, self._again = self._again, set()
+        changed = [event.job_id for event in events if self._is_news(event)]
+        ended = [event.job_id for event in events if event.job_id and event.kind in _MAY_PROMOTE]
+        # Each job once, those that failed before first.
+        return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *ended]))
+
+    def _follow_providers(self, tx: Transaction, kinds: set[str]) -> None:
+        """Take over other modules and another policy, as events of these kinds tell."""
+        if kinds & {"module.ready", *_PUT_AWAY_OR_BACK}:
+            self._mirror.follow_registry(knowledge_base.current(tx, self._installed))
+        if kept_settings.EVENT in kinds:
+            self._mirror.follow_policy(self._choices.policy(tx))
+        if kinds & _PUT_AWAY_OR_BACK:  # every search that has it tries it no more, or again
+            running = tx.unscoped().jobs.column("id", state=JobState.RUNNING)
+            self._again |= set(running)
 
     def _is_news(self, event: Event) -> bool:
         """May the search of the event's job have to be looked at?

@@ -2,11 +2,11 @@
 store.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from easeml.contract.states import FINISHED_TASKS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
+from easeml.contract.states import FINISHED_TASKS, SEARCHED_JOBS, JobState, TaskState
 from easeml.modules import Registry
 from easeml.search import (
     Arm,
@@ -27,10 +27,17 @@ from easeml.service.limits import quotas
 from easeml.service.search import histories, model_limits
 from easeml.service.search.beliefs import arm_of, finished_runs
 from easeml.store import Tables, Transaction
-from easeml.store.records import Candidate, Job, Task, TrainedModel
+from easeml.store.records import Candidate, Job, Task
 from easeml.store.shapes import JobLimits, Rules
 
 from .machine_costs import MachineCosts
+from .searched_rows import (
+    best_that_may_serve,
+    changed_tasks,
+    done_beside,
+    oldest_beside,
+    state_seen,
+)
 
 _DIGITS = 4  # of a chance: more say nothing, and the log keeps them
 _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
@@ -99,7 +106,8 @@ class SearchMirror:
         """Change what is seen; ``values`` are plain JSON. See ``decision_log``."""
         change = Change(kind, values)
         self._seen = applied(self._seen, change)
-        if kind == "set_now" and self._unwritten and self._unwritten[-1].kind == "set_now":
+        before = self._unwritten[-1].kind if self._unwritten else ""
+        if before == kind == "set_now":
             self._unwritten.pop()  # nothing was decided in between
         self._unwritten.append(change)
 
@@ -127,7 +135,7 @@ class SearchMirror:
         choices = self.policy.decide(self.state.only(urgent), 1)
         told = [[one.job, one.arm] for one in choices]
         self.note("decided", free=1, choices=told, urgent=urgent)
-        return choices[0] if choices else None
+        return next(iter(choices), None)
 
     def knows_task(self, job_id: str, task_id: str) -> bool:
         """Has the search seen this task of a job?"""
@@ -149,7 +157,7 @@ class SearchMirror:
         self._follow_limits(job, known_job)
         if tables.candidates.count(job_id=job.id) > len(known_job.arms):
             self._extend(tx, tables, job, known_job)
-        for task in _changed_tasks(tables, job, known_job):
+        for task in changed_tasks(tables, job, known_job.tasks):
             self._follow(job.id, known_job, task)
             if task.state in FINISHED_TASKS:
                 costs.learn(task, known_job.works[known_job.arms[task.candidate_id]])
@@ -185,9 +193,7 @@ class SearchMirror:
         for job_id, costs in self._costs.changes(self.state.jobs, works).items():
             self.note("set_costs", job=job_id, costs=[list(pair) for pair in costs])
             candidates = {arm: id for id, arm in self._jobs[job_id].arms.items()}
-            for arm, cost in costs:
-                candidate = candidates[arm]
-                self._unwritten_costs[candidate] = cost
+            self._unwritten_costs.update({candidates[arm]: cost for arm, cost in costs})
         return True
 
     def take_costs(self) -> dict[str, float]:
@@ -227,7 +233,9 @@ class SearchMirror:
         arms = [arm_of(self.registry, candidate) for candidate in candidates]
         self._note_runs(tx)
         rules = tables.applications.get(job.application_id).rules
-        told = {"history": histories.runs(tables, self.registry, rules)} if rules.histories else {}
+        told: dict[str, Any] = {}
+        if rules.histories:
+            told["history"] = histories.runs(tables, self.registry, rules)
         self.note(
             "add_job",
             job=job.id,
@@ -235,12 +243,12 @@ class SearchMirror:
             arms=told_arms(arms),
             budget=asdict(_budget(job)),
             deadline=job.limits.deadline,
-            since=_oldest_beside(tx, job).created,
+            since=oldest_beside(tx, job).created,
             **told,
         )
         places = {candidate.id: candidate.arm for candidate in candidates}
         works = self._works(tables, job, candidates)
-        known_job = _JobMirror(job.limits, places, len(arms), _done_beside(tx, job), works)
+        known_job = _JobMirror(job.limits, places, len(arms), done_beside(tx, job), works)
         known_job.histories = rules.histories
         self._jobs[job.id] = known_job
         return known_job
@@ -283,7 +291,7 @@ class SearchMirror:
         known_job.known = len(known_job.arms)
         self._note_runs(tx)
         history = histories.runs(tx.scoped(job.tenant_id), self.registry, rules)
-        since = _oldest_beside(tx, job).created
+        since = oldest_beside(tx, job).created
         self.note("set_history", job=job.id, history=history, since=since)
 
     def _follow_rules(self, tables: Tables, rules: Rules, job: Job, known_job: _JobMirror) -> None:
@@ -297,14 +305,16 @@ class SearchMirror:
         if not limits and not faulty and not known_job.chances:
             return
         models = tables.models.list(job_id=job.id, limit=None)
-        chances = [1.0] * len(arms) if faulty else []
+        chances: list[float] = []
         if limits:
             measured = model_limits.measured_arms(tables, models, known_job.arms)
-            found = feasible.chances(arms, measured, limits)
-            chances = [round(chance, _DIGITS) for chance in found]
+            chances = feasible.chances(arms, measured, limits)
+        elif faulty:
+            chances = [1.0] * len(arms)
         for place in faulty:
             chances[place] = 0.0
-        best = _best_that_may_serve(models, known_job.arms, chances)
+        chances = [round(chance, _DIGITS) for chance in chances]
+        best = best_that_may_serve(models, known_job.arms, chances)
         if chances != known_job.chances or best != self.state.job(job.id).best:
             known_job.chances = chances
             self.note("set_chances", job=job.id, chances=chances, best=best)
@@ -330,7 +340,7 @@ class SearchMirror:
         since = None
         if is_new_model or count >= _LEARN_AGAIN * known_job.known:
             self._note_runs(tx)
-            since = _oldest_beside(tx, job).created
+            since = oldest_beside(tx, job).created
             known_job.known = count
         self.note("add_arms", job=job.id, arms=told_arms(new), since=since)
         known_job.arms.update({candidate.id: candidate.arm for candidate in candidates})
@@ -339,10 +349,10 @@ class SearchMirror:
         """Learn anew when other jobs have done many more tasks: while few are known, each tells
         much.
         """
-        others = _done_beside(tx, job)
+        others = done_beside(tx, job)
         if worth_learning(known_job.others, others):
             self._note_runs(tx)
-            self.note("set_prior", job=job.id, since=_oldest_beside(tx, job).created)
+            self.note("set_prior", job=job.id, since=oldest_beside(tx, job).created)
             known_job.known = len(known_job.arms)
             known_job.others = others
 
@@ -356,7 +366,7 @@ class SearchMirror:
 
     def _follow(self, job_id: str, known_job: _JobMirror, task: Task) -> None:
         known = known_job.tasks.get(task.id)
-        now = _state_seen(task.state)
+        now = state_seen(task.state)
         if known == now:
             return
         known_job.tasks[task.id] = now
@@ -369,63 +379,5 @@ class SearchMirror:
             self.note("released", job=job_id, arm=arm, seconds=task.cost)
 
 
-def _best_that_may_serve(
-    models: Sequence[TrainedModel], arms: Mapping[str, int], chances: Sequence[float]
-) -> float | None:
-    """Return the best quality of the models that keep the rules; without ``chances``, of all.
-
-    ``arms``: by candidate id. None where there is no such model.
-    """
-    qualities = []
-    for model in models:
-        arm = arms.get(model.candidate_id)
-        if arm is None:
-            continue
-        if not chances or chances[arm] == 1:
-            qualities.append(model.quality)
-    return max(qualities, default=None)
-
-
-def _state_seen(state: TaskState) -> TaskState:
-    """Return what the search sees of a task's state: whether it runs or waits is all one to it."""
-    return TaskState.WAITING if state == TaskState.RUNNING else state
-
-
-def _changed_tasks(tables: Tables, job: Job, known_job: _JobMirror) -> list[Task]:
-    """Return the training tasks of a job that are not as the mirror knows them, oldest first.
-
-    Whole rows are read of these alone: a search has hundreds that have not changed.
-    """
-    changed = []
-    for id, state in tables.tasks.pick("id", "state", job_id=job.id, kind=TaskGroup.TRAIN):
-        if known_job.tasks.get(id) != _state_seen(state):
-            changed.append(id)
-    return tables.tasks.list(id=changed, limit=None) if changed else []
-
-
 def _budget(job: Job) -> Budget:
     return Budget(tasks=job.limits.tasks, seconds=job.limits.seconds)
-
-
-def _oldest_beside(tx: Transaction, job: Job) -> Job:
-    """Return the oldest job that still runs, or this one: all since are searched beside it."""
-    running = tx.unscoped().jobs.list(state=JobState.RUNNING, limit=1)
-    return min((job, *running), key=lambda one: one.created)
-
-
-def _done_beside(tx: Transaction, job: Job) -> int:
-    """Return how many tasks the jobs that are searched beside this one have done."""
-    tables = tx.unscoped()
-    oldest = _oldest_beside(tx, job)
-    beside = {oldest.id, *(later.id for later in tables.jobs.list(after=oldest.id, limit=None))} - {
-        job.id
-    }
-    return (
-        tables.tasks.count(
-            job_id=list(beside),
-            kind=TaskGroup.TRAIN,
-            state=TaskState.DONE,
-        )
-        if beside
-        else 0
-    )

@@ -21,7 +21,7 @@ from easeml.folders import remove_folder
 from easeml.search.preemption import GRACE
 from easeml.service.modules.images import MachineImages
 from easeml.service.sources import granting
-from easeml.service.tasks import logs, results, task_views
+from easeml.service.tasks import results, task_views
 from easeml.service.tasks.kinds import kind_named
 from easeml.settings import Settings
 from easeml.store import Store
@@ -31,6 +31,7 @@ from . import task_main
 from .attempt_trace import AttemptTrace
 from .checkpoints import Checkpoints
 from .executors import Execution, Executor
+from .outputs import Outputs, printed
 
 AWAY_PAUSE = 1.0  # seconds until a database that did not answer is asked again
 _log = structlog.get_logger()
@@ -78,7 +79,14 @@ class Slot(threading.Thread):
     def attempt_ids(self) -> list[str]:
         """The attempts under way: the one that runs, and the one whose result is being recorded."""
         with self._guard:
-            return [*([self._attempt.id] if self._attempt else []), *self._recording]
+            ids = list(self._recording)
+            if self._attempt is not None:
+                ids.insert(0, self._attempt.id)
+            return ids
+
+    def _runs(self, attempt_id: str) -> bool:
+        """Whether that attempt is the one that runs; asked under the guard."""
+        return self._attempt is not None and self._attempt.id == attempt_id
 
     def wake(self) -> None:
         """Look for work: something was committed."""
@@ -94,7 +102,7 @@ class Slot(threading.Thread):
     def drop(self, attempt_id: str) -> None:
         """Kill that attempt if it runs: it is no longer this worker's, or the worker stops."""
         with self._guard:
-            if self._attempt is None or self._attempt.id != attempt_id:
+            if not self._runs(attempt_id):
                 return
             self._dropped = True
             if self._execution is not None:
@@ -103,7 +111,7 @@ class Slot(threading.Thread):
     def ask_to_end(self, attempt_id: str) -> None:
         """Ask that attempt to end with what it has, if it runs: an urgent task needs the device."""
         with self._guard:
-            if self._attempt is None or self._attempt.id != attempt_id:
+            if not self._runs(attempt_id):
                 return
             self._asked_to_end = True
             if self._execution is not None:
@@ -112,9 +120,7 @@ class Slot(threading.Thread):
     def trace(self, attempt_id: str, *, on: bool) -> None:
         """Trace that attempt from now on, if it runs, or no more."""
         with self._guard:
-            if self._attempt is None or self._attempt.id != attempt_id:
-                return
-            if self._trace is not None:
+            if self._runs(attempt_id) and self._trace is not None:
                 self._trace.switch(on=on)
 
     def run(self) -> None:
@@ -245,17 +251,16 @@ class Slot(threading.Thread):
         trace: AttemptTrace,
     ) -> None:
         """Keep the outputs and bring the result; the work folder goes."""
-        digests: dict[str, str] = {}
-        sizes: dict[str, int] = {}
+        kept = Outputs(self._context.store, task.tenant_id)
         try:
-            self._keep_text(task, results.LOG, _printed(folder), digests, sizes)
+            kept.keep_text(results.LOG, printed(folder))
             if result.ok:
                 with trace.step("keep the outputs"):
-                    self._keep_outputs(task, result, folder / task_main.OUTPUTS, digests, sizes)
-            self._keep_text(task, results.TRACE, trace.text(), digests, sizes)
+                    kept.keep_files(result.outputs, folder / task_main.OUTPUTS)
+            kept.keep_text(results.TRACE, trace.text())
         except Exception:
             _log.exception("outputs could not be kept", task=task.id)
-            digests.clear()
+            kept = Outputs(self._context.store, task.tenant_id)
             result = TaskResult(
                 ok=False,
                 error=traceback.format_exc(),
@@ -263,7 +268,7 @@ class Slot(threading.Thread):
                 cost=result.cost,
             )
         try:
-            self._bring(attempt, result, digests, sizes)
+            self._bring(attempt, result, kept)
         finally:
             with self._guard:
                 self._recording.discard(attempt.id)
@@ -278,21 +283,12 @@ class Slot(threading.Thread):
         task_main.prepare(folder, spec)
         _log.info("attempt begins", task=task.id, attempt=attempt.id)
         with trace.step("fetch the inputs"):
-            for name, digest in spec.inputs.items():
-                place = folder / task_main.INPUTS / name
-                context.store.artefacts.fetch(task.tenant_id, digest, place)
-            if context.checkpoints is not None:
-                context.checkpoints.bring(attempt, folder)
-        if context.images is not None:
-            try:
-                task_main.name_images(
-                    folder, context.images.provide(task_main.module_texts(folder))
-                )
-            except EasemlError as error:
-                return TaskResult(ok=False, error=str(error))
-        if context.settings is not None and kind_named(task.spec_kind).reaches_out:
-            granted = granting.grant(context.store, context.settings, task)
-            task_main.hand_grant(folder, granted.model_dump_json())
+            self._fetch_inputs(task, attempt, spec, folder)
+        try:
+            self._name_images(folder)
+        except EasemlError as error:
+            return TaskResult(ok=False, error=str(error))
+        self._hand_grant(task, folder)
         with self._guard:
             if self._dropped or self._stopping:
                 return None
@@ -318,6 +314,28 @@ class Slot(threading.Thread):
             return None
         return outcome.result
 
+    def _fetch_inputs(self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path) -> None:
+        """Bring the inputs of a task, and what an earlier attempt left, into the work folder."""
+        context = self._context
+        for name, digest in spec.inputs.items():
+            place = folder / task_main.INPUTS / name
+            context.store.artefacts.fetch(task.tenant_id, digest, place)
+        if context.checkpoints is not None:
+            context.checkpoints.bring(attempt, folder)
+
+    def _name_images(self, folder: Path) -> None:
+        """Load the images that the body's modules run in, and tell it what the engine calls them."""
+        if self._context.images is not None:
+            texts = task_main.module_texts(folder)
+            task_main.name_images(folder, self._context.images.provide(texts))
+
+    def _hand_grant(self, task: Task, folder: Path) -> None:
+        """Let the body of a kind that reaches out do so."""
+        context = self._context
+        if context.settings is not None and kind_named(task.spec_kind).reaches_out:
+            granted = granting.grant(context.store, context.settings, task)
+            task_main.hand_grant(folder, granted.model_dump_json())
+
     def _put_back(self, task: Task, attempt: Attempt, seconds: float) -> None:
         """Let a task whose attempt had nothing to show when it was asked to end wait again."""
         try:
@@ -328,46 +346,14 @@ class Slot(threading.Thread):
 
     def _give_up(self, task: Task, attempt: Attempt, error: str, folder: Path) -> None:
         """Let a task whose attempt was lost wait again; what it printed is kept."""
-        digests: dict[str, str] = {}
-        sizes: dict[str, int] = {}
-        self._keep_text(task, results.LOG, _printed(folder), digests, sizes)
+        kept = Outputs(self._context.store, task.tenant_id)
+        kept.keep_text(results.LOG, printed(folder))
         with self._context.store.write() as tx:
-            results.lose(tx, attempt, error, digests, sizes)
+            results.lose(tx, attempt, error, kept.digests, kept.sizes)
 
-    def _keep_text(
-        self, task: Task, name: str, text: bytes, digests: dict[str, str], sizes: dict[str, int]
-    ) -> None:
-        """Keep what the attempt printed, or noted of itself, if that is anything."""
-        if text:
-            artefacts = self._context.store.artefacts
-            digests[name], sizes[name] = artefacts.put_stream(task.tenant_id, [text], len(text))
-
-    def _keep_outputs(
-        self,
-        task: Task,
-        result: TaskResult,
-        folder: Path,
-        digests: dict[str, str],
-        sizes: dict[str, int],
-    ) -> None:
-        if folder.is_symlink():
-            raise EasemlError("The body left a link in place of the folder of its outputs.")
-        paths = {name: folder / name for name in result.outputs}
-        for name, path in paths.items():
-            if Path(name).name != name or path.is_symlink() or not path.exists():
-                raise EasemlError(
-                    "The body names an output that it did not write.",
-                    where=name,
-                )
-        artefacts = self._context.store.artefacts
-        digests.update({name: artefacts.put(task.tenant_id, path) for name, path in paths.items()})
-        sizes.update({name: _size(path) for name, path in paths.items()})
-
-    def _bring(
-        self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
-    ) -> None:
+    def _bring(self, attempt: Attempt, result: TaskResult, kept: Outputs) -> None:
         try:
-            self._accept_when_there(attempt, result, digests, sizes)
+            self._accept_when_there(attempt, result, kept)
         except Fenced:
             _log.info("result discarded: the attempt was no longer current", attempt=attempt.id)
         except Exception:
@@ -378,29 +364,25 @@ class Slot(threading.Thread):
                 retry=True,
                 cost=result.cost,
             )
-            self._accept(attempt, failure, {}, {})
+            self._accept(attempt, failure, Outputs(self._context.store, kept.tenant_id))
 
-    def _accept_when_there(
-        self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
-    ) -> None:
+    def _accept_when_there(self, attempt: Attempt, result: TaskResult, kept: Outputs) -> None:
         """Bring a result as soon as the database answers: it may have taken hours to compute.
 
         If it was accepted already and only the answer was lost, it is ``Fenced`` now.
         """
         while True:
             try:
-                return self._accept(attempt, result, digests, sizes)
+                return self._accept(attempt, result, kept)
             except DatabaseAway:
                 if self._stopping:
                     raise
                 _log.warning("a result waits for the database", attempt=attempt.id)
                 time.sleep(AWAY_PAUSE)
 
-    def _accept(
-        self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
-    ) -> None:
+    def _accept(self, attempt: Attempt, result: TaskResult, kept: Outputs) -> None:
         with self._context.store.write() as tx:
-            results.accept(tx, attempt, result, digests, sizes)
+            results.accept(tx, attempt, result, kept.digests, kept.sizes)
 
     def _usual_limits(self) -> Limits:
         """Return what an attempt of the lane may use, where its kind says no less."""
@@ -416,18 +398,8 @@ def _limits(spec: TaskSpec, usual: Limits) -> Limits:
     return usual.model_copy(update={"seconds": spec.seconds})
 
 
-def _printed(folder: Path) -> bytes:
-    """Return the last part of what an attempt printed."""
-    path = folder / task_main.LOG
-    size = path.lstat().st_size if path.exists() else 0
-    return logs.read_plain(path, max(0, size - logs.LARGEST_LOG), logs.LARGEST_LOG)
-
-
-def _size(path: Path) -> int:
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
-    return sum(file.stat().st_size for file in files)
-
-
 def _naming(task: Task) -> AbstractContextManager[object]:
     """Let what is logged meanwhile name the request that asked for a task, where one did."""
-    return bound_contextvars(request=task.request) if task.request else nullcontext()
+    if not task.request:
+        return nullcontext()
+    return bound_contextvars(request=task.request)

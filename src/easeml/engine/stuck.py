@@ -1,5 +1,6 @@
 """A process that runs and does nothing: the supervisor kills it, and starts it again."""
 
+import math
 import os
 import signal
 import threading
@@ -39,11 +40,12 @@ class Watch:
         now = self._clock()
         seen: dict[str, tuple[float, float]] = {}
         for process_id, heartbeat in heartbeats.items():
-            before, since = self._seen.get(process_id, (None, now))
-            seen[process_id] = (heartbeat, since if before == heartbeat else now)
+            seen[process_id] = self._seen.get(process_id, (heartbeat, now))
+            if seen[process_id][0] != heartbeat:
+                seen[process_id] = (heartbeat, now)
         self._seen = seen
         silent = {process_id: now - since for process_id, (_, since) in seen.items()}
-        is_database_well = any(seconds < self._silence / 2 for seconds in silent.values())
+        is_database_well = min(silent.values(), default=math.inf) < self._silence / 2
         if not is_database_well:
             return set()
         return {process_id for process_id, seconds in silent.items() if seconds > self._silence}

@@ -34,12 +34,7 @@ def class_name(value: Any) -> str | None:
         return str(int(value))
     if isinstance(value, float | np.floating):
         return None if math.isnan(value) else _number_name(float(value))
-    text = str(value).strip()
-    if _WHOLE.fullmatch(text):
-        return str(int(text)) if len(text) < 1000 else text
-    if _NUMBER.fullmatch(text):
-        return _number_name(float(text))
-    return text
+    return _name_of_text(str(value).strip())
 
 
 def class_names(values: Iterable[Any]) -> np.ndarray:
@@ -58,7 +53,9 @@ def class_names(values: Iterable[Any]) -> np.ndarray:
 def as_number(value: Any) -> float | None:
     """Return the number that a class is named after; None where its name is no number."""
     name = class_name(value)
-    return float(name) if name is not None and _NUMBER.fullmatch(name) else None
+    if name is None or not _NUMBER.fullmatch(name):
+        return None
+    return float(name)
 
 
 def check_vocabularies(
@@ -74,8 +71,8 @@ def check_vocabularies(
     Raises:
         InvalidInput: showing both vocabularies, where both have classes and share none.
     """
-    true = {name for name in labels if name is not None}
-    said = {name for name in predictions if name is not None}
+    true = set(labels) - {None}
+    said = set(predictions) - {None}
     if not true or not said or true & said:
         return
     raise InvalidInput(
@@ -86,9 +83,18 @@ def check_vocabularies(
 
 
 def _shown(vocabulary: set[str]) -> str:
-    shown = ", ".join(repr(name) for name in sorted(vocabulary)[:_MOST_SHOWN])
-    more = len(vocabulary) - _MOST_SHOWN
-    return f"{shown} and {more:,} more" if more > 0 else shown
+    shown = ", ".join(map(repr, sorted(vocabulary)[:_MOST_SHOWN]))
+    if len(vocabulary) <= _MOST_SHOWN:
+        return shown
+    return f"{shown} and {len(vocabulary) - _MOST_SHOWN:,} more"
+
+
+def _name_of_text(text: str) -> str:
+    if _WHOLE.fullmatch(text):
+        return str(int(text)) if len(text) < 1000 else text  # Python reads no longer ones
+    if _NUMBER.fullmatch(text):
+        return _number_name(float(text))
+    return text
 
 
 def _number_name(number: float) -> str:

@@ -45,12 +45,7 @@ class Result(ABC):
 
         Arrays become lists, NaN and infinities None.
         """
-        if not dataclasses.is_dataclass(self):
-            raise TypeError(f"{type(self).__name__} is not a dataclass.")
-        fields = {
-            field.name: plain(getattr(self, field.name)) for field in dataclasses.fields(self)
-        }
-        return {**fields, "advice": self.advice}
+        return {**plain(self), "advice": self.advice}
 
     def to_csv(self) -> str:
         """Return the table as CSV text."""
@@ -83,17 +78,17 @@ def plain(value: Any) -> Any:
 
     NaN and infinities, which JSON has not, become None.
     """
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {}
-        for field in dataclasses.fields(value):
-            fields[field.name] = plain(getattr(value, field.name))
-        return fields
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    match value:
+        case np.ndarray() | np.generic():
+            return plain(value.tolist())
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case str() | bytes():  # sequences, too
+            return value
+        case Sequence():
+            return [plain(item) for item in value]
+        case float() if not math.isfinite(value):
+            return None
     return value

@@ -92,9 +92,9 @@ class TestSet:
     def _fits(self, labels: Sequence[Any]) -> bool:
         if len(labels) != self.rows:
             return False
-        known = unpacked(self.known, self.rows)
-        kept = [label if keep else None for label, keep in zip(labels, known, strict=True)]
-        return digest(kept) == self.labels
+        kept = class_names(labels)
+        kept[~unpacked(self.known, self.rows)] = None
+        return digest(kept.tolist()) == self.labels
 
     def _count(self) -> int:
         return int(unpacked(self.known, self.rows).sum())

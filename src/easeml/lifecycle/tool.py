@@ -167,8 +167,9 @@ class Tool:
         missing = [fact for fact in self.needs if fact not in facts]
         if missing:
             raise InvalidInput(f"{self.name} needs {', '.join(missing)}.", where="facts")
-        state = self.open(config)
-        if kept is not None and self.load is not None:
+        if kept is None or self.load is None:
+            state = self.open(config)
+        else:
             state = self.load(config, kept)
         answer, state = self.ask(state, facts)
         while answer.unfinished and go_on():

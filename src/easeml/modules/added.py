@@ -37,8 +37,10 @@ def objective_for(name: str, classes: Any) -> Objective:
     Raises ``NotFound``, and ``InvalidInput`` for a label that is none of the target.
     """
     found = objective_named(name)
-    tell = getattr(found, "for_classes", None)
-    return found if tell is None or classes is None else tell([str(one) for one in classes])
+    for_classes = getattr(found, "for_classes", None)
+    if for_classes is None or classes is None:
+        return found
+    return for_classes(list(map(str, classes)))
 
 
 @cache

@@ -43,6 +43,8 @@ def name_of_guess(same: Predictions, needs_probabilities: bool) -> str:
     """Return in words what is always guessed: ``same`` is what ``always_the_same`` gave."""
     if same.classes is None:
         return MEAN
-    if same.class_weights is not None and not needs_probabilities:
+    if needs_probabilities:
+        return SHARES
+    if same.class_weights is not None:
         return CHEAPEST
-    return SHARES if needs_probabilities else COMMONEST
+    return COMMONEST

@@ -22,6 +22,7 @@ _COST = re.compile(
 _UNIT = re.compile(rf"unit\s*=\s*(?P<unit>{_QUOTED}|[^\"=]+)")
 _LONGEST = 20_000  # characters
 _DEEPEST = 4
+_DEEPER = {"(": 1, ")": -1}
 UNIT = "unit"
 
 
@@ -48,28 +49,32 @@ def read_call(text: str) -> Call | None:
 
 def _arguments(inside: str, text: str) -> tuple[str, ...]:
     """Return what commas divide, where these are not in brackets or quotation marks."""
+    if not inside.strip():
+        return ()
+    parts = _PART.findall(inside)
+    if "".join(parts) != inside:
+        raise _not_closed(text)
     arguments = [""]
     depth = 0
-    end = 0
-    for part in _PART.finditer(inside):
-        if part.start() != end:
-            break
-        end = part.end()
-        depth += {"(": 1, ")": -1}.get(part[0], 0)
+    for part in parts:
+        depth += _DEEPER.get(part, 0)
         if not 0 <= depth < _DEEPEST:
-            break
-        if part[0] == "," and depth == 0:
+            raise _not_closed(text)
+        if part == "," and depth == 0:
             arguments.append("")
         else:
-            arguments[-1] += part[0]
-    if end != len(inside) or depth != 0:
-        raise InvalidInput(
-            f"{text[:80]!r} has a bracket or a quotation mark that is not closed.",
-            where="objective",
-            remedy='Write, say, recall(bad); other names in quotation marks: recall("a, b").',
-        )
-    stripped = tuple(argument.strip() for argument in arguments)
-    return () if stripped == ("",) else stripped
+            arguments[-1] += part
+    if depth != 0:
+        raise _not_closed(text)
+    return tuple(argument.strip() for argument in arguments)
+
+
+def _not_closed(text: str) -> InvalidInput:
+    return InvalidInput(
+        f"{text[:80]!r} has a bracket or a quotation mark that is not closed.",
+        where="objective",
+        remedy='Write, say, recall(bad); other names in quotation marks: recall("a, b").',
+    )
 
 
 def written(family: str, arguments: Sequence[str]) -> str:
@@ -123,21 +128,27 @@ def read_costs(arguments: Sequence[str]) -> dict[str, Any]:
         if of_unit is not None:
             unit = unquoted(of_unit["unit"].strip())
             continue
-        found = _COST.fullmatch(argument)
-        if found is None:
+        true, said, cost = _read_cost(argument)
+        if (true, said) in costs:
             raise InvalidInput(
-                f"{argument[:80]!r} is no cost.",
-                where="objective",
-                remedy="Write TRUE as SAID=COST, such as cost(bad as good=5, good as bad=1).",
+                f"The cost of saying {said!r} of {true!r} is named twice.", where="objective"
             )
-        pair = (unquoted(found["true"].strip()), unquoted(found["said"].strip()))
-        if pair in costs:
-            raise InvalidInput(
-                f"The cost of saying {pair[1]!r} of {pair[0]!r} is named twice.", where="objective"
-            )
-        costs[pair] = number(found["cost"])
+        costs[true, said] = cost
     told = [[true, said, cost] for (true, said), cost in costs.items()]
     return {"costs": told, "unit": unit}
+
+
+def _read_cost(argument: str) -> tuple[str, str, float]:
+    """Return true label, said label and what that costs."""
+    found = _COST.fullmatch(argument)
+    if found is None:
+        raise InvalidInput(
+            f"{argument[:80]!r} is no cost.",
+            where="objective",
+            remedy="Write TRUE as SAID=COST, such as cost(bad as good=5, good as bad=1).",
+        )
+    true, said = unquoted(found["true"].strip()), unquoted(found["said"].strip())
+    return true, said, number(found["cost"])
 
 
 def number(text: str) -> float:

@@ -7,7 +7,7 @@ OBJECTIVE)`` is the value where that share of the cells is exchanged with those 
 objective is that of the application where none is named.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GAP, WORST, NOISY = "gap", "worst", "noisy"
-FAMILIES = (GAP, WORST, NOISY)
+_EXAMPLES = {GAP: "gap(COLUMN, accuracy)", WORST: "worst(COLUMN, accuracy)", NOISY: "noisy(0.1)"}
+FAMILIES = tuple(_EXAMPLES)
 LEAST_ROWS = 10
 """Validation rows of a group that is compared; the value of fewer is mostly chance."""
 _MOST_GROUPS = 50
@@ -47,8 +48,8 @@ class Further:
     @property
     def name(self) -> str:
         """The one name that says the same; without the objective where it is the application's."""
-        first = quoted(self.column) if self.kind != NOISY else f"{self.share:.15g}"
-        return written(self.kind, [first, self.objective] if self.objective else [first])
+        first = f"{self.share:.15g}" if self.kind == NOISY else quoted(self.column)
+        return written(self.kind, list(filter(None, [first, self.objective])))
 
 
 def read_further(name: str) -> Further | None:
@@ -56,20 +57,27 @@ def read_further(name: str) -> Further | None:
 
     Raises ``InvalidInput`` for what it does not take.
     """
-    call = read_call(name)
-    if call is None and name.strip().lower() == NOISY:
+    if name.strip().lower() == NOISY:
         return Further(NOISY, "", share=_USUAL_SHARE)
+    call = read_call(name)
     if call is None or call.family not in FAMILIES:
         return None
-    if not 1 <= len(call.arguments) <= 2:
-        example = "noisy(0.1)" if call.family == NOISY else f"{call.family}(COLUMN, accuracy)"
-        raise InvalidInput(
-            f"{call.family} takes one or two things.", where="measure", remedy=f"Write {example}."
-        )
-    objective = call.arguments[1] if len(call.arguments) == 2 else ""
+    first, objective = _arguments(call)
     if call.family == NOISY:
-        return Further(NOISY, objective, share=_share(call))
-    return Further(call.family, objective, column=unquoted(call.arguments[0]))
+        return Further(NOISY, objective, share=_share(first))
+    return Further(call.family, objective, column=unquoted(first))
+
+
+def _arguments(call: Call) -> tuple[str, str]:
+    """Return a measure's column or share, and the objective that it names; empty: the usual one."""
+    if not 1 <= len(call.arguments) <= 2:
+        raise InvalidInput(
+            f"{call.family} takes one or two things.",
+            where="measure",
+            remedy=f"Write {_EXAMPLES[call.family]}.",
+        )
+    first, objective, *_ = *call.arguments, ""
+    return first, objective
 
 
 def one_name(name: str) -> str:
@@ -82,8 +90,8 @@ def one_name(name: str) -> str:
     return replace(further, objective=load_registry().get(further.objective).name).name
 
 
-def _share(call: Call) -> float:
-    share = number(call.arguments[0])
+def _share(text: str) -> float:
+    share = number(text)
     if not 0 < share < 1:
         raise InvalidInput(
             "The share of the cells is between 0 and 1.",
@@ -129,9 +137,7 @@ def with_noise(rows: "pd.DataFrame", target: str, share: float) -> "pd.DataFrame
     """
     random = np.random.default_rng(_SEED)
     noisy = rows.copy()
-    for column in rows.columns:
-        if column in (target, "_row"):
-            continue
+    for column in rows.columns.drop([target, "_row"], errors="ignore"):
         chosen = np.flatnonzero(random.random(len(rows)) < share)
         taken = random.permutation(len(rows))[: len(chosen)]
         values = rows[column].array.copy()
@@ -146,23 +152,22 @@ def _of_groups(
     known = ~(column.isna() | actual.isna()).to_numpy()
     labels = column.astype(str).to_numpy()
     groups = _groups(labels[known], further)
-    places = {group: np.flatnonzero(known & (labels == group)) for group in groups}
+    places = [np.flatnonzero(known & (labels == group)) for group in groups]
     whole = measured(name, actual, predictions, resamples=0)
+    if further.kind == GAP:
+        summary = np.ptp
+    else:
+        summary = np.max if whole.lower_is_better else np.min
 
-    def found(chosen: Mapping[Any, NDArray[np.intp]]) -> float:
-        values = []
-        for rows in chosen.values():
-            values.append(value(name, actual.iloc[rows], predictions.of_rows(rows)))
-        if further.kind == GAP:
-            return max(values) - min(values)
-        return max(values) if whole.lower_is_better else min(values)
+    def found(chosen: Sequence[NDArray[np.intp]]) -> float:
+        values = [value(name, actual.iloc[rows], predictions.of_rows(rows)) for rows in chosen]
+        return float(summary(values))
 
     result = found(places)
     random = np.random.default_rng(_SEED)
     drawn = []
     for _ in range(_DRAWS):
-        again = {group: random.choice(rows, len(rows)) for group, rows in places.items()}
-        drawn.append(found(again))
+        drawn.append(found([random.choice(rows, len(rows)) for rows in places]))
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Measured(
         result,

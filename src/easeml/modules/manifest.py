@@ -184,13 +184,12 @@ def _frame(columns: Mapping[str, list[Any]], schema_in: Mapping[str, Any]) -> "p
 
 
 def _to_json(value: Any, kind: str) -> Any:
+    import pandas as pd
+
     if kind in CELLS:
         return to_json(kind, value)
-    if value is None or value != value:  # NaN and NaT  # noqa: PLR0124
+    if pd.isna(value) or value in (-math.inf, math.inf):
         return None
-
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return value

@@ -64,11 +64,8 @@ class NamedEstimator(SklearnModel):
         from skops.io import get_untrusted_types
 
         packages = _NUMERICAL | {_package(self._kind)}
-        trusted = []
-        for name in get_untrusted_types(file=folder / ESTIMATOR):
-            if name in _PLAIN or name.partition(".")[0] in packages:
-                trusted.append(name)
-
+        held = get_untrusted_types(file=folder / ESTIMATOR)
+        trusted = [name for name in held if name in _PLAIN or name.partition(".")[0] in packages]
         loaded = self.loaded(folder, trusted)
         is_classifier = hasattr(loaded.estimator, "classes_")
         if is_classifier and not hasattr(loaded.estimator, "predict_proba"):

@@ -17,7 +17,7 @@ from easeml.search import spaces
 from easeml.search.optimizers import Tried, fresh
 
 from .files import save_json
-from .program_folder import program_folder
+from .program_folder import numbered, program_folder
 from .programs import Limits, ProgramFailed
 from .runtimes import run
 
@@ -130,18 +130,23 @@ def _read_json(space: Mapping[str, Any], line: str) -> Any:
 def _write_csv(place: Path, space: Mapping[str, Any], tried: Sequence[Tried]) -> None:
     """Write a row for each parameter, and for each configuration the values of all of them."""
     known = spaces.listed(space)
-    with (place / "space.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["kind", "low", "high", "scale", "name"])
-        for path, parameter in known.items():
-            writer.writerow([*_described(parameter), path.removeprefix(".")])
-    with (place / "history.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["quality", *(f"p{number}" for number in range(len(known)))])
-        for one in tried:
-            values = spaces.parameters(space, one.config)
-            row = [values[path][1] if path in values else None for path in known]
-            writer.writerow([one.quality, *row])
+    described: list[list[Any]] = [["kind", "low", "high", "scale", "name"]]
+    for path, parameter in known.items():
+        described.append([*_described(parameter), path.removeprefix(".")])
+    _write_rows(place / "space.csv", described)
+
+    history: list[list[Any]] = [["quality", *numbered("p", len(known))]]
+    for one in tried:
+        values = spaces.parameters(space, one.config)
+        history.append(
+            [one.quality, *(values[path][1] if path in values else None for path in known)]
+        )
+    _write_rows(place / "history.csv", history)
+
+
+def _write_rows(path: Path, rows: Sequence[Sequence[Any]]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def _described(parameter: Parameter) -> tuple[str, float, float, str]:
@@ -159,16 +164,19 @@ def _read_csv(space: Mapping[str, Any], line: str) -> Any:
     if len(values) != len(known):
         raise ValueError(f"{len(values)} values of {len(known)}")
     told = dict(zip(known, values, strict=True))
+    return spaces.build(space, lambda path, parameter: _value(parameter, told[path]))
 
-    def ask(path: str, parameter: Parameter) -> Any:
-        value = float(told[path])
-        if not isinstance(parameter, spaces.Choice):
-            return int(value) if parameter.whole and value == int(value) else value
-        if value != int(value) or not 0 <= value < len(parameter.options):
-            raise ValueError(f"{told[path]} is no place of a choice")
+
+def _value(parameter: Parameter, text: str) -> float:
+    """Return the value of a parameter; of a choice the place of its option."""
+    value = float(text)
+    if isinstance(parameter, spaces.Choice):
+        if value not in range(len(parameter.options)):
+            raise ValueError(f"{text} is no place of a choice")
         return int(value)
-
-    return spaces.build(space, ask)
+    if parameter.whole and value.is_integer():
+        return int(value)
+    return value
 
 
 _FORMATS: dict[str, tuple[Written, Read]] = {

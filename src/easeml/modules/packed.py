@@ -6,7 +6,7 @@ was trained (decision 0038).
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ FORMATS = {
     "optimizer": ("json", "csv"),
 }
 """Kind of module -> the formats that its programs may be given data in, the usual one first."""
+_RUNTIME_KEYS = {"process": ("kind", "data"), "container": ("kind", "data", "image")}
 PROGRAMS = {
     "model": ("train", "predict"),
     "transform": ("transform",),
@@ -49,12 +50,10 @@ def pack(folder: Path) -> str:
         raise InvalidInput(f"There is no {DESCRIPTION}.", where=str(folder), remedy=remedy)
     description = _text(folder / DESCRIPTION)
     image = image_file(folder)
-    files = {}
-    for file in sorted(folder.iterdir()):
-        if file.name == DESCRIPTION or file.name.startswith(".") or file == image:
-            continue
-        files[file.name] = _text(file)
-    return pack_texts(description, files, reference(description, image))
+    visible = {path for path in folder.iterdir() if not path.name.startswith(".")}
+    packed = sorted(visible - {folder / DESCRIPTION, image})
+    texts = {file.name: _text(file) for file in packed}
+    return pack_texts(description, texts, reference(description, image))
 
 
 def pack_texts(description: str, files: Mapping[str, str], image: str = "") -> str:
@@ -116,7 +115,9 @@ def reference(description: str, file: Path | None = None) -> str:
     if file is not None:
         return f"{images.BY_DIGEST}{images.digest_of_file(file)}"
     named = _image_named(description)
-    return f"{images.BY_NAME}{named}" if named and not named.endswith(_IMAGE_FILE) else ""
+    if not named or named.endswith(_IMAGE_FILE):
+        return ""
+    return f"{images.BY_NAME}{named}"
 
 
 def unpack(files: Mapping[str, str], folder: Path) -> None:
@@ -130,53 +131,68 @@ def unpack(files: Mapping[str, str], folder: Path) -> None:
 def check_programs(document: Mapping[str, Any], where: str) -> None:
     """Raise ``InvalidInput`` unless a description is of a folder with the programs of its kind."""
     runtime = document["runtime"]
-    is_container = runtime["kind"] == "container"
-    known = ["kind", "data", "image"] if is_container else ["kind", "data"]
+    kind = document["kind"]
+    _check_runtime(runtime, FORMATS[kind], where)
+    _check_image(document, where)
+    files = document.get("files", {})
+    for name, text in files.items():
+        _check_file(name, text, where)
+    if kind == "objective":
+        _check_measure(document.get("measure", {}), where)
+    if kind == "transform":
+        _check_transform(document, where)
+    if runtime["kind"] == "process":  # of containers the image has the programs; running them tells
+        _check_complete(files, kind, where)
+
+
+def _check_runtime(runtime: Mapping[str, Any], formats: Sequence[str], where: str) -> None:
+    known = _RUNTIME_KEYS[runtime["kind"]]
     unknown = sorted(set(runtime) - set(known))
     if unknown:
         raise InvalidInput(
             f"Unknown key 'runtime.{unknown[0]}'.", where=where, remedy=f"Keys: {', '.join(known)}."
         )
-    _check_image(document, where)
-    formats = FORMATS[document["kind"]]
     if runtime.get("data", formats[0]) not in formats:
         raise InvalidInput(
             "runtime.data is not known.", where=where, remedy=f"Formats: {', '.join(formats)}."
         )
-    files = document.get("files", {})
-    for name, text in files.items():
-        _check_file(name, text, where)
-    if document["kind"] == "objective":
-        _check_measure(document.get("measure", {}), where)
-    if document["kind"] == "transform" and "accepts" not in document:
+
+
+def _check_transform(document: Mapping[str, Any], where: str) -> None:
+    if "accepts" not in document:
         raise InvalidInput(
             "A transform that is programs takes features: complete numbers.",
             where=where,
             remedy="Write accepts = 'features', and no schemas.",
         )
-    if is_container and document["kind"] == "transform":
+    if document["runtime"]["kind"] == "container":
         raise InvalidInput("A transform cannot run in a container.", where=f"{where}: runtime.kind")
-    if is_container:
-        return  # the image has the programs that the folder has not; running them tells
-    for program in PROGRAMS[document["kind"]]:
-        if program not in files:
-            raise InvalidInput(
-                f"The program {program!r} is missing.",
-                where=where,
-                remedy="Put it into the folder, beside module.toml.",
-            )
+
+
+def _check_complete(files: Mapping[str, Any], kind: str, where: str) -> None:
+    """Raise ``InvalidInput`` unless a folder has all programs of its kind of module."""
+    missing = [program for program in PROGRAMS[kind] if program not in files]
+    if missing:
+        raise InvalidInput(
+            f"The program {missing[0]!r} is missing.",
+            where=where,
+            remedy="Put it into the folder, beside module.toml.",
+        )
 
 
 def _check_image(document: Mapping[str, Any], where: str) -> None:
     """Raise ``InvalidInput`` unless programs that run in containers, and no others, name an image."""
     image = document.get("image", {})
+    if document["runtime"]["kind"] == "container":
+        _check_reference(image, where)
+    elif image:
+        raise InvalidInput("Only containers have an image.", where=f"{where}: image")
+
+
+def _check_reference(image: Mapping[str, Any], where: str) -> None:
     reference = image.get("ref", "")
     is_whole = isinstance(reference, str) and images.named_in(reference.encode()) == {reference}
-    if document["runtime"]["kind"] != "container":
-        if image:
-            raise InvalidInput("Only containers have an image.", where=f"{where}: image")
-        return
-    if set(image) - {"ref"} or not is_whole:
+    if not is_whole or len(image) > 1:
         raise InvalidInput(
             "The image of the programs is not named.",
             where=f"{where}: runtime.image",
@@ -193,8 +209,8 @@ def _check_measure(measure: Mapping[str, Any], where: str) -> None:
 
 
 def _check_file(name: str, text: Any, where: str) -> None:
-    is_plain = name == Path(name).name and not name.startswith(".")
-    if not is_plain or not isinstance(text, str):
+    leads_elsewhere = name != Path(name).name
+    if leads_elsewhere or name.startswith(".") or not isinstance(text, str):
         raise InvalidInput(f"{name!r} is not a file of the folder.", where=where)
 
 

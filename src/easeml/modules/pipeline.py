@@ -6,6 +6,7 @@ one.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +126,7 @@ def fit(
     learnt = Data(_features(data), target.encode(frame), target.codes, signs)
     with span(f"fit {choice['module']}"):
         model = _module_of(choice).make().fit(learnt, choice["config"], context)
-    notes = tuple(note for part in (target, *transforms, model) for note in part.notes)
+    notes = tuple(chain.from_iterable(part.notes for part in (target, *transforms, model)))
     sample = frame.head(manifest.SAMPLE_ROWS).copy()
     return TrainedPipeline(
         description,

@@ -138,15 +138,13 @@ class TrainedProcess:
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Run ``predict``. Raises ``ProgramFailed`` for anything but whole, finite predictions."""
-        rows = X.shape[0]
-        if rows == 0:
-            return np.zeros((0, self.width)) if self.classes else np.zeros(0)
         most = self.model.most_rows
-        parts = [self._answer(X[start : start + most]) for start in range(0, rows, most)]
-        found = np.concatenate(parts)
-        if not self.classes:
-            return found[:, 0] if self.width == 1 else found
-        return _probabilities(found, self.model.name)
+        starts = range(0, X.shape[0], most)
+        parts = [self._answer(X[start : start + most]) for start in starts]
+        found = np.concatenate([np.empty((0, self.width)), *parts])  # there may be no rows
+        if self.classes:
+            return _probabilities(found, self.model.name)
+        return found[:, 0] if self.width == 1 else found
 
     def _answer(self, X: Any) -> NDArray[np.float64]:
         with program_folder(self.model.files) as place:

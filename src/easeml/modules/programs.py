@@ -232,16 +232,17 @@ def _end_of(file: IO[bytes]) -> str:
 
 def judge(program: str, ended: Ended) -> None:
     """Raise what an end means; nothing for a good one."""
-    fault, code, said = ended.fault, ended.code, ended.said
-    if not fault and code == 0:
+    code, said = ended.code, ended.said
+    if ended.fault:
+        raise _failed(f"{program} was ended: {ended.fault}.", said)
+    if code == 0:
         return
-    if not fault and code == _CANNOT_LEARN:
+    if code == _CANNOT_LEARN:
         raise InvalidInput(said or "The module cannot learn from this data.", where=program)
-    if fault:
-        how = f"was ended: {fault}"
-    elif code < 0:
-        how = f"was ended by {signal.Signals(-code).name}"
-    else:
-        how = f"ended with exit code {code}"
-    text = f"{program} {how}."
-    raise ProgramFailed(f"{text}\n{said}" if said else text)
+    if code < 0:
+        raise _failed(f"{program} was ended by {signal.Signals(-code).name}.", said)
+    raise _failed(f"{program} ended with exit code {code}.", said)
+
+
+def _failed(how: str, said: str) -> ProgramFailed:
+    return ProgramFailed(f"{how}\n{said}".strip())

@@ -69,29 +69,23 @@ class Registry:
         if name in self._by_name:
             return self._by_name[name]
         call = read_call(name)
-        family = None if call is None else self._by_name.get(call.family)
-        if call is None or family is None:
-            raise NotFound(
-                f"There is no module {name[:80]!r}.",
-                remedy="Install the package that brings it.",
-            )
-        return member(family, call)
+        if call is not None and call.family in self._by_name:
+            return member(self._by_name[call.family], call)
+        raise NotFound(
+            f"There is no module {name[:80]!r}.",
+            remedy="Install the package that brings it.",
+        )
 
     def seen_by(self, tenant_id: str) -> "Registry":
         """Return the knowledge base without the private modules of other tenants."""
-        seen = []
-        for module in self.modules:
-            owner = self.private.get(module.name, tenant_id)
-            if owner == tenant_id:
-                seen.append(module)
+        others = {name for name, owner in self.private.items() if owner != tenant_id}
+        seen = [module for module in self.modules if module.name not in others]
         return replace(self, modules=tuple(seen))
 
     @property
     def libraries(self) -> tuple[str, ...]:
         """The packages that the modules import beside easeml, each once, by name."""
-        names: set[str] = set()
-        for module in self.modules:
-            names.update(module.libraries)
+        names = set[str]().union(*(module.libraries for module in self.modules))
         return tuple(sorted(names))
 
     def of_kind(self, kind: str) -> list[Module]:
@@ -128,10 +122,10 @@ class Registry:
             return ModelMatch(model, False, f"Output: {output}")
 
         chain, reason = self._chain(model, source, refuses)
-        if not reason and model.name in self.lacking:
-            reason = _not_installed(self.lacking[model.name])
         if reason:
             return ModelMatch(model, False, reason)
+        if model.name in self.lacking:
+            return ModelMatch(model, False, _not_installed(self.lacking[model.name]))
         return ModelMatch(model, True, transforms=tuple(chain))
 
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
@@ -144,13 +138,9 @@ class Registry:
 
     def _measuring(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         target = _schema(schema_out)
-        fitting = []
-        for module in self.of_kind("objective"):
-            if module.name in self.archived or module.name in self.lacking:
-                continue
-            if not _refuses(module, target):
-                fitting.append(module)
-        return fitting
+        out_of_use = self.archived | self.lacking.keys()
+        usable = [one for one in self.of_kind("objective") if one.name not in out_of_use]
+        return [one for one in usable if not _refuses(one, target)]
 
     def candidates(self, model: Module, schema_in: Schema | dict[str, Any]) -> list[Module]:
         """Return the chain of transforms to put before a model, in order.
@@ -231,32 +221,33 @@ def load_registry() -> Registry:
         except ImportError as error:
             problems.append(f"{package}: {error}")
             continue
-
         for file in found:
-            where = f"{package}: {file.name}"
-            try:
-                module = parse(file.read_text("utf-8"), where)
-            except EasemlError as error:
-                problems.append(str(error))
-                continue
-
-            if module.name in modules:
-                problems.append(f"{where}: there is another module {module.name!r}.")
-            else:
-                modules[module.name] = module
+            _add(modules, problems, file, f"{package}: {file.name}")
 
     lacking = _lacking(modules.values())
     return Registry(tuple(modules.values()), tuple(problems), lacking=lacking)
+
+
+def _add(modules: dict[str, Module], problems: list[str], file: Traversable, where: str) -> None:
+    """Add the module of a file by its name, or a problem: the first module of a name stays."""
+    try:
+        module = parse(file.read_text("utf-8"), where)
+    except EasemlError as error:
+        problems.append(str(error))
+        return
+    if module.name in modules:
+        problems.append(f"{where}: there is another module {module.name!r}.")
+        return
+    modules[module.name] = module
 
 
 def _lacking(modules: Iterable[Module]) -> dict[str, str]:
     """Return the first distribution that each module needs and that is not installed."""
     lacking = {}
     for module in modules:
-        for distribution in module.libraries.values():
-            if not _is_installed(distribution):
-                lacking[module.name] = distribution
-                break
+        missing = [one for one in module.libraries.values() if not _is_installed(one)]
+        if missing:
+            lacking[module.name] = missing[0]
     return lacking
 
 
@@ -290,6 +281,7 @@ def warm_up() -> None:
 
 
 def _files(folder: Traversable) -> Iterator[Traversable]:
+    """Yield the module files below a folder, which may lie in an archive."""
     for entry in folder.iterdir():
         if entry.is_dir():
             yield from _files(entry)

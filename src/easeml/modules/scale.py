@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from easeml.search.numbers import is_number
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -37,7 +39,7 @@ def why_no_measure(measure: Mapping[str, Any], *, unbounded: bool = False) -> st
     if unknown:
         return f"Unknown key 'measure.{unknown[0]}'."
     for key in ("worst", "best"):
-        if not _is_number(measure.get(key), unbounded):
+        if not _is_end(measure.get(key), unbounded):
             return f"measure.{key} is not a number."
     if measure["worst"] == measure["best"]:
         return "measure.worst and measure.best are the same."
@@ -47,6 +49,7 @@ def why_no_measure(measure: Mapping[str, Any], *, unbounded: bool = False) -> st
     return ""
 
 
-def _is_number(value: Any, unbounded: bool) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and (math.isfinite(value) or (unbounded and not math.isnan(value)))
+def _is_end(value: Any, unbounded: bool) -> bool:
+    if unbounded and value in (-math.inf, math.inf):
+        return True
+    return is_number(value)

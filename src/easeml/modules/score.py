@@ -238,10 +238,9 @@ def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -
 def _probabilities(measure: Objective, name: str, predictions: Predictions) -> NDArray[np.float64]:
     """Return probabilities, weighted as the labels were chosen where these are what counts."""
     needed = measure.needs_probabilities
-    if predictions.probabilities is not None and needed:
-        return np.asarray(predictions.probabilities, dtype=np.float64)
     if predictions.probabilities is not None:
-        return np.asarray(predictions.class_scores, dtype=np.float64)
+        found = predictions.probabilities if needed else predictions.class_scores
+        return np.asarray(found, dtype=np.float64)
     if needed:
         raise InvalidInput(
             f"{name} needs class probabilities.",

@@ -1,7 +1,7 @@
 """Does what was learned from the past hold for the searches of today?"""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -39,24 +39,32 @@ def is_contradicted(prior: Prior, models: Mapping[str, int], runs: Sequence[Past
     more than the trust in it: the Bayes factor (Kass and Raftery, JASA 90, 1995), with the density
     of half of the jobs under what the other half teaches.
     """
-    arms = [Arm(model, model, 1.0) for model in models]
     most_runs = Counter(run[0] for run in runs).most_common(_JOBS_ASKED)
     jobs = [job for job, _ in most_runs]
     asked = [run for run in runs if run[0] in jobs]
-
     evidence = 0.0
     for fold in range(_FOLDS):
         left_out = set(jobs[fold::_FOLDS])
-        others = [run for run in asked if run[0] not in left_out]
-        own = [run for run in asked if run[0] in left_out and run[1] in models]
-
-        rest = learned(arms, others)
-        for angles in _angles(own):
-            under_rest = _log_density(rest.by_model, rest.models, angles)
-            under_past = _log_density(prior, models, angles)
-            evidence += under_rest - under_past
-
+        for log_ratio in _log_ratios(prior, models, asked, left_out):
+            evidence += log_ratio
     return evidence > _TRUST
+
+
+def _log_ratios(
+    prior: Prior, models: Mapping[str, int], runs: Sequence[PastRun], jobs: Collection[str]
+) -> Iterator[float]:
+    """Yield for each of some ``jobs`` how much likelier it is by the other jobs than by the prior.
+
+    That is the logarithm of the ratio of its densities.
+    """
+    arms = [Arm(model, model, 1.0) for model in models]
+    others = [run for run in runs if run[0] not in jobs]
+    own = [run for run in runs if run[0] in jobs and run[1] in models]
+    rest = learned(arms, others)
+    for angles in _angles(own):
+        under_rest = _log_density(rest.by_model, rest.models, angles)
+        under_past = _log_density(prior, models, angles)
+        yield under_rest - under_past
 
 
 def _angles(runs: Iterable[PastRun]) -> list[dict[str, float]]:
@@ -64,15 +72,14 @@ def _angles(runs: Iterable[PastRun]) -> list[dict[str, float]]:
     found: dict[str, dict[str, list[float]]] = {}
     for job, model, _, quality in runs:
         found.setdefault(job, {}).setdefault(model, []).append(quality)
+    return [
+        {model: _mean_angle(qualities) for model, qualities in by_model.items()}
+        for by_model in found.values()
+    ]
 
-    means = []
-    for by_model in found.values():
-        of_job = {}
-        for model, qualities in by_model.items():
-            angles = ARCSINE.latent(np.array(qualities))
-            of_job[model] = float(angles.mean())
-        means.append(of_job)
-    return means
+
+def _mean_angle(qualities: Sequence[float]) -> float:
+    return float(ARCSINE.latent(np.array(qualities)).mean())
 
 
 def _log_density(prior: Prior, models: Mapping[str, int], angles: Mapping[str, float]) -> float:

@@ -37,7 +37,7 @@ def chances(
             if own is None:
                 chance *= _predicted(arm, name, limit, arms, measured)
             else:
-                chance *= 1.0 if own <= limit else 0.0
+                chance *= float(own <= limit)
         found.append(chance)
     return found
 

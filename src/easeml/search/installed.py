@@ -61,11 +61,9 @@ def find_installed(kind: str, default: str, package: str, group: str, declared: 
             problems.append(f"{module} brings no {kind}: {error}.")
             continue
 
-        for name, one in brought.items():
-            if name in by_name:
-                problems.append(f"{module}: there is another {kind} {name!r}.")
-            else:
-                by_name[name] = one
+        taken = [name for name in brought if name in by_name]
+        problems += [f"{module}: there is another {kind} {name!r}." for name in taken]
+        by_name = {**brought, **by_name}
 
     return Installed(
         kind,

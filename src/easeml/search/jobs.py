@@ -27,13 +27,9 @@ class Budget:
     cost: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("tasks", "seconds", "cost"):
-            limit = getattr(self, name)
-            if limit is not None and not limit >= 0:
-                raise InvalidInput(
-                    f"The limit {limit} is not a number of at least 0.",
-                    where=f"budget.{name}",
-                )
+        _check("limit", self.tasks, "budget.tasks")
+        _check("limit", self.seconds, "budget.seconds")
+        _check("limit", self.cost, "budget.cost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +50,13 @@ class Terms:
                 f"The priority {self.priority} is not a number above 0.",
                 where="terms.priority",
             )
-        for name in ("devices", "seconds"):
-            quota = getattr(self, name)
-            if quota is not None and not quota >= 0:
-                raise InvalidInput(
-                    f"The quota {quota} is not a number of at least 0.",
-                    where=f"terms.{name}",
-                )
+        _check("quota", self.devices, "terms.devices")
+        _check("quota", self.seconds, "terms.seconds")
+
+
+def _check(what: str, limit: float | None, where: str) -> None:
+    if limit is not None and not limit >= 0:  # NaN is no limit either
+        raise InvalidInput(f"The {what} {limit} is not a number of at least 0.", where=where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +114,21 @@ class SearchJob:
     def within_budget(self) -> bool:
         """May another run start?"""
         budget = self.budget
-        runs = len(self.running) + len(self.finished) + len(self.failed)
-        if budget.tasks is not None and runs >= budget.tasks:
+        if budget.tasks is not None and self.runs >= budget.tasks:
             return False
+        if budget.seconds is not None and self.spent + self.ahead >= budget.seconds:
+            return False
+        return budget.cost is None or self.charged + self.ahead < budget.cost
 
-        ahead = float(self.costs[list(self.running)].sum())
-        if budget.seconds is not None and self.spent + ahead >= budget.seconds:
-            return False
-        return budget.cost is None or self.charged + ahead < budget.cost
+    @property
+    def runs(self) -> int:
+        """How many runs there were, with those under way."""
+        return len(self.running) + len(self.finished) + len(self.failed)
+
+    @cached_property
+    def ahead(self) -> float:
+        """Device seconds that the runs under way are predicted to take."""
+        return float(self.costs[list(self.running)].sum())
 
     @cached_property
     def believed(self) -> Posterior:

@@ -1,6 +1,7 @@
 """Which models of a search are worth more configurations."""
 
 from collections.abc import Callable
+from itertools import islice
 
 from easeml.search.jobs import SearchJob
 
@@ -25,10 +26,5 @@ def models_to_extend(job: SearchJob, can_vary: Callable[[str], bool]) -> list[st
 
 def _promising(job: SearchJob, can_vary: Callable[[str], bool]) -> list[str]:
     best_first = job.posterior.mean.argsort(kind="stable")[::-1]
-    found: list[str] = []
-    for model in dict.fromkeys(job.arms[arm].model for arm in best_first.tolist()):
-        if len(found) == _MODELS:
-            break
-        if can_vary(model):
-            found.append(model)
-    return found
+    models = dict.fromkeys(job.arms[arm].model for arm in best_first.tolist())
+    return list(islice(filter(can_vary, models), _MODELS))

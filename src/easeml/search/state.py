@@ -4,9 +4,10 @@ Every change returns a new one that shares what did not change.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -81,19 +82,23 @@ class SearchState:
             if job.startable.size:
                 found.setdefault(job.tenant, []).append(job)
 
-        if not self.terms:
+        if self.terms:
+            order = self._by_share(found)
+        else:
             # All are equal: the common case, and one to be quick in.
             turns = self.turns
             order = sorted(found, key=lambda tenant: turns.get(tenant, 0))
-            return {tenant: found[tenant] for tenant in order}
+        return {tenant: found[tenant] for tenant in order}
 
-        entitled = [tenant for tenant in found if not self._used_up(tenant)]
-        total = sum(self.priority(tenant) for tenant in entitled)
+    def _by_share(self, tenants: Iterable[str]) -> list[str]:
+        """Return the tenants that may use more, in the order in which they are due."""
+        entitled = [tenant for tenant in tenants if not self._used_up(tenant)]
+        total = sum(map(self.priority, entitled))
         due = {}
         for tenant in entitled:
             round_of_turns = total / self.priority(tenant)
             due[tenant] = self.turns.get(tenant, 0) + round_of_turns
-        return {tenant: found[tenant] for tenant in sorted(entitled, key=due.__getitem__)}
+        return sorted(entitled, key=due.__getitem__)
 
     def urgent(self, raised: Collection[str] = ()) -> list[str]:
         """Return the jobs that should get a device at once, by name, in the order of ``waiting``.
@@ -101,11 +106,9 @@ class SearchState:
         They are those that never had a run, and those of tenants whose priority was ``raised``.
         """
         found = []
-        for tenant, jobs in self.waiting.items():
-            for job in jobs:
-                had_a_run = job.running or job.finished or job.failed
-                if tenant in raised or not had_a_run:
-                    found.append(job.name)
+        for job in chain.from_iterable(self.waiting.values()):
+            if job.tenant in raised or job.runs == 0:
+                found.append(job.name)
         return found
 
     def only(self, jobs: Collection[str]) -> "SearchState":
@@ -121,14 +124,10 @@ class SearchState:
 
         own = [job for job in self.jobs.values() if job.tenant == tenant]
         running = sum(len(job.running) for job in own)
-        seconds = 0.0
-        for job in own:
-            ahead = float(job.costs[list(job.running)].sum())
-            seconds += job.spent + ahead
-
-        most_devices = math.inf if terms.devices is None else terms.devices
-        most_seconds = math.inf if terms.seconds is None else terms.seconds
-        return running >= most_devices or seconds >= most_seconds
+        seconds = sum(job.spent + job.ahead for job in own)
+        has_all_devices = terms.devices is not None and running >= terms.devices
+        has_all_seconds = terms.seconds is not None and seconds >= terms.seconds
+        return has_all_devices or has_all_seconds
 
 
 def add_job(

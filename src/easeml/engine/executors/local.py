@@ -201,12 +201,7 @@ class _LocalExecution:
             return "out-of-memory", written
         if code == 0 and written is not None:
             return "finished", written
-        how = (
-            f"was ended by {signal.Signals(-code).name}"
-            if code and code < 0
-            else f"ended with exit code {code}"
-        )
-        text = f"The process of the task {how} before it had a result."
+        text = f"The process of the task {_how_it_ended(code)} before it had a result."
         return "crashed", TaskResult(
             ok=False,
             error=self._with_log(text),
@@ -268,3 +263,9 @@ def _child(
     finally:
         task_main.flush()
     os._exit(code)  # threads and exit handlers of the body do not hold the end up
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with exit code {code}"

@@ -61,17 +61,23 @@ def answer_each(served: Served, requests: Sequence[Request]) -> list[Answer]:
     """
     read = [_guarded(lambda one=one: _rows_of(served, one)) for one in requests]
     whole = [rows for rows in read if isinstance(rows, Rows)]
-    together = _guarded(lambda: _predict_all(served, whole)) if len(whole) > 1 else None
-    shared = iter(together) if isinstance(together, list) else None
+    predicted = iter(_predicted_together(served, whole))
     answers = []
     for rows in read:
         if isinstance(rows, Answer):
             answers.append(rows)
-        elif shared is not None:
-            answers.append(_answered(served, rows, next(shared)))
         else:
-            answers.append(_answered(served, rows, None))
+            answers.append(_answered(served, rows, next(predicted)))
     return answers
+
+
+def _predicted_together(served: Served, requests: Sequence[Rows]) -> list[Predictions | None]:
+    """Return the predictions for each request; None of those that are predicted by themselves."""
+    alone: list[Predictions | None] = [None] * len(requests)
+    if len(requests) < 2:
+        return alone
+    found = _guarded(lambda: _predict_all(served, requests))
+    return alone if isinstance(found, Answer) else [*found]
 
 
 def _rows_of(served: Served, request: Request) -> Rows:
@@ -161,17 +167,27 @@ def _tell_training_rows(
     if not known.any():
         return
     reply["quality"]["training_rows"] = int(known.sum())
-    are = "rows are rows that the model was trained on; they flatter it."
-    if known.sum() == 1:
-        are = "rows is a row that the model was trained on; it flatters the model."
-    if len(known) == 1:
-        are = "row is a row that the model was trained on; it flatters the model."
-    said = f"{known.sum():,} of {len(known):,} {are}"
+    said = _known_by_heart(int(known.sum()), len(known))
     if not known.all():
         others = _quality(served, rows.labels[~known], predicted.of_rows(~known))
         reply["quality"]["others"] = others
-        measure = Measure.model_validate(others["measure"])
-        between = f" ({measures.interval(measure)})" if measures.interval(measure) else ""
-        where = "row" if others["rows"] == 1 else f"{others['rows']:,} rows"
-        said += f" On the other {where}: {measures.named(measure)}{between}."
+        said += f" {_on_the_others(others)}"
     reply["notes"].append(said)
+
+
+def _known_by_heart(known: int, rows: int) -> str:
+    if known > 1:
+        are = "rows are rows that the model was trained on; they flatter it."
+    elif rows > 1:
+        are = "rows is a row that the model was trained on; it flatters the model."
+    else:
+        are = "row is a row that the model was trained on; it flatters the model."
+    return f"{known:,} of {rows:,} {are}"
+
+
+def _on_the_others(quality: dict[str, Any]) -> str:
+    measure = Measure.model_validate(quality["measure"])
+    interval = measures.interval(measure)
+    between = f" ({interval})" if interval else ""
+    where = "row" if quality["rows"] == 1 else f"{quality['rows']:,} rows"
+    return f"On the other {where}: {measures.named(measure)}{between}."

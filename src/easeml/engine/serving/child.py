@@ -194,22 +194,28 @@ class _Child:
         challenger = self._shelf.challenger_of(application)
         if challenger is None:
             return [({"status": status}, reply) for status, reply in answer_each(served, requests)]
-        other, share = challenger
-        heads: list[Header] = [{"share": share} for _ in requests]
-        answers: dict[int, Answer] = {}
-        drawn = [place for place in range(len(requests)) if random.random() < share]  # noqa: S311 nobody gains by guessing it
-        for place, answer in zip(drawn, _answers(other, requests, drawn), strict=True):
-            if answer.status < _FAILED:
-                answers[place] = answer
-            else:
-                heads[place]["failed"] = True
-        rest = [place for place in range(len(requests)) if place not in answers]
-        answers.update(zip(rest, _answers(served, requests, rest), strict=True))
-        told: list[tuple[Header | None, bytes]] = []
-        for place, head in enumerate(heads):
-            status, reply = answers[place]
-            told.append(({**head, "status": status}, reply))
-        return told
+        return _answers_of_two(served, *challenger, requests)
+
+
+def _answers_of_two(
+    served: Served, challenger: Served, share: float, requests: Sequence[Request]
+) -> list[tuple[Header | None, bytes]]:
+    """Return head and body of each answer, a ``share`` of them by the challenger."""
+    heads: list[Header] = [{"share": share} for _ in requests]
+    answers: dict[int, Answer] = {}
+    drawn = [place for place in range(len(requests)) if random.random() < share]  # noqa: S311 nobody gains by guessing it
+    for place, answer in zip(drawn, _answers(challenger, requests, drawn), strict=True):
+        if answer.status < _FAILED:
+            answers[place] = answer
+        else:
+            heads[place]["failed"] = True
+    rest = [place for place in range(len(requests)) if place not in answers]
+    answers.update(zip(rest, _answers(served, requests, rest), strict=True))
+    told: list[tuple[Header | None, bytes]] = []
+    for place, head in enumerate(heads):
+        status, reply = answers[place]
+        told.append(({**head, "status": status}, reply))
+    return told
 
 
 def _answers(served: Served, requests: Sequence[Request], places: Sequence[int]) -> list[Answer]:

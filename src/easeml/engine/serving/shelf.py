@@ -34,11 +34,10 @@ class Shelf(Generic[Model]):
         wanted = _named(assigned)
         if not wanted <= self._loaded.keys():
             return False
-        before = self._serving.get(application)
+        before = self._serving.get(application, assigned)
         self._serving[application] = assigned
-        replaced = _named(before) if before is not None else set[str]()
-        in_use = {id for one in self._serving.values() for id in _named(one)}
-        for model_id in replaced - in_use:
+        in_use = set[str]().union(*map(_named, self._serving.values()))
+        for model_id in _named(before) - in_use:
             self._loaded.pop(model_id, None)
         return True
 

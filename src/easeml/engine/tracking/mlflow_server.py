@@ -121,12 +121,13 @@ class MlflowServer:
         except (httpx.HTTPError, ValueError) as error:
             why = str(error) or type(error).__name__
             raise Unreachable(f"MLflow does not answer: {why}", where=self.host) from error
-        if answer.is_success and isinstance(told, dict):
+        is_object = isinstance(told, dict)
+        if is_object and answer.is_success:
             return told
-        code = told.get("error_code", "") if isinstance(told, dict) else ""
+        fault = told if is_object else {}
+        code, said = fault.get("error_code", ""), fault.get("message", "")
         if may_lack and code == _MISSING:
             return {}
-        said = told.get("message", "") if isinstance(told, dict) else ""
         raise Unreachable(
             f"MLflow answered {answer.status_code} {code}: {said[:300]}", where=self.host
         )

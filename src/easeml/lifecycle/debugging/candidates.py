@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, combinations, zip_longest
 
 import numpy as np
 
@@ -44,14 +44,10 @@ def candidates_in(rows: Frame, least: int) -> Candidates:
     """
     by_column = []
     for place, name in enumerate(rows.columns):
-        found = []
-        for condition in _of_column(rows[name], str(name), least):
-            where = condition.holds(rows)
-            count = int(where.sum())
-            if least <= count <= len(rows) - least:
-                found.append(_Candidate(condition, where, place, count))
-        found.sort(key=lambda one: -one.count)
-        by_column.append(found)
+        conditions = _of_column(rows[name], str(name), least)
+        found = [_Candidate(condition, condition.holds(rows), place) for condition in conditions]
+        telling = [one for one in found if least <= one.count <= len(rows) - least]
+        by_column.append(sorted(telling, key=lambda one: -one.count))
 
     chosen = _in_turn(by_column)[:_MOST]
     holds = np.array([one.holds for one in chosen], dtype=bool)
@@ -64,20 +60,22 @@ def candidates_in(rows: Frame, least: int) -> Candidates:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A condition on a column, where it holds, and on how many rows."""
+    """A condition on a column, by its number, and the rows on which it holds."""
 
     condition: Condition
     holds: np.ndarray
     column: int
-    count: int
+
+    @property
+    def count(self) -> int:
+        """On how many rows it holds."""
+        return int(self.holds.sum())
 
 
 def _in_turn(by_column: Sequence[Sequence[_Candidate]]) -> list[_Candidate]:
     """Return the first of each column, then the second of each, and so on."""
-    found: list[_Candidate] = []
-    for turn in zip_longest(*by_column):
-        found += [one for one in turn if one is not None]
-    return found
+    turns = zip_longest(*by_column)  # None where a column has no more
+    return list(filter(None, chain.from_iterable(turns)))
 
 
 def _of_column(cells: Column, name: str, least: int) -> list[Condition]:
@@ -85,15 +83,14 @@ def _of_column(cells: Column, name: str, least: int) -> list[Condition]:
     if cells.dtype.kind in "iufM":
         return found + _ranges(cells, name)
     known = cells.dropna()
-    texts = [one for one in known.head(1000) if isinstance(one, str | bool | int | float)]
-    if len(texts) < len(known.head(1000)):
+    first = known.head(1000).tolist()
+    if not all(isinstance(one, str | bool | int | float) for one in first):
         return found  # images, tensors
-    if str(cells.dtype) != "category" and _is_long(texts):
+    if str(cells.dtype) != "category" and _is_long(first):
         return found + _words(known, name, least)
-    counts = Counter(class_name(value) for value in known)
-    for value, _ in counts.most_common(_CATEGORIES):
-        found.append(Condition(name, "is", str(value)))
-    return found
+    counts = Counter(map(class_name, known))
+    frequent = counts.most_common(_CATEGORIES)
+    return found + [Condition(name, "is", str(value)) for value, _ in frequent]
 
 
 def _ranges(cells: Column, name: str) -> list[Condition]:
@@ -120,13 +117,11 @@ def _parts(cuts: list[float]) -> list[tuple[float | None, float | None]]:
     edges = [None, *cuts, None]
     end = len(edges) - 1
     found = []
-    for first in range(end):
-        for last in range(first + 1, len(edges)):
-            is_everything = first == 0 and last == end
-            is_half_open = first == 0 or last == end
-            is_narrow = last - first <= _WIDEST
-            if (is_half_open or is_narrow) and not is_everything:
-                found.append((edges[first], edges[last]))
+    for first, last in combinations(range(len(edges)), 2):
+        open_ends = (first == 0) + (last == end)
+        is_narrow = open_ends == 0 and last - first <= _WIDEST
+        if open_ends == 1 or is_narrow:
+            found.append((edges[first], edges[last]))
     return found
 
 

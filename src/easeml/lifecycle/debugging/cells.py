@@ -54,22 +54,31 @@ def broken_cells(
     found = []
     for name in map(str, rows.columns):
         usual = others
+        moved = None
         if same_place:
-            rest = tuple(one for one in place.conditions if one.column != name)
-            alike = others[Slice(rest).holds(others)]
-            usual = alike if len(alike) >= _LEAST else others
-        one = _stuck(rows[name], usual[name], name)
-        if one is None and same_place:
-            one = _moved(rows[name], usual[name], name)
-        if one is None:
-            one = _suspicious_column(name, suspect, len(rows))
-        if one is None or one.where.mean() < _SHARE:
-            continue
-        strange = round(one.usual * len(usual))
-        p_value = is_more(int(one.where.sum()), len(rows), strange, len(usual))
-        if p_value * rows.shape[1] <= _LEVEL:
+            usual = _in_same_place(others, place, name)
+            moved = _moved(rows[name], usual[name], name)
+        one = _stuck(rows[name], usual[name], name) or moved
+        one = one or _suspicious_column(name, suspect, len(rows))
+        if one is not None and _is_beyond_chance(one, len(usual), rows.shape[1]):
             found.append(one)
     return sorted(found, key=lambda one: -int(one.where.sum()))
+
+
+def _in_same_place(others: Frame, place: Slice, name: str) -> Frame:
+    """Return the rows of a slice but for its conditions on one column; all where these are few."""
+    rest = tuple(one for one in place.conditions if one.column != name)
+    alike = others[Slice(rest).holds(others)]
+    return alike if len(alike) >= _LEAST else others
+
+
+def _is_beyond_chance(cells: BrokenCells, usual: int, columns: int) -> bool:
+    """Whether so many cells are broken that it is no chance; ``usual``: rows compared with."""
+    if cells.where.mean() < _SHARE:
+        return False
+    strange = round(cells.usual * usual)
+    p_value = is_more(int(cells.where.sum()), len(cells.where), strange, usual)
+    return p_value * columns <= _LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +177,9 @@ def _moved(cells: Column, usual: Column, name: str) -> BrokenCells | None:
 
     if cells.dtype.kind not in "iuf":
         return None
-    values = numbers_of(cells)
+    numbers = numbers_of(cells)
     others = numbers_of(usual)
-    values = values[np.isfinite(values)]
+    values = numbers[np.isfinite(numbers)]
     others = others[np.isfinite(others)]
     if len(values) < _LEAST or len(others) < _LEAST:
         return None
@@ -178,10 +187,8 @@ def _moved(cells: Column, usual: Column, name: str) -> BrokenCells | None:
     if tested.statistic < _MOVED:
         return None
     low, high = np.quantile(others, [0.025, 0.975])
-    outside = (values < low) | (values > high)
-    strange = numbers_of(cells)
-    where = np.isfinite(strange) & ((strange < low) | (strange > high))
-    if outside.mean() < _STUCK:
+    where = np.isfinite(numbers) & ((numbers < low) | (numbers > high))
+    if where.sum() / len(values) < _STUCK:
         return None
     now = float(np.median(values))
     then = float(np.median(others))

@@ -44,7 +44,9 @@ class Condition:
             return class_names(cells) == class_name(self.value)
         if self.way == "word":
             return np.array([self.value in words_of(cell) for cell in cells], dtype=bool)
-        values = numbers_of(cells)
+        return self._is_within(numbers_of(cells))
+
+    def _is_within(self, values: np.ndarray) -> np.ndarray:
         found = np.isfinite(values)
         if self.low is not None:
             found &= values >= self.low

@@ -185,14 +185,15 @@ def _of_labels(here: Here, cause: Cause, known: Known) -> Remedy | None:
         return None
     inside = here.slice.holds(known.home)
     suspicion = opinion.wrong_answers(inside)
-    is_train = np.arange(len(known.home)) < len(known.home) - len(known.case.validation)
+    places = np.flatnonzero(inside)
+    is_train = places < len(known.home) - len(known.case.validation)
+    differs = opinion.values[places] != opinion.answers[places]
+    looks_wrong = is_train & differs & (suspicion >= _LEAST_SUSPICION)
     target = str(train.answers.name)
     items = []
-    for number, chance in zip(np.flatnonzero(inside), suspicion, strict=True):
-        differs = opinion.values[number] != opinion.answers[number]
-        if is_train[number] and differs and chance >= _LEAST_SUSPICION:
-            suggestion = _told(opinion.values[number])
-            items.append(Asked(int(known.home.index[number]), target, float(chance), suggestion))
+    for place, chance in zip(places[looks_wrong], suspicion[looks_wrong], strict=True):
+        suggestion = _told(opinion.values[place])
+        items.append(Asked(int(known.home.index[place]), target, float(chance), suggestion))
     if not items:
         return None
     items.sort(key=lambda one: -one.suspicion)

@@ -76,29 +76,33 @@ def case_of(
     Raises:
         InvalidInput: where no validation row can be judged.
     """
-    is_number = said.classes is None
-    if is_number and np.asarray(said.values).ndim > 1:
-        raise InvalidInput(
-            "The answers are tensors.", where="answers", remedy="Ask about a model of one number."
-        )
-    if is_number and tolerance is None:
-        errors = row_errors(answers, said)
-        errors = errors[np.isfinite(errors)]
-        tolerance = float(np.quantile(errors, 1 - _MISTAKES)) if len(errors) else 0.0
-    if not is_number:
-        tolerance = None
+    tolerance = _tolerance(answers, said, tolerance)
     validation = _judged("validation", inputs, answers, said, tolerance)
     if not len(validation):
         remedy = "Give rows whose answers are known, and are of the kind that the model predicts."
         raise InvalidInput("No row can be judged.", where="answers", remedy=remedy)
     production = None
     if newer is not None:
-        production = _judged(
-            "production", newer.inputs, newer.answers, newer.by["model"], tolerance
+        by_model = newer.by["model"]
+        production = _judged("production", newer.inputs, newer.answers, by_model, tolerance)
+    return Case(train, validation, production or None, predict, tolerance)  # None of no rows
+
+
+def _tolerance(answers: Column, said: Unseen, given: float | None) -> float | None:
+    """Return from which error on a number is mistaken; None where answers are classes."""
+    if said.classes is not None:
+        return None
+    if np.asarray(said.values).ndim > 1:
+        raise InvalidInput(
+            "The answers are tensors.", where="answers", remedy="Ask about a model of one number."
         )
-    if production is not None and not len(production):
-        production = None
-    return Case(train, validation, production, predict, tolerance)
+    if given is not None:
+        return given
+    errors = row_errors(answers, said)
+    errors = errors[np.isfinite(errors)]
+    if not len(errors):
+        return 0.0
+    return float(np.quantile(errors, 1 - _MISTAKES))
 
 
 def is_wrong(answers: Column, said: Any, tolerance: float | None) -> np.ndarray:

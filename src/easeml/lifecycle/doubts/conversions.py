@@ -175,19 +175,21 @@ def vectors_of(columns: Sequence[DoubtfulColumn], row: int, worlds: Worlds) -> n
     """Return (M, D) a row as a vector in each of its worlds."""
     vectors = []
     for world, _ in worlds:
-        parts = []
-        for column in columns:
-            value = world.get(column.name)
-            parts.append(column.codes[row] if value is None else _code(column, value))
+        parts = [_code(column, row, world.get(column.name)) for column in columns]
         vectors.append(np.concatenate(parts))
     return np.stack(vectors)
 
 
-def _code(column: DoubtfulColumn, value: Any) -> np.ndarray:
+def _code(column: DoubtfulColumn, row: int, value: Any) -> np.ndarray:
+    """Return a row's part of a vector with a value in its cell; None: the value that it has."""
+    if value is None:
+        return column.codes[row]
     return column.encode(value if column.is_number else str(value))
 
 
 def _text_or_none(value: Any) -> str | None:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
+    if value is None:
         return None
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return None if np.isnan(value) else f"{value:.10g}"

@@ -77,7 +77,7 @@ def votes_of(
         where = f"labelling function {place}"
         said = _said(function, frame, where)
         for row, label in enumerate(said):
-            if label is None:
+            if _is_missing(label):
                 continue
             if label not in number:
                 raise InvalidInput(
@@ -146,7 +146,7 @@ def _said(function: LabelFunction, frame: pd.DataFrame, where: str) -> Sequence[
         said = list(function(frame))
         if len(said) != len(frame):
             raise InvalidInput(f"gives {len(said)} labels for {len(frame)} rows.", where=where)
-        return [None if _is_missing(label) else label for label in said]
+        return said
     if "label" not in function:
         raise InvalidInput("has no label.", where=where, remedy="Write label = ...")
     label = function["label"]

@@ -168,7 +168,7 @@ class Facts:
         """Is the goal met on validation rows?"""
         if self.goal is None or self.quality is None:
             return False
-        return self.meets_goal(self.quality.value) and all(part.holds for part in self.parts)
+        return self.parts_hold and self.meets_goal(self.quality.value)
 
     @property
     def is_proven(self) -> bool:
@@ -178,10 +178,13 @@ class Facts:
         """
         if self.goal is None or self.tested is None:
             return False
-        if not all(part.holds for part in self.parts):
-            return False
         worse = self.tested.high if self.lower_is_better else self.tested.low
-        return self.meets_goal(worse)
+        return self.parts_hold and self.meets_goal(worse)
+
+    @property
+    def parts_hold(self) -> bool:
+        """Do the further conditions of the goal hold?"""
+        return all(part.holds for part in self.parts)
 
     @property
     def is_searching(self) -> bool:

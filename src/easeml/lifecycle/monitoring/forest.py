@@ -108,25 +108,19 @@ def grow(
 def _flatten(trees: list) -> Forest:
     sizes = np.array([tree.node_count for tree in trees])
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    nodes = [np.arange(size) for size in sizes]
-    leaf = [tree.children_left < 0 for tree in trees]
+    root_of = np.repeat(roots, sizes)  # of each node's tree, which comes first among its nodes
+    nodes = np.arange(sizes.sum())
+
+    def joined(name: str) -> np.ndarray:
+        return np.concatenate([getattr(tree, name) for tree in trees])
+
+    left, right, counts = joined("children_left"), joined("children_right"), joined("value")[:, 0]
+    is_leaf = left < 0
     return Forest(
         roots=roots.astype(np.int64),
-        feature=np.concatenate(
-            [np.where(end, 0, t.feature) for t, end in zip(trees, leaf, strict=True)]
-        ).astype(np.int64),
-        threshold=np.concatenate(
-            [np.where(end, 0.0, t.threshold) for t, end in zip(trees, leaf, strict=True)]
-        ),
-        left=_children([t.children_left for t in trees], nodes, leaf, roots),
-        right=_children([t.children_right for t in trees], nodes, leaf, roots),
-        value=np.concatenate([t.value[:, 0, 1] / t.value[:, 0, :].sum(axis=1) for t in trees]),
+        feature=np.where(is_leaf, 0, joined("feature")).astype(np.int64),
+        threshold=np.where(is_leaf, 0.0, joined("threshold")),
+        left=np.where(is_leaf, nodes, left + root_of).astype(np.int64),  # a leaf leads to itself
+        right=np.where(is_leaf, nodes, right + root_of).astype(np.int64),
+        value=counts[:, 1] / counts.sum(axis=1),
     )
-
-
-def _children(children: list, nodes: list, leaf: list, roots: np.ndarray) -> np.ndarray:
-    shifted = [
-        np.where(end, own, child) + root
-        for child, own, end, root in zip(children, nodes, leaf, roots, strict=True)
-    ]
-    return np.concatenate(shifted).astype(np.int64)

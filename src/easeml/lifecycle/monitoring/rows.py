@@ -129,9 +129,9 @@ def checked_probabilities(probabilities: ArrayLike | None, rows: int) -> np.ndar
         raise InvalidInput(
             f"Probabilities of shape {found.shape} do not fit {rows} rows.", where="probabilities"
         )
-    if not np.all((found >= 0) & (found <= 1)):
-        bad = ~((found >= 0) & (found <= 1))
-        row = int(np.flatnonzero(bad if bad.ndim == 1 else bad.any(axis=1))[0])
+    bad = ~((found >= 0) & (found <= 1))  # NaN too
+    if bad.any():
+        row = int(np.argwhere(bad)[0, 0])
         raise InvalidInput(
             "A probability must be a number in [0, 1].", where=f"probabilities, row {row}"
         )

@@ -67,23 +67,37 @@ def pick(
     most = examples if budget is None else min(budget, examples)
     if most < 0:
         raise InvalidInput(f"The budget is {budget}.", where="budget", remedy="Choose 0 or more.")
+    heard = progress or _nobody
     if method == "model-picker":
-        return _stream(state, oracle, most, progress)
-    while state.labels < most:
-        rows, state = ask(state, min(batch, most - state.labels))
+        return _stream(state, oracle, most, heard)
+    return _in_batches(state, oracle, most, batch, stop_early, heard)
+
+
+def _nobody(share: float) -> None:
+    """Nobody listens to the progress."""
+
+
+def _in_batches(
+    state: State,
+    oracle: Callable[[int], Any],
+    budget: int,
+    batch: int,
+    stop_early: bool,
+    progress: Progress,
+) -> Picking:
+    """Ask for the rows that tell most, a batch at a time, until nothing is left to ask."""
+    while state.labels < budget:
+        rows, state = ask(state, min(batch, budget - state.labels))
         if not rows:
             break
         state = tell(state, {row: oracle(row) for row in rows})
-        if progress is not None:
-            progress(state.labels / most)
+        progress(state.labels / budget)
         if stop_early and state.certified:
             return result_of(state, "certified")
     return result_of(state, "settled" if state.settled else "budget")
 
 
-def _stream(
-    state: State, oracle: Callable[[int], Any], budget: int, progress: Progress | None
-) -> Picking:
+def _stream(state: State, oracle: Callable[[int], Any], budget: int, progress: Progress) -> Picking:
     """Pass once over the pool as a stream, with the multiplier that should just spend the budget."""
     pool, seed = state.pool, state.config.seed
     rng = np.random.default_rng(seed)
@@ -98,8 +112,7 @@ def _stream(
         label = oracle(row)
         picker.tell(pool.slot(row, pool.code(label)))
         state = record(state, row, label, picker.leader)
-        if progress is not None:
-            progress(picker.labels / budget)
+        progress(picker.labels / budget)
     return result_of(state, _why_ended(state, budget), "model-picker")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -143,21 +144,20 @@ def _surer_than_right(right: Number, sure: float) -> list[str]:
 def _figures(found: Evaluation) -> tuple[Figure, ...]:
     from easeml.figures import evaluation as figures
 
-    curves = []
-    for one in found.roc:
-        curves.append((one.label, one.false_positives, one.true_positives, one.area))
-    bins = found.calibration
-    calibration = figures.calibration(
-        confidence=[one.confidence for one in bins],
-        right=[one.right for one in bins],
-        low=[one.low for one in bins],
-        high=[one.high for one in bins],
-        rows=[one.rows for one in bins],
+    of_roc = attrgetter("label", "false_positives", "true_positives", "area")
+    residuals = _columns(found.residuals, "actual", "predicted")
+    bins = _columns(found.calibration, "confidence", "right", "low", "high", "rows")
+    drawn = (
+        figures.residuals(**residuals),
+        figures.roc(list(map(of_roc, found.roc))),
+        figures.calibration(**bins),
     )
-    actual = [one.actual for one in found.residuals]
-    residuals = figures.residuals(actual, [one.predicted for one in found.residuals])
-    drawn = (residuals, figures.roc(curves), calibration)
     return tuple(figure for figure in drawn if figure is not None)
+
+
+def _columns(items: Sequence[Any], *names: str) -> dict[str, list[Any]]:
+    """Return the values of some attributes of all items, by attribute."""
+    return {name: list(map(attrgetter(name), items)) for name in names}
 
 
 def _confusion(found: Evaluation) -> Table:

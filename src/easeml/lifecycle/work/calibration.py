@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from easeml.lifecycle.cleaning.frames import Frame
+from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.work.proposals import CELL, CHECK, LABEL, Proposal
 from easeml.lifecycle.work.stand_in import Rows, StandIn
 from easeml.lifecycle.work.surrogate import Surrogate
@@ -59,15 +59,15 @@ def experience(rows: Rows, answered: Sequence[Answered], seed: int = 0) -> dict[
     ``rows``: as they are with the answers. What came is the squared distance between what the
     stand-in says of the rows that count with and without the answers of a kind.
     """
+    learnt_from = [one for one in answered if one.row in rows.train.index]
+    stand_in = None
+    if learnt_from and len(rows.train) > 1:
+        stand_in = StandIn(rows, seed)
     found = {}
-    stand_in = StandIn(rows, seed) if answered and len(rows.train) > 1 else None
     for kind in (LABEL, CHECK, CELL):
-        some = [one for one in answered if one.kind == kind and one.row in rows.train.index]
-        told = sum(one.told for one in some)
-        came = 0.0
-        if some and stand_in is not None:
-            came = _came(stand_in, rows, some)
-        found[kind] = Experience(len(some), told, came)
+        some = [one for one in learnt_from if one.kind == kind]
+        came = _came(stand_in, rows, some)
+        found[kind] = Experience(len(some), sum(one.told for one in some), came)
     return found
 
 
@@ -76,22 +76,29 @@ def calibrated(proposals: Iterable[Proposal], known: Mapping[str, Experience]) -
     return [replace(one, gain=one.told * known[one.kind].factor) for one in proposals]
 
 
-def _came(stand_in: StandIn, rows: Rows, answered: Sequence[Answered]) -> float:
-    """Return how far the answers moved the predictions on the rows that count, squared."""
-    train, answers = rows.train, rows.answers
-    if answered[0].kind == LABEL:
-        stays = ~train.index.isin([one.row for one in answered])
-        train, answers = train.loc[stays], answers[stays]
-    elif answered[0].kind == CHECK:
-        answers = answers.copy()
-        for one in answered:
-            answers.loc[one.row] = one.given
-    else:
-        train = _with_cells(train, answered)
+def _came(stand_in: StandIn | None, rows: Rows, answered: Sequence[Answered]) -> float:
+    """Return how far answers of a kind moved the predictions on the rows that count, squared."""
+    if stand_in is None or not answered:
+        return 0.0
+    train, answers = _before(rows, answered)
     if len(train) < 2:
         return 0.0
     before = Surrogate.fitted(stand_in.encoded(train), stand_in.targets(answers), stand_in.counted)
     return stand_in.model.moved_from(before)
+
+
+def _before(rows: Rows, answered: Sequence[Answered]) -> tuple[Frame, Column]:
+    """Return the rows and their answers as they were before questions of a kind were answered."""
+    kind = answered[0].kind
+    if kind == LABEL:
+        stays = ~rows.train.index.isin([one.row for one in answered])
+        return rows.train.loc[stays], rows.answers[stays]
+    if kind == CELL:
+        return _with_cells(rows.train, answered), rows.answers
+    answers = rows.answers.copy()
+    for one in answered:
+        answers.loc[one.row] = one.given
+    return rows.train, answers
 
 
 def _with_cells(train: Frame, answered: Sequence[Answered]) -> Frame:

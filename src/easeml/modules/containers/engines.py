@@ -89,8 +89,8 @@ def _look() -> tuple[Engine | None, list[str]]:
         code, said = _answer(program, probe)
         if code == 0:
             return Engine(name, program, said.strip()), reasons
-        last = said.strip().splitlines()[-1:] or ["it does not answer"]
-        reasons.append(f"{name} does not work ({last[0][:_SAID]})")
+        last_line = (said.strip() or "it does not answer").splitlines()[-1]
+        reasons.append(f"{name} does not work ({last_line[:_SAID]})")
     return None, reasons
 
 

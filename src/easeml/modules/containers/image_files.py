@@ -17,7 +17,8 @@ import platform
 import sys
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -30,6 +31,7 @@ _LARGEST_DOCUMENT = 4 * 2**20
 _CHUNK = 2**20
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 _OF_THE_KERNEL = {"proc", "sys", "dev"}
+_RELATIVE = {".", ".."}
 _GZIP = 31  # what zlib calls a file of gzip
 _ZIPPED, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -47,23 +49,33 @@ def rewrite(given: Path, clean: Path, name: str, largest: int = LARGEST) -> None
             _check_machine(config)
             if not 0 < len(layer_names) <= MOST_LAYERS:
                 raise BadImage(f"it has {len(layer_names)} layers; 1 to {MOST_LAYERS} are taken")
-            layers = []
-            left = largest
-            for number, layer_name in enumerate(layer_names):
-                place = clean.with_name(f"{number}.layer")
-                digest = _unpack(part_of(source, layer_name), place, left)
-                left -= place.stat().st_size
-                target.add(place, f"{number}.tar", filter=_plain)
-                place.unlink()
-                layers.append(digest)
-            _add(target, "config.json", _of_config(config, layers))
-            files = [f"{number}.tar" for number in range(len(layers))]
-            told = {"Config": "config.json", "RepoTags": [name], "Layers": files}
+            layers = [part_of(source, layer_name) for layer_name in layer_names]
+            digests = _copy(layers, target, clean.parent, largest)
+            _add(target, "config.json", _of_config(config, list(digests.values())))
+            told = {"Config": "config.json", "RepoTags": [name], "Layers": list(digests)}
             _add(target, "manifest.json", [told])
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise BadImage(f"it is no tar file of an image: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadImage("it does not say what its parts are") from error
+
+
+def _copy(
+    layers: Iterable[IO[bytes]], target: tarfile.TarFile, folder: Path, largest: int
+) -> dict[str, str]:
+    """Copy layers without compression, by way of files in ``folder``; return their digests by name.
+
+    ``largest``: bytes that all of them may have.
+    """
+    digests = {}
+    left = largest
+    for number, layer in enumerate(layers):
+        place = folder / f"{number}.layer"
+        digests[f"{number}.tar"] = _unpack(layer, place, left)
+        left -= place.stat().st_size
+        target.add(place, f"{number}.tar", filter=_plain)
+        place.unlink()
+    return digests
 
 
 def _parts(tar: tarfile.TarFile) -> tuple[str, list[str]]:
@@ -91,14 +103,16 @@ def _parts_of_layout(tar: tarfile.TarFile) -> tuple[str, list[str]]:
 
 def _for_this_machine(described: list[dict[str, Any]]) -> dict[str, Any]:
     machine = _MACHINES.get(platform.machine())
-    fitting = []
-    for one in described:
-        wanted = one.get("platform", {})
-        if wanted.get("architecture", machine) == machine and wanted.get("os", "linux") == "linux":
-            fitting.append(one)
+    fitting = [one for one in described if _is_for(one, machine)]
     if len(fitting) != 1:
         raise BadImage(f"it holds {len(fitting)} images for linux/{machine}; one is taken")
     return fitting[0]
+
+
+def _is_for(described: dict[str, Any], machine: str | None) -> bool:
+    """Whether an image is for a machine; what it does not say it may be."""
+    wanted = {"architecture": machine, "os": "linux", **described.get("platform", {})}
+    return wanted["architecture"] == machine and wanted["os"] == "linux"
 
 
 def _check_machine(config: dict[str, Any]) -> None:
@@ -144,32 +158,35 @@ def _unpack(packed: IO[bytes], place: Path, most: int) -> str:
 
 def _chunks(packed: IO[bytes]) -> Iterator[bytes]:
     """Give the bytes of a layer, unpacked, at most a chunk at a time."""
-    chunk = packed.read(_CHUNK)
-    if chunk.startswith(_ZSTD):
+    first = packed.read(_CHUNK)
+    if first.startswith(_ZSTD):
         raise BadImage("a layer is compressed by zstd; gzip or nothing is taken")
-    if not chunk.startswith(_ZIPPED):
-        while chunk:
-            yield chunk
-            chunk = packed.read(_CHUNK)
+    if first.startswith(_ZIPPED):
+        yield from _unzipped(first, packed)
         return
+    yield first
+    yield from iter(partial(packed.read, _CHUNK), b"")
+
+
+def _unzipped(first: bytes, packed: IO[bytes]) -> Iterator[bytes]:
     unpacking = zlib.decompressobj(wbits=_GZIP)
+    chunk = first
     while chunk:
         yield unpacking.decompress(chunk, _CHUNK)
-        if unpacking.eof:  # a file may hold several, one after the other
-            chunk = unpacking.unused_data or packed.read(_CHUNK)
-            unpacking = zlib.decompressobj(wbits=_GZIP) if chunk else unpacking
-        else:
-            chunk = unpacking.unconsumed_tail or packed.read(_CHUNK)
+        left = unpacking.unused_data or unpacking.unconsumed_tail
+        chunk = left or packed.read(_CHUNK)
+        if chunk and unpacking.eof:  # a file may hold several, one after the other
+            unpacking = zlib.decompressobj(wbits=_GZIP)
     if not unpacking.eof:
         raise BadImage("a layer ends too early")
 
 
 def _of_config(given: dict[str, Any], layers: list[str]) -> dict[str, Any]:
     runs = given.get("config") or {}
-    variables = [one for one in runs.get("Env") or () if isinstance(one, str) and "=" in one]
-    kept: dict[str, Any] = {"Env": variables}
+    variables = filter(_is_variable, runs.get("Env") or ())
+    kept: dict[str, Any] = {"Env": list(variables)}
     entry, folder = runs.get("Entrypoint"), runs.get("WorkingDir")
-    if entry and isinstance(entry, list) and all(isinstance(one, str) for one in entry):
+    if entry and _are_texts(entry):
         kept["Entrypoint"] = entry
     if folder:
         kept["WorkingDir"] = _plain_folder(folder)
@@ -181,14 +198,22 @@ def _of_config(given: dict[str, Any], layers: list[str]) -> dict[str, Any]:
     }
 
 
+def _is_variable(told: Any) -> bool:
+    return isinstance(told, str) and "=" in told
+
+
+def _are_texts(told: Any) -> bool:
+    return isinstance(told, list) and set(map(type, told)) == {str}
+
+
 def _plain_folder(folder: Any) -> str:
     """Return the folder in which an image's programs begin. Raises ``BadImage`` for one that is the
     kernel's: through it, engines have let programs out (CVE-2024-21626).
     """
-    parts = folder.split("/") if isinstance(folder, str) else []
-    names = [part for part in parts if part]
-    is_plain = parts[:1] == [""] and not {"..", "."} & set(names)
-    if not is_plain or set(names[:1]) & _OF_THE_KERNEL:
+    is_absolute = isinstance(folder, str) and folder.startswith("/")
+    names = list(filter(None, str(folder).split("/")))
+    is_of_the_kernel = not _OF_THE_KERNEL.isdisjoint(names[:1])
+    if not is_absolute or is_of_the_kernel or not _RELATIVE.isdisjoint(names):
         raise BadImage(f"its programs would begin in {str(folder)[:80]!r}")
     return folder
 

@@ -9,7 +9,7 @@ import json
 import resource
 import sys
 import tarfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import yaml
 
@@ -42,18 +42,19 @@ def texts(clean: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     with tarfile.open(clean) as tar:
         config = document_in(tar, "config.json")
-        folder = _parts(config["config"].get("WorkingDir", ""))
+        folder = _path(config["config"].get("WorkingDir", ""))
         for layer in document_in(tar, "manifest.json")[0]["Layers"]:
             with tarfile.open(fileobj=part_of(tar, layer), mode="r|") as files:
                 for member in files:
-                    parts = _parts(member.name)
-                    if parts and parts[:-1] == folder:
-                        _take(found, files, member, parts[-1])
+                    path = _path(member.name)
+                    if path.parent == folder:
+                        _take(found, files, member, path.name)
     return dict(_as_json(name, text) for name, text in found.items())
 
 
-def _parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part not in ("", ".")]
+def _path(path: str) -> PurePosixPath:
+    """Return a path of an image from its root, however it is written."""
+    return "/" / PurePosixPath(path.lstrip("/"))
 
 
 def _take(
@@ -65,7 +66,8 @@ def _take(
     if name.startswith(_REMOVED):
         found.pop(name.removeprefix(_REMOVED), None)
         return
-    if name.partition(".")[0].lower() not in _STEMS or member.isdir():
+    is_wanted = name.partition(".")[0].lower() in _STEMS
+    if not is_wanted or member.isdir():
         return
     if not member.isreg() or member.size > _LARGEST:
         raise BadImage(f"{name} is no text of up to {_LARGEST:,} bytes")

@@ -11,7 +11,7 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -122,19 +122,23 @@ def _made(place: Path, most_files: int) -> list[str]:
     """
     found = []
     size = 0
+    for path in _plain_files(place):
+        found.append(path.relative_to(place).as_posix())
+        size += path.lstat().st_size
+        if size > 2 * LARGEST_OUTPUT or len(found) > most_files:
+            raise InvalidInput("The program wrote more than may be kept.")
+    return sorted(found)
+
+
+def _plain_files(place: Path) -> Iterator[Path]:
     for name in asking.MADE:
         folder = place / name
-        if folder.is_symlink() or not folder.is_dir():
-            continue
-        for path in paths_below(folder, wire.DEEPEST - 1):
-            told = path.lstat()
-            if not stat.S_ISREG(told.st_mode):
-                continue
-            found.append(path.relative_to(place).as_posix())
-            size += told.st_size
-            if size > 2 * LARGEST_OUTPUT or len(found) > most_files:
-                raise InvalidInput("The program wrote more than may be kept.")
-    return sorted(found)
+        if folder.is_dir() and not folder.is_symlink():
+            yield from filter(_is_plain, paths_below(folder, wire.DEEPEST - 1))
+
+
+def _is_plain(path: Path) -> bool:
+    return stat.S_ISREG(path.lstat().st_mode)
 
 
 def main(descriptor: int, allowed: Path) -> None:

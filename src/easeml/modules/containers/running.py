@@ -64,7 +64,10 @@ def run(
         started = notes / "started"  # the engine writes it when there is a container
         command = [using.program, "run", "--rm", "--name", container, "--cidfile", str(started)]
         command += _confined(using, _give_away(place), limits, notes)
-        command += ["--volume", f"{place}:{WORK}:rw{',nosuid,nodev' if using.is_podman else ''}"]
+        mount = f"{place}:{WORK}:rw"
+        if using.is_podman:
+            mount += ",nosuid,nodev"
+        command += ["--volume", mount]
         if by_entry:
             command += [name, program, *arguments]
         else:

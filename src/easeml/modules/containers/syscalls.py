@@ -40,14 +40,18 @@ def profile() -> str:
         if names:
             kept.append({**rule, "names": names})
     kept.append({"names": ["clone3"], "action": _REFUSE, "errnoRet": _NO_SUCH_CALL})
-    if document["defaultAction"] != _ALLOW:
+    if document["defaultAction"] == _ALLOW:
+        kept += _refusals()
+    else:
         kept.append(_clone(_ALLOW, _NEW_NAMESPACES, 0))
-        return json.dumps({**document, "syscalls": kept})
-    kept.append({"names": sorted(_REFUSED - {"clone", "clone3"}), "action": _REFUSE})
-    for flag in range(32):
-        if _NEW_NAMESPACES >> flag & 1:
-            kept.append(_clone(_REFUSE, 1 << flag, 1 << flag))
     return json.dumps({**document, "syscalls": kept})
+
+
+def _refusals() -> list[dict[str, Any]]:
+    """Return the rules that refuse calls where all others are allowed."""
+    flags = [1 << bit for bit in range(32) if _NEW_NAMESPACES >> bit & 1]
+    calls = {"names": sorted(_REFUSED - {"clone", "clone3"}), "action": _REFUSE}
+    return [calls, *(_clone(_REFUSE, flag, flag) for flag in flags)]
 
 
 def _clone(action: str, mask: int, wanted: int) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What the trials of a study mean here: models of ours, configurations of their spaces, qualities."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,9 @@ _SYNONYMS = {  # ours -> what LightGBM, XGBoost, CatBoost and scikit-learn call 
     "alpha": ("l2",),
     "C": ("c",),
 }
+_OURS: dict[str, str] = {}  # what others call it -> ours
+for _place, _names in _SYNONYMS.items():
+    _OURS.update(dict.fromkeys(_names, _place))
 _LOW, _MIDDLE, _HIGH = 0.1, 0.6, 0.9  # qualities that stand for values of another scale
 
 
@@ -94,23 +98,35 @@ def mapped(study: Study, models: Mapping[str, Mapping[str, Any]], model: str = "
     learns level and scale of each job.
     """
     known = {_bare(name): name for name in models}
-    chosen: list[tuple[Trial, str, dict[str, Any]]] = []
+    chosen: list[_Meant] = []
     left_out: list[LeftOut] = []
-    ignored: dict[str, int] = {}
+    ignored: Counter[str] = Counter()
     for trial in study.trials:
         try:
-            own, config = _read(trial, models, known, model, ignored)
+            meant = _read(trial, models, known, model)
         except InvalidInput as error:
             where = f" ({error.where})" if error.where else ""
             left_out.append(LeftOut(trial.name, f"{error.message}{where}"))
             continue
-        chosen.append((trial, own, config))
-    values = np.array([trial.value for trial, *_ in chosen], dtype=float)
+        chosen.append(meant)
+        ignored.update(meant.ignored)
+    values = np.array([one.value for one in chosen], dtype=float)
     qualities, notes = _qualities(values, study.direction)
     taken = []
-    for (trial, own, config), quality in zip(chosen, qualities.tolist(), strict=True):
-        taken.append(Taken(trial.name, own, config, float(trial.value or 0.0), quality))
-    return Mapped(taken, left_out, ignored, [*study.notes, *notes])
+    for one, quality in zip(chosen, qualities.tolist(), strict=True):
+        taken.append(Taken(one.trial, one.model, one.config, one.value, quality))
+    return Mapped(taken, left_out, dict(ignored), [*study.notes, *notes])
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """A trial as a run here, before its value is compared with others."""
+
+    trial: str
+    model: str
+    config: dict[str, Any]
+    value: float
+    ignored: Sequence[str]
 
 
 def _read(
@@ -118,30 +134,20 @@ def _read(
     models: Mapping[str, Mapping[str, Any]],
     known: Mapping[str, str],
     model: str,
-    ignored: dict[str, int],
-) -> tuple[str, dict[str, Any]]:
-    """Return model and configuration of a trial. Raises ``InvalidInput`` for one that is not taken."""
+) -> _Meant:
+    """Return what a trial means here. Raises ``InvalidInput`` for one that is not taken."""
     if trial.value is None:
         raise InvalidInput("It has no value: it failed, was pruned, or did not end.")
     asked, name = _named(trial, known, model)
+    if not asked:
+        raise InvalidInput("It names no model.")
     if not name:
-        raise InvalidInput(f"No model here is called {asked!r}." if asked else "It names no model.")
-    given: dict[str, Any] = {}
-    unknown = []
-    for param, value in trial.params.items():
-        if param.lower() in _MODEL_NAMES:
-            continue
-        place = _place_of(param, asked, models[name])
-        if place:
-            given[place] = _fitting(models[name][place], value)
-        else:
-            unknown.append(param)
+        raise InvalidInput(f"No model here is called {asked!r}.")
+    given, unknown = _placed(trial, asked, models[name])
     if unknown and not given:
         raise InvalidInput(f"None of its parameters is one of {name}.")
     config = spaces.complete(models[name], given)
-    for param in unknown:
-        ignored[param] = ignored.get(param, 0) + 1
-    return name, config
+    return _Meant(trial.name, name, config, trial.value, unknown)
 
 
 def _named(trial: Trial, known: Mapping[str, str], model: str) -> tuple[str, str]:
@@ -150,6 +156,21 @@ def _named(trial: Trial, known: Mapping[str, str], model: str) -> tuple[str, str
         if param.lower() in _MODEL_NAMES:
             return str(value), known.get(_bare(str(value)), "")
     return model, model
+
+
+def _placed(trial: Trial, model: str, space: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return a trial's parameters as those of a space, and the names of those that it has not."""
+    given = {}
+    unknown = []
+    for param, value in trial.params.items():
+        if param.lower() in _MODEL_NAMES:
+            continue
+        place = _place_of(param, model, space)
+        if place:
+            given[place] = _fitting(space[place], value)
+        else:
+            unknown.append(param)
+    return given, unknown
 
 
 def _bare(name: str) -> str:
@@ -161,30 +182,35 @@ def _bare(name: str) -> str:
 
 def _place_of(param: str, model: str, space: Mapping[str, Any]) -> str:
     """Return the parameter of a space that another program's is; empty where there is none."""
-    bare = param.rpartition("__")[2]
-    prefix, _, rest = bare.partition("_")
-    spellings = [bare]
-    if rest and _bare(prefix) == _bare(model):
-        spellings.append(rest)
-    for spelling in spellings:
+    for spelling in _spellings(param, model):
         if spelling in space:
             return spelling
-        for place, others in _SYNONYMS.items():
-            if spelling in others and place in space:
-                return place
+        place = _OURS.get(spelling, "")
+        if place in space:
+            return place
     return ""
+
+
+def _spellings(param: str, model: str) -> Iterator[str]:
+    """Yield a parameter's name without the prefix of a pipeline, then without that of its model."""
+    bare = param.rpartition("__")[2]
+    yield bare
+    prefix, _, rest = bare.partition("_")
+    if rest and _bare(prefix) == _bare(model):
+        yield rest
 
 
 def _fitting(node: Any, value: Any) -> Any:
     """Return a value in the form that our space has it: a whole number, or the text for none."""
-    is_mapping = isinstance(node, Mapping)
-    if is_mapping and ".int" in node and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if is_mapping and ".float" in node and type(value) is int:
-        return float(value)
-    if is_mapping and ".choice" in node and value is None:
-        return "none"
-    return value
+    match node, value:
+        case {".choice": _}, None:
+            return "none"
+        case {".float": _}, int() if not isinstance(value, bool):
+            return float(value)
+        case {".int": _}, float() if value.is_integer():
+            return int(value)
+        case _:
+            return value
 
 
 def _qualities(values: Any, direction: Direction) -> tuple[Any, list[str]]:

@@ -39,7 +39,7 @@ class _Played:
                 self.studies.append((str(told["study_name"]), list(told["directions"])))
             case 1:
                 self.studies[told["study_id"]] = None
-            case 4:
+            case 4 if self.studies[told["study_id"]]:  # Optuna numbers trials of studies there are
                 self._add_trial(told)
             case 5:
                 value = external(told["param_value_internal"], told["distribution"])
@@ -48,11 +48,10 @@ class _Played:
                 self._end(self.trials[told["trial_id"]], told)
 
     def _add_trial(self, told: Mapping[str, Any]) -> None:
-        trial = _Trial(int(told["study_id"]))
-        if self.studies[trial.study] is None:  # Optuna numbers trials of studies that there are
-            return
+        trial = _Trial(told["study_id"])
+        params = told.get("params") or {}
         distributions = told.get("distributions") or {}
-        for name, value in (told.get("params") or {}).items():
+        for name, value in params.items():
             trial.params[str(name)] = external(value, distributions.get(name))
         self._end(trial, told)
         self.trials.append(trial)
@@ -61,6 +60,11 @@ class _Played:
         values = told.get("values") or [told.get("value")]
         if told.get("state") == _COMPLETE:
             trial.value = number_of(values[0])
+
+    def trials_of(self, study: int) -> list[Trial]:
+        """Return the trials of a study, numbered in the order of their making."""
+        own = [trial for trial in self.trials if trial.study == study]
+        return [Trial(str(number), one.params, one.value) for number, one in enumerate(own)]
 
 
 def read_journal(path: Path, filename: str, study: str) -> Study:
@@ -71,18 +75,15 @@ def read_journal(path: Path, filename: str, study: str) -> Study:
             played.play(told)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise _damaged(filename, number) from error
-    there = [place for place, one in enumerate(played.studies) if one is not None]
-    names = [one[0] for one in played.studies if one is not None]
-    place = there[one_named(names, study, filename)]
-    name, directions = played.studies[place] or ("", [])
+    there = {place: made for place, made in enumerate(played.studies) if made is not None}
+    names = [name for name, _ in there.values()]
+    place = list(there)[one_named(names, study, filename)]
+    name, directions = there[place]
     if len(directions) != 1:
         raise InvalidInput("A study of several objectives is no history.", where=filename)
-    trials = []
-    for trial in played.trials:
-        if trial.study == place:
-            trials.append(Trial(str(len(trials)), trial.params, trial.value))
     is_gain = directions[0] == _MAXIMIZE
-    return Study(name, Direction.MAXIMIZE if is_gain else Direction.MINIMIZE, trials)
+    direction = Direction.MAXIMIZE if is_gain else Direction.MINIMIZE
+    return Study(name, direction, played.trials_of(place))
 
 
 def _operations(path: Path, filename: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,25 @@ _VALUES = (
     "rmse",
 )
 _VALUE_PREFIXES = ("metrics.", "metric.")
+_MODELS = ("model", "estimator")
+_NAMES = ("number", "trial", "run_id")
 _LOWER_IS_BETTER = ("loss", "error", "rmse", "mae", "mse", "logloss")
 _STATES = ("state", "status")
 _FINISHED = ("complete", "completed", "finished", "done", "ok")
+_PYTHON = {"True": True, "False": False, "None": None}
 _NO_PARAMETERS = (
     *("number", "trial", "trial_id", "run_id", "name", "duration", "datetime_start", "start_time"),
     *("datetime_complete", "end_time", "seconds", "study", "experiment_id", "artifact_uri"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What the columns of a table mean. ``params``: column -> the name of its parameter."""
+
+    value: str
+    state: str | None
+    params: Mapping[str, str]
 
 
 def read_study(
@@ -53,7 +66,7 @@ def read_study(
         begin = file.read(4096)
     if begin.startswith(_SQLITE):
         found = read_database(path, filename, study)
-    elif begin.lstrip().startswith(b'{"op_code"') or b'"op_code"' in begin.partition(b"\n")[0]:
+    elif _is_journal(begin):
         found = read_journal(path, filename, study)
     else:
         found = _read_table(path, filename, value, direction)
@@ -62,26 +75,39 @@ def read_study(
     return found
 
 
+def _is_journal(begin: bytes) -> bool:
+    first_line = begin.lstrip().partition(b"\n")[0]
+    return b'"op_code"' in first_line
+
+
 def _read_table(path: Path, filename: str, value: str, direction: str) -> Study:
+    lines = csv.DictReader(io.StringIO(_text_of(path, filename)), restkey="")
+    try:
+        return _study_of(lines, filename, value, direction)
+    except csv.Error as error:
+        raise InvalidInput(f"The table cannot be read: {error}", where=filename) from error
+
+
+def _study_of(lines: "csv.DictReader[str]", filename: str, value: str, direction: str) -> Study:
+    columns = list(filter(None, lines.fieldnames or []))
+    value_column = _value_column(columns, value, filename)
+    better, notes = _direction_of(value_column, direction)
+    meant = _Columns(value_column, _state_column(columns), _parameters(columns, value_column))
+    trials = [_trial_of(number, line, meant) for number, line in enumerate(lines)]
+    if not trials:
+        raise InvalidInput("The table has no rows.", where=filename)
+    return Study("", better, trials, notes)
+
+
+def _text_of(path: Path, filename: str) -> str:
+    """Return the text of a file. Raises ``InvalidInput`` for one that is none."""
     try:
         text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _unknown(filename) from error
     if "\0" in text:
         raise _unknown(filename)
-    lines = csv.DictReader(io.StringIO(text), restkey="")
-    columns = [name for name in lines.fieldnames or [] if name]
-    column = _value_column(columns, value, filename)
-    better, notes = _direction_of(column, direction)
-    trials = []
-    try:
-        for number, line in enumerate(lines):
-            trials.append(_trial_of(number, line, column, columns))
-    except csv.Error as error:
-        raise InvalidInput(f"The table cannot be read: {error}", where=filename) from error
-    if not trials:
-        raise InvalidInput("The table has no rows.", where=filename)
-    return Study("", better, trials, notes)
+    return text
 
 
 def _unknown(filename: str) -> InvalidInput:
@@ -93,56 +119,97 @@ def _unknown(filename: str) -> InvalidInput:
 
 
 def _value_column(columns: Sequence[str], asked: str, filename: str) -> str:
+    """Return the column that says how good a trial was: the one asked for, or one of a usual name."""
     if asked in columns:
         return asked
+    remedy = f"Name it (value); there are: {', '.join(columns[:20])}."
+    if asked:
+        raise InvalidInput(f"There is no column {asked!r}.", where=filename, remedy=remedy)
+    known = _by_bare_name(columns)
+    for name in _VALUES:
+        if name in known:
+            return known[name]
+    raise InvalidInput("No column says how good a trial was.", where=filename, remedy=remedy)
+
+
+def _by_bare_name(columns: Sequence[str]) -> dict[str, str]:
+    """Return columns by their names in small letters, with and without a prefix of values.
+
+    A column that has a name of its own goes before one that has it behind a prefix.
+    """
     known = {column.lower(): column for column in columns}
     for column in columns:
-        for prefix in _VALUE_PREFIXES:
-            if column.startswith(prefix):
-                known.setdefault(column.removeprefix(prefix).lower(), column)
-    found = [known[name] for name in _VALUES if name in known]
-    if asked or not found:
-        raise InvalidInput(
-            f"There is no column {asked!r}." if asked else "No column says how good a trial was.",
-            where=filename,
-            remedy=f"Name it (value); there are: {', '.join(columns[:20])}.",
-        )
-    return found[0]
+        bare = _without_prefix(column, _VALUE_PREFIXES)
+        known.setdefault(bare.lower(), column)
+    return known
 
 
 def _direction_of(column: str, asked: str) -> tuple[Direction, list[str]]:
     if asked:
         return Direction(asked), []
     bare = column.lower().rpartition(".")[2]
-    is_loss = any(word in bare for word in _LOWER_IS_BETTER)
-    guessed = Direction.MINIMIZE if is_loss else Direction.MAXIMIZE
-    better = "lower" if is_loss else "higher"
+    if any(word in bare for word in _LOWER_IS_BETTER):
+        guessed, better = Direction.MINIMIZE, "lower"
+    else:
+        guessed, better = Direction.MAXIMIZE, "higher"
     return guessed, [f"Taken to be better where '{column}' is {better}; the file does not say."]
 
 
-def _trial_of(number: int, line: Mapping[str, Any], column: str, columns: Sequence[str]) -> Trial:
-    state = next((line[name] for name in columns if name.lower() in _STATES), "") or "done"
-    name = next((line[one] for one in ("number", "trial", "run_id") if line.get(one)), str(number))
-    has_prefix = any(one.startswith(_PREFIXES) for one in columns)
+def _state_column(columns: Sequence[str]) -> str | None:
+    for column in columns:
+        if column.lower() in _STATES:
+            return column
+    return None
+
+
+def _parameters(columns: Sequence[str], value: str) -> dict[str, str]:
+    """Return the columns of parameters, each with the name of its parameter.
+
+    Where some columns have a prefix of parameters, only the model may go without.
+    """
+    has_prefix = any(column.startswith(_PREFIXES) for column in columns)
+    no_parameters = (*_STATES, *_NO_PARAMETERS)
     params = {}
-    for one in columns:
-        is_value = one == column or one.startswith(_VALUE_PREFIXES)
-        if is_value or one.lower() in (*_STATES, *_NO_PARAMETERS) or not line.get(one):
+    for column in columns:
+        is_value = column == value or column.startswith(_VALUE_PREFIXES)
+        if is_value or column.lower() in no_parameters:
             continue
-        bare = _without_prefix(one)
-        is_told = bare != one or not has_prefix or one.lower() in ("model", "estimator")
-        if is_told:
-            params[bare] = _read(line[one])
-    value = number_of(line.get(column))
-    is_finished = str(state).rpartition(".")[2].lower() in _FINISHED
-    return Trial(str(name), params, value if is_finished else None)
+        bare = _without_prefix(column, _PREFIXES)
+        if bare != column or not has_prefix or column.lower() in _MODELS:
+            params[column] = bare
+    return params
 
 
-def _without_prefix(column: str) -> str:
-    for prefix in _PREFIXES:
+def _without_prefix(column: str, prefixes: Sequence[str]) -> str:
+    for prefix in prefixes:
         if column.startswith(prefix):
             return column.removeprefix(prefix)
     return column
+
+
+def _trial_of(number: int, line: Mapping[str, Any], columns: _Columns) -> Trial:
+    """Return the trial of a row. An empty cell is no parameter: another model's trial has it."""
+    params = {}
+    for column, name in columns.params.items():
+        if line[column]:
+            params[name] = _read(line[column])
+    value = number_of(line[columns.value]) if _has_finished(line, columns.state) else None
+    return Trial(_name_of(line, number), params, value)
+
+
+def _has_finished(line: Mapping[str, Any], state_column: str | None) -> bool:
+    """Whether a trial came to its end; one of which no state is told did."""
+    state = line[state_column] if state_column else ""
+    if not state:
+        return True
+    return state.rpartition(".")[2].lower() in _FINISHED
+
+
+def _name_of(line: Mapping[str, Any], number: int) -> str:
+    for column in _NAMES:
+        if line.get(column):
+            return line[column]
+    return str(number)
 
 
 def _read(text: str) -> Any:
@@ -150,5 +217,5 @@ def _read(text: str) -> Any:
     try:
         value = json.loads(text)
     except ValueError:
-        return {"True": True, "False": False, "None": None}.get(text, text)
+        return _PYTHON.get(text, text)
     return value if isinstance(value, int | float | str) else text

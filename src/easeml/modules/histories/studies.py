@@ -40,13 +40,14 @@ def one_named(names: Sequence[str], asked: str, where: str) -> int:
 
     Raises ``InvalidInput``.
     """
+    if not names:
+        raise InvalidInput("It has no study.", where=where)
     if asked in names:
         return names.index(asked)
     if len(names) == 1 and not asked:
         return 0
-    said = "It has no study." if not names else "Say which study is meant."
-    known = ", ".join(repr(name) for name in names[:10])
-    raise InvalidInput(said, where=where, remedy=f"It has: {known}." if names else "")
+    known = ", ".join(map(repr, names[:10]))
+    raise InvalidInput("Say which study is meant.", where=where, remedy=f"It has: {known}.")
 
 
 def number_of(told: Any) -> float | None:

@@ -40,13 +40,10 @@ def model_in(path: Path, filename: str) -> tuple[bytes, str]:
 
 def _in_archive(archive: zipfile.ZipFile, path: Path, filename: str) -> tuple[bytes, str]:
     # Whoever reads a member stops at the size that the archive states, so that is what counts.
-    size = 0
-    for member in archive.infolist():
-        size += member.file_size
+    size = sum(member.file_size for member in archive.infolist())
     if size > _LARGEST:
         raise _too_large(filename)
-    names = archive.namelist()
-    described = [name for name in names if PurePosixPath(name).name == "MLmodel"]
+    described = [name for name in archive.namelist() if PurePosixPath(name).name == "MLmodel"]
     if not described:
         return path.read_bytes(), "skops"
     outermost = min(described, key=len)
@@ -71,8 +68,7 @@ def _of_mlflow(archive: zipfile.ZipFile, described: str) -> tuple[bytes, str]:
         )
     folder = PurePosixPath(described).parent
     name = str(folder / data)
-    is_there = name in archive.namelist()
-    if not is_there:
+    if name not in archive.namelist():
         said = f"The MLflow folder does not have its model {data!r}."
         raise InvalidInput(said, where=described)
     return archive.read(name), form

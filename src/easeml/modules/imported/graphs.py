@@ -94,17 +94,20 @@ def inputs_of(session: Any, kinds: Mapping[str, str], where: str) -> dict[str, l
     plain = {_plain(name): name for name in kinds}
     found = {}
     for one in given:
-        name = one.name if one.name in kinds else plain.get(_plain(one.name), "")
-        if not name and len(given) == 1 and one.shape[-1] == len(kinds):
-            found[one.name] = list(kinds)
-        elif name:
-            found[one.name] = [name]
+        is_wide = len(given) == 1 and one.shape[-1] == len(kinds)
+        if one.name in kinds:
+            columns = [one.name]
+        elif _plain(one.name) in plain:
+            columns = [plain[_plain(one.name)]]
+        elif is_wide:
+            columns = list(kinds)
         else:
             remedy = f"Name inputs as the columns, or give one of all columns: {', '.join(kinds)}."
             raise InvalidInput(
                 f"No column is called as the input {one.name!r}.", where=where, remedy=remedy
             )
-        _check_types(one, found[one.name], kinds)
+        _check_types(one, columns, kinds)
+        found[one.name] = columns
     return found
 
 

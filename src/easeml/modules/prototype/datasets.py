@@ -17,6 +17,7 @@ MOST_ROWS = 100_000
 FILES_A_ROW = 6
 """Folders and files of a row: of its input, of its output, and of what is predicted."""
 BYTES_A_ROW = 1000
+_DIGITS = 20  # of a label that may be the code of a class
 
 
 def write_vectors(folder: Path, node: str, rows: Any) -> None:
@@ -52,12 +53,10 @@ def read_predictions(
     Of a category a row is 1 for the predicted class. ``name``: of the module. Raises
     ``ProgramFailed`` for anything but one label or finite vector a row; links are not followed.
     """
-    samples = _read(folder, name)
+    predicted = _read(folder, name)
     found = np.zeros((rows, width))
     for row in range(rows):
-        values = (
-            list(samples[name_of_row(row)].values.values()) if name_of_row(row) in samples else []
-        )
+        values = predicted.get(name_of_row(row), [])
         if len(values) != 1:
             raise _wrong(f"row {row} has {len(values)} values; one was to be", name)
         if classes:
@@ -67,18 +66,26 @@ def read_predictions(
     return found
 
 
-def _read(folder: Path, name: str) -> dict[str, Sample]:
+def _read(folder: Path, name: str) -> dict[str, list[Any]]:
+    """Return the values of each sample, by its name."""
     try:
-        return dict(read_easeml(folder).input.samples)
+        samples = read_easeml(folder).input.samples
     except DatasetError as error:
         raise _wrong(f"{error.where}: {error.message}", name) from error
+    return {sample: list(held.values.values()) for sample, held in samples.items()}
 
 
 def _code(value: Any, classes: int, name: str) -> int:
-    label = value[0] if isinstance(value, tuple) and len(value) == 1 else ""
-    if not label.isdecimal() or int(label) >= classes:
-        raise _wrong("a prediction is no label of the data set that was learnt from", name)
-    return int(label)
+    match value:
+        case (str(label),) if _is_code(label, classes):
+            return int(label)
+        case _:
+            raise _wrong("a prediction is no label of the data set that was learnt from", name)
+
+
+def _is_code(label: str, classes: int) -> bool:
+    is_number = label.isdecimal() and len(label) <= _DIGITS  # Python reads none of any length
+    return is_number and int(label) < classes
 
 
 def _vector(value: Any, width: int, name: str) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ CONTRACTS = (PLAIN, WITH_METADATA)
 KINDS = ("model", "objective", "optimizer")
 SPACE, INPUT, OUTPUT = "config-space.json", "schema-in.json", "schema-out.json"
 _SAMPLE = "Write a schema of the prototype, such as that of class-knn, or accepts in module.toml."
+_TARGET_OF = {"model": OUTPUT, "objective": INPUT}  # which schema is of the target
 _MEASURE = {"worst": 0.0, "best": 1.0}  # what its contract says of the last line of eval
 
 
@@ -48,12 +49,13 @@ def completed(
         found["space"] = converted(_read(files, SPACE, where), f"{where}: {SPACE}")
     if document["kind"] == "objective":
         found.setdefault("measure", _MEASURE)
-    if "accepts" in document or document["kind"] == "optimizer":
+    target = _TARGET_OF.get(document["kind"])
+    if "accepts" in document or target is None:
         return found
-    if document["kind"] == "objective":
-        return {**found, "accepts": _target(files, INPUT, targets, where)}
-    _check_input(files, vectors, where)
-    return {**found, "accepts": _target(files, OUTPUT, targets, where)}
+    if document["kind"] == "model":
+        _check_input(files, vectors, where)
+    found["accepts"] = _target(files, target, targets, where)
+    return found
 
 
 def _check(document: Mapping[str, Any], where: str) -> None:
@@ -122,11 +124,12 @@ def nodes_of(files: Mapping[str, str]) -> tuple[str, str, str]:
     return given.get("name", "input"), target.get("name", "output"), target.get("class", "label")
 
 
-def _only_node(files: Mapping[str, str], name: str) -> dict[str, str]:
+def _only_node(files: Mapping[str, str], name: str) -> dict[str, Any]:
+    """Return what a schema says of its one node, with its name; nothing where there is no schema."""
     if name not in files:
         return {}
     ((node, said),) = json.loads(files[name])["nodes"].items()
-    return {"name": node, **({"class": said["class"]} if "class" in said else {})}
+    return {**said, "name": node}
 
 
 def converted(space: Any, where: str) -> Any:
@@ -139,16 +142,20 @@ def converted(space: Any, where: str) -> Any:
         return [converted(one, where) for one in space]
     if not isinstance(space, dict):
         return space
-    if space.get(".scale") != "exp":
-        return {key: converted(value, where) for key, value in space.items()}
+    if space.get(".scale") == "exp":
+        return _of_powers(space, where)
+    return {key: converted(value, where) for key, value in space.items()}
+
+
+def _of_powers(space: Mapping[str, Any], where: str) -> dict[str, Any]:
     kind = ".int" if ".int" in space else ".float"
     try:
         low, high = (10.0**bound for bound in space[kind])
+        bounds = [round(low), round(high)] if kind == ".int" else [low, high]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             "The bounds of the scale exp are two powers of ten.", where=where
         ) from error
-    bounds = [round(low), round(high)] if kind == ".int" else [low, high]
     return {kind: bounds, ".scale": "log"}
 
 
@@ -160,5 +167,5 @@ def written(space: Any) -> Any:
         return [written(one) for one in space]
     if not isinstance(space, dict):
         return space
-    unknown = {".default"} | ({".scale"} if ".int" in space else set())
+    unknown = {".default", ".scale"} if ".int" in space else {".default"}
     return {key: written(value) for key, value in space.items() if key not in unknown}

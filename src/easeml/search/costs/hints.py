@@ -1,10 +1,10 @@
 """What a module says of its device seconds, before any run."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from easeml.errors import InvalidInput
+from easeml.search.numbers import is_number
 
 _LINEAR = {"base": 1.0, "per_cell": 1e-6}
 _POWER = {"seconds": 1.0, "rows": 1.0, "columns": 1.0, "classes": 0.0}
@@ -34,8 +34,9 @@ def hinted_cost(
             where="cost",
         )
     configured = 1.0
+    given = shares or {}
     for name, power in known.pop("powers").items():
-        configured *= (shares or {}).get(name, 1.0) ** power
+        configured *= given.get(name, 1.0) ** power
     if "seconds" not in known:
         linear = known["base"] + known["per_cell"] * rows * columns
         return max(LEAST, configured * linear)
@@ -49,14 +50,9 @@ def hinted_cost(
 def checked_hints(hints: Mapping[str, Any]) -> dict[str, Any]:
     """Return hints with what they leave out. Raises ``InvalidInput`` like ``hinted_cost``."""
     form = _POWER if "seconds" in hints else _LINEAR
-    powers = hints.get("powers", {})
-    if not isinstance(powers, Mapping):
-        raise InvalidInput("cost.powers is not a table of exponents.", where="cost")
-    for name, power in powers.items():
-        if not _is_number(power):
-            raise InvalidInput(f"{power!r} is not a number.", where=f"cost.powers.{name}")
-
-    numbers = {name: value for name, value in hints.items() if name != "powers"}
+    numbers = dict(hints)
+    powers = numbers.pop("powers", {})
+    _check_powers(powers)
     for name, value in numbers.items():
         if name not in form:
             raise InvalidInput(
@@ -64,7 +60,7 @@ def checked_hints(hints: Mapping[str, Any]) -> dict[str, Any]:
                 where="cost",
                 remedy=f"Use {[*form, 'powers']}.",
             )
-        if not _is_number(value) or value < 0:
+        if not is_number(value) or value < 0:
             raise InvalidInput(
                 f"{value!r} is not a number of at least 0.",
                 where=f"cost.{name}",
@@ -72,6 +68,9 @@ def checked_hints(hints: Mapping[str, Any]) -> dict[str, Any]:
     return {**form, **numbers, "powers": dict(powers)}
 
 
-def _is_number(value: Any) -> bool:
-    is_one = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_one and math.isfinite(value)
+def _check_powers(powers: Any) -> None:
+    if not isinstance(powers, Mapping):
+        raise InvalidInput("cost.powers is not a table of exponents.", where="cost")
+    for name, power in powers.items():
+        if not is_number(power):
+            raise InvalidInput(f"{power!r} is not a number.", where=f"cost.powers.{name}")

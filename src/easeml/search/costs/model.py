@@ -227,18 +227,12 @@ def learn_costs(runs: Sequence[tuple[Work, float]], overhead: float = 0.0) -> Co
     O(n D^2 + D^3) for n runs and D features.
     """
     past = [(work, seconds) for work, seconds in runs if 0 < seconds < math.inf]
-    seen: Counter[Feature] = Counter()
-    for work, _ in past:
-        seen.update(feature for feature, _ in features_of(work))
-
-    # What a single run has in common with no other cannot be told from its noise.
-    kept = [feature for feature, runs in seen.items() if runs > 1 or feature[0] != "model job"]
+    kept = _features_in([work for work, _ in past])
     if overhead > 0:
         kept.append(_OVERHEAD)
-    places = {feature: place for place, feature in enumerate(kept)}
-    count = len(places)
+    count = len(kept)
     empty = CostModel(
-        places,
+        dict(zip(kept, range(count), strict=True)),
         mean=np.zeros(count),
         covariance=np.diag([_USUAL[feature[0]] ** 2 for feature in kept]),
         variances=_squares(_USUAL),
@@ -246,6 +240,17 @@ def learn_costs(runs: Sequence[tuple[Work, float]], overhead: float = 0.0) -> Co
         overhead=overhead,
     )
     return _fitted(empty, past) if past else empty
+
+
+def _features_in(works: Sequence[Work]) -> list[Feature]:
+    """Return the features of some works that get a weight, in the order of their coming.
+
+    What a single run has in common with no other cannot be told from its noise.
+    """
+    seen: Counter[Feature] = Counter()
+    for work in works:
+        seen.update(feature for feature, _ in features_of(work))
+    return [feature for feature, runs in seen.items() if runs > 1 or feature[0] != "model job"]
 
 
 @lru_cache(_KNOWN_WORKS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -121,20 +122,36 @@ def compare(
         past, work = draw(workload, setting, seed)
         costs = past_costs(workload, setting, seed) if setting.costs == "learned" else None
         limit.append(clairvoyant(work))
-        beliefs: dict[bool, Prior] = {}
-        for place, (name, policy) in enumerate(found.items()):
-            own = policy.own_prior
-            if own not in beliefs:
-                beliefs[own] = belief(past, work.models, own=own)
-            prior = beliefs[own]
-            learn = lessons(past, work.models, prior) if own else None
+        knowledge = _Knowledge(past, work.models)
+        for place, (name, policy) in enumerate(found.items(), start=1):
+            prior, learn = knowledge.of(policy)
             ran = one_run(work, policy, prior, setting.devices, seed, learn, costs)
             curves[name].append(ran)
-
             if progress:
-                of_seed = (place + 1) / len(found)
-                progress((number + of_seed) / setting.seeds)
+                progress((number + place / len(found)) / setting.seeds)
     return Comparison(setting, curves, limit)
+
+
+class _Knowledge:
+    """What the past of one draw teaches policies, learned once for all that learn alike."""
+
+    def __init__(self, past: np.ndarray, models: Sequence[str]):
+        self._past = past
+        self._models = models
+
+    def of(self, policy: Policy) -> tuple[Prior, Learn | None]:
+        """Return what a policy believes at first, and how it learns from tenants beside it."""
+        if not policy.own_prior:
+            return self._published, None
+        return self._own, lessons(self._past, self._models, self._own)
+
+    @cached_property
+    def _own(self) -> Prior:
+        return belief(self._past, self._models, own=True)
+
+    @cached_property
+    def _published(self) -> Prior:
+        return belief(self._past, self._models, own=False)
 
 
 def draw(workload: Workload, setting: Setting, seed: int) -> tuple[np.ndarray, Workload]:

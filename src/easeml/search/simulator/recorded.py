@@ -1,6 +1,6 @@
 """What policies would have done with the searches of a log of decisions."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -160,21 +160,16 @@ class _Reading:
                 "No search of the log has a result yet.",
                 remedy="Come back when the first tasks are done.",
             )
+        searches = list(told.values())
+        first = min(one.arrived for one in searches)
         before = [run.lesson for run in self._runs.values() if run.job not in self._searches]
-        first = min(one.arrived for one in told.values())
-        entries: list[Entry] = []
-        places: dict[tuple[str, int], tuple[int, int]] = {}
-        for name, one in told.items():
-            for column, arm in enumerate(sorted(one.results)):
-                places[name, arm] = (len(entries), column)
-            entries.append(_entry(one, before))
-        searches = enumerate(told.values())
+        places = _places(told)
         ended = [one for one in self._order if one[:2] in places]
         return Recorded(
-            entries,
-            arrivals={place: one.arrived - first for place, one in searches},
+            [_entry(one, before) for one in searches],
+            arrivals={place: one.arrived - first for place, one in enumerate(searches)},
             before=before,
-            terms=self._terms_of(list(told.values())),
+            terms=self._terms_of(searches),
             order=[places[job, arm] for job, arm, _ in ended],
             ends=[moment - first for *_, moment in ended],
         )
@@ -219,16 +214,24 @@ def _has_result(search: _Search) -> bool:
     return any(quality is not None for quality, _ in search.results.values())
 
 
+def _places(searches: Mapping[str, _Search]) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return (entry, place among its arms that ran) by search and arm."""
+    places = {}
+    for entry, (name, search) in enumerate(searches.items()):
+        for column, arm in enumerate(sorted(search.results)):
+            places[name, arm] = (entry, column)
+    return places
+
+
 def _entry(search: _Search, before: Sequence[PastRun]) -> Entry:
     ran = sorted(search.results)
     arms = tuple(search.arms[arm] for arm in ran)
-    qualities = [search.results[arm][0] for arm in ran]
-    seconds = [search.results[arm][1] for arm in ran]
+    qualities, seconds = zip(*(search.results[arm] for arm in ran), strict=True)
     return Entry(
         search.tenant,
         arms,
         learned_beside(arms, before, []).over(arms),
-        np.array([np.nan if quality is None else quality for quality in qualities]),
+        np.array(qualities, dtype=float),  # NaN of a run that failed
         np.array(seconds),
     )
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Protocol
 
+from easeml.search.numbers import is_number
+
 UNUSED = 0.5  # coordinate of a parameter that a configuration does not use
 MISSING = object()  # stands for a value that was not given
 
@@ -132,8 +134,7 @@ class Number:
         return self.default() if value is MISSING else value
 
     def why_not(self, value: Any, path: str) -> Problem | None:
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not self.low <= value <= self.high:
+        if not is_number(value) or not self.low <= value <= self.high:
             return path, f"{value!r} is not a number from {self.low} to {self.high}."
         if self.whole and value != int(value):
             return path, f"{value!r} is not a whole number."

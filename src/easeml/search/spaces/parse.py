@@ -6,14 +6,18 @@ group of named spaces; anything else is a constant. Options of a choice may be s
 conditional parameters.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from easeml.errors import InvalidInput
+from easeml.search.numbers import is_number
 from easeml.search.spaces.nodes import MISSING, Choice, Constant, Group, Node, Number
 
-_PARAMETERS = (".choice", ".int", ".float")
+_ALLOWED = {  # kind of parameter -> the keys that it may have
+    ".choice": [".choice", ".default"],
+    ".int": [".default", ".int", ".scale"],
+    ".float": [".default", ".float", ".scale"],
+}
 
 
 def _parse(space: Any, path: str) -> Node:
@@ -49,23 +53,21 @@ def parse(space: Any, path: str = "space") -> Group:
 
 
 def _parse_parameter(space: Mapping[str, Any], path: str) -> Node:
-    kinds = [kind for kind in _PARAMETERS if kind in space]
+    kinds = _ALLOWED.keys() & space.keys()
     if len(kinds) != 1:
         raise InvalidInput(
             "A parameter has one of .choice, .int and .float.",
             where=path,
         )
 
-    kind = kinds[0]
-    allowed = {kind, ".default"}
-    if kind != ".choice":
-        allowed.add(".scale")
+    kind = kinds.pop()
+    allowed = _ALLOWED[kind]
     unknown = [key for key in space if key not in allowed]
     if unknown:
         raise InvalidInput(
             f"{unknown[0]!r} has no place here.",
             where=path,
-            remedy=f"Use {sorted(allowed)}.",
+            remedy=f"Use {allowed}.",
         )
 
     node: Node
@@ -75,14 +77,15 @@ def _parse_parameter(space: Mapping[str, Any], path: str) -> Node:
         node = _parse_number(space, kind, path)
 
     if ".default" in space:
-        problem = node.why_not(space[".default"], f"{path}.default")
-        if problem:
-            place, fault = problem
-            raise InvalidInput(
-                fault,
-                where=place,
-            )
+        _check_default(node, space[".default"], path)
     return node
+
+
+def _check_default(node: Node, default: Any, path: str) -> None:
+    problem = node.why_not(default, f"{path}.default")
+    if problem:
+        place, fault = problem
+        raise InvalidInput(fault, where=place)
 
 
 def _parse_choice(space: Mapping[str, Any], path: str) -> Choice:
@@ -133,7 +136,7 @@ def _parse_number(space: Mapping[str, Any], kind: str, path: str) -> Number:
 
 def _bounds(value: Any, path: str) -> tuple[float, float]:
     """Return the lower and the upper bound of a number."""
-    if not isinstance(value, list | tuple) or list(map(_is_number, value)) != [True, True]:
+    if not isinstance(value, list | tuple) or list(map(is_number, value)) != [True, True]:
         raise InvalidInput(
             "Bounds are two finite numbers.",
             where=path,
@@ -146,9 +149,3 @@ def _bounds(value: Any, path: str) -> tuple[float, float]:
             where=path,
         )
     return low, high
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return math.isfinite(value)

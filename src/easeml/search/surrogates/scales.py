@@ -22,18 +22,16 @@ class Scales:
     weights: np.ndarray = field(default_factory=lambda: np.ones(1))
 
     def __post_init__(self) -> None:
-        parts = [np.array(part, dtype=float) for part in (self.factors, self.levels, self.weights)]
-        factors, levels, weights = parts
-        if (
-            factors.ndim != 1
-            or not factors.size
-            or any(part.shape != factors.shape for part in parts)
-        ):
+        factors = np.array(self.factors, dtype=float)
+        levels = np.array(self.levels, dtype=float)
+        weights = np.array(self.weights, dtype=float)
+        shapes = {factors.shape, levels.shape, weights.shape}
+        if len(shapes) > 1 or factors.ndim != 1 or factors.size == 0:
             raise InvalidInput(
                 "Factors, levels and weights must be as many.",
                 where="prior.scales",
             )
-        if not all(np.isfinite(part).all() for part in parts) or (factors <= 0).any():
+        if not np.isfinite([factors, levels, weights]).all() or (factors <= 0).any():
             raise InvalidInput(
                 "Scales must be finite, and factors above 0.",
                 where="prior.scales",

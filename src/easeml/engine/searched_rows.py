@@ -1,0 +1,60 @@
+"""What the rows of the store say of searches: their tasks, models, and the jobs beside each other."""
+
+from collections.abc import Mapping, Sequence
+
+from easeml.contract.states import JobState, TaskGroup, TaskState
+from easeml.store import Tables, Transaction
+from easeml.store.records import Job, Task, TrainedModel
+
+
+def best_that_may_serve(
+    models: Sequence[TrainedModel], arms: Mapping[str, int], chances: Sequence[float]
+) -> float | None:
+    """Return the best quality of the models that keep the rules; without ``chances``, of all.
+
+    ``arms``: by candidate id. None where there is no such model.
+    """
+    found = [model for model in models if model.candidate_id in arms]
+    if chances:
+        found = [model for model in found if chances[arms[model.candidate_id]] == 1]
+    return max((model.quality for model in found), default=None)
+
+
+def state_seen(state: TaskState) -> TaskState:
+    """Return what the search sees of a task's state: whether it runs or waits is all one to it."""
+    return TaskState.WAITING if state == TaskState.RUNNING else state
+
+
+def changed_tasks(tables: Tables, job: Job, known: Mapping[str, TaskState]) -> list[Task]:
+    """Return the training tasks of a job that are not in the ``known`` states, oldest first.
+
+    Whole rows are read of these alone: a search has hundreds that have not changed.
+    """
+    changed = []
+    for id, state in tables.tasks.pick("id", "state", job_id=job.id, kind=TaskGroup.TRAIN):
+        if known.get(id) != state_seen(state):
+            changed.append(id)
+    if not changed:
+        return []
+    return tables.tasks.list(id=changed, limit=None)
+
+
+def oldest_beside(tx: Transaction, job: Job) -> Job:
+    """Return the oldest job that still runs, or this one: all since are searched beside it."""
+    running = tx.unscoped().jobs.list(state=JobState.RUNNING, limit=1)
+    return min((job, *running), key=lambda one: one.created)
+
+
+def done_beside(tx: Transaction, job: Job) -> int:
+    """Return how many tasks the jobs that are searched beside this one have done."""
+    tables = tx.unscoped()
+    oldest = oldest_beside(tx, job)
+    later = tables.jobs.list(after=oldest.id, limit=None)
+    beside = {oldest.id, *(one.id for one in later)} - {job.id}
+    if not beside:
+        return 0
+    return tables.tasks.count(
+        job_id=list(beside),
+        kind=TaskGroup.TRAIN,
+        state=TaskState.DONE,
+    )
