@@ -192,7 +192,7 @@ def main() -> None:
     parser = arguments(__file__, __doc__)
     parser.add_argument("--pages", type=int, nargs="+", default=[1, 100])
     parser.add_argument("--seconds", type=float, default=20.0)
-    chosen = read_options(parser, pages=[2], seconds=5.0)
+    chosen = read_options(parser, pages=[2], seconds=2.0)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         service = EasemlProcess(Path(folder) / "home")

@@ -493,7 +493,7 @@ def main() -> None:
     parser.add_argument("--record", type=Path, help="file for what runs cost, for tests")
     parser.add_argument("--peer", action="store_true", help="beside FLAML")
     parser.add_argument("--folder", type=Path, default=CACHE)
-    options = read_options(parser, tables="german", seconds=15.0)
+    options = read_options(parser, tables="german", seconds=6.0)
     if options.report:
         print_report([read_file(path) for path in options.report])
         return

@@ -185,7 +185,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=CACHE)
     parser.add_argument("--details", action="store_true")
     parser.add_argument("--no-peer", action="store_true", help="leave FLAML out")
-    options = read_options(parser, tables="titanic", seconds=4.0, no_peer=True)
+    options = read_options(parser, tables="titanic", seconds=2.0, no_peer=True)
     python = None if options.no_peer else peer_python(options.folder, "FLAML")
     lines, peer_version = [], ""
     for name in options.tables.split(","):
