@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from easeml import AutoMLClassifier, AutoMLRegressor
 from easeml.estimators.searching import Trial
+from easeml.export import load_exported
 
 FEW = {"time_limit": 20.0, "max_models": 8}
 
@@ -100,6 +102,26 @@ def test_it_is_saved_without_pickle_and_loaded(
         made.save(tmp_path / "model")
     copy = pickle.loads(pickle.dumps(made))
     np.testing.assert_array_equal(copy.predict(rows), made.predict(rows))
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1, 2], ["no", "", "NA"], [True, False, True], [1.0, 2.0, 30.0]]
+)
+def test_a_model_that_is_taken_elsewhere_names_the_classes_of_y(
+    tmp_path: Path, labels: list[Any]
+) -> None:
+    rows, codes = load_iris(return_X_y=True)
+    answers = np.array(labels)[codes]
+    made = AutoMLClassifier(time_limit=20.0, max_models=1, models=("naive-bayes",))
+    made.fit(rows, answers).save(tmp_path / "model")
+    elsewhere = load_exported(tmp_path / "model")
+    frame = pd.DataFrame(rows, columns=made.get_feature_names_out())
+    said = elsewhere.predict(frame)
+    np.testing.assert_array_equal(said["prediction"].to_numpy(), made.predict(rows))
+    columns = [f"probability_{name}" for name in made.classes_.tolist()]
+    np.testing.assert_allclose(said[columns], made.predict_proba(rows))
+    loaded = AutoMLClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(rows), made.predict(rows))
 
 
 def test_the_same_seed_gives_the_same_model() -> None:

@@ -26,7 +26,7 @@ from easeml.data.errors import did_you_mean
 from easeml.estimators.frames import frame_of, typed
 from easeml.estimators.searching import Clock, Found, Problem, Search, Trial, finish
 from easeml.export import load_exported
-from easeml.export.exported import ExportedModel
+from easeml.export.exported import LABELS, ExportedModel
 from easeml.modules import conformal, load_registry
 from easeml.modules.ensemble import TrainedEnsemble, member_folder, seal
 from easeml.modules.pipeline import TrainedPipeline, save
@@ -220,6 +220,7 @@ class _AutoML(BaseEstimator):
             "objective": self.objective_,
             conformal.FACT: self.model_.trained.manifest.get(conformal.FACT),
             "estimator": self._told(),
+            LABELS: self._labels(),
         }
         _write(self.model_.trained, folder, self._sample, facts)
 
@@ -230,6 +231,10 @@ class _AutoML(BaseEstimator):
         loaded = cls()
         loaded._take(model, model.trained.manifest["estimator"])
         return loaded
+
+    def _labels(self) -> dict[str, Any]:
+        """Return the classes by their names in the model; none where answers are numbers."""
+        return {}
 
     def _told(self) -> dict[str, Any]:
         told = {
@@ -245,7 +250,7 @@ class _AutoML(BaseEstimator):
     def _take(self, model: ExportedModel, told: dict[str, Any]) -> None:
         for name, value in told.items():
             setattr(self, name, np.array(value, dtype=object) if "names" in name else value)
-        self.model_ = model
+        self.model_ = replace(model, labels={})  # it is this class that names them
         self.quality_ = model.trained.manifest["quality"]
         self.objective_ = model.trained.manifest["objective"]
         self.trials_ = []
@@ -294,6 +299,9 @@ class AutoMLClassifier(ClassifierMixin, _AutoML):
         if len(self.classes_) < 2:
             raise ValueError("Classifier can't train when only one class is present.")
         return np.array(_names(len(self.classes_)), dtype=object)[codes]
+
+    def _labels(self) -> dict[str, Any]:
+        return dict(zip(_names(len(self.classes_)), self.classes_.tolist(), strict=True))
 
     def _told(self) -> dict[str, Any]:
         return {**super()._told(), "classes_": self.classes_.tolist()}

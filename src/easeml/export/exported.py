@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,22 @@ from easeml.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
+LABELS = "labels"
+"""The fact of a manifest that says what classes are called outside."""
 _ARROW = "application/vnd.apache.arrow.stream"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedModel:
-    """A model with the schemas of its rows."""
+    """A model with the schemas of its rows.
+
+    ``labels``: what classes are called outside, by their names in the model, where these differ.
+    """
 
     trained: TrainedPipeline | TrainedEnsemble
     schema_in: Schema
     schema_out: Schema
+    labels: Mapping[str, Any] = field(default_factory=dict)
 
     def predict(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return a frame with the index of ``rows``.
@@ -46,10 +53,14 @@ class ExportedModel:
         The columns are those of ``predict``.
         """
         predicted = self.trained.predict(rows)
-        columns = {"prediction": predicted.values.tolist()}
+        values = predicted.values.tolist()
+        if self.labels:
+            values = [self.labels[name] for name in values]
+        columns = {"prediction": values}
         if predicted.probabilities is not None and predicted.classes is not None:
             for place, name in enumerate(predicted.classes):
-                columns[f"probability_{name}"] = predicted.probabilities[:, place].tolist()
+                label = self.labels.get(name, name)
+                columns[f"probability_{label}"] = predicted.probabilities[:, place].tolist()
         band = self.trained.manifest.get(conformal.FACT)
         if band is not None:
             columns["lower"], columns["upper"] = conformal.bounds(band, predicted)
@@ -65,7 +76,8 @@ def load_exported(folder: str | Path) -> ExportedModel:
     trained.check_parity()
     schema_in = Schema.from_json(trained.schema_in)
     schema_out = Schema.from_json(trained.schema_out)
-    return ExportedModel(trained, schema_in, schema_out)
+    labels = trained.manifest.get(LABELS, {})
+    return ExportedModel(trained, schema_in, schema_out, labels)
 
 
 def _arrow(rows: pd.DataFrame) -> bytes:
