@@ -17,6 +17,13 @@ from easeml.errors import InvalidInput
 from easeml.gang import Ending, read_job, run_job
 from easeml.gang.states import Interrupted
 
+# What a shell starts in the background ignores Ctrl-C, and so does the command where these tests do.
+HEEDING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from easeml.cli import main
+main()
+"""
 SERVER = """
 import os, socket
 listener = socket.create_server(("127.0.0.1", int(os.environ["EASEML_PORT_SERVER_0_DATA"])))
@@ -153,7 +160,7 @@ def test_the_terminal_ends_the_command(tmp_path: Path, number: int) -> None:
     waits = "import signal\nprint('up', file=open('pipe', 'w'), flush=True)\nsignal.pause()\n"
     os.mkfifo(tmp_path / "pipe")
     file = job(tmp_path, 5, only=(waits, ""))
-    command = [sys.executable, "-m", "easeml.cli", "gang", "run", str(file)]
+    command = [sys.executable, "-c", HEEDING, "gang", "run", str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert (tmp_path / "pipe").read_text() == "up\n"
         running.send_signal(number)
