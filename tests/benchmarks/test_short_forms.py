@@ -80,7 +80,7 @@ class Lent:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     """One easeml for all short forms."""
-    service = EasemlProcess(tmp_path_factory.mktemp("benchmarks") / "home")
+    service = EasemlProcess(tmp_path_factory.mktemp("benchmarks") / "home", workers=1)
     service.start()
     yield service
     service.stop()

@@ -7,8 +7,11 @@ from service_process import EasemlProcess
 
 @pytest.fixture(scope="package")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
-    """One running easeml for all tests here that do not harm it."""
-    service = EasemlProcess(tmp_path_factory.mktemp("service") / "home")
+    """One running easeml for all tests here that do not harm it.
+
+    It has one worker: searches that go on behind a test take one core from it, not both.
+    """
+    service = EasemlProcess(tmp_path_factory.mktemp("service") / "home", workers=1)
     service.start()
     yield service
     service.stop()
