@@ -51,6 +51,7 @@ def facts_of(
     unit = goal.objective if goal and goal.objective else application.objective
     quality = _quality(shown, unit)
     feasible = _feasible(by_tool.get("feasibility"), version)
+    work, answers = _work(tables, application)
     return Facts(
         target=application.target,
         is_ready=version.state == VersionState.READY,
@@ -78,8 +79,8 @@ def facts_of(
         watched=_verdict(by_tool.get("monitor")),
         remedy=_proposed(by_tool.get("debug"), by_tool.get("monitor")),
         tests=_tests(by_tool.get("ci")),
-        work=_work(tables, application),
-        answers=tables.work_items.count(application_id=application.id, state=WorkState.ANSWERED),
+        work=work,
+        answers=answers,
         asked=_asked(tables, application),
         stale=_stale(reports, version, feasible, goals.asked_goal(goal, application)),
     )
@@ -234,11 +235,14 @@ def _searched(job: Job) -> Searched:
     )
 
 
-def _work(tables: Tables, application: Application) -> dict[str, WorkLeft]:
-    """Return what waits for people, by kind."""
-    waiting = tables.work_items.column("kind", application_id=application.id, state=WorkState.OPEN)
+def _work(tables: Tables, application: Application) -> tuple[dict[str, WorkLeft], int]:
+    """Return what waits for people, by kind, and how many answers no version has yet."""
+    states = (WorkState.OPEN, WorkState.ANSWERED)
+    items = tables.work_items.pick("kind", "state", application_id=application.id, state=states)
+    waiting = Counter(kind for kind, state in items if state == WorkState.OPEN)
     times = queue.seconds_of_kinds(tables, application)
-    return {kind: WorkLeft(count, times[kind]) for kind, count in Counter(waiting).items()}
+    left = {kind: WorkLeft(count, times[kind]) for kind, count in waiting.items()}
+    return left, len(items) - waiting.total()
 
 
 def _verdict(report: Report | None) -> str:
