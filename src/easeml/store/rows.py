@@ -201,6 +201,8 @@ class Rows(Generic[R]):
         return self._session.first(select(shape), self._given(equals))
 
     def _all(self, shape: Shape, equals: Mapping[str, Any], **others: Any) -> Sequence[sa.Row[Any]]:
+        if any(value in ([], ()) for value in equals.values()):
+            return []  # no row is one of none: nobody has to be asked
         return self._session.all(select(shape), self._given({**equals, **others}))
 
     def _given(self, equals: Mapping[str, Any]) -> dict[str, Any]:
