@@ -2,7 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run on all cores at once: threads of numerical libraries would spin for each other, many times their work.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 2
+# Three for two cores: those that use a running service wait for it now and then.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 3
 RUNS := .venv/.ready
 DEVELOPS := .venv/.ready-dev
 
@@ -36,16 +37,17 @@ run: install
 # What CI runs: all at the same time, some in CI only; it fails when one of them has failed.
 test: develop
 	./scripts/system-packages
-	$(MAKE) --jobs lint test-all $(if $(CI),test-pretrained test-boosting test-s3 wheel)
+	$(MAKE) --jobs lint test-all $(if $(CI),test-s3 wheel)
 
 # Their order is that of tests/conftest.py.
 test-all: develop
 	$(PYTEST)
 
+# Pre-trained models, and models of libraries that easeml does not bring (CatBoost and XGBoost): they install a gigabyte,
+# so `make prove` runs them, and CI does not.
 test-pretrained: develop
 	./scripts/test-with requirements-pretrained.lock tests/lifecycle/feasibility/test_pretrained.py
 
-# Models of libraries that easeml does not bring: CatBoost and XGBoost.
 test-boosting: develop
 	./scripts/test-with requirements-boosting.lock tests/zoo/test_models.py tests/zoo/test_monotonic.py -k "catboost or xgboost"
 

@@ -47,6 +47,8 @@ def claims(root: Path = ROOT) -> list[Claim]:
     for seed in range(FUZZ_ROUNDS):
         fuzz = (*quick, "-m", "hypothesis", f"--hypothesis-seed={seed}")
         found.append(Claim(f"fuzz_{seed:02}", fuzz))
+    for name in ("boosting", "pretrained"):  # with libraries that easeml does not bring
+        found.append(Claim(f"with_{name}", ("make", "-C", str(root), f"test-{name}")))
     found.append(Claim("faults", (*pytest, "-m", "faults")))
     found.append(Claim("coverage", (*quick, "--cov=easeml", "--cov-report=term:skip-covered")))
     found.append(Claim("lowest_versions", (str(root / "scripts" / "test-lowest"),)))

@@ -24,8 +24,16 @@ SCRIPTS = {
 }
 PEERS_ONLY = {"search_decision_peers"}
 """Benchmarks that measure nothing without libraries that they install from the network."""
-RUN_ELSEWHERE = {"database_stress"}
-"""Those whose short form is a test of its own: ``tests/store/test_sqlite.py``."""
+RUN_ELSEWHERE = {
+    "database_stress",  # tests/store/test_sqlite.py is its short form
+    "exports",  # tests/export
+    "kill_processes",  # tests/faults
+    "logged_predictions",  # tests/service/test_rollouts.py, tests/api/test_log_writer.py
+    "pages_in_browser",  # tests/web
+    "prediction_latency",  # serving_costs asks the same
+    "tables_beside_flaml",  # live_search searches the same
+}
+"""Those whose way through the service is the subject of other tests: here they only start."""
 PARTS = {"picking_report", "column_types_tools"}
 """Parts of other benchmarks."""
 
@@ -109,6 +117,18 @@ def test_the_short_form_of_a_benchmark_runs_to_its_end(
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     runpy.run_path(script, run_name="__main__")
     assert len(capsys.readouterr().out.splitlines()) >= 2
+
+
+@pytest.mark.parametrize("name", sorted(RUN_ELSEWHERE))
+def test_a_benchmark_that_others_cover_starts(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    script = str(BENCHMARKS / f"{name}.py")
+    monkeypatch.setattr(sys, "argv", [script, "--help"])
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_path(script, run_name="__main__")
+    assert "--short" in capsys.readouterr().out
 
 
 def test_every_script_with_a_main_has_a_short_form():
