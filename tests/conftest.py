@@ -42,6 +42,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         keep_kernels()
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put first what takes longest, services last, and together what shares something."""
     items.sort(key=_turn)  # keeps the order within
