@@ -1,5 +1,5 @@
-"""What all tests share: examples that differ in every session, compiled kernels that are kept, and
-an order that keeps all cores busy.
+"""What all tests share: examples that differ in every session, compiled kernels that are kept, an
+order that keeps all cores busy, and names that are the same in all workers.
 """
 
 import os
@@ -14,6 +14,8 @@ from kernel_cache import keep_kernels, restore_kernels
 _HERE = Path(__file__).parent
 _OWN_SERVICE = ("faults", "postgres")  # marks of tests that start, and harm, a service of their own
 _EXAMPLES = DirectoryBasedExampleDatabase(_HERE.parent / ".hypothesis" / "examples")
+
+_LONGEST_IN_A_NAME = 80  # characters of a parameter
 
 _IN_CI = bool(os.environ.get("CI"))
 
@@ -40,6 +42,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Keep the compiled kernels for other sessions, once for all workers."""
     if not hasattr(session.config, "workerinput"):
         keep_kernels()
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Call bytes and long texts by their argument.
+
+    Packed bytes hold the second in which they were made: workers that collect at different times
+    would find different tests, and none would run.
+    """
+    is_long = isinstance(val, str) and len(val) > _LONGEST_IN_A_NAME
+    return argname if is_long or isinstance(val, bytes) else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
