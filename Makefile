@@ -41,9 +41,9 @@ test: develop
 	$(MAKE) --jobs lint $(if $(CI),test-s3 wheel)
 	$(MAKE) test-all
 
-# Their order is that of tests/conftest.py.
+# Their order is that of tests/conftest.py. Long ones are part of `make prove`.
 test-all: develop
-	$(PYTEST)
+	$(PYTEST) -m "not long"
 
 # Pre-trained models, and models of libraries that easeml does not bring (CatBoost and XGBoost): they install a gigabyte,
 # so `make prove` runs them, and CI does not.
@@ -62,7 +62,7 @@ test-ray: develop
 	./scripts/test-with requirements-ray.lock tests/engine/test_ray.py
 
 test-quick: develop
-	$(PYTEST) -m "not faults and not service"
+	$(PYTEST) -m "not faults and not service and not long"
 
 # One room: make test-floor FLOOR=search
 test-floor: develop
@@ -81,7 +81,7 @@ prove: develop
 	$(BIN)/python scripts/prove.py $(if $(ONLY),--only $(ONLY))
 
 coverage: develop
-	$(PYTEST) -m "not faults and not service" --cov=easeml --cov-report=term:skip-covered
+	$(PYTEST) -m "not faults and not service and not long" --cov=easeml --cov-report=term:skip-covered
 
 docs: develop
 	$(BIN)/python scripts/reference.py

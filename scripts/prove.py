@@ -43,13 +43,14 @@ def claims(root: Path = ROOT) -> list[Claim]:
         if "read_options(" in text and "    main()\n" in text:
             found.append(Claim(script.stem, (python, str(script))))
     pytest = (python, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup")
-    quick = (*pytest, "-m", "not faults and not service")
+    quick = (*pytest, "-m", "not faults and not service and not long")
     for seed in range(FUZZ_ROUNDS):
         fuzz = (*quick, "-m", "hypothesis", f"--hypothesis-seed={seed}")
         found.append(Claim(f"fuzz_{seed:02}", fuzz))
     for name in ("boosting", "pretrained"):  # with libraries that easeml does not bring
         found.append(Claim(f"with_{name}", ("make", "-C", str(root), f"test-{name}")))
     found.append(Claim("faults", (*pytest, "-m", "faults")))
+    found.append(Claim("long_tests", (*pytest, "-m", "long")))
     found.append(Claim("coverage", (*quick, "--cov=easeml", "--cov-report=term:skip-covered")))
     found.append(Claim("lowest_versions", (str(root / "scripts" / "test-lowest"),)))
     return found

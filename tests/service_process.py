@@ -20,7 +20,7 @@ from easeml.client import Client
 
 KEY = re.compile(r"EASEML_API_KEY=(\S+)")  # printed at the first start
 READY_SECONDS = 60.0
-LOOK_EVERY = 0.05  # seconds
+LOOK_EVERY = 0.25  # seconds: each look costs processor time
 
 
 def free_port() -> int:
@@ -106,10 +106,11 @@ class EasemlProcess:
         with Client(self.url, self.key) as client:
             client.wait(application, until=until, timeout=seconds)
 
-    def stop_searches(self) -> None:
-        """Stop all searches of the user whose key is held."""
+    def stop_searches(self, resting: bool = True) -> None:
+        """Stop all searches of the user whose key is held; ``resting``: also those that rest."""
+        ended = ("stopped", "failed") if resting else ("stopped", "failed", "resting")
         for job in self.call("GET", "/api/v1/jobs?limit=200")["items"]:
-            if job["state"] not in ("stopped", "failed"):
+            if job["state"] not in ended:
                 self.call("POST", f"/api/v1/jobs/{job['id']}/stop")
 
     def kill(self, kind: str) -> None:

@@ -25,6 +25,7 @@ SCRIPTS = {
 PEERS_ONLY = {"search_decision_peers"}
 """Benchmarks that measure nothing without libraries that they install from the network."""
 RUN_ELSEWHERE = {
+    "cluster_faults",  # tests/faults, tests/service/test_joined_machine.py and test_on_postgres.py
     "database_stress",  # tests/store/test_sqlite.py is its short form
     "exports",  # tests/export
     "kill_processes",  # tests/faults

@@ -34,7 +34,7 @@ from easeml.modules.objective_programs import ProcessObjective
 from easeml.modules.process import ProcessModel
 from easeml.modules.scale import Scale
 
-LOOK_EVERY = 0.05  # seconds
+LOOK_EVERY = 0.25  # seconds: each look costs processor time
 DATA = Data(np.array([[0.0, 1.0], [0.2, 0.9], [5.0, 1.1], [5.1, 1.0]]), np.array([0, 0, 1, 1]), 2)
 FOREVER = "#!/bin/sh\necho began\nsleep 60\n"
 NAME = "localhost/of-tests:1"

@@ -134,8 +134,10 @@ for step in range(int(kept.read_text()) + 1 if kept.exists() else 1, 1 if is_che
 
 @pytest.mark.parametrize(
     ("language", "steps"),
-    [("shell", IN_SHELL), ("python", IN_PYTHON)],
-    ids=["container", "process"],
+    [
+        pytest.param("shell", IN_SHELL, id="container", marks=pytest.mark.long),
+        pytest.param("python", IN_PYTHON, id="process"),
+    ],
 )
 def test_a_run_that_was_killed_goes_on_from_its_checkpoint(
     easeml: EasemlProcess, tmp_path: Path, language: str, steps: str
@@ -164,6 +166,7 @@ def test_a_run_that_was_killed_goes_on_from_its_checkpoint(
     easeml.command("module", "archive", folder.name)
 
 
+@pytest.mark.long
 def test_images_of_the_prototype_are_searched_by_and_served(
     easeml: EasemlProcess, tmp_path: Path
 ) -> None:

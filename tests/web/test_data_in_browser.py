@@ -100,12 +100,15 @@ def test_rows_are_added_refused_switched_off_and_on(
     assert len(Path(download.value.path()).read_text().splitlines()) == 179
 
 
-@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+# The other theme changes colours only.
+@pytest.mark.parametrize(
+    ("width", "theme", "rules"), [(1280, "light", None), (390, "dark", ["color-contrast"])]
+)
 def test_the_rows_page_is_accessible_and_fits(
-    sign_in: SignIn, application: str, width: int, theme: str
+    sign_in: SignIn, application: str, width: int, theme: str, rules: list[str] | None
 ):
     page = sign_in(width=width, theme=theme)
     for part in ("/data", "/data/rows"):
         page.goto(application + part)
-        expect_accessible(page)
+        expect_accessible(page, rules)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
