@@ -141,6 +141,7 @@ def sign_in(
             base_url=easeml.url,
             viewport={"width": width, "height": 900},
             color_scheme=theme,  # type: ignore[arg-type]
+            reduced_motion="reduce",  # every frame is drawn by the processor
         )
         context.set_default_timeout(60_000)
         contexts.append(context)
