@@ -6,6 +6,7 @@ import binascii
 import hashlib
 import math
 import time
+from contextlib import suppress
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
@@ -120,9 +121,11 @@ class Gate:
         method, path = scope["method"], scope["path"]
         asked = sharing.asked_for(method, path)
         scopes.check(caller, method, path, asked)
+        changes = sharing.changes_people(method, path)
         if asked is None:
             sharing.check_member(caller, method, path)
         else:
+            changes = changes or asked.changes_access
             caller = await context.doors.admit(caller, asked)
             if asked.is_prediction:  # it counts for whose application it is
                 await context.rates.admit(caller.tenant_id)
@@ -133,8 +136,6 @@ class Gate:
             context.authenticator.forget()
             await send(message)
 
-        changes = sharing.changes_people(method, path)
-        changes = changes or (asked is not None and asked.changes_access)
         await self._app(scope, receive, send_and_forget if changes else send)
 
 
@@ -147,10 +148,8 @@ def _secret(headers: Headers) -> str:
     if scheme.lower() == "bearer":
         secret = value.strip()
     elif scheme.lower() == "basic":
-        try:
+        with suppress(binascii.Error, UnicodeDecodeError):
             secret = base64.b64decode(value, validate=True).decode().partition(":")[2]
-        except (binascii.Error, UnicodeDecodeError):
-            secret = ""
     secret = secret or headers.get("x-api-key", "")
     if not secret:
         raise NotSignedIn(

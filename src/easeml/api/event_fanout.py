@@ -141,7 +141,8 @@ class EventFanout:
         found: list[Event] = []
         while True:
             with self._store.read() as tx:
-                events = tx.events.after(found[-1].seq if found else seq, limit=_BATCH)
+                events = tx.events.after(seq, limit=_BATCH)
             found += events
             if len(events) < _BATCH:
                 return found
+            seq = events[-1].seq

@@ -16,6 +16,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from fastapi import APIRouter, Body, Header, Query
@@ -28,6 +29,7 @@ from easeml.service.access.caller import Caller
 ONCE = "idempotency_key"
 # What a use case gets from the controller.
 _ASKING = ("store", "settings", "identity_provider", "caller")
+_keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
 _IN_PATH = re.compile(r"{(\w+)}")
 
 
@@ -106,13 +108,9 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
 
     endpoint = awaited if inspect.iscoroutinefunction(operation.use_case) else call
     own = [_routed(operation, parameter) for parameter in operation.parameters]
-    asking = [("here", Here)]
+    given = [_keyword("here", annotation=Here)]
     if "caller" in wanted:
-        asking.append(("asker", Asker))
-    given = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-        for name, annotation in asking
-    ]
+        given.append(_keyword("asker", annotation=Asker))
     endpoint.__name__ = operation.name
     endpoint.__doc__ = operation.about
     endpoint.__signature__ = inspect.Signature([*given, *own])  # pyright: ignore[reportFunctionMemberAccess]

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from easeml.api.context import Context
-from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
+from easeml.api.problems import response_of
 from easeml.contract.applications import Prediction
 from easeml.data import FILL_ABSENT
 from easeml.ids import new_id
@@ -49,8 +49,7 @@ async def predict(request: Request) -> Response:
         )
         context.log.note(seen)
         return Response(_named(content, request_id), status, media_type="application/json")
-    headers = {"Retry-After": RETRY_SECONDS} if status == 503 else None
-    return Response(content, status, headers, MEDIA_TYPE)
+    return response_of(status, content)
 
 
 def _named(content: bytes, request_id: str) -> bytes:

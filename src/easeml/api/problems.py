@@ -19,7 +19,8 @@ from easeml.errors import Damaged, EasemlError, TooMany
 from easeml.protocols.errors import in_form_of
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_SECONDS = "1"
+
+_HEADERS = {401: {"WWW-Authenticate": 'Bearer realm="easeml"'}, 503: {"Retry-After": "1"}}
 
 _STATUS = {
     "invalid-input": 422,
@@ -141,9 +142,9 @@ def _answer(
         remedy=remedy,
         errors=list(errors),
     )
-    headers = {}
-    if status == 401:
-        headers["WWW-Authenticate"] = 'Bearer realm="easeml"'
-    if status == 503:
-        headers["Retry-After"] = RETRY_SECONDS
-    return Response(problem.model_dump_json(), status, headers, MEDIA_TYPE)
+    return response_of(status, problem.model_dump_json())
+
+
+def response_of(status: int, content: str | bytes) -> Response:
+    """Return the answer that holds a problem document, with the headers that its status asks for."""
+    return Response(content, status, _HEADERS.get(status), MEDIA_TYPE)

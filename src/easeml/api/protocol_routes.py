@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from easeml.api.compressed import whole_body
 from easeml.api.context import Asker, Context, Here
-from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
+from easeml.api.problems import response_of
 from easeml.data import kinds_of
 from easeml.errors import NotFound, NotReady
 from easeml.protocols import inference, invocations
@@ -152,8 +152,7 @@ async def _ask(
 
 def _refused(request: Request, status: int, answer: bytes) -> Response:
     """Return the predictor's problem in the protocol's form."""
-    headers = {"Retry-After": RETRY_SECONDS} if status == 503 else None
-    return in_form_of(request.url.path, Response(answer, status, headers, MEDIA_TYPE))
+    return in_form_of(request.url.path, response_of(status, answer))
 
 
 async def _columns(here: Context, asker: Caller, application_id: str) -> list[str]:

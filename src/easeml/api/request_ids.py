@@ -40,11 +40,12 @@ class RequestIds:
             return await self._app(scope, receive, send)
         own = new_id("req")
         given = Headers(scope=scope).get(HEADER, "")
-        given = given if _GIVEN.fullmatch(given) else ""
+        named = {"request": own}
+        if _GIVEN.fullmatch(given):
+            named["client_request"] = given
         scope.setdefault("state", {})["request_id"] = own
-        answered = _Answered(send, given or own)
+        answered = _Answered(send, named.get("client_request", own))
         began = time.perf_counter()
-        named = {"request": own, "client_request": given} if given else {"request": own}
         with bound_contextvars(**named):
             try:
                 await self._app(scope, receive, answered.send)
@@ -83,8 +84,8 @@ def _line(scope: Scope, answered: _Answered, seconds: float) -> dict[str, Any]:
         "ms": round(1000 * seconds, 2),
         "bytes": answered.size,
         "from": client[0] if client else "",
-        "user": caller.user_id if caller else "",
-        "key": caller.key_id if caller else "",
+        "user": getattr(caller, "user_id", ""),
+        "key": getattr(caller, "key_id", ""),
     }
 
 

@@ -41,7 +41,7 @@ class RequestLog:
         """Take a request that was answered; costs the same whatever is in it."""
         if time.monotonic() < self._unwanted.get(seen.application_id, 0.0):
             return
-        is_long = len(seen.body) > LARGEST or len(seen.answer) > LARGEST
+        is_long = max(len(seen.body), len(seen.answer)) > LARGEST
         if is_long or len(self._waiting) >= _MOST:
             self._missed[seen.application_id] += 1
         else:

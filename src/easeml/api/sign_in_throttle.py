@@ -75,8 +75,8 @@ class SignInThrottle:
         return attempts[-most] + _WINDOW - now
 
     def _forget_old(self, now: float) -> None:
-        old = [
-            key for key, found in self._attempts.items() if not found or found[-1] <= now - _WINDOW
-        ]
-        for key in old:
-            del self._attempts[key]
+        kept = {}
+        for key, found in self._attempts.items():
+            if found and found[-1] > now - _WINDOW:
+                kept[key] = found
+        self._attempts = kept

@@ -62,13 +62,14 @@ class MeasureFacts(Answer):
 
 def _range(low: float | None, high: float | None) -> str:
     """Return a range of values in words; nothing where neither end is known."""
-    if low is not None and high is not None:
-        return f"from {low:g} to {high:g}"
-    if low is not None:
-        return f"{low:g} or more"
-    if high is not None:
-        return f"{high:g} or less"
-    return ""
+    match low, high:
+        case None, None:
+            return ""
+        case None, _:
+            return f"{high:g} or less"
+        case _, None:
+            return f"{low:g} or more"
+    return f"from {low:g} to {high:g}"
 
 
 class Module(Answer):

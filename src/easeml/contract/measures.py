@@ -85,11 +85,12 @@ def against_baseline(measure: Measure) -> str:
         return ""
     guessed = _figure_of(measure, measure.baseline)
     always = f"always guessing {measure.guess} ({guessed})"
-    saved = measure.baseline - measure.value
-    gained = -saved
-    if measure.lower_is_better and saved > 0:
-        return f"{_share(saved / measure.baseline)} below {always}"
-    if not measure.lower_is_better and gained > 0:
+    gained = measure.value - measure.baseline
+    if measure.lower_is_better:
+        saved = -gained
+        if saved > 0:
+            return f"{_share(saved / measure.baseline)} below {always}"
+    elif gained > 0:
         return f"{_figure_of(measure, gained)} above {always}"
     return f"no better than {always}"
 
@@ -107,7 +108,7 @@ def times_read(found: TestQuality) -> str:
     """Return how often test rows were read, and of what: never twice of the same."""
     if found.readings == 1:
         return "read once"
-    count = "twice" if found.readings == 2 else f"{found.readings} times"
+    count = {2: "twice"}.get(found.readings, f"{found.readings} times")
     return f"read {count}, each time of what served then"
 
 
@@ -123,22 +124,25 @@ def best_found(application: Application) -> str:
 
     Searches of older versions of easeml know the score alone.
     """
-    value = best_value(application)
-    is_score = best_of(application.job) is None
-    if not value or is_score:
-        return value
-    return f"{called(application.objective)} {value}"
+    name, value = _best(application)
+    return f"{name} {value}".strip()
 
 
 def best_value(application: Application) -> str:
     """Return the same without the name of the objective, for places that show its title."""
+    _, value = _best(application)
+    return value
+
+
+def _best(application: Application) -> tuple[str, str]:
+    """Return what is measured, and the best of it so far; a score says itself that it is one."""
     job = application.job
     if job is None or job.best_quality is None:
-        return ""
+        return "", ""
     best = best_of(job)
     if best is None:
-        return f"score {score(job.best_quality)}"
-    return in_unit(best, application.target)
+        return "", f"score {score(job.best_quality)}"
+    return called(application.objective), in_unit(best, application.target)
 
 
 def of_event(data: dict[str, Any]) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 from easeml.contract.applications import Prediction
 
 COLUMN = "prediction"
-_FORMULA = re.compile(r"[=+\-@\t\r].")  # a sign alone is a label
-_NUMBER = re.compile(r"[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?")
+_NUMBER = r"[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?"
+_FORMULA = re.compile(rf"(?!{_NUMBER}\Z)[=+\-@\t\r].")  # a sign alone is a label
 
 
 def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str, list[Any]]:
@@ -39,11 +39,7 @@ def without_formula(cell: Any) -> Any:
 
     Text that starts with =, +, -, @, tab or return, and is no number, gets an apostrophe in front.
     """
-    if not isinstance(cell, str):
-        return cell
-    is_number = _NUMBER.fullmatch(cell) is not None
-    looks_like_formula = _FORMULA.match(cell) is not None
-    if looks_like_formula and not is_number:
+    if isinstance(cell, str) and _FORMULA.match(cell):
         return f"'{cell}"
     return cell
 

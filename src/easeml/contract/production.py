@@ -51,11 +51,9 @@ class Told(Request):
     @model_validator(mode="before")
     @classmethod
     def _key_as_text(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        key = given.get("key")
-        if isinstance(key, int | float):
-            return {**given, "key": str(key)}
+        match given:
+            case {"key": int() | float() as key}:
+                return {**given, "key": str(key)}
         return given
 
     @model_validator(mode="after")

@@ -41,7 +41,7 @@ def _texts(archive: zipfile.ZipFile) -> dict[str, str]:
     if len(entries) > _MOST:
         raise TooLarge(f"It has more than {_MOST} files.", where=_WHERE)
     shown = [entry for entry in entries if _is_shown(entry.filename)]
-    folder = _folder_of([entry.filename for entry in shown])
+    folder = _folder_of(shown)
     left = LARGEST_MODULE
     texts = {}
     for entry in shown:
@@ -77,16 +77,17 @@ def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> byt
 
 def _is_shown(path: str) -> bool:
     """Whether an entry is a file that is not hidden, nor lies in a hidden folder."""
-    *folders, name = path.split("/")
-    parts = [part for part in (*folders, name) if part != ".."]
+    folders_and_name = path.split("/")
+    parts = {*folders_and_name} - {".."}
     is_hidden = any(part.startswith((".", "__MACOSX")) for part in parts)
-    return name != "" and not is_hidden  # the name of a folder ends with a slash
+    is_folder = folders_and_name[-1] == ""  # its path ends with a slash
+    return not is_folder and not is_hidden
 
 
-def _folder_of(paths: list[str]) -> str:
+def _folder_of(entries: list[zipfile.ZipInfo]) -> str:
     """Return the folder in which the description lies, with its slash. Raises ``InvalidInput``."""
-    for path in paths:
-        folder, slash, name = path.rpartition("/")
+    for entry in entries:
+        folder, slash, name = entry.filename.rpartition("/")
         if name == DESCRIPTION:
             return folder + slash
     remedy = "Make a folder to begin with: easeml module init PATH."

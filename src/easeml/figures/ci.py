@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Series, column, numbers
+from easeml.figures.description import Axis, Series, column, grouped, numbers
 from easeml.figures.figure import Figure
 
 _TONES = {"pass": "good", "fail": "bad", "unknown": "warn", "undecided": "5", "abandoned": "muted"}
@@ -47,10 +47,10 @@ def verdict(document: Mapping[str, Any]) -> Figure:
     findings = [one for one in document["findings"] or [] if one["estimate"] is not None]
     clauses = tuple(dict.fromkeys(finding["clause"] for finding in findings))
     series = []
+    by_truth = grouped(findings, "truth")
     for truth, (name, tone) in _OF_TRUTH.items():
-        chosen = [finding for finding in findings if finding["truth"] is truth]
-        if chosen:
-            series.append(_estimates(chosen, clauses, name, tone))
+        if truth in by_truth:
+            series.append(_estimates(by_truth[truth], clauses, name, tone))
     thresholds = Series(
         "threshold",
         tuple(map(_threshold, clauses)),
@@ -85,15 +85,14 @@ def _estimates(
 def ledger(document: Mapping[str, Any]) -> Figure:
     """Return the labels of every step, coloured by its answer."""
     history = document["history"]
+    steps = [{**step, "number": number} for number, step in enumerate(history, start=1)]
+    by_answer = grouped(steps, "answer")
     series = []
     for answer, tone in _TONES.items():
-        steps, labels = [], []
-        for number, step in enumerate(history, start=1):
-            if step["answer"] == answer:
-                steps.append(float(number))
-                labels.append(float(step["labels"]))
-        if steps:
-            series.append(Series(answer, tuple(steps), tuple(labels), kind="bars", tone=tone))
+        if answer in by_answer:
+            reached = column(by_answer[answer], "number")
+            labels = column(by_answer[answer], "labels")
+            series.append(Series(answer, reached, labels, kind="bars", tone=tone))
 
     return Figure(
         f"{len(history):,} of {document['config']['steps']:,} steps spent",

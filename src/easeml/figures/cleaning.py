@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from operator import add
 from typing import Any
 
 from easeml.figures.description import Axis, Series, numbers, tone_of
@@ -36,7 +37,7 @@ def suspects(result: Mapping[str, Any]) -> Figure:
     series = []
     for number, method in enumerate(result["by_method"]):
         counts = [found[column, method] for column in columns]
-        tops = [low + count for low, count in zip(base, counts, strict=True)]
+        tops = list(map(add, base, counts))
         notes = tuple(f"{count} findings by this method" for count in counts)
         series.append(
             Series(

@@ -7,10 +7,12 @@ pages, notebooks, reports and documents.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+_Value = TypeVar("_Value")
+_Row = TypeVar("_Row", bound=Mapping[str, Any])
 Scale = Literal["linear", "log", "category"]
 Kind = Literal["line", "steps", "points", "bars", "band"]
 Mark = Literal["dot", "ring", "square", "tick"]
@@ -85,7 +87,7 @@ class Series:
         length = len(self.x)
         needed = (self.low, self.high) if self.kind == "band" else (self.y,)
         may_be_empty = (self.low, self.high, self.notes, self.links, self.base)
-        given = [values for values in may_be_empty if values]
+        given = filter(None, may_be_empty)
         lengths = {length, *map(len, needed), *map(len, given)}
         if len(lengths) > 1:
             raise ValueError(f"The series {self.name!r} has lists of different lengths.")
@@ -143,3 +145,16 @@ def numbers(values: Iterable[Any]) -> tuple[float, ...]:
 def column(rows: Iterable[Mapping[str, Any]], name: str) -> tuple[float, ...]:
     """Return what each row has under a name, as a tuple of plain floats."""
     return numbers(row[name] for row in rows)
+
+
+def picked(values: Sequence[_Value], places: Iterable[int]) -> tuple[_Value, ...]:
+    """Return the values at these places, in their order."""
+    return tuple(map(values.__getitem__, places))
+
+
+def grouped(rows: Iterable[_Row], name: str) -> dict[Any, list[_Row]]:
+    """Return the rows by what they have under a name, in the order in which that first occurs."""
+    groups: dict[Any, list[_Row]] = {}
+    for row in rows:
+        groups.setdefault(row[name], []).append(row)
+    return groups

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -47,8 +49,7 @@ def legend_of(figure: Description) -> list[LegendEntry]:
         shape = _shape_of_reference(reference)
         entries.append(LegendEntry(reference.name, reference.tone, shape))
 
-    named = [entry for entry in entries if entry.name]
-    kept = list(dict.fromkeys(named))
+    kept = list(dict.fromkeys(entry for entry in entries if entry.name))
     if len(kept) == 1 and not figure.references:
         return []
     return kept
@@ -75,12 +76,10 @@ def _shape_of_line(dashed: bool) -> str:
 def label_margin(figure: Description) -> int:
     """Return the step, from 1, of the margin that the labels of the y axis need on the left."""
     frame = plot_frame(figure)
-    lengths = [len(tick.text) for tick in ticks_of(figure.y, frame.y)]
-    needed = max(lengths, default=1) * _LETTER + 16
-    for step, room in enumerate(_LEFT_STEPS, start=1):
-        if room >= needed:
-            return step
-    return len(_LEFT_STEPS)
+    longest = max((len(tick.text) for tick in ticks_of(figure.y, frame.y)), default=1)
+    needed = longest * _LETTER + 16
+    step = bisect_left(_LEFT_STEPS, needed) + 1
+    return min(step, len(_LEFT_STEPS))
 
 
 def plot(figure: Description, id: str = "") -> str:
@@ -245,9 +244,11 @@ def _told_more(series: Series, place: int) -> list[str]:
     interval = ""
     if series.low:
         interval = f"{exact(series.low[place])} to {exact(series.high[place])}"
-    note = series.notes[place] if series.notes else ""
-    link = series.links[place] if series.links else ""
-    return [interval, note, link]
+    return [interval, _of_point(series.notes, place), _of_point(series.links, place)]
+
+
+def _of_point(texts: Sequence[str], place: int) -> str:
+    return texts[place] if texts else ""
 
 
 def _told(axis: Axis, value: float) -> str:

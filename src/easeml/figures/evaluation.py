@@ -15,9 +15,8 @@ def roc(curves: Sequence[Curve]) -> Figure | None:
         return None
     series = [_diagonal(0.0, 100.0, "guessing")]
     for place, (label, false, true, area) in enumerate(curves):
-        taken = numbers(100 * share for share in false)
-        found = numbers(100 * share for share in true)
-        series.append(Series(f"{label}: area {area:.3f}", taken, found, tone=tone_of(place)))
+        name = f"{label}: area {area:.3f}"
+        series.append(Series(name, _in_percent(false), _in_percent(true), tone=tone_of(place)))
     return Figure("ROC curves", _percent("others taken for it"), _percent("found"), tuple(series))
 
 
@@ -36,12 +35,12 @@ def calibration(
         return None
     dots = Series(
         "predictions that were so sure",
-        numbers(100 * one for one in confidence),
-        numbers(100 * one for one in right),
+        _in_percent(confidence),
+        _in_percent(right),
         kind="points",
         tone="accent",
-        low=numbers(100 * one for one in low),
-        high=numbers(100 * one for one in high),
+        low=_in_percent(low),
+        high=_in_percent(high),
         notes=tuple(f"{one} rows" for one in rows),
     )
     return Figure(
@@ -67,6 +66,10 @@ def residuals(actual: Sequence[float], predicted: Sequence[float]) -> Figure | N
         Axis("predicted", low=begin, high=end),
         (_diagonal(low, high, "no error"), dots),
     )
+
+
+def _in_percent(shares: Iterable[float]) -> tuple[float, ...]:
+    return numbers(100 * share for share in shares)
 
 
 def _percent(title: str) -> Axis:

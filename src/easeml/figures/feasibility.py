@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from easeml.figures.description import Axis, Reference, Series, column, numbers, tone_of
@@ -45,14 +47,18 @@ def _kept_first(tried: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def _curve(tried: Mapping[str, Any], tone: str) -> Series:
     curve = tried["curve"]
-    dropped = tried["dropped"]
-    return Series(
-        f"{tried['name']} (dropped)" if dropped else tried["name"],
-        numbers([point[0] for point in curve]),
-        numbers([point[1] for point in curve]),
-        tone="muted" if dropped else tone,
-        notes=(dropped or tried["way"],) * len(curve),
+    series = Series(
+        tried["name"],
+        numbers(map(itemgetter(0), curve)),
+        numbers(map(itemgetter(1), curve)),
+        tone=tone,
+        notes=(tried["way"],) * len(curve),
     )
+    reason = tried["dropped"]
+    if reason:
+        name = f"{tried['name']} (dropped)"
+        return replace(series, name=name, tone="muted", notes=(reason,) * len(curve))
+    return series
 
 
 def _forecast(result: Mapping[str, Any]) -> Series:

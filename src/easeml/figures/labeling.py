@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import add
 from typing import Any
 
-from easeml.figures.description import Axis, Reference, Series, numbers
+from easeml.figures.description import Axis, Reference, Series, numbers, picked
 from easeml.figures.figure import Figure
 
 _MOST = 2000  # points that a curve shows
@@ -17,12 +18,12 @@ def values(answer: Mapping[str, Any]) -> Figure:
     """Return the values of rows, sorted, within two standard errors where they are known."""
     found = answer["values"]
     labels = answer["labels"]
-    order = thinned(sorted(range(len(found)), key=found.__getitem__))
-    places = [place for place, _ in order]
-    rows = [row for _, row in order]
+    order = sorted(range(len(found)), key=found.__getitem__)
+    places = thinned(len(found))
+    rows = picked(order, places)
 
-    shown = [found[row] for row in rows]
-    errors = [answer["standard_errors"][row] for row in rows]
+    shown = picked(found, rows)
+    errors = picked(answer["standard_errors"], rows)
     low, high = _within_two_errors(shown, errors)
     value = Series(
         "value, within two standard errors" if low else "value",
@@ -83,7 +84,7 @@ def suspects(answer: Mapping[str, Any]) -> Figure:
         counts[bool(flagged)][place] += 1
     middles = tuple((place + 0.5) / _BINS for place in range(_BINS))
     right = numbers(counts[False])
-    all_rows = numbers([a + b for a, b in zip(counts[False], counts[True], strict=True)])
+    all_rows = numbers(map(add, counts[False], counts[True]))
     wrong_notes = tuple(f"{count} rows" for count in counts[True])
     width = 0.92 / _BINS
 
@@ -153,10 +154,9 @@ def _within_two_errors(
     return tuple(low), tuple(high)
 
 
-def thinned(order: Sequence[int]) -> list[tuple[int, int]]:
-    """Return (place, row), evenly spaced where there are too many, the ends always."""
-    step = max(1, len(order) // _MOST)
-    places = list(range(0, len(order), step))
-    if places and places[-1] != len(order) - 1:
-        places.append(len(order) - 1)
-    return [(place, order[place]) for place in places]
+def thinned(count: int) -> list[int]:
+    """Return the places of so many rows, evenly spaced where there are too many, the ends always."""
+    step = max(1, count // _MOST)
+    places = range(0, count, step)
+    last = range(count)[-1:]
+    return list(dict.fromkeys([*places, *last]))

@@ -120,9 +120,6 @@ def _band(frame: Frame, series: Series) -> str:
     """Return the outline of an interval around a line, or around the steps of one."""
     high = _placed(frame, series.x, series.high)
     low = _placed(frame, series.x, series.low)
-    if not high:
-        return ""
-
     if series.kind == "steps":
         high = _corners(high)
         low = _corners(low)

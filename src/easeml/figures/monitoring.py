@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from easeml.figures.description import Axis, Mark, Reference, Series, column
+from easeml.figures.description import Axis, Mark, Reference, Series, column, grouped
 from easeml.figures.figure import Figure
 
 _TONES = {
@@ -24,8 +24,7 @@ def monitored(reports: Sequence[Mapping[str, Any]]) -> Figure:
     line across.
     """
     series = []
-    for status in dict.fromkeys(report["status"] for report in reports):
-        chosen = [report for report in reports if report["status"] == status]
+    for status, chosen in grouped(reports, "status").items():
         series.append(_of_status(status, chosen))
     labelled = [report for report in reports if report["labelled"] is not None]
     if labelled:

@@ -5,31 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from easeml.figures.description import Axis, Reference, Series, column, numbers, tone_of
+from easeml.figures.description import (
+    Axis,
+    Reference,
+    Series,
+    column,
+    grouped,
+    numbers,
+    picked,
+    tone_of,
+)
 from easeml.figures.figure import Figure
 
+_KINDS = {"published": "muted", "easeml's": "1", "easeml's default": "good"}  # with their tones
 _PUBLISHED = ("non_adaptive", "plain", "monotone", "one_bit")
 
 
 def meter_plan(plan: Mapping[str, Any]) -> Figure:
     """Return the test examples that each way to read the meter needs; the default is apart."""
-    rows = [(f"published: {name.replace('_', '-')}", plan[name], "muted") for name in _PUBLISHED]
+    rows = []
+    for name in _PUBLISHED:
+        rows.append({"name": f"published: {name}", "size": plan[name], "kind": "published"})
     for option in plan["options"]:
-        tone = "good" if option["mode"] == plan["default"] else "1"
-        rows.append((option["mode"].replace("_", "-"), option["size"], tone))
-    names = {"muted": "published", "1": "easeml's", "good": "easeml's default"}
+        kind = "easeml's default" if option["mode"] == plan["default"] else "easeml's"
+        rows.append({"name": option["mode"], "size": option["size"], "kind": kind})
+
     series = []
-    for tone, name in names.items():
-        places = [place for place, row in enumerate(rows) if row[2] == tone]
+    for kind, tone in _KINDS.items():
+        places = [place for place, row in enumerate(rows) if row["kind"] == kind]
         if places:
-            sizes = numbers([rows[place][1] for place in places])
-            series.append(Series(name, sizes, numbers(places), kind="bars", tone=tone))
+            sizes = column(picked(rows, places), "size")
+            series.append(Series(kind, sizes, numbers(places), kind="bars", tone=tone))
+
+    names = tuple(row["name"].replace("_", "-") for row in rows)
     tolerance = f"±{plan['tolerance']:g}, delta {plan['delta']:g}"
 
     return Figure(
         f"Test examples for {plan['reports']} reports, {tolerance}",
         Axis("test examples to label", low=0.0),
-        Axis("way to read", scale="category", categories=tuple(row[0] for row in rows)),
+        Axis("way to read", scale="category", categories=names),
         tuple(series),
     )
 
@@ -70,8 +84,7 @@ def reading(reading: Mapping[str, Any]) -> Figure:
 def round_bounds(bounds: Mapping[str, Any]) -> Figure:
     """Return the guaranteed drift after k rounds, one line a way to answer."""
     series = []
-    for number, kind in enumerate(dict.fromkeys(bound["answers"] for bound in bounds["bounds"])):
-        chosen = [bound for bound in bounds["bounds"] if bound["answers"] == kind]
+    for number, (kind, chosen) in enumerate(grouped(bounds["bounds"], "answers").items()):
         rounds = column(chosen, "rounds")
         drift = column(chosen, "bound")
         series.append(Series(kind, rounds, drift, tone=tone_of(number)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
-from easeml.figures.description import Axis, Series, numbers
+from easeml.figures.description import Axis, Mark, Series, numbers, picked
 from easeml.figures.figure import Figure
 
 
@@ -24,41 +25,32 @@ def pareto(
     """
     if not points:
         return None
-    places = range(len(points))
-    best = sorted((place for place in places if on_front[place]), key=lambda place: points[place])
-    out = [place for place in places if barred and barred[place]]
-    others = [place for place in places if not on_front[place] and place not in out]
+    best = sorted(compress(range(len(points)), on_front), key=points.__getitem__)
+    out = list(compress(range(len(points)), barred))
+    others = sorted(set(range(len(points))).difference(best, out))
     series = []
     if len(best) > 1:
-        xs, ys = zip(*(points[place] for place in best), strict=True)
+        xs, ys = zip(*picked(points, best), strict=True)
         series.append(Series("front", numbers(xs), numbers(ys), tone="accent", silent=True))
-    groups = (
-        ("best in some way", best, "accent"),
-        ("others", others, "muted"),
-        ("may not serve", out, "bad"),
+
+    groups: tuple[tuple[str, Sequence[int], str, Mark], ...] = (
+        ("best in some way", best, "accent", "dot"),
+        ("others", others, "muted", "ring"),
+        ("may not serve", out, "bad", "ring"),
     )
-    for name, chosen, tone in groups:
-        if chosen:
-            series.append(_points(name, chosen, tone, points, notes, links))
+    for name, chosen, tone, mark in groups:
+        if not chosen:
+            continue
+        xs, ys = zip(*picked(points, chosen), strict=True)
+        dots = Series(
+            name,
+            numbers(xs),
+            numbers(ys),
+            kind="points",
+            tone=tone,
+            mark=mark,
+            notes=picked(notes, chosen),
+            links=picked(links, chosen) if links else (),
+        )
+        series.append(dots)
     return Figure(f"{y.title} against {x.title}", x, y, tuple(series))
-
-
-def _points(
-    name: str,
-    chosen: Sequence[int],
-    tone: str,
-    points: Sequence[tuple[float, float]],
-    notes: Sequence[str],
-    links: Sequence[str],
-) -> Series:
-    """Return the points at the places ``chosen``."""
-    return Series(
-        name,
-        numbers(points[place][0] for place in chosen),
-        numbers(points[place][1] for place in chosen),
-        kind="points",
-        tone=tone,
-        mark="dot" if tone == "accent" else "ring",
-        notes=tuple(notes[place] for place in chosen),
-        links=tuple(links[place] for place in chosen) if links else (),
-    )

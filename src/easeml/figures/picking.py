@@ -43,12 +43,13 @@ def _estimates(
     name: str, tone: str, rows: list[Mapping[str, Any]], names: tuple[str, ...]
 ) -> Series:
     # Where labels are chosen, an estimate may lie outside of its interval.
+    accuracy = column(rows, "accuracy")
     return Series(
         name,
-        column(rows, "accuracy"),
+        accuracy,
         tuple(float(names.index(row["model"])) for row in rows),
         kind="points",
         tone=tone,
-        low=tuple(min(row["low"], row["accuracy"]) for row in rows),
-        high=tuple(max(row["high"], row["accuracy"]) for row in rows),
+        low=tuple(map(min, column(rows, "low"), accuracy)),
+        high=tuple(map(max, column(rows, "high"), accuracy)),
     )

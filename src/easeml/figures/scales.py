@@ -50,17 +50,17 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
     high = max(values, default=1.0)
     margin = _margin(low, high)
     # Nothing lies beyond a zero, so no margin is left there.
-    begin = low - margin * (low != 0)
-    end = high + margin * (high != 0)
-    if axis.low is not None:
-        begin = axis.low
-    if axis.high is not None:
-        end = axis.high
+    begin = _given(axis.low, low - margin * (low != 0))
+    end = _given(axis.high, high + margin * (high != 0))
 
     # A bound that is given may lie beyond all values.
     if begin >= end:
         end = begin + 1
     return Span(begin, end)
+
+
+def _given(bound: float | None, usual: float) -> float:
+    return usual if bound is None else bound
 
 
 def _margin(low: float, high: float) -> float:
@@ -73,12 +73,8 @@ def _margin(low: float, high: float) -> float:
 def _log_span(axis: Axis, values: Sequence[float]) -> Span:
     # What is not positive has no place on a logarithmic axis.
     positive = [value for value in values if value > 0]
-    low = axis.low
-    if low is None:
-        low = min(positive, default=0.1)
-    high = axis.high
-    if high is None:
-        high = max(positive, default=1.0)
+    low = _given(axis.low, min(positive, default=0.1))
+    high = _given(axis.high, max(positive, default=1.0))
 
     # A single value stands in the middle.
     if low >= high:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Series, tone_of
+from easeml.figures.description import Axis, Series, picked, tone_of
 from easeml.figures.figure import Figure
 
 _LEAST_LOSS = 1e-4
@@ -49,14 +49,13 @@ def _curve(name: str, tone: str, told: Mapping[str, Any]) -> Series:
     shares = told["cost_share"]
     losses = told["mean_loss"]
     kept = thinned(shares, losses)
-    intervals = [told["interval"][place] for place in kept]
     return Series(
         name,
-        tuple(shares[place] for place in kept),
-        tuple(losses[place] for place in kept),
+        picked(shares, kept),
+        picked(losses, kept),
         tone=tone,
-        low=tuple(low for low, _ in intervals),
-        high=tuple(high for _, high in intervals),
+        low=picked([low for low, _ in told["interval"]], kept),
+        high=picked([high for _, high in told["interval"]], kept),
         dashed=name == _LIMIT,
     )
 

@@ -28,7 +28,7 @@ def answer_of(
         "names": rows.names,
     }
     if predicted.probabilities is not None and predicted.classes is not None:
-        classes = [str(name) for name in predicted.classes]
+        classes = list(map(str, predicted.classes))
         reply["probabilities"] = [
             dict(zip(classes, row, strict=True)) for row in predicted.probabilities.tolist()
         ]

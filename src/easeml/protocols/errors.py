@@ -19,7 +19,7 @@ _MLFLOW_CODES = {
 
 def speaks_v2(path: str) -> bool:
     """Does an address belong to the Open Inference Protocol?"""
-    return path == V2 or path.startswith(f"{V2}/")
+    return f"{path}/".startswith(f"{V2}/")
 
 
 def in_form_of(path: str, answer: Response) -> Response:

@@ -67,9 +67,10 @@ def rows_of(asked: Asked, columns: Sequence[str]) -> list[dict[str, Any]]:
     Raises ``InvalidInput`` where the tensors have different numbers of rows.
     """
     cells: dict[str, list[Any]] = {}
+    counts: dict[str, int] = {}
     for tensor in asked.inputs:
         cells |= _columns_of(tensor, columns)
-    counts = {tensor.name: tensor.rows for tensor in asked.inputs}
+        counts[tensor.name] = tensor.rows
     if len(set(counts.values())) > 1:
         raise InvalidInput(f"The inputs have different numbers of rows: {counts}.", where="inputs")
     return rows_of_columns(cells)
@@ -212,32 +213,32 @@ def _columns_of(tensor: Tensor, columns: Sequence[str]) -> dict[str, list[Any]]:
 
 def _wanted(asked: Asked, prediction: Mapping[str, Any]) -> list[Tensor]:
     """Return the outputs that were asked for, in that order."""
-    given = {tensor.name: tensor for tensor in _all_outputs(prediction)}
-    for name in asked.outputs:
-        if name not in given:
-            raise InvalidInput(
-                f"There is no output {name!r}.",
-                where="outputs",
-                remedy=f"There are: {', '.join(given)}.",
-            )
-    return [given[name] for name in asked.outputs or given]
+    given = _all_outputs(prediction)
+    try:
+        return [given[name] for name in asked.outputs or given]
+    except KeyError as missing:
+        raise InvalidInput(
+            f"There is no output {missing.args[0]!r}.",
+            where="outputs",
+            remedy=f"There are: {', '.join(given)}.",
+        ) from missing
 
 
-def _all_outputs(prediction: Mapping[str, Any]) -> list[Tensor]:
-    """Return everything that a prediction says, a tensor each."""
+def _all_outputs(prediction: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Return everything that a prediction says by its name, a tensor each."""
     values = prediction["predictions"]
     probabilities = prediction.get("probabilities")
     rows = len(values)
     first = next(iter(values), 0.0)
     are_texts = probabilities is not None or isinstance(first, str)
     datatype = BYTES if are_texts else "FP64"
-    tensors = [Tensor(PREDICTION, datatype, (rows,), values, {})]
+    tensors = {PREDICTION: Tensor(PREDICTION, datatype, (rows,), values, {})}
     if probabilities:
-        tensors.append(_probability_tensor(probabilities))
+        tensors[PROBABILITIES] = _probability_tensor(probabilities)
     for name in (LOWER, UPPER):
         bound = prediction.get(name)
         if bound is not None:
-            tensors.append(Tensor(name, "FP64", (rows,), bound, {}))
+            tensors[name] = Tensor(name, "FP64", (rows,), bound, {})
     return tensors
 
 

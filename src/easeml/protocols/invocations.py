@@ -50,8 +50,7 @@ def _split(told: Any) -> list[dict[str, Any]]:
     match told:
         case {"columns": list(names), "data": list(rows)}:
             return _rows(rows, names, where)
-        case _:
-            raise InvalidInput("A frame has columns and data.", where=where)
+    raise InvalidInput("A frame has columns and data.", where=where)
 
 
 def _rows(rows: list[Any], columns: Sequence[str], where: str) -> list[dict[str, Any]]:
@@ -61,7 +60,7 @@ def _rows(rows: list[Any], columns: Sequence[str], where: str) -> list[dict[str,
 def _by_column(told: Mapping[str, Any], form: str) -> list[dict[str, Any]]:
     """Return the rows of columns by name."""
     columns = {name: list(map(_scalar, _listed(values))) for name, values in told.items()}
-    lengths = {name: len(values) for name, values in columns.items()}
+    lengths = dict(zip(columns, map(len, columns.values()), strict=True))
     if len(set(lengths.values())) != 1:
         raise InvalidInput(f"The columns have different lengths: {lengths}.", where=form)
     return rows_of_columns(columns)
@@ -88,5 +87,4 @@ def _scalar(value: Any) -> Any:
     match value:
         case [inner] if not isinstance(inner, list):
             return inner
-        case _:
-            return value
+    return value

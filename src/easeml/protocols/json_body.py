@@ -8,9 +8,9 @@ from easeml.errors import InvalidInput
 
 def name_of(told: Any, message: str, where: str) -> str:
     """Return the name in a JSON object. Raises ``InvalidInput`` with ``message`` where none is."""
-    name = told.get("name") if isinstance(told, dict) else None
-    if isinstance(name, str):
-        return name
+    match told:
+        case {"name": str(name)}:
+            return name
     raise InvalidInput(message, where=where)
 
 

@@ -90,7 +90,7 @@ def read_tensor(told: Any, binary: memoryview, where: str) -> tuple[Tensor, memo
     if len(values) != needed:
         said = f"The shape {list(shape)} needs {needed} values; {len(values)} came."
         raise InvalidInput(said, where=where)
-    plain = [_plain(value) for value in values]
+    plain = list(map(_plain, values))
     return Tensor(name, datatype, shape, plain, parameters), binary
 
 
@@ -113,11 +113,11 @@ def packed(tensor: Tensor) -> bytes:
 
 
 def _shape(told: Any, where: str) -> tuple[int, ...]:
-    sizes = told if isinstance(told, list) else []
-    if not sizes or not all(map(_is_size, sizes)):
-        remedy = "Give the number of rows first, as in [3] or [3, 1]."
-        raise InvalidInput("The shape is no list of sizes.", where=where, remedy=remedy)
-    return tuple(sizes)
+    is_shape = isinstance(told, list) and told != [] and all(map(_is_size, told))
+    if is_shape:
+        return tuple(told)
+    remedy = "Give the number of rows first, as in [3] or [3, 1]."
+    raise InvalidInput("The shape is no list of sizes.", where=where, remedy=remedy)
 
 
 def _is_size(told: Any) -> bool:
@@ -169,8 +169,9 @@ def _text(value: bytes) -> str:
 
 def _plain(value: Any) -> Any:
     """Return a value as rows have it: a number that is none is missing."""
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return None if is_nan else value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
 
 
 def _nested(values: Sequence[Any], shape: Sequence[int]) -> list[Any]:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from math import inf
 
 from easeml.errors import InvalidInput
@@ -14,6 +15,8 @@ from easeml.errors import InvalidInput
 TYPES = ("tensor", "category", "text", "document", "timestamp")
 
 IMAGE = "image"  # the format of a tensor that comes as a picture file
+
+TAKERS_OF_REPEAT = {"": ("", "+", "*"), "+": ("+", "*"), "*": ("*",)}  # by the node that is taken
 
 WILDCARDS = "?+*"  # behind the name of a variable: at most one, at least one, any number of dims
 
@@ -66,6 +69,10 @@ class Link:
     def most(self) -> float:
         """The upper bound as a number, which is written ``inf`` where there is none."""
         return inf if self.upper is None else self.upper
+
+    def allows(self, count: int) -> bool:
+        """Whether an instance may have so many links of this kind."""
+        return self.lower <= count <= self.most
 
     def holds(self, other: Link) -> bool:
         """Whether the bounds of ``other`` lie inside these."""
@@ -126,9 +133,21 @@ class Constraints:
     undirected: bool = False
     fan_in: bool = False
 
+    @property
+    def most_incoming(self) -> float:
+        """How many links may lead to one instance: in an undirected graph those of two neighbours."""
+        if self.fan_in:
+            return inf
+        return 2 if self.undirected else 1
+
     def flags(self) -> dict[str, bool]:
         """The constraints by their names in both notations."""
         return {"cyclic": self.cyclic, "undirected": self.undirected, "fan-in": self.fan_in}
+
+    def names(self) -> list[str]:
+        """The names of those that are set."""
+        flags = self.flags()
+        return list(compress(flags, flags.values()))
 
 
 @dataclass(frozen=True)
@@ -166,6 +185,12 @@ class Structure:
         for node in self.nodes.values():
             for link in node.links:
                 yield node, link
+
+    def sizes(self, value: Field) -> tuple[Dim, ...]:
+        """The dims of a tensor; of a category how many classes there are."""
+        if value.type == "category":
+            return (self.classes[value.class_name].dim,)
+        return value.dim
 
     def labels(self, node: str) -> tuple[str, ...]:
         """The labels of a category node, in the order of their indices; empty where unknown."""

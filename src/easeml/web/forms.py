@@ -1,8 +1,8 @@
-"""What fields of forms hold: numbers that somebody typed, and files that were chosen."""
+"""What fields of forms hold: choices, numbers that somebody typed, and files that were chosen."""
 
 import math
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Container
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,11 @@ from easeml.errors import InvalidInput
 _LARGEST = 1e300  # beyond what anybody means; times a unit it is still a number
 
 
+def one_of(choices: Container[str], said: str, usual: str = "") -> str:
+    """Return what a field says if that is one of its choices, else the usual one."""
+    return said if said in choices else usual
+
+
 def typed_number(text: str) -> float:
     """Return a number that somebody typed; NaN for what is none."""
     try:
@@ -23,14 +28,19 @@ def typed_number(text: str) -> float:
         return math.nan
 
 
-def positive_number(text: str, problem: InvalidInput, below: float = _LARGEST) -> float | None:
-    """Return a number above 0; None for an empty field. Raises ``problem`` for all else."""
+def positive_number(
+    text: str, problem: InvalidInput, below: float = _LARGEST, unit: float = 1.0
+) -> float | None:
+    """Return a number above 0, times its unit; None for an empty field.
+
+    Raises ``problem`` for all else.
+    """
     if not text.strip():
         return None
     number = typed_number(text)
     if not 0 < number < below:
         raise problem
-    return number
+    return unit * number
 
 
 def chosen_file(field: UploadFile | str | None) -> UploadFile | None:

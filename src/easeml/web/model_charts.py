@@ -43,14 +43,13 @@ def roc(evaluation: Evaluation) -> Figure | None:
 
 def calibration(evaluation: Evaluation) -> Figure | None:
     """Return how often predictions are right against how sure they were, with 95 % intervals."""
-    bins = evaluation.calibration
-    return figures.calibration(
-        confidence=[one.confidence for one in bins],
-        right=[one.right for one in bins],
-        low=[one.low for one in bins],
-        high=[one.high for one in bins],
-        rows=[one.rows for one in bins],
-    )
+    bins = []
+    for one in evaluation.calibration:
+        bins.append((one.confidence, one.right, one.low, one.high, one.rows))
+    if not bins:
+        return None
+    confidence, right, low, high, rows = zip(*bins, strict=True)
+    return figures.calibration(confidence, right, low, high, rows)
 
 
 def residuals(evaluation: Evaluation) -> Figure | None:

@@ -1,9 +1,9 @@
 """What a page works with: who visits, their client, and how to answer them."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import lru_cache, wraps
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -19,6 +19,8 @@ from easeml.web import session
 from easeml.web.open_pages import LIVE_HEADER, OpenPages
 from easeml.web.rendering import render
 from easeml.web.titles import Titles
+
+_Thing = TypeVar("_Thing")
 
 _ADDRESS = "http://127.0.0.1"  # never connected to: requests stay in this process
 _KEPT_CLIENTS = 256
@@ -163,6 +165,11 @@ async def problem_page(request: Request, error: Exception) -> Response:
     return HTMLResponse(
         render(request, "problem.html", problem=error), _STATUS.get(error.code, 503)
     )
+
+
+async def listed(found: AsyncIterator[_Thing]) -> list[_Thing]:
+    """Return all that a client gives, page after page."""
+    return [one async for one in found]
 
 
 def back_to(path: str) -> Response:

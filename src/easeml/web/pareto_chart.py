@@ -23,19 +23,23 @@ def pareto_figure(found: Pareto | None, called: Callable[[str], str] = str) -> F
     rights = []
     notes = []
     links = []
+    on_front = []
+    barred = []
     for point in found.points:
         ups.append(_drawn(upward, point.values[0]))
         rights.append(_drawn(across, point.values[1]))
         notes.append(_note(found, point, called))
         links.append(f"/tasks/{point.task_id}")
+        on_front.append(point.on_front)
+        barred.append(bool(point.breaks))
     return pareto(
         _axis(across, rights),
         _axis(upward, ups),
         list(zip(rights, ups, strict=True)),
-        on_front=[point.on_front for point in found.points],
+        on_front=on_front,
         notes=notes,
         links=links,
-        barred=[bool(point.breaks) for point in found.points],
+        barred=barred,
     )
 
 

@@ -42,10 +42,13 @@ class _Measured:
             return point.measure.value
         return point.quality
 
+    @property
+    def sign(self) -> int:
+        """What values are multiplied by so that more is better."""
+        return -1 if self.lower_is_better else 1
+
     def is_better(self, one: float, other: float) -> bool:
-        if self.lower_is_better:
-            return one < other
-        return one > other
+        return self.sign * one > self.sign * other
 
     @property
     def edge(self) -> str:
@@ -186,15 +189,13 @@ def _tasks_are(count: int) -> str:
 
 def _bounds(progress: Progress, measured: _Measured) -> tuple[float, float]:
     """Return the range to draw."""
-    values = [measured.of(point) for point in progress.points]
-    if not measured.lower_is_better:
-        return quality_bounds(values, measured.baseline)
-
-    # Errors are turned round, so that more is better for all.
-    turned = [-value for value in values]
-    baseline = None if measured.baseline is None else -measured.baseline
-    low, high = quality_bounds(turned, baseline)
-    return -high, -low
+    sign = measured.sign
+    # Errors are turned round, so that more is better for all, and in the end turned back.
+    turned = [sign * measured.of(point) for point in progress.points]
+    baseline = None if measured.baseline is None else sign * measured.baseline
+    worst, best = quality_bounds(turned, baseline)
+    low, high = sorted((sign * worst, sign * best))
+    return low, high
 
 
 def quality_bounds(

@@ -98,8 +98,11 @@ def _by_state(changes: Sequence[Promotion]) -> defaultdict[str, list[Promotion]]
 
 def _served(live: Sequence[Promotion], life: _Life, end: float) -> Series:
     """Return the line of what was believed of the model that served, until the end."""
-    moments = [life.at(one.created) for one in live]
-    values = [life.quality(one) for one in live]
+    moments = []
+    values = []
+    for one in live:
+        moments.append(life.at(one.created))
+        values.append(life.quality(one))
     if live:
         moments.append(life.at(end))
         values.append(values[-1])

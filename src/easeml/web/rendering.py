@@ -15,6 +15,7 @@ from easeml.contract import notification_texts
 from easeml.contract.accounts import User
 from easeml.contract.states import MemberRole, Role
 from easeml.web import charts, formatting
+from easeml.web.forms import one_of
 
 STATIC = Path(__file__).parent / "static"
 MENU = (
@@ -69,12 +70,11 @@ def render(request: Request, template: str, **values: Any) -> str:
     ``user``, where there is one, tells which menu they get. Templates call candidates by
     ``called(name)``.
     """
-    theme = request.cookies.get("theme", "")
     user = values.get("user")
     shared = {
         "menu": _menu(request, user),
         "hears": _hears(user),
-        "theme": theme if theme in _THEMES else "",
+        "theme": one_of(_THEMES, request.cookies.get("theme", "")),
         "path": request.url.path,
         "user": None,
         "csrf": "",

@@ -124,8 +124,7 @@ def spent_losses(curves: Sequence[LossCurve]) -> Figure | None:
     curves = [curve for curve in curves if curve.at]
     if not curves:
         return None
-    end = _end(curves)
-    whole = max(curve.at[-1] for curve in curves)
+    end, whole = _ends(curves)
     length, unit = time_unit(end)
     series = []
     for curve, tone in zip(curves, _CURVE_TONES, strict=False):
@@ -143,8 +142,8 @@ def spent_losses(curves: Sequence[LossCurve]) -> Figure | None:
     )
 
 
-def _end(curves: Sequence[LossCurve]) -> float:
-    """Return where a replay's picture ends: a bit after the last change of any loss."""
+def _ends(curves: Sequence[LossCurve]) -> tuple[float, float]:
+    """Return where a replay's picture ends, a bit after the last change of any loss, and the work."""
     whole = 0.0
     last_change = 0.0
     for curve in curves:
@@ -153,7 +152,7 @@ def _end(curves: Sequence[LossCurve]) -> float:
         whole = max(whole, end)
         last_change = max([last_change, *changes[-1:]])
     shown = min(whole, _NEAR_END * last_change)
-    return shown or whole or 1.0
+    return shown or whole or 1.0, whole
 
 
 def _loss_axis(curves: Sequence[LossCurve]) -> Axis:

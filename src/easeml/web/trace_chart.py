@@ -10,6 +10,7 @@ from easeml.web.charts import time_unit
 
 _STEP, _OWN, _OTHER = "steps", "code of easeml", "code of libraries and models"
 _TONES = {_STEP: "accent", _OWN: "second", _OTHER: "3"}
+_GROUPS = {"": _STEP, "easeml": _OWN}  # by the package that code is of
 _WIDTH = 0.8  # of a row
 _LONGEST_NAME = 22
 
@@ -25,11 +26,7 @@ class _Placed:
     def group(self) -> str:
         """Which code the bar stands for."""
         package = self.bar.module.split(".")[0]
-        if not package:
-            return _STEP
-        if package == "easeml":
-            return _OWN
-        return _OTHER
+        return _GROUPS.get(package, _OTHER)
 
     @property
     def note(self) -> str:

@@ -9,7 +9,7 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from easeml.schema.matching.budget import Budget
@@ -18,7 +18,8 @@ from easeml.schema.structure import Dim
 
 Domain = dict[Dim, None]  # the values a key may still have, in a fixed order
 Domains = Mapping[str, Domain]  # a key that is not there may have any value
-Support = Callable[[int, int, Domains], "Mapping[str, Domain | None] | None"]
+Allowed = Mapping[str, Domain | None]  # the values that a key may have; None: any
+Support = Callable[[int, int, Domains], Allowed | None]
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,12 @@ class Assignment:
         self.support = support
         self.budget = budget
         self.wanted = [slot.wanted for slot in slots]
+        self.candidates: list[Sequence[int]] = [slot.candidates for slot in slots]
         self.users = _users_of_keys(slots)
 
     def is_covered(self) -> bool:
         """Whether all items could be shared out if the keys had not to agree."""
-        candidates = [slot.candidates for slot in self.slots]
-        return cover(self.wanted, self.given, candidates, self.homeless) is not None
+        return cover(self.wanted, self.given, self.candidates, self.homeless) is not None
 
     def solutions(self) -> Iterator[State]:
         """Every way to give the keys values under which all items can be shared out."""
@@ -106,9 +107,7 @@ class Assignment:
         for slot in self.slots:
             for key, values in slot.mentions.items():
                 domains.setdefault(key, {}).update(values)
-
-        candidates: list[Sequence[int]] = [slot.candidates for slot in self.slots]
-        return State(domains, candidates)
+        return State(domains, self.candidates)
 
     def _choices(self, state: State, key: str) -> Iterator[_Choice]:
         """Every value of a key."""
@@ -123,7 +122,8 @@ class Assignment:
         """A value of a key that a pair of the flow needs; none where all pairs leave it free."""
         for slot in self.users[key]:
             for item in state.flow[slot]:
-                supported = self.support(slot, item, state.domains) or {}
+                supported = self.support(slot, item, state.domains)
+                assert supported is not None, "the flow has only pairs that fit"
                 values = supported.get(key)
                 if values:
                     return dict.fromkeys([next(iter(values))])
@@ -163,27 +163,29 @@ class Assignment:
         Returns the values that its keys may have.
         """
         kept = []
-        allowed: dict[str, Domain | None] = {key: {} for key in self.slots[number].keys}
+        found = []
         self.budget.spend(len(candidates[number]))
         for item in candidates[number]:
-            found = self.support(number, item, domains)
-            if found is None:
-                continue
-            kept.append(item)
-            widen(allowed, found)
+            values = self.support(number, item, domains)
+            if values is not None:
+                kept.append(item)
+                found.append(values)
 
         candidates[number] = kept
-        return allowed
+        return united(self.slots[number].keys, found)
 
 
-def widen(allowed: dict[str, Domain | None], more: Mapping[str, Domain | None]) -> None:
-    """Add further values by key to those allowed; what one leaves free (None) stays free."""
-    for key, so_far in allowed.items():
-        values = more.get(key)
-        if so_far is None or values is None:
-            allowed[key] = None
-        else:
-            so_far.update(values)
+def united(keys: Iterable[str], found: Iterable[Allowed]) -> dict[str, Domain | None]:
+    """By key the values that some of ``found`` allow; what one leaves free (None) stays free."""
+    merged: dict[str, Domain | None] = {key: {} for key in keys}
+    for allowed in found:
+        for key, so_far in merged.items():
+            values = allowed.get(key)
+            if so_far is None or values is None:
+                merged[key] = None
+            else:
+                so_far.update(values)
+    return merged
 
 
 def _users_of_keys(slots: Sequence[Slots]) -> dict[str, list[int]]:
@@ -201,7 +203,7 @@ def _narrowest_key(domains: Domains) -> str | None:
     return min(undecided, key=undecided.__getitem__, default=None)
 
 
-def _narrow(domains: dict[str, Domain], allowed: Mapping[str, Domain | None]) -> list[str] | None:
+def _narrow(domains: dict[str, Domain], allowed: Allowed) -> list[str] | None:
     """Strike off the values that are not allowed.
 
     Returns the keys that lost some; None if one of them has lost all.

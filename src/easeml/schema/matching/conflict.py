@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
 
 from easeml.schema.matching.budget import Budget, Undecided
 from easeml.schema.matching.patterns import class_prefix
@@ -29,15 +28,16 @@ def conflict(destination: Structure, source: Structure, budget: Budget) -> str:
         else:
             sizes.append(_sizes(destination, source, key))
 
-    if not linked and not categories:
-        return f"Sizes that have to be equal are not: {'; '.join(sizes)}."
-    if not linked and not sizes:
-        return f"Categories that have to be of one class are not: {'; '.join(categories)}."
-    if not keys:
-        return (
-            "Its nodes are linked in another way: "
-            "there is no pairing of nodes under which links meet links."
-        )
+    match bool(sizes), bool(categories), linked:
+        case True, False, False:
+            return f"Sizes that have to be equal are not: {'; '.join(sizes)}."
+        case False, True, False:
+            return f"Categories that have to be of one class are not: {'; '.join(categories)}."
+        case False, False, _:
+            return (
+                "Its nodes are linked in another way: "
+                "there is no pairing of nodes under which links meet links."
+            )
 
     demands = [*sizes, *(f"{users} are of one class" for users in categories)]
     if linked:
@@ -100,26 +100,24 @@ def _class_users(destination: Structure, name: str) -> str:
 
 def _sizes(destination: Structure, source: Structure, key: str) -> str:
     """What the places of a variable would make of it, in words."""
-    given = dict.fromkeys(
-        (node.singleton, shape_of(source, value)) for node, value in _fixed_values(source)
-    )
+    given: dict[bool, dict[Shape, None]] = {True: {}, False: {}}  # of singletons, of others
+    for node, value in _fixed_values(source):
+        given[node.singleton][shape_of(source, value)] = None
 
     said = []
     for node, value in _fixed_values(destination):
         shape = shape_of(destination, value)
-        if key not in shape.used_keys():
-            continue
-        others = [other for singleton, other in given if singleton == node.singleton]
-        sizes = _possible_sizes(shape, others, key)[:SHOWN]
-        said.append(f"{' or '.join(sizes)} in {place(node, value)}")
-
-    shown = f"'{key}' is {', '.join(said[:SHOWN])}"
-    more = len(said) - SHOWN
-    return f"{shown} and {more} more places" if more > 0 else shown
+        if key in shape.used_keys():
+            sizes = _possible_sizes(shape, given[node.singleton], key)[:SHOWN]
+            said.append(f"{' or '.join(sizes)} in {place(node, value)}")
+    return f"'{key}' is {listed(said, 'more places')}"
 
 
-def _possible_sizes(shape: Shape, others: Sequence[Shape], key: str) -> list[str]:
+def _possible_sizes(shape: Shape, others: Iterable[Shape], key: str) -> list[str]:
     """The values that a variable of a shape gets from others that it takes, each once."""
-    bindings = chain.from_iterable(alternatives(shape, other) for other in others)
-    sizes = dict.fromkeys(str(bound[key]) for bound in bindings if key in bound)
+    sizes: dict[str, None] = {}
+    for other in others:
+        for bound in alternatives(shape, other):
+            if key in bound:
+                sizes[str(bound[key])] = None
     return list(sizes) or ["free"]

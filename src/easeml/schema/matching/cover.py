@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, compress, islice, pairwise
 from typing import TypeVar
 
 Flow = list[dict[int, int]]  # by slot group: item group -> how many of its members
@@ -62,6 +62,18 @@ def slots_of_items(candidates: Sequence[Sequence[int]], items: int) -> list[list
     return slots_of
 
 
+def dealt(
+    slots: Iterable[Iterable[_Wanted]], items: Sequence[Iterator[_Given]], flow: Flow
+) -> Iterator[tuple[_Wanted, _Given]]:
+    """Each slot with the item that a flow gives it, group by group; ``items`` keep what is left.
+
+    A slot that may do without an item is left out where it gets none.
+    """
+    for members, units in zip(slots, flow, strict=True):
+        given = [islice(items[item], count) for item, count in units.items()]
+        yield from zip(members, chain(*given), strict=False)
+
+
 class _State:
     """A flow with what is still free on both sides."""
 
@@ -94,18 +106,23 @@ class _State:
 
     def house_items(self) -> bool:
         """Find slots for all homeless items; whether there are as many."""
-        for item, needs_slot in enumerate(self.homeless):
-            while needs_slot and self.free_items[item]:
-                if not self._house(item):
-                    return False
-        return True
+        items = range(len(self.free_items))
+        return all(map(self._house_all, compress(items, self.homeless)))
 
     def fill_slots(self) -> bool:
         """Find items for all slots; whether there are as many."""
-        for slot in range(len(self.free_slots)):
-            while self.free_slots[slot]:
-                if not self._fill(slot):
-                    return False
+        return all(map(self._fill_all, range(len(self.free_slots))))
+
+    def _house_all(self, item: int) -> bool:
+        while self.free_items[item]:
+            if not self._house(item):
+                return False
+        return True
+
+    def _fill_all(self, slot: int) -> bool:
+        while self.free_slots[slot]:
+            if not self._fill(slot):
+                return False
         return True
 
     def _house(self, start: int) -> bool:

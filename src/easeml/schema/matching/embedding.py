@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from easeml.schema.matching.budget import Budget
 from easeml.schema.matching.links import Graph
@@ -25,9 +26,9 @@ def pair_components(
         return None
 
     pairing = _ComponentPairing(wanted, given, allowed, budget)
-    for component in range(len(wanted.components)):
-        if not pairing.place(component):
-            return None
+    components = range(len(wanted.components))
+    if not all(map(pairing.place, components)):
+        return None
     return pairing.mapping()
 
 
@@ -40,7 +41,7 @@ class _ComponentPairing:
         self.allowed = allowed
         self.budget = budget
         self.partner: dict[int, int] = {}  # component of given -> of wanted
-        self.found: dict[tuple[int, int], dict[str, str] | None] = {}
+        self.embed = cache(self._embed)
         self.homes = [_home_colour(given, component) for component in given.components]
 
     def place(self, start: int) -> bool:
@@ -54,7 +55,7 @@ class _ComponentPairing:
             # Components often come in the same order on both sides.
             nearest_first = sorted(alike, key=lambda there, here=here: (there != here, there))
             for there in nearest_first:
-                if there in reached or not self._fits(here, there):
+                if there in reached or self.embed(here, there) is None:
                     continue
                 reached[there] = here
                 if there not in self.partner:
@@ -64,18 +65,17 @@ class _ComponentPairing:
 
         return False
 
-    def _fits(self, here: int, there: int) -> bool:
-        if (here, there) not in self.found:
-            embedding = _Embedding(
-                wanted=self.wanted,
-                given=self.given,
-                names=self.wanted.components[here],
-                others=self.given.components[there],
-                allowed=self.allowed,
-                budget=self.budget,
-            )
-            self.found[here, there] = embedding.find()
-        return self.found[here, there] is not None
+    def _embed(self, here: int, there: int) -> dict[str, str] | None:
+        """The nodes of a component of ``wanted`` as those of one of ``given``; None if none are."""
+        search = _Embedding(
+            wanted=self.wanted,
+            given=self.given,
+            names=self.wanted.components[here],
+            others=self.given.components[there],
+            allowed=self.allowed,
+            budget=self.budget,
+        )
+        return search.find()
 
     def _move_along(self, free: int, reached: Mapping[int, int]) -> None:
         """Give the free component to what reached it, what that had to the next, and so on."""
@@ -90,13 +90,13 @@ class _ComponentPairing:
         """The nodes of all components."""
         nodes: dict[str, str] = {}
         for there, here in self.partner.items():
-            nodes.update(self.found[here, there] or {})
+            nodes.update(self.embed(here, there) or {})
         return nodes
 
 
 def _home_colour(graph: Graph, component: Sequence[str]) -> int:
     """The least colour of a component: components are alike if it is equal."""
-    return min(graph.colour[name] for name in component)
+    return min(map(graph.colour.__getitem__, component))
 
 
 class _Embedding:

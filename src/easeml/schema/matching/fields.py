@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice, product
+from itertools import chain, product
 
 from easeml.schema.matching.assignment import (
+    Allowed,
     Assignment,
     Domain,
     Domains,
     Slots,
     State,
     common_values,
-    widen,
+    united,
 )
 from easeml.schema.matching.budget import Budget
+from easeml.schema.matching.cover import dealt
 from easeml.schema.matching.patterns import LOCAL, Pattern
 from easeml.schema.matching.shapes import Bindings, Shape
 
 Alternatives = Callable[[Shape, Shape], tuple[Bindings, ...]]
-Allowed = Mapping[str, Domain | None]  # the values that a key may have; None: any
 
 
 class Fields:
@@ -44,7 +45,7 @@ class Fields:
     @cached_property
     def _assignment(self) -> Assignment:
         slots = [self._slots(shape, len(places)) for shape, places in self.slots.items()]
-        given = [len(places) for places in self.items.values()]
+        given = list(map(len, self.items.values()))
         return Assignment(
             slots=slots,
             given=given,
@@ -104,13 +105,13 @@ class Fields:
     def _values_at(self, number: int, keys: Sequence[str]) -> dict[str, Domain | None]:
         """The values that the candidates of one slot group give these keys."""
         shape = self.slot_shapes[number]
-        found: dict[str, Domain | None] = {key: {} for key in keys}
+        found = []
         for item in self._assignment.slots[number].candidates:
             bindings = self.find(shape, self.item_shapes[item])
             values = consistent_values(bindings, self.outer)
             if values is not None:
-                widen(found, values)
-        return found
+                found.append(values)
+        return united(keys, found)
 
     def pairs(self, domains: Domains) -> tuple[list[tuple[int, int]], Domains]:
         """Which value meets which under decided shared keys, and the local keys.
@@ -120,12 +121,9 @@ class Fields:
         state = self.state(domains)
         assert state is not None, "the caller has found that they fit"
 
-        left = [iter(places) for places in self.items.values()]
-        made: list[tuple[int, int]] = []
-        for places, units in zip(self.slots.values(), state.flow, strict=True):
-            given = [islice(left[item], count) for item, count in units.items()]
-            made += zip(places, chain(*given), strict=True)
-        return made, state.domains
+        left = list(map(iter, self.items.values()))
+        pairs = dealt(self.slots.values(), left, state.flow)
+        return list(pairs), state.domains
 
 
 def _places(shapes: Sequence[Shape]) -> dict[Shape, list[int]]:
@@ -161,11 +159,7 @@ def consistent_values(found: Sequence[Bindings], domains: Domains) -> Allowed | 
         return None
     if len(allowed) == 1:
         return _values(allowed[0])  # the usual case, and the fastest
-
-    values: dict[str, Domain | None] = {key: {} for key in chain(*allowed)}
-    for bindings in allowed:
-        widen(values, _values(bindings))
-    return values
+    return united(chain(*allowed), map(_values, allowed))
 
 
 def _values(bindings: Bindings) -> dict[str, Domain | None]:
@@ -174,7 +168,6 @@ def _values(bindings: Bindings) -> dict[str, Domain | None]:
 
 def _is_allowed(bindings: Bindings, domains: Domains) -> bool:
     for key, value in bindings.items():
-        domain = domains.get(key)
-        if domain is not None and value not in domain:
+        if key in domains and value not in domains[key]:
             return False
     return True

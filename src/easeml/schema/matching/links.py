@@ -8,10 +8,10 @@ its connected component.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 from easeml.schema.structure import Link, Structure
@@ -85,8 +85,8 @@ class _Net:
 
     def __init__(self, schema: Structure):
         self.nodes = {node.name: node for node in schema.non_singletons()}
-        self.outgoing: dict[str, dict[str, Link]] = {name: {} for name in self.nodes}
-        self.incoming: dict[str, dict[str, Link]] = {name: {} for name in self.nodes}
+        self.outgoing: defaultdict[str, dict[str, Link]] = defaultdict(dict)
+        self.incoming: defaultdict[str, dict[str, Link]] = defaultdict(dict)
         for node, link in schema.links():
             self.outgoing[node.name][link.target] = link
             self.incoming[link.target][node.name] = link
@@ -125,16 +125,11 @@ class _Net:
 
 def _refined_colours(nets: Sequence[_Net], numbers: _Numbers) -> list[_Colours]:
     """Colours that tell nodes apart by their surroundings, until another round tells no more."""
-    colours: list[_Colours] = []
-    for net in nets:
-        first = {name: numbers.of(net.first(name)) for name in net.nodes}
-        colours.append(first)
-
+    colours = [_numbered(net.nodes, net.first, numbers) for net in nets]
     for _ in range(_ROUNDS):
-        finer: list[_Colours] = []
+        finer = []
         for net, old in zip(nets, colours, strict=True):
-            refined = {name: numbers.of(net.refined(name, old)) for name in net.nodes}
-            finer.append(refined)
+            finer.append(_numbered(net.nodes, partial(net.refined, old=old), numbers))
 
         stable = _different(finer) == _different(colours)
         colours = finer
@@ -142,6 +137,11 @@ def _refined_colours(nets: Sequence[_Net], numbers: _Numbers) -> list[_Colours]:
             break
 
     return colours
+
+
+def _numbered(names: Iterable[str], key: Callable[[str], Hashable], numbers: _Numbers) -> _Colours:
+    """A number for each name, which is equal where what ``key`` says of it is."""
+    return {name: numbers.of(key(name)) for name in names}
 
 
 def _different(colours: Sequence[_Colours]) -> int:

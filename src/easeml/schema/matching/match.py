@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TypeVar
 
 from easeml.schema.matching.budget import LIMIT, Budget
@@ -124,12 +125,13 @@ def forbidden_flags(destination: Structure, source: Structure) -> list[str]:
 
     wanted = destination.constraints
     given = source.constraints
+    # A flag is greater on the side that alone has it.
     forbidden = {
-        "its links may form cycles": given.cyclic and not wanted.cyclic,
-        "its links are directed": wanted.undirected and not given.undirected,
-        "several of its links may lead to one instance": given.fan_in and not wanted.fan_in,
+        "its links may form cycles": given.cyclic > wanted.cyclic,
+        "its links are directed": wanted.undirected > given.undirected,
+        "several of its links may lead to one instance": given.fan_in > wanted.fan_in,
     }
-    return [flag for flag, is_forbidden in forbidden.items() if is_forbidden]
+    return list(compress(forbidden, forbidden.values()))
 
 
 def _result(pairs: list[Pair], side: int, destination: Structure, source: Structure) -> Match:
@@ -182,10 +184,9 @@ def _annotated(node: Node, source: Node, fields: Mapping[str, str]) -> Node:
     if node.singleton:
         return replace(node, src_name=source.name, src_dim=source.dim)
 
-    origin = {place: name for name, place in fields.items()}
-    given = {value.name: value for value in source.fields}
+    taken_by = {fields[value.name]: value for value in source.fields}
     made = []
     for value in node.fields:
-        taken = given[origin[value.name]]
+        taken = taken_by[value.name]
         made.append(replace(value, src_name=taken.name, src_dim=taken.dim))
     return replace(node, src_name=source.name, fields=tuple(made))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 
 from easeml.schema.matching.budget import Budget
 from easeml.schema.matching.conflict import shared_keys
 from easeml.schema.matching.cover import covers, slots_of_items
-from easeml.schema.matching.patterns import Pattern
+from easeml.schema.matching.patterns import Member, Pattern
 from easeml.schema.matching.problem import Problem
 from easeml.schema.matching.wording import described, described_links, described_once, listed
-from easeml.schema.structure import Link, Node, Structure
+from easeml.schema.structure import TAKERS_OF_REPEAT, Link, Node, Structure
 
 _REPEATED = {"*": "any number of times", "+": "once or more"}
 
@@ -32,6 +32,7 @@ class Misfits:
         self.slots = self.problem.slots
         self.items = self.problem.items
         self.assignment = self.problem.assignment
+        self.slots_of = slots_of_items(self.problem.fitting, len(self.items))
 
     def reason(self) -> str:
         """The most obvious reason; empty if each node for itself has a place."""
@@ -40,18 +41,18 @@ class Misfits:
 
     def _places(self, slot: Pattern) -> list[Node]:
         """The destination's nodes of a slot group."""
-        return [self.destination.nodes[member.name] for member in self.problem.wanted[slot]]
+        return _nodes_of(self.destination, self.problem.wanted[slot])
 
     def _nodes(self, item: Pattern) -> list[Node]:
         """The source's nodes of an item group."""
-        return [self.source.nodes[member.name] for member in self.problem.given[item]]
+        return _nodes_of(self.source, self.problem.given[item])
 
     def _misfit(self) -> str:
         """A node that nothing takes, or a place that nothing fills."""
-        taken = set(chain.from_iterable(self.problem.fitting))
-        for j, item in enumerate(self.items):
-            if j not in taken:
-                return self._why_unfit(self._nodes(item)[0])
+        unfit = set(range(len(self.items))).difference(*self.problem.fitting)
+        if unfit:
+            first = self.items[min(unfit)]
+            return self._why_unfit(self._nodes(first)[0])
 
         for slot, fits in zip(self.slots, self.problem.fitting, strict=True):
             if not fits and slot.repeat != "*":
@@ -70,12 +71,12 @@ class Misfits:
             return f"'{node.label}' is {what}, and it takes only: {taken}."
 
         repeats = {each.repeat for each in alike}
-        if node.repeat and repeats.isdisjoint([node.repeat, "*"]):
+        if repeats.isdisjoint(TAKERS_OF_REPEAT[node.repeat]):
             many = _REPEATED[node.repeat]
             return f"'{node.label}' is {what}, {many}, and it takes a fixed number."
 
         missing_is_taken = any(each.optional for each in alike)
-        if node.optional and not missing_is_taken:
+        if node.optional > missing_is_taken:
             return f"'{node.label}' has missing values, and it takes none in {what}."
 
         taken = described_once(self.destination, alike)
@@ -100,28 +101,21 @@ class Misfits:
 
     def _crowded(self) -> str:
         """Nodes with fewer places than there are of them."""
-        candidates = [slot.candidates for slot in self.assignment.slots]
-        slots_of = slots_of_items(candidates, len(self.items))
-        homeless = [j for j, needs_slot in enumerate(self.assignment.homeless) if needs_slot]
-        choices = {j: frozenset(slots_of[j]) for j in homeless}
+        homeless = compress(range(len(self.items)), self.assignment.homeless)
+        choices = {j: frozenset(self.slots_of[j]) for j in homeless}
         crowd = _crowd(choices, self.assignment.given, self.assignment.wanted)
         if crowd is None:
             return ""
 
-        nodes: list[Node] = []
-        for j in crowd.groups:
-            nodes += self._nodes(self.items[j])
+        nodes = list(chain.from_iterable(self._nodes(self.items[j]) for j in crowd.groups))
         what = described(self.source, nodes[0])
         names = listed([f"'{node.label}'" for node in nodes])
         return f"It has room for {crowd.room} such as {what}, and there are {crowd.size}: {names}."
 
     def _empty_places(self) -> str:
         """Places with fewer nodes that could fill them than there are of them."""
-        choices: dict[int, frozenset[int]] = {}
-        for i, slot in enumerate(self.assignment.slots):
-            if slot.wanted:
-                choices[i] = frozenset(slot.candidates)
-
+        wanted = compress(range(len(self.slots)), self.assignment.wanted)
+        choices = {i: frozenset(self.problem.fitting[i]) for i in wanted}
         crowd = _crowd(choices, self.assignment.wanted, self.assignment.given)
         if crowd is None:
             return ""
@@ -131,23 +125,23 @@ class Misfits:
 
     def _wide_links(self) -> str:
         """A node with links of its own that none of the nodes that take its fields has room for."""
-        for j, item in enumerate(self.items):
-            takers = self._takers(j)
+        for item, slots in zip(self.items, self.slots_of, strict=True):
+            takers = list(chain.from_iterable(self._places(self.slots[i]) for i in slots))
             for node in self._nodes(item):
-                if any(_bounds_fit(taker, node) for taker in takers):
-                    continue
-                has = described_links(node.links)
-                taken = dict.fromkeys(described_links(taker.links) for taker in takers)
-                return f"'{node.name}' has {has}, and it takes: {listed(list(taken))}."
+                if not any(_bounds_fit(taker, node) for taker in takers):
+                    return _too_wide(node, takers)
         return ""
 
-    def _takers(self, j: int) -> list[Node]:
-        """The nodes of the destination that may take those of item group j."""
-        takers: list[Node] = []
-        for slot, fits in zip(self.slots, self.problem.fitting, strict=True):
-            if j in fits:
-                takers += self._places(slot)
-        return takers
+
+def _nodes_of(schema: Structure, members: Sequence[Member]) -> list[Node]:
+    return [schema.nodes[member.name] for member in members]
+
+
+def _too_wide(node: Node, takers: Sequence[Node]) -> str:
+    """That a node's links find no room in those of the nodes that take its fields."""
+    has = described_links(node.links)
+    taken = dict.fromkeys(described_links(taker.links) for taker in takers)
+    return f"'{node.name}' has {has}, and it takes: {listed(list(taken))}."
 
 
 def _bounds_fit(taker: Node, node: Node) -> bool:

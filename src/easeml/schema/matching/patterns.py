@@ -126,8 +126,7 @@ def _private(shape: Shape, shared: Collection[str]) -> Shape:
     own = [key for key in shape.used_keys() if key not in shared]
     if not own:
         return shape
-    names = {key: f"{PRIVATE}{number}" for number, key in enumerate(own)}
-    return shape.renamed(names)
+    return shape.renamed(_numbered(PRIVATE, own))
 
 
 def _add(
@@ -142,9 +141,7 @@ def _add(
     fields = node.values
     local_names: dict[str, str] = {}
     if len(fields) > 1:
-        order = _canonical_order(shapes, local)
-        fields = tuple(fields[place] for place in order)
-        shapes = [shapes[place] for place in order]
+        shapes, fields = _in_canonical_order(shapes, fields, local)
         local_names = _local_names(shapes, local)
         shapes = [shape.renamed(local_names) for shape in shapes]
 
@@ -166,21 +163,30 @@ def _add(
     groups.setdefault(pattern, []).append(member)
 
 
-def _canonical_order(shapes: Sequence[Shape], local: Collection[str]) -> list[int]:
-    """The places of the shapes in an order that does not depend on the names of local keys."""
+def _in_canonical_order(
+    shapes: Sequence[Shape], fields: Sequence[Field], local: Collection[str]
+) -> tuple[tuple[Shape, ...], tuple[Field, ...]]:
+    """Shapes and their fields in an order that does not depend on the names of local keys."""
     blank = dict.fromkeys(local, LOCAL)
-    sort_keys = [_sort_key(shape.renamed(blank)) for shape in shapes]
-    return sorted(range(len(shapes)), key=sort_keys.__getitem__)
 
+    def sort_key(pair: tuple[Shape, Field]) -> tuple[str, bool, str, str]:
+        shape = pair[0].renamed(blank)
+        return shape.type, shape.optional, repr(shape.dims), shape.klass
 
-def _sort_key(shape: Shape) -> tuple[str, bool, str, str]:
-    return shape.type, shape.optional, repr(shape.dims), shape.klass
+    ordered = sorted(zip(shapes, fields, strict=True), key=sort_key)
+    shapes, fields = zip(*ordered, strict=True)
+    return shapes, fields
 
 
 def _local_names(shapes: Sequence[Shape], local: Collection[str]) -> dict[str, str]:
     """Names for the local keys in the order in which they occur."""
-    used = dict.fromkeys(key for key in _uses_of_keys(shapes) if key in local)
-    return {key: f"{LOCAL}{number}" for number, key in enumerate(used)}
+    used = dict.fromkeys(_uses_of_keys(shapes))
+    return _numbered(LOCAL, filter(local.__contains__, used))
+
+
+def _numbered(prefix: str, keys: Iterable[str]) -> dict[str, str]:
+    """Names that tell of keys only in which order they come."""
+    return {key: f"{prefix}{number}" for number, key in enumerate(keys)}
 
 
 def _surroundings(graph: Graph, name: str) -> tuple[int, tuple[End, ...]]:

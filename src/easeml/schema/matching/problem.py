@@ -13,7 +13,7 @@ from easeml.schema.matching.fields import Fields, consistent_values, mentions_of
 from easeml.schema.matching.links import UNLINKED, End, Graph, graphs
 from easeml.schema.matching.patterns import Pattern, destination_groups, source_groups
 from easeml.schema.matching.shapes import Shape, alternatives
-from easeml.schema.structure import Structure, wildcard_place
+from easeml.schema.structure import TAKERS_OF_REPEAT, Structure, wildcard_place
 
 
 class Problem:
@@ -33,7 +33,6 @@ class Problem:
     ):
         self.budget = budget
         self.graphs = [_graphs(*side, linked=linked) for side in sides]
-        self.linked = any(wanted is not UNLINKED for wanted, _ in self.graphs)
         wanted_graphs, given_graphs = zip(*self.graphs, strict=True)
         destinations, sources = zip(*sides, strict=True)
         self.wanted = destination_groups(destinations, wanted_graphs, loose)
@@ -42,12 +41,12 @@ class Problem:
         self.items = list(self.given)
         self.keys = [slot.keys for slot in self.slots]
         self.find = cache(alternatives)
-        self._fields: dict[tuple[int, int], Fields] = {}
+        self.fields = cache(self._values)
         self.fitting = self._fitting()
         self.homes = self._homes()
         self.assignment = Assignment(
             slots=[self._slots(i) for i in range(len(self.slots))],
-            given=[len(members) for members in self.given.values()],
+            given=list(map(len, self.given.values())),
             homeless=[j not in self.homes for j in range(len(self.items))],
             support=self._support,
             budget=budget,
@@ -75,7 +74,7 @@ class Problem:
     def _fit_alone(self, i: int, j: int) -> bool:
         slot = self.slots[i]
         item = self.items[j]
-        if item.repeat and slot.repeat not in (item.repeat, "*"):
+        if slot.repeat not in TAKERS_OF_REPEAT[item.repeat]:
             return False
 
         if slot.singleton:
@@ -86,11 +85,9 @@ class Problem:
             return False
         return self.fields(i, j).state({}) is not None
 
-    def fields(self, i: int, j: int) -> Fields:
+    def _values(self, i: int, j: int) -> Fields:
         """The values of slot group i against those of item group j."""
-        if (i, j) not in self._fields:
-            self._fields[i, j] = Fields(self.slots[i], self.items[j], self.find, self.budget)
-        return self._fields[i, j]
+        return Fields(self.slots[i], self.items[j], self.find, self.budget)
 
     def _slots(self, i: int) -> Slots:
         slot = self.slots[i]

@@ -65,6 +65,11 @@ def shape_of(schema: Structure, value: Field, class_prefix: str = "") -> Shape:
     return Shape(value.type, value.optional, (size,), klass)
 
 
+def is_public(key: str) -> bool:
+    """Whether other values may use a key, too; the empty one stands for no class."""
+    return key[:1] not in ("", PRIVATE)
+
+
 def alternatives(slot: Shape, item: Shape) -> tuple[Bindings, ...]:
     """The least bindings under which ``slot`` takes ``item``, without private keys.
 
@@ -73,9 +78,7 @@ def alternatives(slot: Shape, item: Shape) -> tuple[Bindings, ...]:
     """
     if slot.type != item.type or item.optional > slot.optional:
         return ()
-
-    shares_class = slot.klass != "" and slot.klass[0] != PRIVATE
-    if shares_class and item.klass == PRIVATE:
+    if is_public(slot.klass) and item.klass == PRIVATE:
         # Several categories share the destination's class; the source's has one category only.
         return ()
 
@@ -84,9 +87,8 @@ def alternatives(slot: Shape, item: Shape) -> tuple[Bindings, ...]:
         bound = _unify(slot.dims, dims)
         if bound is None:
             continue
-        if shares_class:
-            bound[slot.klass] = item.klass
-        public = {key: value for key, value in bound.items() if key[0] != PRIVATE}
+        bound[slot.klass] = item.klass
+        public = {key: value for key, value in bound.items() if is_public(key)}
         _add_if_least(found, public)
     return tuple(found)
 
@@ -133,7 +135,7 @@ def _unify(slot: tuple[Dim, ...], dims: tuple[Dim, ...]) -> dict[str, Dim] | Non
     A wildcard of the slot is stretched to fill them.
     """
     stretched = _stretched(slot, len(dims))
-    if stretched is None:
+    if len(stretched) != len(dims):
         return None
 
     bound: dict[str, Dim] = {}
@@ -146,15 +148,13 @@ def _unify(slot: tuple[Dim, ...], dims: tuple[Dim, ...]) -> dict[str, Dim] | Non
     return bound
 
 
-def _stretched(slot: tuple[Dim, ...], length: int) -> tuple[Dim, ...] | None:
-    """The slot's dims, its wildcard as long as ``length`` asks for; None if it may not be that."""
-    missing = length - len(slot)
+def _stretched(slot: tuple[Dim, ...], length: int) -> tuple[Dim, ...]:
+    """The slot's dims, its wildcard written out so that they have ``length``, or come near it."""
     place = wildcard_place(slot)
     if place is None:
-        return None if missing else slot
+        return slot
 
     least, most = _times(slot[place])
-    times = missing + 1  # the wildcard's own place is counted already
-    if least <= times <= most:
-        return _repeated(slot, place, times)
-    return None
+    missing = length - len(slot) + 1  # the wildcard's own place is counted already
+    times = min(max(missing, least), most)
+    return _repeated(slot, place, times)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 
 from easeml.schema.matching.assignment import Domains, State
+from easeml.schema.matching.cover import dealt
 from easeml.schema.matching.embedding import Candidates, pair_components
-from easeml.schema.matching.links import Graph
 from easeml.schema.matching.patterns import Groups, Member
 from easeml.schema.matching.problem import Problem
 from easeml.schema.structure import Dim
@@ -58,9 +58,6 @@ class _Pairing:
 
     def linked(self) -> list[_Pair] | None:
         """Pairs of the nodes in connected components, or None if links do not meet links."""
-        if not self.problem.linked:
-            return []
-
         pairs: list[_Pair] = []
         given = list(self.problem.given.values())
         takers = _members(self.problem.wanted)
@@ -89,22 +86,20 @@ class _Pairing:
     def unlinked(self) -> Iterator[_Pair]:
         """Pairs of the nodes that no link joins to others, as the flow shares them out."""
         problem = self.problem
-        left = []
-        for members in problem.given.values():
-            _, graph = problem.graphs[members[0].side]
-            left.append(_not_joined(members, graph))
-
-        for members, units in zip(problem.wanted.values(), self.state.flow, strict=True):
-            graph, _ = problem.graphs[members[0].side]
-            items = [islice(left[j], count) for j, count in units.items()]
-            # A repeated node may do without an item.
-            yield from zip(_not_joined(members, graph), chain(*items), strict=False)
+        takers = [self._not_joined(members, 0) for members in problem.wanted.values()]
+        left = [self._not_joined(members, 1) for members in problem.given.values()]
+        yield from dealt(takers, left, self.state.flow)
 
         # What is left goes to the repeated nodes that take it.
         for j, rest in enumerate(left):
             for member in rest:
                 home = problem.slots[problem.homes[j]]
                 yield problem.wanted[home][0], member
+
+    def _not_joined(self, members: list[Member], end: int) -> Iterator[Member]:
+        """The members that no link joins to others; ``end``: 0 for destinations, 1 for sources."""
+        joined = self.problem.graphs[members[0].side][end].joined
+        return (member for member in members if member.name not in joined)
 
     def with_values(self, pairs: list[_Pair]) -> list[Pair]:
         """The pairs of nodes with those of their values, and with what is decided."""
@@ -145,8 +140,3 @@ def _members(groups: Groups) -> dict[_Place, Member]:
     """The members by side and name."""
     members = chain.from_iterable(groups.values())
     return {(member.side, member.name): member for member in members}
-
-
-def _not_joined(members: list[Member], graph: Graph) -> Iterator[Member]:
-    """The members that no link joins to others."""
-    return (member for member in members if member.name not in graph.joined)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from easeml.schema.structure import Dim, Field, Link, Node, Structure
+from easeml.schema.structure import Field, Link, Node, Structure
 
 SHOWN = 4  # names in a list; the rest is counted
-
-_WORDS = {
-    "text": "text",
-    "document": "a document",
-    "timestamp": "a timestamp",
-}
 
 
 def described(schema: Structure, value: Field) -> str:
@@ -20,22 +14,19 @@ def described(schema: Structure, value: Field) -> str:
     if isinstance(value, Node) and not value.singleton:
         fields = [described(schema, field) for field in value.fields]
         return f"any number of instances of ({', '.join(fields)})"
-
-    if value.type == "tensor":
-        return _tensor(value.dim)
-
-    if value.type == "category":
-        return _category(schema.classes[value.class_name].dim)
-    return _WORDS[value.type]
+    describe = _OF_TYPE[value.type]
+    return describe(schema, value)
 
 
-def _category(size: Dim) -> str:
+def _category(schema: Structure, value: Field) -> str:
     """What a category is; that its size is a variable says nothing."""
+    size = schema.classes[value.class_name].dim
     return f"a category of {size} classes" if isinstance(size, int) else "a category"
 
 
-def _tensor(dim: Sequence[int | str]) -> str:
+def _tensor(_: Structure, value: Field) -> str:
     """What a tensor is: ``an array of 3 x n numbers``; sizes that say nothing are only counted."""
+    dim = value.dim
     if dim == (1,):
         return "a number"
 
@@ -46,6 +37,15 @@ def _tensor(dim: Sequence[int | str]) -> str:
     if len(dim) == 1:
         return "a list of numbers"
     return f"an array of numbers with {len(dim)} dimensions"
+
+
+_OF_TYPE: dict[str, Callable[[Structure, Field], str]] = {
+    "tensor": _tensor,
+    "category": _category,
+    "text": lambda *_: "text",
+    "document": lambda *_: "a document",
+    "timestamp": lambda *_: "a timestamp",
+}
 
 
 def described_once(schema: Structure, nodes: Sequence[Node]) -> str:
@@ -68,8 +68,8 @@ def place(node: Node, value: Field) -> str:
     return f"'{node.name}.{value.name}'"
 
 
-def listed(items: Sequence[str]) -> str:
-    """The first items, and how many more there are."""
+def listed(items: Sequence[str], further: str = "more") -> str:
+    """The first items, and how many there are ``further``."""
     shown = ", ".join(items[:SHOWN])
-    more = len(items[SHOWN:])
-    return f"{shown} and {more} more" if more else shown
+    left = len(items[SHOWN:])
+    return f"{shown} and {left} {further}" if left else shown

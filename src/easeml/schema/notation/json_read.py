@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from easeml.schema.notation import json_values as values
@@ -24,7 +24,7 @@ from easeml.schema.structure import (
 
 def read_json(obj: Any) -> Structure:
     """See ``Schema.from_json``."""
-    document = values.mapping(obj, "")
+    document = values.mapping(obj, "schema")
     keys.warn_of_unknown(document, keys.DOCUMENT, "")
     if "nodes" not in document:
         raise SchemaError(
@@ -126,7 +126,7 @@ def _node(name: Any, value: Any) -> Node:
     node = values.mapping(value, path)
 
     repeat = node.get("repeat", "")
-    if "repeat" in node and repeat not in ("*", "+"):
+    if node.get("repeat", "*") not in ("*", "+"):
         raise SchemaError(
             f"expected '*' or '+', found {values.shown(repeat)}.",
             where=f"{path}.repeat",
@@ -145,7 +145,7 @@ def _node(name: Any, value: Any) -> Node:
 
 
 def _singleton(name: str, node: Mapping[str, Any], repeat: str, path: str) -> Node:
-    if values.optional_mapping(node, "links", path):
+    if values.optional_mapping(node.get("links"), f"{path}.links"):
         raise SchemaError(
             "a singleton has no links.",
             where=f"{path}.links",
@@ -166,7 +166,7 @@ def _singleton(name: str, node: Mapping[str, Any], repeat: str, path: str) -> No
 
 def _singleton_body(node: Mapping[str, Any], path: str) -> tuple[Mapping[str, Any], str]:
     """What holds the type: the node itself (short form), or its only field (long form)."""
-    fields = values.optional_mapping(node, "fields", path)
+    fields = values.optional_mapping(node.get("fields"), f"{path}.fields")
     if not fields:
         known = {*keys.SINGLETON, *keys.value_keys(node.get("type"))}
         keys.warn_of_unknown(node, known, path)
@@ -195,8 +195,8 @@ def _field_body(name: Any, value: Any, path: str) -> tuple[Mapping[str, Any], st
 
 def _non_singleton(name: str, node: Mapping[str, Any], path: str) -> Node:
     keys.warn_of_unknown(node, keys.NON_SINGLETON, path)
-    fields = values.optional_mapping(node, "fields", path)
-    links = values.optional_mapping(node, "links", path)
+    fields = values.optional_mapping(node.get("fields"), f"{path}.fields")
+    links = values.optional_mapping(node.get("links"), f"{path}.links")
     if not fields and not links:
         _refuse_empty(node, path)
 
@@ -246,20 +246,43 @@ def _value(body: Mapping[str, Any], path: str) -> dict[str, Any]:
             where=f"{path}.type",
         )
 
-    value: dict[str, Any] = {
+    value = {
         "type": kind,
         "optional": values.of_type(body, "optional", bool, False, path),
         "src_name": values.src_name(body, path),
     }
-    if kind == "tensor":
-        value["dim"] = values.dims(body, path)
-        value["format"] = _tensor_format(body, value["dim"], path)
-        value["src_dim"] = values.src_dim(body, path)
-    elif kind == "category":
-        value["class_name"] = values.class_name(body, path)
-    elif kind == "timestamp":
-        value["format"] = values.of_type(body, "format", str, "", path)
-    return value
+    return value | _OF_TYPE[kind](body, path)
+
+
+def _tensor(body: Mapping[str, Any], path: str) -> dict[str, Any]:
+    dim = values.dims(body, path)
+    return {
+        "dim": dim,
+        "format": _tensor_format(body, dim, path),
+        "src_dim": values.src_dim(body, path),
+    }
+
+
+def _category(body: Mapping[str, Any], path: str) -> dict[str, Any]:
+    return {"class_name": values.class_name(body, path)}
+
+
+def _timestamp(body: Mapping[str, Any], path: str) -> dict[str, Any]:
+    return {"format": values.of_type(body, "format", str, "", path)}
+
+
+def _text(body: Mapping[str, Any], path: str) -> dict[str, Any]:
+    return {}
+
+
+# The attributes of a field that are its type's alone.
+_OF_TYPE: dict[str, Callable[[Mapping[str, Any], str], dict[str, Any]]] = {
+    "tensor": _tensor,
+    "category": _category,
+    "timestamp": _timestamp,
+    "text": _text,
+    "document": _text,
+}
 
 
 def _tensor_format(body: Mapping[str, Any], dim: tuple[Dim, ...], path: str) -> str:

@@ -12,6 +12,7 @@ from easeml.schema.notation import keys
 from easeml.schema.structure import Dim, SchemaError, is_wildcard
 
 NAME = re.compile(r"[a-z_][0-9a-z_]*")
+_IN_WORDS = {bool: "true or false", str: "a string"}
 _WILD_NAME = re.compile(r"[a-z_][0-9a-z_]*[?+*]?")
 
 
@@ -84,15 +85,14 @@ def dim(value: Any, path: str, pattern: re.Pattern[str], expected: str) -> Dim:
 
 def src_dims(value: Any) -> dict[str, Dim]:
     """What the variables stand for, after a match."""
-    if value is None:
-        return {}
-    for name, size in mapping(value, "src-dims").items():
+    sizes = optional_mapping(value, "src-dims")
+    for name, size in sizes.items():
         if not isinstance(size, str) and not _is_integer(size):
             raise SchemaError(
                 f"expected an integer or a name, found {shown(size)}.",
                 where=f"src-dims.{name}",
             )
-    return dict(value)
+    return dict(sizes)
 
 
 def src_name(body: Mapping[str, Any], path: str) -> str:
@@ -143,15 +143,14 @@ def mapping(value: Any, path: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise SchemaError(
             f"expected a mapping, found {shown(value)}.",
-            where=path or "schema",
+            where=path,
         )
     return value
 
 
-def optional_mapping(node: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any]:
+def optional_mapping(value: Any, path: str) -> Mapping[str, Any]:
     """A mapping that may be absent or null, which count as empty."""
-    value = node.get(key)
-    return {} if value is None else mapping(value, f"{path}.{key}")
+    return {} if value is None else mapping(value, path)
 
 
 def strings(value: Any, path: str) -> tuple[str, ...]:
@@ -166,9 +165,8 @@ def of_type(node: Mapping[str, Any], key: str, kind: type, default: Any, path: s
     """The value of a key that is a text, or true or false; ``default`` if it is not there."""
     value = node.get(key, default)
     if not isinstance(value, kind):
-        expected = "true or false" if kind is bool else "a string"
         raise SchemaError(
-            f"expected {expected}, found {shown(value)}.",
+            f"expected {_IN_WORDS[kind]}, found {shown(value)}.",
             where=f"{path}.{key}",
         )
     return value
@@ -189,7 +187,7 @@ def shown(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list | tuple) and len(value) > 4:
         return f"a list of {len(value)}"
-    if value is None or isinstance(value, bool):
+    if isinstance(value, bool | None):
         return json.dumps(value)
 
     text = repr(value)

@@ -47,7 +47,7 @@ def warn_of_unknown(mapping: Mapping[Any, Any], known: Collection[str], path: st
         else:
             meant = f"Known here: {', '.join(sorted(known))}."
 
-        place = f"{path}.{key}" if path else str(key)
+        place = f"{path}.{key}".removeprefix(".")  # the document itself has no path
         warnings.warn(
             f"{place}: this key has no meaning and is ignored. {meant}",
             SchemaWarning,
@@ -66,4 +66,4 @@ def meant_by(mapping: Mapping[Any, Any], missing: str, known: Collection[str]) -
 def _close(key: Any, names: list[str]) -> str:
     word = str(key).lower().replace("_", "-")[:40]
     found = get_close_matches(word, names, n=1, cutoff=0.6)
-    return found[0] if found else ""
+    return next(iter(found), "")

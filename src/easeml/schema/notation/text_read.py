@@ -243,9 +243,10 @@ class _Parser:
             "text": lambda: {"type": "text"},
             "document": lambda: {"type": "document"},
         }
-        for word, rest in rest_of.items():
-            if self.skip(word):
-                return rest()
+        rest = rest_of.get(self.next.text)
+        if rest is not None:
+            self.place += 1
+            return rest()
 
         close = get_close_matches(self.next.text, ("number", *TYPES), n=1)
         remedy = f"Did you mean '{close[0]}'?" if close else ""
@@ -302,11 +303,12 @@ class _Parser:
         """One of the clauses behind the nodes; whether there was one."""
         at = self.next.at
         word = self.next.text
-        if word not in _CLAUSES or not self.skip(word):
+        if word not in _CLAUSES:
             return False
 
+        self.place += 1
         flags = document.setdefault("ref-constraints", {})
-        if word in document or word in flags:
+        if word in {*document, *flags}:
             self._fail(f"'{word}' occurs twice.", at)
 
         if word == "classes":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 
 from easeml.schema.structure import IMAGE, CategoryClass, Field, Node, Structure
 
@@ -74,15 +75,13 @@ class _Writer:
         return f"category({_members(self.schema.classes[name])})"
 
     def _clauses(self) -> list[str]:
-        clauses = [word for word, is_set in self.schema.constraints.flags().items() if is_set]
-        shared = self.schema.classes.keys() - self.own
+        clauses = self.schema.constraints.names()
+        shared = []
+        for name, value in self.schema.classes.items():
+            if name not in self.own:
+                shared.append(f"{name}: {_shared(value)}")
         if shared:
-            classes = [
-                f"{name}: {_shared(value)}"
-                for name, value in self.schema.classes.items()
-                if name in shared
-            ]
-            clauses.append(f"classes {{{', '.join(classes)}}}")
+            clauses.append(f"classes {{{', '.join(shared)}}}")
 
         if self.schema.dropped:
             clauses.append(f"dropped ({_quoted_list(self.schema.dropped)})")
@@ -101,22 +100,19 @@ def _own_classes(schema: Structure) -> set[str]:
     They are written where they are used.
     """
     categories = [value for _, value in schema.categories()]
-    used_once = _occurring_once(value.class_name for value in categories)
-    named_once = _occurring_once(value.name for value in categories)
+    # A category counts once where its name and its class are the same.
+    uses = Counter(chain.from_iterable({value.name, value.class_name} for value in categories))
     of_their_name = {value.name for value in categories if value.name == value.class_name}
-    return used_once & named_once & of_their_name
-
-
-def _occurring_once(names: Iterable[str]) -> set[str]:
-    return {name for name, count in Counter(names).items() if count == 1}
+    return {name for name in of_their_name if uses[name] == 1}
 
 
 def _tensor(value: Field) -> str:
-    if value.dim == (1,) and value.format != IMAGE:
-        return f"number{_form(value)}"
     dims = ", ".join(map(str, value.dim))
-    word = IMAGE if value.format == IMAGE else "tensor"
-    return f"{word}[{dims}]"
+    if value.format == IMAGE:
+        return f"{IMAGE}[{dims}]"
+    if value.dim == (1,):
+        return f"number{_form(value)}"
+    return f"tensor[{dims}]"
 
 
 def _form(value: Field) -> str:
@@ -125,13 +121,12 @@ def _form(value: Field) -> str:
 
 
 def _shared(value: CategoryClass) -> str:
-    members = _members(value)
-    return f"({members})" if value.labels else members
+    return f"({_members(value)})" if value.labels else str(value.dim)
 
 
 def _members(value: CategoryClass) -> str:
     """The labels where they are known, else their number."""
-    return _quoted_list(value.labels) if value.labels else str(value.dim)
+    return _quoted_list(value.labels) or str(value.dim)
 
 
 def _quoted(text: str) -> str:

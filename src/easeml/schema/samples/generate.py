@@ -78,8 +78,7 @@ def _check_value(schema: Schema, value: Field, path: str) -> None:
             where=path,
         )
 
-    sizes = value.dim if value.type == "tensor" else (schema.classes[value.class_name].dim,)
-    for size in sizes:
+    for size in schema.sizes(value):
         if isinstance(size, str):
             raise SchemaError(
                 f"expected constant sizes, found the variable '{size}'.",
@@ -127,11 +126,10 @@ def _value(
     if value.type == "category":
         known = labels[value.class_name]
         drawn = rng.integers(len(known), size=instances)
-        return tuple(known[place] for place in drawn)
-
+        return tuple(map(known.__getitem__, drawn))
     return rng.random((instances, *_sizes(value)))
 
 
 def _sizes(value: Field) -> tuple[int, ...]:
     """The dims of a tensor, which have been checked to be numbers."""
-    return tuple(int(size) for size in value.dim)
+    return tuple(map(int, value.dim))

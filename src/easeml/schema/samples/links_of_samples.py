@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain, starmap
 
 from easeml.schema.samples.sample import Instance, SampleLinks, Samples
 from easeml.schema.structure import Constraints, Link, SchemaError
@@ -14,7 +15,7 @@ Counts = Mapping[str, Mapping[str, int]]  # by sample and node: how many instanc
 
 def bounds_and_constraints(
     data: Samples, groups: Sequence[str], counts: Counts
-) -> tuple[dict[str, list[Link]], Constraints]:
+) -> tuple[Mapping[str, list[Link]], Constraints]:
     """The links of each node with their bounds, and the constraints that all samples keep.
 
     ``groups``: the nodes with instances.
@@ -43,14 +44,14 @@ def bounds_and_constraints(
         _check_ends(sample, links, counts[sample])
         graphs.append(links)
 
-    return _bounds(groups, graphs), _constraints(graphs)
+    return _bounds(graphs), _constraints(graphs)
 
 
 def _constraints(graphs: Sequence[SampleLinks]) -> Constraints:
     """What the links of all samples form."""
     undirected = all(map(_is_undirected, graphs))
     has_cycle = closes if undirected else _returns
-    usual = 2 if undirected else 1  # links that lead to one instance
+    usual = Constraints(undirected=undirected).most_incoming
     return Constraints(
         cyclic=any(map(has_cycle, graphs)),
         undirected=undirected,
@@ -74,17 +75,17 @@ def _check_ends(sample: str, links: SampleLinks, counts: Mapping[str, int]) -> N
             )
 
 
-def _bounds(groups: Sequence[str], graphs: Iterable[SampleLinks]) -> dict[str, list[Link]]:
-    """Least and most links of a kind at the instances that have one."""
+def _bounds(graphs: Iterable[SampleLinks]) -> Mapping[str, list[Link]]:
+    """By node, sorted by target: least and most links of a kind at the instances that have one."""
     found: dict[tuple[str, str], list[int]] = defaultdict(list)
     for links in graphs:
         at_instances = Counter((start, target) for start, (target, _) in links)
         for ((node, _), target), count in at_instances.items():
             found[node, target].append(count)
 
-    bounds: dict[str, list[Link]] = {name: [] for name in groups}
-    for (node, target), numbers in sorted(found.items()):
-        link = Link(target, min(numbers), max(numbers))
+    bounds: dict[str, list[Link]] = defaultdict(list)
+    for (node, target), counts in sorted(found.items()):
+        link = Link(target, min(counts), max(counts))
         bounds[node].append(link)
     return bounds
 
@@ -104,7 +105,7 @@ def closes(links: SampleLinks) -> bool:
     """Whether undirected links close a ring: some edge joins what is joined already."""
     joined = _Joined()
     edges = {(min(pair), max(pair)) for pair in links}
-    return not all(joined.join(start, end) for start, end in edges)
+    return not all(starmap(joined.join, edges))
 
 
 class _Joined:
@@ -133,21 +134,12 @@ class _Joined:
 
 
 def _returns(links: SampleLinks) -> bool:
-    """Whether directed links lead back to where they began (Kahn's topological order)."""
-    following: dict[Instance, list[Instance]] = defaultdict(list)
-    incoming = Counter(end for _, end in links)
+    """Whether directed links lead back to where they began."""
+    sorter = TopologicalSorter[Instance]()
     for start, end in links:
-        following[start].append(end)
-
-    # Take off what nothing leads to; the list grows while it is gone through.
-    free = [start for start in following if not incoming[start]]
-    taken = 0
-    for start in free:
-        for end in following.get(start, ()):
-            taken += 1
-            incoming[end] -= 1
-            if not incoming[end]:
-                free.append(end)
-
-    # A link that is left lies on a cycle, or behind one.
-    return taken < len(links)
+        sorter.add(start, end)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return True
+    return False

@@ -6,12 +6,12 @@ samples (``links_of_samples``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import chain
 from typing import TypeVar
 
 from easeml.schema.samples.links_of_samples import bounds_and_constraints
-from easeml.schema.samples.sample import Labels, Samples, Value, Values
+from easeml.schema.samples.sample import Labels, Samples, Tensor, Value, Values
 from easeml.schema.schema import Schema
 from easeml.schema.structure import CategoryClass, Dim, Field, Node, SchemaError
 
@@ -30,11 +30,10 @@ def schema_of_samples(data: Samples) -> Schema:
     if not data.samples:
         raise SchemaError("expected at least one sample, found none.")
 
-    nodes_of = {sample: content.values for sample, content in data.samples.items()}
-    by_node = _by_name(nodes_of, "node")
     groups: dict[str, Mapping[str, Values]] = {}
-    singletons: dict[str, Values] = {}
-    for name, values in by_node.items():
+    singletons: dict[str, Mapping[str, Value]] = {}
+    nodes_of = {sample: content.values for sample, content in data.samples.items()}
+    for name, values in _by_name(nodes_of, "node").items():
         with_instances, alone = _divided(name, values)
         if with_instances:
             groups[name] = with_instances
@@ -46,7 +45,7 @@ def schema_of_samples(data: Samples) -> Schema:
     nodes = {name: _singleton(name, values, data.classes) for name, values in singletons.items()}
     for name, values in groups.items():
         fields = _fields(name, values, data.classes)
-        nodes[name] = Node(name, fields=fields, links=tuple(links[name]))
+        nodes[name] = Node(name, fields=fields, links=tuple(links.get(name, ())))
 
     classes = {name: CategoryClass(len(labels)) for name, labels in sorted(data.classes.items())}
     inferred = Schema(dict(sorted(nodes.items())), classes, constraints=constraints)
@@ -79,7 +78,14 @@ def _odd_sample(facts: Mapping[str, object]) -> str | None:
     return next((sample for sample, fact in facts.items() if fact != usual), None)
 
 
-def _divided(node: str, values: _OfSamples) -> tuple[Mapping[str, Values], Values]:
+def _check_all_or_none(path: str, some: Container[str], samples: Iterable[str], fault: str) -> None:
+    """Refuse what is so in some samples and not in others."""
+    odd = _odd_sample({sample: sample in some for sample in samples})
+    if odd is not None:
+        raise SchemaError(fault, where=f"{odd}.{path}")
+
+
+def _divided(node: str, values: _OfSamples) -> tuple[Mapping[str, Values], Mapping[str, Value]]:
     """The samples that have instances of a node, and those for which it is a singleton.
 
     Raises:
@@ -93,12 +99,8 @@ def _divided(node: str, values: _OfSamples) -> tuple[Mapping[str, Values], Value
         else:
             singletons[sample] = value
 
-    odd = _odd_sample({sample: sample in groups for sample in values})
-    if odd is not None:
-        raise SchemaError(
-            "it is a singleton in some samples and has instances in others.",
-            where=f"{odd}.{node}",
-        )
+    fault = "it is a singleton in some samples and has instances in others."
+    _check_all_or_none(node, groups, values, fault)
     return groups, singletons
 
 
@@ -147,36 +149,38 @@ def _fields(node: str, values: Mapping[str, Values], classes: _Classes) -> tuple
     """The fields of a non-singleton."""
     made = []
     for name, found in _by_name(values, "field", f".{node}").items():
-        made.append(_field(name, f"{node}.{name}", found, classes))
+        made.append(_field(name, f"{node}.{name}", found, classes, own_axis=1))
     return tuple(made)
 
 
-def _singleton(name: str, values: Values, classes: _Classes) -> Node:
+def _singleton(name: str, values: Mapping[str, Value], classes: _Classes) -> Node:
     """The singleton that has these values in the samples."""
-    field = _field(name, name, values, classes, alone=True)
-    return Node(
-        name,
-        field.type,
-        dim=field.dim,
-        class_name=field.class_name,
-    )
+    field = _field(name, name, values, classes, own_axis=0)
+    return Node(name, field.type, dim=field.dim, class_name=field.class_name)
 
 
 def _field(
-    name: str, path: str, values: Values, classes: _Classes, *, alone: bool = False
+    name: str, path: str, values: Mapping[str, Value], classes: _Classes, *, own_axis: int
 ) -> Field:
-    """The field that has these values in the samples; ``alone``: that of a singleton."""
-    labels = {sample: value for sample, value in values.items() if isinstance(value, tuple)}
-    odd = _odd_sample({sample: sample in labels for sample in values})
-    if odd is not None:
-        raise SchemaError(
-            "it is a tensor in some samples and a category in others.",
-            where=f"{odd}.{path}",
-        )
-    if not labels:
-        return Field(name, "tensor", dim=_dim(path, values, alone=alone))
+    """The field that has these values in the samples.
 
-    if alone:
+    ``own_axis``: the first axis of one value; before it, a non-singleton has that of instances.
+    """
+    labels: dict[str, Labels] = {}
+    tensors: dict[str, Tensor] = {}
+    for sample, value in values.items():
+        if isinstance(value, tuple):
+            labels[sample] = value
+        else:
+            tensors[sample] = value
+
+    fault = "it is a tensor in some samples and a category in others."
+    _check_all_or_none(path, labels, values, fault)
+    if tensors:
+        shapes = {sample: tuple(value.shape[own_axis:]) for sample, value in tensors.items()}
+        return Field(name, "tensor", dim=_dim(path, shapes))
+
+    if own_axis == 0:
         _check_single_labels(path, labels)
     return Field(name, "category", class_name=_class_of(path, labels, classes))
 
@@ -190,14 +194,8 @@ def _check_single_labels(path: str, labels: Mapping[str, Labels]) -> None:
             )
 
 
-def _dim(path: str, values: Values, *, alone: bool) -> tuple[Dim, ...]:
-    """The shape of a tensor; of a non-singleton without the axis of instances."""
-    first_axis = 0 if alone else 1
-    shapes = {}
-    for sample, value in values.items():
-        assert not isinstance(value, tuple)
-        shapes[sample] = tuple(value.shape[first_axis:])
-
+def _dim(path: str, shapes: Mapping[str, tuple[int, ...]]) -> tuple[Dim, ...]:
+    """The shape that the tensors of all samples have."""
     first_sample, first = next(iter(shapes.items()))
     odd = _odd_sample(shapes)
     if odd is not None:
@@ -232,7 +230,7 @@ def _class_of(path: str, labels: Mapping[str, Labels], classes: _Classes) -> str
 
 def _check_one_class(path: str, labels: set[str], classes: _Classes) -> None:
     """Refuse labels of one sample that are not all of one class."""
-    if any(labels.issubset(members) for members in classes.values()):
+    if any(map(labels.issubset, classes.values())):
         return
     unknown = labels.difference(*classes.values())
     odd = min(unknown or labels, default="")

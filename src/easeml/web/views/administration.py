@@ -12,8 +12,8 @@ from easeml.contract.administration import AuditEvent, Tenant, TenantLimits
 from easeml.contract.resources import Page
 from easeml.contract.states import InvitationKind, Role
 from easeml.errors import EasemlError, InvalidInput, NotFound
-from easeml.web.forms import typed_number
-from easeml.web.page_context import PageContext, back_to, signed_in, status_of
+from easeml.web.forms import one_of, typed_number
+from easeml.web.page_context import PageContext, back_to, listed, signed_in, status_of
 from easeml.web.usage_chart import usage_figure
 from easeml.web.views import people
 
@@ -125,8 +125,7 @@ async def set_limits(context: PageContext) -> Response:
 async def show_usage(context: PageContext) -> Response:
     """Show what tenants use of what they may, and device time by day."""
     _require_provider(context)
-    asked = context.request.query_params.get("days", "")
-    days = asked if asked in _SPANS else "30"
+    days = one_of(_SPANS, context.request.query_params.get("days", ""), "30")
     usage = await context.client.usage(days=int(days))
     shown = {"usage": usage, "days": days, "spans": _SPANS, "chart": usage_figure(usage)}
     return context.render("admin_usage.html", **shown)
@@ -178,8 +177,8 @@ async def _people(
     made: Invitation | None = None,
 ) -> Response:
     _require_provider(context)
-    found = people.still_open([one async for one in context.client.invitations()])
-    users = [user async for user in context.client.users()]
+    found = people.still_open(await listed(context.client.invitations()))
+    users = await listed(context.client.users())
     tenants = await context.client.tenants()
     chosen_id, chosen_limits = await _chosen_limits(context, tenants)
     values = {

@@ -122,13 +122,13 @@ async def steer(context: PageContext) -> Response:
 
 async def _limit(context: PageContext, job: Job, form: FormData) -> None:
     """Give a search the limits of a form; its deadline, which is not on it, stays."""
-    minutes = _number(form.get("minutes"), "minutes")
+    seconds = _number(form.get("minutes"), "minutes", unit=60)
     count = _number(form.get("tasks"), "tasks")
     ends = job.limits.get("deadline")
     await context.client.limit_job(
         job.id,
         max_tasks=None if count is None else int(count),
-        max_seconds=None if minutes is None else 60 * minutes,
+        max_seconds=seconds,
         deadline=datetime.fromtimestamp(ends, UTC) if ends else None,
     )
 
@@ -228,10 +228,10 @@ def _known(acts: dict[str, Any], action: str) -> Any:
     return acts[action]
 
 
-def _number(text: Any, where: str) -> float | None:
-    """Return a positive number, None for nothing. Raises InvalidInput."""
+def _number(text: Any, where: str, unit: float = 1.0) -> float | None:
+    """Return a positive number, times its unit; None for nothing. Raises InvalidInput."""
     problem = InvalidInput("A limit is a positive number, or nothing.", where=where)
-    return positive_number(str(text or ""), problem)
+    return positive_number(str(text or ""), problem, unit=unit)
 
 
 _HERE = "/applications/{application}"

@@ -12,7 +12,8 @@ from easeml.contract.jobs import Improvement, Job
 from easeml.contract.states import ApplicationState, MemberRole
 from easeml.figures import Figure
 from easeml.web import charts
-from easeml.web.page_context import PageContext, signed_in
+from easeml.web.forms import one_of
+from easeml.web.page_context import PageContext, listed, signed_in
 
 _SORTS = {
     "newest": "newest first",
@@ -73,10 +74,8 @@ async def show(context: PageContext) -> Response:
     asked = context.request.query_params
     word = asked.get("word", "").strip()
     state = asked.get("state", "")
-    sort = asked.get("sort", "")
-    if sort not in _SORTS:
-        sort = "newest"
-    found = [application async for application in context.client.applications()]
+    sort = one_of(_SORTS, asked.get("sort", ""), "newest")
+    found = await listed(context.client.applications())
     matching = [one for one in found if _matches(one, word.lower(), state)]
     cards = list(map(_card, matching))
     values = {

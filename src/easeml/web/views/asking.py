@@ -10,7 +10,7 @@ from easeml.contract.reports import ApplicationTool, ToolParameter
 from easeml.contract.states import TaskGroup, TaskState
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.forms import chosen_file, copied
-from easeml.web.page_context import PageContext, back_to, signed_in, status_of
+from easeml.web.page_context import PageContext, back_to, listed, signed_in, status_of
 from easeml.web.report_parts import shown
 from easeml.web.views import application as pages
 
@@ -81,7 +81,7 @@ async def _show(
     context: PageContext, asked: str = "", problem: EasemlError | None = None
 ) -> Response:
     application = await pages.load(context)
-    tools = [one async for one in context.client.application_tools(application.id)]
+    tools = await listed(context.client.application_tools(application.id))
     tasks = await context.client.newest_tasks(
         kind=TaskGroup.ADVISE, subject=application.version_id, limit=_TASKS
     )
@@ -95,7 +95,7 @@ async def _show(
         application,
         "application_ask.html",
         tools=tools,
-        models=[one async for one in context.client.models(application.id, best=_MODELS)],
+        models=await listed(context.client.models(application.id, best=_MODELS)),
         tasks=[task for task in tasks.items if task.state != TaskState.DONE],
         reports=reports,
         asked=asked,

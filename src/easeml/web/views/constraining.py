@@ -9,6 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from typing import Any, NamedTuple
 
 Field = tuple[str, str]
@@ -71,7 +72,7 @@ def _values_left(fields: Iterable[Field]) -> set[Field]:
         if kept[setting] == offered[setting]:
             continue  # all of them may be tried
         left = kept[setting] or {_NOTHING}
-        found.update((f"only.{setting}", one) for one in left)
+        found.update(product([f"only.{setting}"], left))
     return found
 
 

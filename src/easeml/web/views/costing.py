@@ -86,10 +86,7 @@ def cost_table(proposal: Proposal | None) -> CostTable | None:
 
 def _chosen(proposal: Proposal) -> ObjectiveOption | None:
     """Return the objective that the wizard shows as chosen."""
-    for objective in proposal.objectives:
-        if objective.default:
-            return objective
-    return None
+    return next((objective for objective in proposal.objectives if objective.default), None)
 
 
 def _cell(true: str, said: str, cost: float) -> Cell:

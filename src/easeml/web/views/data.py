@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.errors import EasemlError, InvalidInput
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, listed, signed_in
 from easeml.web.views import application as pages
 
 _SHOWN_VERSIONS = 30
@@ -38,7 +38,7 @@ async def show(context: PageContext) -> Response:
     """Show the columns as declared, the versions and their changes, and where rows are added."""
     application = await pages.load(context)
     version = await context.client.version(application.version_id)
-    versions = [one async for one in context.client.versions(application.id)]
+    versions = await listed(context.client.versions(application.id))
     doubts = await context.client.doubts(application.id, limit=_SHOWN_DOUBTS)
     source = await context.client.source(application.id)
     return pages.render(

@@ -230,10 +230,7 @@ def _bytes(kilobytes: str) -> int | None:
 def _limit(text: str, where: str, unit: float) -> float | None:
     """Return a limit in its own unit; None for nothing. Raises ``InvalidInput``."""
     problem = InvalidInput(f"{text!r} is no limit above 0.", where=where)
-    found = positive_number(text, problem, _LARGEST)
-    if found is None:
-        return None
-    return found * unit
+    return positive_number(text, problem, _LARGEST, unit)
 
 
 def _excluded(fields: list[tuple[str, str]]) -> tuple[str, ...]:

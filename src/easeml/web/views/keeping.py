@@ -7,7 +7,7 @@ from easeml.contract.accounts import Invitation
 from easeml.contract.applications import Application
 from easeml.contract.knowledge import Module
 from easeml.contract.states import MemberRole, ShareRole
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, listed, signed_in
 from easeml.web.views import application as pages
 from easeml.web.views import people
 
@@ -23,7 +23,7 @@ async def show(context: PageContext) -> Response:
 
 async def _show(context: PageContext, made: Invitation | None = None) -> Response:
     application = await pages.load(context)
-    found = [one async for one in context.client.application_invitations(application.id)]
+    found = await listed(context.client.application_invitations(application.id))
     leaderboard = await context.client.leaderboard(application.id)
     values = {
         "invitations": people.still_open(found),
@@ -64,7 +64,7 @@ async def others(context: PageContext) -> Response:
     shared = await context.client.shared()
     deleted = []
     if context.user.member == MemberRole.OWNER:  # others may not restore
-        deleted = [one async for one in context.client.deleted_applications()]
+        deleted = await listed(context.client.deleted_applications())
     return context.render("others.html", shared=shared.items, deleted=deleted)
 
 

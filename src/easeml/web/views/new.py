@@ -199,10 +199,7 @@ def _target(wishes: Wishes, version: Version) -> str:
 def _limit(minutes: str) -> float | None:
     """Return seconds. Raises InvalidInput for what is no positive number of minutes."""
     problem = InvalidInput("The limit must be a positive number of minutes.", where="minutes")
-    found = positive_number(minutes, problem)
-    if found is None:
-        return None
-    return 60 * found
+    return positive_number(minutes, problem, unit=60)
 
 
 def _goal(text: str) -> float:

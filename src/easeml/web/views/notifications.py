@@ -5,7 +5,7 @@ from starlette.routing import Route
 
 from easeml.contract.states import MemberRole, SubscriptionWay
 from easeml.contract.subscriptions import Subscription
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, listed, signed_in
 
 _PAGE = "/notifications"
 _ELSEWHERE = f"{_PAGE}/elsewhere"
@@ -69,7 +69,7 @@ async def change(context: PageContext) -> Response:
 
 
 async def _elsewhere(context: PageContext, made: Subscription | None = None) -> Response:
-    sent = [one async for one in context.client.subscriptions()]
+    sent = await listed(context.client.subscriptions())
     return context.render("notifications_elsewhere.html", sent=sent, made=made)
 
 

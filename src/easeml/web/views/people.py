@@ -8,7 +8,7 @@ from easeml.contract.accounts import Invitation
 from easeml.contract.states import InvitationState, MemberRole, ShareRole
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web import session
-from easeml.web.page_context import PageContext, back_to, signed_in, status_of
+from easeml.web.page_context import PageContext, back_to, listed, signed_in, status_of
 
 LIFETIMES = {"1": "a day", "7": "a week", "30": "30 days"}
 
@@ -87,17 +87,18 @@ def still_open(found: list[Invitation]) -> list[Invitation]:
 async def _show(
     context: PageContext, made: Invitation | None = None, problem: EasemlError | None = None
 ) -> Response:
-    members = [one async for one in context.client.members()]
-    found = [one async for one in context.client.invitations()]
+    members = await listed(context.client.members())
+    found = await listed(context.client.invitations())
     here = context.user.acts_in
-    names = [one.name for one in context.user.tenants if one.tenant_id == here]
+    own = context.user.name
+    tenant = next((one.name for one in context.user.tenants if one.tenant_id == here), own)
     values = {
         "members": members,
         "invitations": still_open(found),
         "made": made,
         "link": link(context.request, made),
         "problem": problem,
-        "tenant": names[0] if names else context.user.name,
+        "tenant": tenant,
         "roles": MemberRole,
         "given_roles": ShareRole,
         "lifetimes": LIFETIMES,

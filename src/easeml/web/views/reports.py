@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from easeml.errors import NotFound, NotReady
 from easeml.web import model_charts
-from easeml.web.page_context import PageContext, signed_in
+from easeml.web.page_context import PageContext, listed, signed_in
 from easeml.web.rendering import render
 from easeml.web.report_parts import shown
 from easeml.web.views import application as pages
@@ -57,7 +57,7 @@ async def _known(context: PageContext) -> dict[str, Any]:
         "version": await context.client.version(application.version_id),
         "pipeline": detail.spec.get("pipeline") or {},
         "report": report,
-        "answers": [shown(one) async for one in context.client.task_reports(live.task_id)],
+        "answers": list(map(shown, await listed(context.client.task_reports(live.task_id)))),
         "confusion": model_charts.confusion(report.evaluation) if report.evaluation else [],
     }
 

@@ -8,6 +8,7 @@ from starlette.routing import Route
 from easeml.contract.scheduling import Replay, Step
 from easeml.errors import NotReady
 from easeml.web import decision_charts, forward, scheduler_charts
+from easeml.web.forms import one_of
 from easeml.web.page_context import PageContext, signed_in
 
 _SPANS = {"120": "2 minutes", "600": "10 minutes", "3600": "1 hour", "86400": "1 day"}
@@ -18,8 +19,7 @@ _SIZES = {"1": "one tenant", "10": "10 tenants"}
 @signed_in
 async def show(context: PageContext) -> Response:
     """Show devices, queue, tenants, losses and the latest decisions."""
-    span = context.request.query_params.get("span", "")
-    span = span if span in _SPANS else "600"
+    span = one_of(_SPANS, context.request.query_params.get("span", ""), "600")
     view = await context.client.scheduler(span=float(span))
     latest = await context.client.scheduler_decisions(
         after=max(0, view.decisions - _LATEST), limit=_LATEST
@@ -52,9 +52,7 @@ async def show_step(context: PageContext) -> Response:
     number = min(max(_number(asked.get("number", ""), count), 1), count)
     view = await context.client.scheduler_decision(number)
     searches = [decision_charts.name_of(one) for one in view.searches]
-    alone = asked.get("alone", "")
-    if alone not in searches:
-        alone = ""
+    alone = one_of(searches, asked.get("alone", ""))
     rows = decision_charts.rows_of(view, alone)
     return context.render(
         "scheduler_step.html",
@@ -87,7 +85,7 @@ async def show_replay(context: PageContext) -> Response:
 async def show_simulator(context: PageContext) -> Response:
     """Let two policies search invented work, of one tenant or of many."""
     asked = context.request.query_params
-    size = asked.get("tenants", "") if asked.get("tenants") in _SIZES else "10"
+    size = one_of(_SIZES, asked.get("tenants", ""), "10")
     seed, devices = (
         _number(asked.get("seed", ""), 0),
         min(20, max(1, _number(asked.get("devices", ""), 1))),

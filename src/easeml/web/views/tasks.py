@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.states import TaskState
+from easeml.web.forms import one_of
 from easeml.web.page_context import PageContext, signed_in
 
 _KINDS = {"ingest": "read a file", "train": "train", "advise": "analyse"}
@@ -17,14 +18,12 @@ _PAGE = 50
 async def show(context: PageContext) -> Response:
     """Show a page of the tasks that the filter lets through."""
     asked = context.request.query_params
-    filters: dict[str, Any] = {}
-    for name in ("state", "kind", "application"):
-        filters[name] = asked.get(name, "")
     # What is no state or kind, as in an old bookmark, filters nothing.
-    if filters["state"] not in set(TaskState):
-        filters["state"] = ""
-    if filters["kind"] not in _KINDS:
-        filters["kind"] = ""
+    filters: dict[str, Any] = {
+        "state": one_of(set(TaskState), asked.get("state", "")),
+        "kind": one_of(_KINDS, asked.get("kind", "")),
+        "application": asked.get("application", ""),
+    }
     given = {name: wanted for name, wanted in filters.items() if wanted}
     after = asked.get("after") or None
     found = await context.client.task_overview(
