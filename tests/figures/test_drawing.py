@@ -117,7 +117,7 @@ def test_categories_are_listed_from_the_top_and_told_in_full() -> None:
     first, second = read(figure)["series"][0]["points"]
     assert first[1] < second[1]
     assert first[3] == names[0]
-    assert "…" in element(figure)
+    assert "a name that is … a chart" in element(figure)  # long names may differ at their ends
 
 
 def test_bars_begin_at_nothing() -> None:

@@ -12,6 +12,7 @@ _MARGIN = 0.04  # of a linear axis, beyond the outermost values
 _INTERVALS = 6  # between the ticks of a linear axis, at most about
 _MOST_POWERS = 7  # ticks of a logarithmic axis
 _LONGEST = 24  # characters of a category's name
+_LAST = 8  # of them from its end, where it is shortened
 _LEAST_DECADES = 2  # below this a logarithmic axis has ticks at 2 and 5, too
 
 
@@ -146,11 +147,11 @@ def exact(value: float) -> str:
 
 
 def shortened(name: str) -> str:
-    """Return a category's name as it fits beside an axis."""
+    """Return a category's name as it fits beside an axis: numbered names differ at their ends."""
     if len(name) <= _LONGEST:
         return name
-    kept = name[: _LONGEST - 1]
-    return f"{kept}…"
+    begin = name[: _LONGEST - _LAST - 1]
+    return f"{begin}…{name[-_LAST:]}"
 
 
 def _digits(values: Sequence[float]) -> int:

@@ -1,6 +1,6 @@
 """One decision in pictures: what was believed of all candidates, what each offered, the devices."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from easeml.contract.scheduling import Believed, DecisionView, DeviceTask, Searching
@@ -19,12 +19,7 @@ class Row(NamedTuple):
 
     search: Searching
     candidate: Believed
-
-    @property
-    def label(self) -> str:
-        """What the row is called."""
-        who = self.search.application or self.search.tenant
-        return f"{who}: {self.candidate.name}"
+    label: str
 
     @property
     def rate(self) -> float:
@@ -41,17 +36,22 @@ class Run(NamedTuple):
     tone: str
 
 
-def rows_of(view: DecisionView, alone: str) -> list[Row]:
-    """Return the candidates that are drawn; ``alone``: only those of this search, "" for all."""
+def rows_of(view: DecisionView, alone: str, called: Callable[[str], str]) -> list[Row]:
+    """Return the candidates that are drawn, each called by its title, and by its search's beside
+    others.
+
+    ``alone``: only those of this search, "" for all; ``called`` returns a candidate's title.
+    """
     searches = view.searches
     if alone:
         searches = [search for search in searches if name_of(search) == alone]
-    most = _ALONE if len(searches) == 1 else _OF_EACH
+    is_single = len(searches) == 1
     rows = []
     for search in searches:
+        before = "" if is_single else f"{search.application or search.tenant}: "
         chosen_first = sorted(search.candidates, key=_is_not_chosen)
-        for candidate in chosen_first[:most]:
-            rows.append(Row(search, candidate))
+        for candidate in chosen_first[: _ALONE if is_single else _OF_EACH]:
+            rows.append(Row(search, candidate, before + called(candidate.name)))
     return rows[:_ROWS]
 
 

@@ -53,7 +53,7 @@ async def show_step(context: PageContext) -> Response:
     view = await context.client.scheduler_decision(number)
     searches = [decision_charts.name_of(one) for one in view.searches]
     alone = one_of(searches, asked.get("alone", ""))
-    rows = decision_charts.rows_of(view, alone)
+    rows = decision_charts.rows_of(view, alone, context.site.titles.of)
     return context.render(
         "scheduler_step.html",
         step=view.step,
