@@ -50,3 +50,17 @@ def test_values_that_cannot_be_are_refused(version: Declared, column: str, value
     cells = [] if column == "kind" else [(row, column, value)]
     with pytest.raises(DatasetError, match=value):
         answered(replace(version), labels, cells)
+
+
+def test_a_date_is_read_as_its_column_writes_it_or_as_people_are_shown_it():
+    days = [f"{day:02}.{month:02}.2020" for month in (1, 2) for day in range(1, 29)]
+    table = pa.table({"day": days, "kind": ["big", "small"] * 28})
+    version = declare(table, infer_table(table).columns, "kind")
+    row = int(version.frames["train"]["_row"].iloc[0])
+
+    for text in ("02.03.2020", "2020-03-02 00:00:00"):
+        train = answered(version, {}, [(row, "day", text)]).frames["train"].set_index("_row")
+        assert train.at[row, "day"] == pd.Timestamp(2020, 3, 2)
+        assert train["day"].dtype == version.frames["train"]["day"].dtype
+    with pytest.raises(DatasetError, match="'soon' is no date or time"):
+        answered(version, {}, [(row, "day", "soon")])

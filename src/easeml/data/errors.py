@@ -1,6 +1,7 @@
 """The one error of this room, and the likely spelling of a name that is not there."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 from easeml.errors import InvalidInput
@@ -10,16 +11,45 @@ class DatasetError(InvalidInput):
     """The data cannot be used as it is."""
 
 
+@contextmanager
+def refusing(
+    errors: type[Exception] | tuple[type[Exception], ...],
+    message: str,
+    where: str,
+    remedy: str = "",
+    longest: int | None = None,
+) -> Iterator[None]:
+    """Raise ``DatasetError`` for what a library raises of data that it cannot read.
+
+    ``{error}`` in ``message`` stands for what the library says, of which ``longest`` characters are
+    told. A ``DatasetError`` goes through as it is.
+    """
+    try:
+        yield
+    except DatasetError:
+        raise
+    except errors as error:
+        said = message.replace("{error}", str(error)[:longest])
+        raise DatasetError(said, where=where, remedy=remedy) from error
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A remedy for an unknown ``name``: its likely spelling among ``known``, or what there is."""
     known = list(known)
-    by_lower = {item.lower(): item for item in known}
+    by_lower = dict(zip(map(str.lower, known), known, strict=True))
     close = get_close_matches(name.lower(), list(by_lower), n=1, cutoff=0.6)
     if close:
         return f"Did you mean '{by_lower[close[0]]}'?"
-    shown = ", ".join(f"'{item}'" for item in known[:20])
-    more = " and more" if len(known) > 20 else ""
-    return f"There are: {shown}{more}."
+    quoted = list(map("'{}'".format, known))
+    return f"There are: {first_of(quoted, 20)}."
+
+
+def first_of(words: Sequence[str], most: int, more: str = " and more") -> str:
+    """Some words with commas; of many the first, and that there are ``more``."""
+    text = ", ".join(words[:most])
+    if len(words) <= most:
+        return text
+    return text + more
 
 
 def shown(value: object) -> str:

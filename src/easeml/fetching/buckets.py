@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from easeml.errors import InvalidInput, Unreachable
@@ -29,23 +30,24 @@ def opened(origin: Origin, connection: Connection) -> tuple[Iterator[bytes], str
     if connection.endpoint.startswith("http://"):
         options["client_options"] = {"allow_http": True}
     store = S3Store(origin.parts.netloc, **options)
-    try:
+    with _reachable(origin):
         found = obstore.get(store, origin.parts.path.strip("/"))
-    except Exception as error:  # each kind of store has errors of its own
-        raise _unreachable(origin, error) from None
     return _chunks(found, origin), str(found.meta.get("e_tag") or "")[:200]
 
 
 def _chunks(found: Any, origin: Origin) -> Iterator[bytes]:
-    try:
+    with _reachable(origin):
         yield from map(bytes, found.stream())
+
+
+@contextmanager
+def _reachable(origin: Origin) -> Iterator[None]:
+    """Raise ``Unreachable`` for whatever is raised: each kind of store has errors of its own."""
+    try:
+        yield
     except Exception as error:
-        raise _unreachable(origin, error) from None
-
-
-def _unreachable(origin: Origin, error: Exception) -> Unreachable:
-    return Unreachable(
-        f"The bucket does not give it: {type(error).__name__}.",
-        where=origin.address,
-        remedy="See to the key, and to the rights of the connection.",
-    )
+        raise Unreachable(
+            f"The bucket does not give it: {type(error).__name__}.",
+            where=origin.address,
+            remedy="See to the key, and to the rights of the connection.",
+        ) from None

@@ -23,7 +23,7 @@ _WIRE_SERVER = IPv4Address("168.63.129.16")  # metadata of one cloud, at a publi
 
 def trusted_hosts(setting: str) -> frozenset[str]:
     """Return the hosts that the setting ``outgoing_hosts`` names."""
-    names = [name.strip() for name in setting.lower().split(",")]
+    names = map(str.strip, setting.lower().split(","))
     return frozenset(filter(None, names))
 
 

@@ -116,12 +116,13 @@ def _check_web(parts: SplitResult) -> None:
 
 
 def _check_keys(parts: SplitResult) -> None:
-    for name, _ in parse_qsl(parts.query, keep_blank_values=True):
-        if _KEYS.fullmatch(name):
-            raise _refused(
-                f"The address holds a key ({name!r}): it would be kept and shown.",
-                "Ask your provider for a connection, or upload the file.",
-            )
+    parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
+    key = next(filter(_KEYS.fullmatch, parameters), None)
+    if key is not None:
+        raise _refused(
+            f"The address holds a key ({key!r}): it would be kept and shown.",
+            "Ask your provider for a connection, or upload the file.",
+        )
 
 
 def _check_bucket(parts: SplitResult) -> None:

@@ -6,6 +6,7 @@ Each column has as many numbers as the target, which has one at least.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -36,11 +37,15 @@ def factors(numbers: Numbers, target: np.ndarray) -> list[str]:
 
     if target.min() <= 0:
         return []
-    logs = {}
-    for name, values in _complete(numbers).items():
-        if values.min() > 0 and np.ptp(values) > 0:
-            logs[name] = np.log(values)
+    possible = _those(_complete(numbers), _is_possible_factor)
+    logs = {name: np.log(values) for name, values in possible.items()}
     return _exact(logs, np.log(target), _LEFT_OF_PRODUCT)
+
+
+def _is_possible_factor(values: np.ndarray) -> bool:
+    import numpy as np
+
+    return bool(values.min() > 0 and np.ptp(values) > 0)
 
 
 def whole_and_parts(numbers: Numbers, target: np.ndarray) -> dict[str, list[str]]:
@@ -76,9 +81,7 @@ def _other_parts(complete: Numbers, name: str, target: np.ndarray) -> list[str] 
 
     possible = _possible_parts(complete, name)
     added = _unit_parts(possible, rest)
-    left = whole
-    for other in added:
-        left = left - possible[other]
+    left = reduce(np.subtract, map(possible.__getitem__, added), whole)
     return added if _rises_with(left, target) else None
 
 
@@ -93,14 +96,12 @@ def _rises_with(left: np.ndarray, target: np.ndarray) -> bool:
 
 def _possible_parts(complete: Numbers, name: str) -> Numbers:
     """The other columns that vary, are not negative, and are not larger than the whole."""
-    found = {}
-    for other, values in complete.items():
-        if other != name and _is_inside(values, complete[name]):
-            found[other] = values
-    return found
+    others = dict(complete)
+    whole = others.pop(name)
+    return _those(others, partial(_is_inside, whole))
 
 
-def _is_inside(values: np.ndarray, whole: np.ndarray) -> bool:
+def _is_inside(whole: np.ndarray, values: np.ndarray) -> bool:
     import numpy as np
 
     is_below = (values <= whole).mean() >= _NEVER
@@ -123,9 +124,18 @@ def _unit_parts(others: Numbers, rest: np.ndarray) -> list[str]:
 
 def _complete(numbers: Numbers) -> Numbers:
     """The columns without gaps and infinite numbers."""
+    return _those(numbers, _are_finite)
+
+
+def _are_finite(values: np.ndarray) -> bool:
     import numpy as np
 
-    return {name: x for name, x in numbers.items() if np.isfinite(x).all()}
+    return bool(np.isfinite(values).all())
+
+
+def _those(numbers: Numbers, test: Callable[[np.ndarray], bool]) -> Numbers:
+    """The columns that pass a test."""
+    return {name: values for name, values in numbers.items() if test(values)}
 
 
 def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
@@ -166,8 +176,7 @@ def _triangle(X: np.ndarray, target: np.ndarray) -> tuple[np.ndarray | None, flo
         y = target - target.mean()
         scaled = centred / np.maximum(centred.std(axis=0), 1e-300)
         total = float(y @ y)
-    is_usable = np.isfinite(scaled).all() and np.isfinite(total) and total > 0
-    if not is_usable:
+    if not 0 < total < np.inf or not np.isfinite(scaled).all():
         return None, total
     return np.linalg.qr(np.column_stack([scaled, y])).R, total
 
@@ -187,10 +196,10 @@ def _stand_ins(everything: Sequence[int], needed: Sequence[int], is_enough: _Tes
     others = sorted({*everything}.difference(needed))
     if len(others) * len(needed) > _MOST_SWAPS:
         return []
-    return [other for other in others if _can_stand_in(other, needed, is_enough)]
+    return list(filter(partial(_can_stand_in, needed, is_enough), others))
 
 
-def _can_stand_in(other: int, needed: Sequence[int], is_enough: _Test) -> bool:
+def _can_stand_in(needed: Sequence[int], is_enough: _Test, other: int) -> bool:
     return any(is_enough([other, *_without(needed, out)]) for out in needed)
 
 

@@ -26,7 +26,7 @@ def copies_note(table: pa.Table, reports: Sequence[ColumnReport]) -> list[str]:
     if has_cells or not 0 < cells <= _MOST_CELLS:
         return []
 
-    numbers = [str(number) for number in range(len(names))]  # a "." in a name is a path to Arrow
+    numbers = list(map(str, range(len(names))))  # a "." in a name is a path to Arrow
     compared = table.select(names).rename_columns(numbers)
     different = compared.group_by(numbers, use_threads=False).aggregate([]).num_rows
     copies = table.num_rows - different

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from easeml.data.errors import DatasetError
 from easeml.data.inference.tables import Inference
+from easeml.data.readers.source import Source
 
 _CROISSANT = {
     "number": "sc:Float",
@@ -19,6 +19,12 @@ _CROISSANT = {
     "image": "sc:ImageObject",
     "tensor": "sc:Float",
     "graph": "sc:Text",
+}
+_MEDIA_TYPES = {
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".jsonl": "application/jsonlines",
+    ".parquet": "application/x-parquet",
 }
 _CONTEXT = {
     "@language": "en",
@@ -45,14 +51,8 @@ def croissant(file: str | Path, inference: Inference) -> dict[str, Any]:
     """
     file = Path(file)
     name = re.sub(r"\W+", "-", file.stem)
-    try:
-        digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        size = file.stat().st_size
-    except OSError as error:
-        raise DatasetError(
-            f"cannot be read: {error.strerror}.",
-            where=str(file),
-        ) from error
+    with Source(file.name, file).open() as opened:
+        content = opened.read()
     fields = [
         {
             "@type": "cr:Field",
@@ -76,9 +76,9 @@ def croissant(file: str | Path, inference: Inference) -> dict[str, Any]:
                 "@id": file.name,
                 "name": file.name,
                 "contentUrl": file.name,
-                "contentSize": f"{size} B",
-                "encodingFormat": _media_type(file),
-                "sha256": digest,
+                "contentSize": f"{len(content)} B",
+                "encodingFormat": _MEDIA_TYPES.get(file.suffix, "application/octet-stream"),
+                "sha256": hashlib.sha256(content).hexdigest(),
             }
         ],
         "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
@@ -106,15 +106,3 @@ def croissant_of(
         "distribution": [],
         "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
     }
-
-
-def _media_type(file: Path) -> str:
-    kinds = {
-        ".csv": "text/csv",
-        ".tsv": "text/tab-separated-values",
-        ".jsonl": "application/jsonlines",
-    }
-    return kinds.get(
-        file.suffix,
-        "application/x-parquet" if file.suffix == ".parquet" else "application/octet-stream",
-    )

@@ -68,7 +68,8 @@ def _histogram(numbers: np.ndarray) -> dict[str, Any]:
     if low == high:
         return {"low": low, "high": high, "counts": [len(numbers)]}
     span = high - low
-    if not math.isfinite(span) or span < 4 * _BINS * _spacing(low, high):
+    can_be_divided = 4 * _BINS * _spacing(low, high) <= span < math.inf
+    if not can_be_divided:
         return {}
 
     bins, end = _BINS, high

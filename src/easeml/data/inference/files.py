@@ -43,33 +43,30 @@ def infer_easeml(path: str | Path) -> Inference:
         DatasetError: with file, or sample and node, in ``where``.
     """
     dataset = read_easeml(path, shapes_only=True)
-    source = _schema(dataset.input, "", str(path))
-    notes = []
-    target = None if dataset.output is None else _schema(dataset.output, "train/output", str(path))
-    for schema, validation, side in (
-        (source, dataset.val_input, "val/input"),
-        (target, dataset.val_output, "val/output"),
-    ):
-        if schema is None or validation is None:
-            continue
-        reason = why_not(schema, _schema(validation, side, str(path)))
-        if reason:
-            raise DatasetError(
-                f"it does not fit the schema of the training data: {reason}",
-                where=f"{path}: {side}",
-            )
-        notes.append(
-            f"{side}: {len(validation.samples)} samples fit the schema of the training data."
+    place = str(path)
+    source = _schema(dataset.input, "", place)
+    rows = len(dataset.input.samples)
+    if dataset.output is None:
+        return Inference([], rows, target="", input=source, output=None, notes=[])
+
+    target = _schema(dataset.output, "train/output", place)
+    notes = [
+        _validation_note(source, dataset.val_input, "val/input", place),
+        _validation_note(target, dataset.val_output, "val/output", place),
+    ]
+    return Inference([], rows, target="", input=source, output=target, notes=notes)
+
+
+def _validation_note(schema: Schema, samples: Samples | None, side: str, place: str) -> str:
+    """What is said of validation data; raises DatasetError where they do not fit the schema."""
+    assert samples is not None  # a dataset with an output has them
+    reason = why_not(schema, _schema(samples, side, place))
+    if reason:
+        raise DatasetError(
+            f"it does not fit the schema of the training data: {reason}",
+            where=f"{place}: {side}",
         )
-    count = len(dataset.input.samples)
-    return Inference(
-        columns=[],
-        rows=count,
-        target="",
-        input=source,
-        output=target,
-        notes=notes,
-    )
+    return f"{side}: {len(samples.samples)} samples fit the schema of the training data."
 
 
 def _schema(samples: Samples, side: str, place: str) -> Schema:

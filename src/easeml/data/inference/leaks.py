@@ -29,6 +29,7 @@ _COPIED = 0.9995  # rank correlation
 _MOST_TIES = 0.1  # share of rows with a value that others have, above which ranks tell little
 _LEARNED = slice(0, None, 2)  # rows that bins learn from
 _CHECKED = slice(1, None, 2)  # and those that show whether they learned the target
+_IS_WHOLE = "the target seems to be a part of it: it is never smaller, and both rise together"
 _EXPLAINS = "alone it explains the target all but fully"
 
 
@@ -101,20 +102,18 @@ class LeakFinder:
             return {**_shown(inputs, answer), **found}
 
     def _inputs_beside(self, target: str) -> list[_Looked]:
-        inputs = []
-        for name, column in self._columns.items():
-            if name != target and column.report.role == "input":
-                inputs.append(column)
-        return inputs
+        others = [column for name, column in self._columns.items() if name != target]
+        return list(filter(_is_input, others))
+
+
+def _is_input(column: _Looked) -> bool:
+    return column.report.role == "input"
 
 
 def _called_predictions(inputs: Sequence[_Looked]) -> Leaks:
     """The columns that are called predictions."""
-    found = {}
-    for column in inputs:
-        if names.has_word(column.name, names.PREDICTIONS):
-            found[column.name] = "its name is that of a prediction"
-    return found
+    called = [one.name for one in inputs if names.has_word(one.name, names.PREDICTIONS)]
+    return dict.fromkeys(called, "its name is that of a prediction")
 
 
 def _answer_of(column: _Looked) -> _Answer:
@@ -300,18 +299,14 @@ def _together(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
         for name in made_of:
             found.setdefault(name, f"the target is a {word} of {_listed(made_of)}")
     for whole, rest in whole_and_parts(numbers, actual).items():
-        found.setdefault(
-            whole,
-            "the target seems to be a part of it: it is never smaller, and both rise together",
-        )
-        for name in rest:
-            found.setdefault(name, f"with the target it makes up '{whole}'")
+        beside = dict.fromkeys(rest, f"with the target it makes up '{whole}'")
+        found = {whole: _IS_WHOLE, **beside, **found}
     return found
 
 
 def _listed(columns: Sequence[str]) -> str:
     """The columns in words: 'a', 'b' and 'c'; of many the first."""
-    quoted = [f"'{name}'" for name in columns]
+    quoted = list(map("'{}'".format, columns))
     if len(quoted) > _MOST_NAMED:
         more = len(quoted) - _MOST_NAMED
         quoted = [*quoted[:_MOST_NAMED], f"{more} more"]
@@ -339,7 +334,7 @@ def _explained(bins: np.ndarray, actual: np.ndarray) -> float:
     means = np.where(number > 0, total / np.maximum(number, 1), learned.mean())
     spread = float(((checked - checked.mean()) ** 2).sum())
     missed = float(((checked - means[bins[_CHECKED]]) ** 2).sum())
-    if spread == 0 or not np.isfinite(spread):
+    if not 0 < spread < np.inf:
         return 0.0
     return 1 - missed / spread
 

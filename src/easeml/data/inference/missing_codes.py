@@ -75,6 +75,5 @@ def _is_far(value: float, rest: np.ndarray) -> bool:
 
 def _is_only_negative(value: float, rest: np.ndarray) -> bool:
     """Whether a small value stands alone below the rest; -1 beside 0 and 1 may be a number."""
-    least = float(rest[0])
-    is_below = least > 0 or (least == 0 and value < -1)
-    return value in _SMALL and is_below
+    # In the order of pairs: beside a least of 0, only what is below -1 is a mark.
+    return value in _SMALL and (float(rest[0]), -value) > (0, 1)

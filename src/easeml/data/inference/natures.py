@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from easeml.data.inference import name_words as names
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+_FEWEST_MOMENTS = {"timestamp": 3, "number": 21}  # that differ, by type
 _SURE_OF_TIME = {"timestamp": 0.95, "number": 0.85}  # where rows are in its order, by type
 
 
@@ -45,9 +47,9 @@ def _with_nature(report: ColumnReport, array: pa.Array, stamps: list[str]) -> Co
 
 def _time_in_order(report: ColumnReport, array: pa.Array) -> ColumnReport | None:
     """Timestamps, or numbers named like a moment, in whose order the rows are."""
-    could_be_time = report.type == "timestamp" or _is_named_moment(report)
-    varies = report.distinct > 2
-    is_time = could_be_time and varies and _are_in_order(_moments(report, array))
+    varies = report.distinct >= _FEWEST_MOMENTS.get(report.type, inf)
+    is_called_time = report.type == "timestamp" or names.has_word(report.name, names.MOMENTS)
+    is_time = varies and is_called_time and _are_in_order(_moments(report, array))
     if not is_time:
         return None
     why = "The rows are in its order: think of a split by time."
@@ -76,19 +78,12 @@ def _are_in_order(values: np.ndarray) -> bool:
     import numpy as np
 
     steps = np.diff(values[~np.isnan(values)])
-    has_one_sign = (steps >= 0).all() or (steps <= 0).all()
-    return bool(len(steps) and has_one_sign)
+    return len(steps) > 0 and not steps.min() < 0 < steps.max()
 
 
 def _as_time(report: ColumnReport, sure: float, why: str) -> ColumnReport:
     evidence = f"{report.evidence} {why}"
     return replace(report, nature="time", nature_confidence=sure, evidence=evidence)
-
-
-def _is_named_moment(report: ColumnReport) -> bool:
-    """Whether a column of many numbers is named like a moment: year, day."""
-    are_many_numbers = report.type == "number" and report.distinct > 20
-    return are_many_numbers and names.has_word(report.name, names.MOMENTS)
 
 
 def _group(report: ColumnReport, rows: int) -> ColumnReport | None:

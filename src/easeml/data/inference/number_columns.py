@@ -189,17 +189,12 @@ def _counted(
     report: ColumnReport, values: Values, array: pa.Array, unique: np.ndarray
 ) -> ColumnReport:
     """The report, of an identifier where each row has another whole number that counts or names it."""
-    rows = len(array)
-    all_differ = len(unique) == rows and not values.missing
-    if not all_differ or rows < 3:
+    all_differ = len(unique) == len(array) >= 3
+    if not all_differ:
         return report
 
-    ordered = v.to_numbers(array).values
-    if names.names_identifier(values.name) or _count_rows(ordered):
-        confidence = 0.97
-    elif _are_steady(values.name, ordered):
-        confidence = 0.9
-    else:
+    confidence = _counting_confidence(values.name, v.to_numbers(array).values)
+    if not confidence:
         return report
 
     span = f"from {unique[0]:.0f} to {unique[-1]:.0f}"
@@ -207,21 +202,17 @@ def _counted(
     return replace(report, nature="identifier", nature_confidence=confidence, evidence=evidence)
 
 
-def _count_rows(ordered: np.ndarray) -> bool:
-    """Whether the numbers count the rows from 0 or 1, upwards or downwards."""
+def _counting_confidence(name: str, ordered: np.ndarray) -> float:
+    """How sure it is that numbers, all different, name or count the rows; 0 where they do not."""
     import numpy as np
 
-    if len(ordered) < _FEWEST_ROWS:
-        return False
-    steps = np.abs(np.diff(ordered))
-    first = min(ordered[0], ordered[-1])
-    return first in (0, 1) and bool((steps == 1).all())
-
-
-def _are_steady(name: str, ordered: np.ndarray) -> bool:
-    """Whether the steps are alike, as in a sample of rows that are counted."""
-    import numpy as np
-
-    if len(ordered) < _FEWEST_ROWS or np.ptp(np.diff(ordered)) > 0:
-        return False
-    return names.has_word(name, names.COUNTERS) or ordered.min() in (0, 1)
+    if names.names_identifier(name):
+        return 0.97
+    steps = np.diff(ordered)
+    are_alike = len(ordered) >= _FEWEST_ROWS and np.ptp(steps) == 0
+    if not are_alike:
+        return 0.0
+    # Longer steps are those of a sample of rows that are counted.
+    if ordered.min() in (0, 1):
+        return 0.97 if abs(steps[0]) == 1 else 0.9
+    return 0.9 if names.has_word(name, names.COUNTERS) else 0.0

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, did_you_mean
@@ -22,7 +23,7 @@ from easeml.data.types.cells import report_of
 from easeml.data.types.column_report import PROPOSED, ColumnReport
 from easeml.data.types.declared_columns import declare_columns
 from easeml.data.types.table_schemas import schema_of
-from easeml.data.types.text_tables import column_text
+from easeml.data.types.text_tables import column_text, noted
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         DatasetError: if the target is not one of its columns or not possible.
     """
     names = table.column_names
-    if target is not None and target not in names:
+    if target not in (None, *names):
         raise DatasetError(
             f"there is no column '{target}'.",
             remedy=did_you_mean(target, names),
@@ -81,7 +82,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         if target is not None:
             declare_columns(reports, target)  # raises what is wrong
         return _without_target(reports, table.num_rows, notes)
-    place = [report.name for report in reports].index(proposal.name)
+    place = names.index(proposal.name)
     reports[place] = _as_target(reports[place], proposal)
     decided = declare_columns(reports, proposal.name)
     return Inference(
@@ -100,13 +101,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
 
 def told_type(table: pa.Table, name: str) -> str:
     """The type that the file itself states for a column, empty where it says none."""
-    return _said(table.schema.field(name), b"type")
-
-
-def _said(described: pa.Schema | pa.Field, key: bytes) -> str:
-    """What a reader noted under ``key`` of a table or a column; empty where it noted nothing."""
-    notes = described.metadata or {}
-    return notes.get(key, b"").decode()
+    return noted(table.schema.field(name), b"type")
 
 
 def _by_content(table: pa.Table) -> tuple[dict[str, pa.Array], dict[str, ColumnReport]]:
@@ -150,10 +145,10 @@ def _proposal(
     if target is not None:
         return TargetProposal(target, 1.0, "")
 
-    told = _said(table.schema, b"target")
+    told = noted(table.schema, b"target")
     if told:
         return TargetProposal(told, 1.0, "")
-    return propose_target(reports, _said(table.schema, b"usual target"))
+    return propose_target(reports, noted(table.schema, b"usual target"))
 
 
 def _with_leaks(
@@ -176,11 +171,8 @@ def _targets_of_leaks(
     if proposal is not None:
         likely = [proposal.name, *proposal.rivals]
 
-    targets = dict.fromkeys(likely)
-    for report in reversed(reports):
-        if report.type in ("number", "category"):
-            targets[report.name] = None
-
+    others = [one.name for one in reversed(reports) if one.type in ("number", "category")]
+    targets = dict.fromkeys([*likely, *others])
     pairs_allow = _MOST_PAIRS // max(1, len(reports))
     most = max(1 + len(likely), pairs_allow)
     return list(filter(texts.__contains__, targets))[:most]
@@ -193,7 +185,7 @@ def _is_alone(target: str, reports: Sequence[ColumnReport]) -> bool:
 
 
 def _without_target(reports: list[ColumnReport], rows: int, notes: list[str]) -> Inference:
-    usable = [report for report in reports if report.distinct] or reports
+    usable = list(filter(attrgetter("distinct"), reports)) or reports
     said = [*notes, "No column suggests itself as target."]
     return Inference(reports, rows, "", schema_of(usable, ()), None, said, sure=False)
 
@@ -254,12 +246,8 @@ def _sampling_notes(table: pa.Table, looked: pa.Table) -> list[str]:
 
 def _reading_notes(table: pa.Table) -> list[str]:
     """What is to be said about how the file was read."""
-    notes = []
-    note = _said(table.schema, b"note")
-    if note:
-        notes.append(note)
-
-    encoding = _said(table.schema, b"encoding")
+    notes = list(filter(None, [noted(table.schema, b"note")]))
+    encoding = noted(table.schema, b"encoding")
     if encoding in ("cp1252", "latin-1"):
         notes.append(f"The file is not UTF-8; it was read as {encoding}.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
 
@@ -66,11 +66,9 @@ def _suitable(reports: Sequence[ColumnReport]) -> list[ColumnReport]:
 
 
 def _can_be_target(report: ColumnReport) -> bool:
-    if report.role != "input" or report.distinct <= 1:
-        return False
-    if report.type in ("number", "category"):
-        return True
-    return report.type == "tensor" and report.name.lower() in _TELLING
+    is_telling = report.name.lower() in _TELLING
+    kinds = ("number", "category", "tensor") if is_telling else ("number", "category")
+    return report.role == "input" and report.distinct > 1 and report.type in kinds
 
 
 def _is_prediction(report: ColumnReport) -> bool:
@@ -92,41 +90,38 @@ def _has_few_classes(report: ColumnReport) -> bool:
 def _called_target(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
     """The column that is called as targets are."""
     by_name = _by_lower_name(suitable)
-    telling = set(_TELLING).intersection(by_name)
     # Beside an x, and with further columns, y is a coordinate.
     if "x" in by_name and len(suitable) > 2:
-        telling.discard("y")
-    if not telling:
-        return None
-    name = by_name[min(telling, key=_TELLING.index)]
-    return TargetProposal(name, 0.95, f"'{name}' is what a target is called")
+        by_name.pop("y", None)
+    telling = _called(_TELLING, by_name)
+    return _first_of(telling[:1], 0.95, "'{}' is what a target is called")
 
 
 def _often_predicted(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
     """The column of a name that is often predicted; several such are rivals."""
-    by_name = _by_lower_name(suitable)
-    found = [by_name[word] for word in _SUGGESTIVE if word in by_name]
-    if not found:
-        return None
-
-    return _first_of(found, 0.8, f"'{found[0]}' is often predicted", ", and so are others")
+    found = _called(_SUGGESTIVE, _by_lower_name(suitable))
+    return _first_of(found, 0.8, "'{}' is often predicted", ", and so are others")
 
 
 def _tailed(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
     """The last column whose name ends like that of a target; several such are rivals."""
     found = list(filter(_TAIL.search, _names_of(suitable)))
+    last_first = [*found[-1:], *found[:-1]]
+    reason = "its name ends like that of a target"
+    return _first_of(last_first, 0.9, reason, ", and so do others")
+
+
+def _first_of(
+    found: Sequence[str], sure: float, reason: str, alike: str = ""
+) -> TargetProposal | None:
+    """The first column of which a sign tells, if any; beside others, its rivals, it is less sure.
+
+    ``{}`` in ``reason``: its name; ``alike``: what is said of the others.
+    """
     if not found:
         return None
-
-    last = found.pop()
-    return _first_of(
-        [last, *found], 0.9, "its name ends like that of a target", ", and so do others"
-    )
-
-
-def _first_of(found: Sequence[str], sure: float, reason: str, alike: str) -> TargetProposal:
-    """The first column of which a sign tells; others are rivals, and it is less sure beside them."""
     name, *others = found
+    reason = reason.format(name)
     if not others:
         return TargetProposal(name, sure, reason)
     return TargetProposal(name, 0.6, reason + alike, tuple(others[:_MOST_RIVALS]))
@@ -143,9 +138,9 @@ def _beside_texts(
     suitable: Sequence[ColumnReport], reports: Sequence[ColumnReport]
 ) -> TargetProposal | None:
     """The only column that could be one, if it has few classes: the others are texts or pictures."""
-    only, *more = suitable
+    only = suitable[0]
     inputs = [report for report in reports if report.role == "input"]
-    is_beside_others = not more and len(inputs) > 1
+    is_beside_others = len(suitable) == 1 < len(inputs)
     if is_beside_others and _has_few_classes(only):
         return TargetProposal(only.name, 0.8, "the only column that could be one")
     return None
@@ -196,6 +191,11 @@ def _rivals(chosen: ColumnReport, likely: Sequence[ColumnReport]) -> tuple[str, 
 
 def _names_of(reports: Sequence[ColumnReport]) -> list[str]:
     return [report.name for report in reports]
+
+
+def _called(words: Sequence[str], by_name: Mapping[str, str]) -> list[str]:
+    """The names that are one of some words, in the order of these."""
+    return [by_name[word] for word in words if word in by_name]
 
 
 def _by_lower_name(reports: Sequence[ColumnReport]) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
+from math import inf
 
 from easeml.data.inference import name_words as names
 from easeml.data.inference.column_values import Values, report_on
@@ -11,6 +13,8 @@ from easeml.data.inference.text_hints import has_digit, like_codes, nearly_numbe
 from easeml.data.types.column_report import ColumnReport, sort_labels
 
 MOST_CLASSES = 1000
+_DISTINCT = (10, 20, MOST_CLASSES)  # values at most, and the rows that each is in at least:
+_LEAST_REPEATED = (0, 2, 5, inf)
 
 
 def text_report(values: Values) -> ColumnReport:
@@ -33,13 +37,12 @@ def text_report(values: Values) -> ColumnReport:
 
 
 def _mean_words(sample: list[str]) -> float:
-    return sum(len(text.split()) for text in sample) / len(sample)
+    return sum(map(len, map(str.split, sample))) / len(sample)
 
 
 def _category(values: Values) -> ColumnReport:
     each = values.each
-    rows = f"{each:,.0f}" if each >= 10 else f"{each:.2g}"
-    said = f"{len(values.texts)} different values, each in {rows} rows on average."
+    said = f"{len(values.texts)} different values, each in {_mean_told(each)} rows on average."
     confidence = 0.95 if each >= 20 else 0.8
     report = report_on(values, "category", confidence, said)
     return replace(report, classes=sort_labels(values.texts))
@@ -56,10 +59,15 @@ def _free_text(values: Values, words: float) -> ColumnReport:
 
 def _words_told(words: float) -> str:
     """A mean number of words: 1 word, 2.9 words, 290 words."""
-    if words >= 10:
-        return f"{words:,.0f} words"
-    said = f"{words:.2g}"
+    said = _mean_told(words)
     return "1 word" if said == "1" else f"{said} words"
+
+
+def _mean_told(mean: float) -> str:
+    """A mean as people say it, with a digit behind the point at most: 1, 2.9, 290."""
+    if mean >= 10:
+        return f"{mean:,.0f}"
+    return f"{mean:.2g}"
 
 
 def _is_prose(words: float, each: float) -> bool:
@@ -72,10 +80,7 @@ def _could_be_classes(distinct: int, each: float) -> bool:
 
     More values have to be repeated more often.
     """
-    if distinct <= 10:
-        return True
-    least = 2 if distinct <= 20 else 5
-    return distinct <= MOST_CLASSES and each >= least
+    return each >= _LEAST_REPEATED[bisect_left(_DISTINCT, distinct)]
 
 
 def _identifies(values: Values, is_named: bool) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.encoding import encoding_of
@@ -113,8 +113,12 @@ def _field(name: str, kind: object) -> pa.Field:
 
 
 def _text(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return number_text(value)
+    return _WRITERS.get(type(value), _plain)(value)
+
+
+def _plain(value: object) -> str:
     return str(value).strip()
+
+
+_WRITERS: dict[type, Callable[[Any], str]] = {type(None): lambda _: "", float: number_text}
+"""How the parser's values are written as cells, by their types; others are text."""

@@ -32,9 +32,9 @@ def extents(part: IO[bytes]) -> Iterator[tuple[int, int]]:
 
 def _places(part: IO[bytes]) -> Iterator[tuple[int, int]]:
     """The kind of each record of a row or cell, and the number of its row or column."""
-    while (kind := _number(part, 2)) is not None:
+    while (kind := _number(part, 2)) >= 0:
         size = _number(part, 4)
-        if size is None or size > _LONGEST:
+        if not 0 <= size <= _LONGEST:
             return
         record = part.read(size)
         if len(record) < min(size, 4):
@@ -43,13 +43,13 @@ def _places(part: IO[bytes]) -> Iterator[tuple[int, int]]:
             yield kind, int.from_bytes(record[:4], "little")
 
 
-def _number(part: IO[bytes], most: int) -> int | None:
-    """Return a number of at most so many bytes, seven bits each, the lowest first."""
+def _number(part: IO[bytes], most: int) -> int:
+    """Return a number of at most so many bytes, seven bits each, the lowest first; -1 at the end."""
     found = 0
     for place in range(most):
         byte = part.read(1)
         if not byte:
-            return None
+            return -1
         found |= (byte[0] & ~_MORE) << (7 * place)
         if not byte[0] & _MORE:
             break

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.file_tree import Tree, open_tree
 from easeml.data.types.cells import reported, to_arrow
@@ -63,14 +63,8 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
     pictures, shapes = [], []
     for file, _ in files:
         data = tree.read(file, _LARGEST)
-        try:
+        with refusing(NoPicture, "this is no picture: {error}.", file, "Replace or remove it."):
             shapes.append(shape_of(data))
-        except NoPicture as error:
-            raise DatasetError(
-                f"this is no picture: {error}.",
-                where=file,
-                remedy="Replace or remove it.",
-            ) from error
         pictures.append(data)
     report = picture_report("image", shapes, pictures)
     field, column = reported(report, to_arrow("image", pictures))

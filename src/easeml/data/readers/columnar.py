@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import refusing
 from easeml.data.readers.sliced import SlicedTable
-from easeml.data.readers.source import LARGEST, Source
+from easeml.data.readers.source import Source, check_unpacked
 from easeml.data.types.text_tables import check_names, no_row, text_batches, text_table
 
 if TYPE_CHECKING:
@@ -65,11 +65,7 @@ def _parquet(source: Source) -> Iterator[parquet.ParquetFile]:
     ):
         meta = file.metadata
         groups = map(meta.row_group, range(meta.num_row_groups))
-        if sum(group.total_byte_size for group in groups) > LARGEST:
-            raise DatasetError(
-                f"it unpacks to more than {LARGEST >> 30} GiB.",
-                where=source.name,
-            )
+        check_unpacked(sum(group.total_byte_size for group in groups), source.name)
         yield file
 
 
@@ -108,18 +104,10 @@ def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield batch
 
 
-@contextmanager
-def _undamaged(kind: str, source: Source) -> Iterator[None]:
+def _undamaged(kind: str, source: Source) -> AbstractContextManager[None]:
     """Raise DatasetError for what Arrow raises while it reads a file that is damaged."""
     import pyarrow as pa
 
-    try:
-        yield
-    except DatasetError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise DatasetError(
-            f"the {kind} file is damaged ({str(error)[:200]}).",
-            where=source.name,
-            remedy="Write it again.",
-        ) from error
+    raised = (pa.ArrowException, OSError, ValueError, OverflowError)
+    said = f"the {kind} file is damaged ({{error}})."
+    return refusing(raised, said, source.name, "Write it again.", longest=200)

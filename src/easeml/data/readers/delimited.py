@@ -8,13 +8,13 @@ import itertools
 import re
 from collections.abc import Generator, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
 from easeml.data.readers.encoding import Utf8File, decoded, encoding_of
 from easeml.data.readers.layout import SAMPLE, Layout, layout_of, other_delimiter
 from easeml.data.readers.sliced import SlicedTable
-from easeml.data.readers.source import Source
+from easeml.data.readers.source import LARGEST, Source
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.text_tables import row_place
 
@@ -70,17 +70,23 @@ def open_csv(source: Source) -> SlicedTable:
 def _opened(source: Source, encoding: str, layout: Layout, block: int) -> Generator[pa.RecordBatch]:
     """The batches of a text file, of which about a ``block`` of bytes is held."""
     with io.BufferedReader(Utf8File(source, encoding, layout.begun), _BUFFER) as file:
-        if len(layout.names) > _WIDE:
-            lines = io.TextIOWrapper(file, "utf-8", newline="")
-            yield from _wide_batches(_ending(lines, layout.name), layout)
-        else:
-            yield from _batches(file, block, layout)
+        yield from _divided(file, block, layout, _LONGEST)
 
 
-def _ending(lines: io.TextIOWrapper, name: str) -> Iterator[str]:
+def _divided(
+    file: IO[bytes] | pa.NativeFile, block: int, layout: Layout, longest: int = LARGEST
+) -> Generator[pa.RecordBatch]:
+    """The batches of UTF-8 text without what stands before its first cell."""
+    if len(layout.names) <= _WIDE:
+        return _batches(file, block, layout)
+    lines = io.TextIOWrapper(cast(IO[bytes], file), "utf-8", newline="")
+    return _wide_batches(_ending(lines, longest, layout.name), layout)
+
+
+def _ending(lines: io.TextIOWrapper, longest: int, name: str) -> Iterator[str]:
     """The lines; one that is far too long is refused before it is held."""
-    while line := lines.readline(_LONGEST + 1):
-        if len(line) > _LONGEST:
+    while line := lines.readline(longest + 1):
+        if len(line) > longest:
             raise _endless("a line", name)
         yield line
 
@@ -119,13 +125,9 @@ def _whole(source: Source) -> pa.Table:
 
     text, encoding = decoded(source.read(), source.name)
     layout = layout_of(text, source)
-    content = layout.begun(text)
-    if len(layout.names) > _WIDE:
-        batches = _wide_batches(io.StringIO(content, newline=""), layout)
-    else:
-        data = content.encode()
-        block = min(len(data) + 1, _LONGEST)
-        batches = _batches(pa.BufferReader(data), block, layout)
+    data = layout.begun(text).encode()
+    block = min(len(data) + 1, _LONGEST)
+    batches = _divided(pa.BufferReader(data), block, layout)
     table = pa.Table.from_batches(batches, layout.schema())
     _check_rows(table.num_rows, source.name)
     return table.replace_schema_metadata(_told(encoding, source, layout, text))
@@ -144,14 +146,10 @@ def _streamed(source: Source) -> pa.Table | None:
     if not is_utf8 or not _begins_plainly(sample):
         return None
     layout = layout_of(sample, source)
+    block = min(_BLOCK, _RESERVED // len(layout.names))
     try:
-        if len(layout.names) > _WIDE:
-            with source.open() as file, io.TextIOWrapper(file, "utf-8", newline="") as lines:
-                batches = list(_wide_batches(lines, layout))
-        else:
-            with pa.OSFile(str(source.path), "rb") as file:
-                block = min(_BLOCK, _RESERVED // len(layout.names))
-                batches = list(_batches(file, block, layout))
+        with pa.OSFile(str(source.path), "rb") as file:
+            batches = list(_divided(file, block, layout))
     except (_Unreadable, OSError, UnicodeDecodeError):
         return None
     table = pa.Table.from_batches(batches, layout.schema())
@@ -252,7 +250,7 @@ def _trimmed(batch: pa.RecordBatch, layout: Layout) -> pa.RecordBatch:
             remedy="Check the quotes in the first line.",
         )
     trim = arrow_compute().utf8_trim_whitespace
-    return pa.RecordBatch.from_arrays([trim(cells) for cells in batch], schema=layout.schema())
+    return pa.RecordBatch.from_arrays(list(map(trim, batch)), schema=layout.schema())
 
 
 def _wide_batches(lines: Iterable[str], layout: Layout) -> Generator[pa.RecordBatch]:
@@ -262,18 +260,14 @@ def _wide_batches(lines: Iterable[str], layout: Layout) -> Generator[pa.RecordBa
     csv.field_size_limit(1 << 30)
     rows = _rows(lines, layout)
     at_once = max(1, _CELLS // len(layout.names))
-    try:
+    with refusing(
+        csv.Error, "it cannot be read as a table: {error}.", layout.name, "Check quotes."
+    ):
         if layout.has_names:
             next(rows)
         while some := list(itertools.islice(rows, at_once)):
             columns = [pa.array(column, pa.string()) for column in zip(*some, strict=True)]
             yield pa.RecordBatch.from_arrays(columns, schema=layout.schema())
-    except csv.Error as error:
-        raise DatasetError(
-            f"it cannot be read as a table: {error}.",
-            where=layout.name,
-            remedy="Check quotes.",
-        ) from error
 
 
 def _rows(lines: Iterable[str], layout: Layout) -> Iterator[list[str]]:

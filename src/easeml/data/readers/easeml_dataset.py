@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,13 +47,10 @@ class EasemlDataset:
 
 def is_easeml(path: str | Path | bytes) -> bool:
     """Whether a folder, tar or zip file looks like an ease.ml dataset, by the names in it."""
-    try:
-        with open_tree(path) as tree:
-            names = list(tree.files)
-    except DatasetError:
-        return False
     endings = (".ten.npy", ".ten.csv", ".cat.txt", ".class.txt")
-    return any(name.endswith(endings) for name in names)
+    with suppress(DatasetError), open_tree(path) as tree:
+        return any(name.endswith(endings) for name in tree.files)
+    return False
 
 
 def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> EasemlDataset:
@@ -115,13 +113,14 @@ def write_easeml(path: str | Path, dataset: EasemlDataset) -> None:
             where=str(path),
             remedy="Name a new folder or file.",
         )
-    form = next((form for end, form in _ARCHIVES.items() if path.name.endswith(end)), None)
-    if form is None:
+    ending = next(filter(path.name.endswith, _ARCHIVES), None)
+    if ending is None:
         _write_sides(path, dataset)
         return
     with tempfile.TemporaryDirectory() as folder:
         _write_sides(Path(folder, "dataset"), dataset)
-        made = shutil.make_archive(str(Path(folder, "archive")), form, Path(folder, "dataset"))
+        archive, root = str(Path(folder, "archive")), Path(folder, "dataset")
+        made = shutil.make_archive(archive, _ARCHIVES[ending], root)
         shutil.move(made, path)
 
 

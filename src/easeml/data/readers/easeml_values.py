@@ -8,11 +8,12 @@ import struct
 import tokenize
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import filterfalse
 from math import prod
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from easeml.data.errors import DatasetError, shown
+from easeml.data.errors import DatasetError, refusing, shown
 from easeml.data.readers.file_tree import Tree
 from easeml.schema import Sample, Samples, Tensor, TensorShape, Value
 
@@ -25,6 +26,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _NUMBER = re.compile(
     r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf)\s*", re.IGNORECASE
 )
+_NO_HEADER = (ValueError, EOFError, OSError, struct.error, SyntaxError, tokenize.TokenError)
 _HEADER = 1 << 16  # bytes of an npy file that hold its header
 _MOST_TEXT = 1 << 30  # bytes of a text file
 
@@ -36,7 +38,7 @@ def kind_and_name(file: str) -> tuple[str, str]:
     """
     if file == "links.csv":
         return ".links.csv", ""
-    suffix = next((suffix for suffix in _SUFFIXES if file.endswith(suffix)), "")
+    suffix = next(filter(file.endswith, _SUFFIXES), "")
     return suffix, file.removesuffix(suffix)
 
 
@@ -86,14 +88,8 @@ def _link(line: str, where: str) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 def _lines(tree: Tree, path: str) -> list[str]:
-    try:
+    with refusing(UnicodeDecodeError, "it is not UTF-8 text.", path, "Save it as UTF-8."):
         text = tree.read(path, _MOST_TEXT).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DatasetError(
-            "it is not UTF-8 text.",
-            where=path,
-            remedy="Save it as UTF-8.",
-        ) from error
     if not text:
         return []
     return _divided(text.removesuffix("\n").removesuffix("\r"))
@@ -101,7 +97,7 @@ def _lines(tree: Tree, path: str) -> list[str]:
 
 def _divided(text: str) -> list[str]:
     """The lines of a text as they are read."""
-    return [line.strip() for line in _LINE_END.split(text)]
+    return list(map(str.strip, _LINE_END.split(text)))
 
 
 def tensor(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
@@ -113,30 +109,36 @@ def tensor(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
     instead.
     """
     if path.endswith(".npy"):
-        return _npy(tree, path, shapes_only=shapes_only)
+        return _npy_shape(tree, path) if shapes_only else _npy(tree, path)
     array = _csv(tree, path)
     return TensorShape(array.shape) if shapes_only else array
 
 
-def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
+def _npy_shape(tree: Tree, path: str) -> TensorShape:
+    with tree.files[path]() as file:
+        start = io.BytesIO(file.read(_HEADER))
+    shape, _, kind = _npy_header(start, path)
+    _check_kind(kind, path)
+    return TensorShape(shape)
+
+
+def _check_kind(kind: np.dtype, path: str) -> None:
     import numpy as np
 
-    if shapes_only:
-        with tree.files[path]() as file:
-            data = file.read(_HEADER)
-    else:
-        data = tree.read(path)
-    content = io.BytesIO(data)
-    shape, by_column, kind = _npy_header(content, path)
     if kind.newbyteorder("=") != np.float64:
         raise DatasetError(
             f"expected numbers of type float64, found {kind}.",
             where=path,
             remedy="Save it as float64.",
         )
-    if shapes_only:
-        return TensorShape(shape)
 
+
+def _npy(tree: Tree, path: str) -> Tensor:
+    import numpy as np
+
+    content = io.BytesIO(tree.read(path))
+    shape, by_column, kind = _npy_header(content, path)
+    _check_kind(kind, path)
     body = content.read()
     if len(body) != 8 * prod(shape):
         raise DatasetError(
@@ -151,15 +153,10 @@ def _npy_header(file: IO[bytes], path: str) -> tuple[tuple[int, ...], bool, np.d
     """The shape, whether columns stand together, and the type; ``file`` is left behind these."""
     import numpy as np
 
-    try:
+    with refusing(_NO_HEADER, "it is no NumPy file: {error}.", path):
         if np.lib.format.read_magic(file) == (1, 0):
             return np.lib.format.read_array_header_1_0(file)
         return np.lib.format.read_array_header_2_0(file)
-    except (ValueError, EOFError, OSError, struct.error, SyntaxError, tokenize.TokenError) as error:
-        raise DatasetError(
-            f"it is no NumPy file: {error}.",
-            where=path,
-        ) from error
 
 
 def _csv(tree: Tree, path: str) -> Tensor:
@@ -184,9 +181,9 @@ def _check_row(row: Sequence[str], width: int, where: str) -> None:
             f"expected {width} numbers, as in row 0, found {len(row)}.",
             where=where,
         )
-    for cell in row:
-        if not _NUMBER.fullmatch(cell):
-            raise DatasetError(f"{shown(cell)} is not a number.", where=where)
+    wrong = next(filterfalse(_NUMBER.fullmatch, row), None)
+    if wrong is not None:
+        raise DatasetError(f"{shown(wrong)} is not a number.", where=where)
 
 
 def write_samples(folder: Path, samples: Samples) -> None:
@@ -199,28 +196,25 @@ def write_samples(folder: Path, samples: Samples) -> None:
 
 
 def _write_sample(folder: Path, sample: Sample) -> None:
-    folder.mkdir()
-    for name, value in sample.values.items():
-        if isinstance(value, Mapping):
-            _write_node(folder / name, value)
-        else:
-            _write_value(folder, name, value)
+    _write_values(folder, sample.values)
     if sample.links is not None:
         lines = [f"{start}/{i} {end}/{j}" for (start, i), (end, j) in sorted(sample.links)]
         _write_lines(folder / "links.links.csv", lines)
 
 
-def _write_node(folder: Path, fields: Mapping[str, Value]) -> None:
-    """Write the fields of a node with instances."""
+def _write_values(folder: Path, values: Mapping[str, Value | Mapping[str, Value]]) -> None:
+    """Write the values of a sample, or the fields of a node with instances."""
     folder.mkdir()
-    for field, value in fields.items():
-        _write_value(folder, field, value)
+    for name, value in values.items():
+        _write_value(folder, name, value)
 
 
-def _write_value(folder: Path, name: str, value: Value) -> None:
+def _write_value(folder: Path, name: str, value: Value | Mapping[str, Value]) -> None:
     import numpy as np
 
-    if isinstance(value, tuple):
+    if isinstance(value, Mapping):
+        _write_values(folder / name, value)
+    elif isinstance(value, tuple):
         _write_lines(folder / f"{name}.cat.txt", value)
     elif isinstance(value, np.ndarray):
         np.save(folder / f"{name}.ten.npy", value.astype(np.float64), allow_pickle=False)
@@ -232,10 +226,15 @@ def _write_value(folder: Path, name: str, value: Value) -> None:
 
 
 def _write_lines(path: Path, lines: Sequence[str]) -> None:
-    for line in lines:
-        if _divided(line) != [line]:
-            raise DatasetError(
-                f"{shown(line)} cannot stand on a line of its own.",
-                where=str(path),
-            )
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    odd = next(filterfalse(_is_line, lines), None)
+    if odd is not None:
+        raise DatasetError(
+            f"{shown(odd)} cannot stand on a line of its own.",
+            where=str(path),
+        )
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _is_line(text: str) -> bool:
+    """Whether a text is read as it was written: without blanks around it, and on one line."""
+    return _divided(text) == [text]

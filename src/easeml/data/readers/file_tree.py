@@ -25,7 +25,8 @@ from itertools import filterfalse
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
+from easeml.data.readers.source import LARGEST, check_unpacked
 
 _Opener = Callable[[], IO[bytes]]
 FolderFiles = dict[str, str]  # path inside a folder -> path in the tree
@@ -35,7 +36,6 @@ BROKEN = (  # what the libraries raise for files that are not what they should b
     struct.error,
 )  # fmt: skip
 _PACKED = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7zXZ": lzma.open}  # by first bytes
-_LARGEST = 4 << 30  # bytes of one file, and of a decompressed tar
 _ZIP_FILE = "zip file"  # the name of one that is given as bytes
 _HIDDEN = re.compile(r"(^|/)\.(?!links\.csv\Z)")
 
@@ -71,19 +71,13 @@ class Tree:
     def _folders_by_folder(self) -> dict[str, list[str]]:
         return _names_by_folder(self.folders)
 
-    def read(self, path: str, most: int = _LARGEST) -> bytes:
+    def read(self, path: str, most: int = LARGEST) -> bytes:
         """The bytes of a file.
 
         Raises ``DatasetError`` where there are more than ``most``, or it cannot be read.
         """
-        try:
-            with self.files[path]() as file:
-                data = file.read(most + 1)
-        except BROKEN as error:
-            raise DatasetError(
-                f"cannot be read: {error}.",
-                where=path,
-            ) from error
+        with refusing(BROKEN, "cannot be read: {error}.", path), self.files[path]() as file:
+            data = file.read(most + 1)
         if len(data) > most:
             raise DatasetError(
                 f"it is larger than {most:,} bytes.",
@@ -111,18 +105,11 @@ def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
     Raises:
         DatasetError: if it is none of these, or holds links, devices or paths that lead out of it.
     """
+    place = _ZIP_FILE if isinstance(path, bytes) else str(path)
+    remedy = "Give a folder, or a tar or zip file of one."
     with ExitStack() as stack:
-        try:
+        with refusing(BROKEN, "cannot be read: {error}.", place, remedy):
             tree = _tree_at(path, stack)
-        except DatasetError:
-            raise
-        except BROKEN as error:
-            place = _ZIP_FILE if isinstance(path, bytes) else str(path)
-            raise DatasetError(
-                f"cannot be read: {error}.",
-                where=place,
-                remedy="Give a folder, or a tar or zip file of one.",
-            ) from error
         yield tree
 
 
@@ -161,17 +148,19 @@ def _without_wrapper(tree: Tree) -> Tree:
 
     A folder with values or links of its own is a sample, and no wrapper.
     """
-    tops = tree.folders_in("")
-    is_alone = len(tops) == 1 and not tree.files_in("")
-    if not is_alone or tops[0] in ("train", "val"):
-        return tree
-
-    root = f"{tops[0]}/"
-    if not all(map(_is_description, tree.files_in(root))):
+    root = f"{next(iter(tree.folders_in('')), '')}/"
+    if not _is_wrapper(tree, root):
         return tree
     files = {path.removeprefix(root): opener for path, opener in tree.files.items()}
     folders = [path.removeprefix(root) for path in tree.folders if path.startswith(root)]
     return Tree(tree.name, files, tuple(folders))
+
+
+def _is_wrapper(tree: Tree, root: str) -> bool:
+    """Whether a folder is alone, and holds nothing but folders and what speaks of them."""
+    is_alone = len(tree.folders_in("")) == 1 and not tree.files_in("")
+    is_of_samples = all(map(_is_description, tree.files_in(root)))
+    return is_alone and is_of_samples and root not in ("train/", "val/")
 
 
 def _is_description(name: str) -> bool:
@@ -252,11 +241,7 @@ def _copy(packed: IO[bytes], out: IO[bytes], name: str) -> None:
     size = 0
     while block := packed.read(1 << 20):
         size += out.write(block)
-        if size > _LARGEST:
-            raise DatasetError(
-                f"it unpacks to more than {_LARGEST >> 30} GiB.",
-                where=name,
-            )
+        check_unpacked(size, name)
     out.flush()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import filterfalse
 
 from easeml.data.types.values import is_number
 
@@ -23,7 +24,7 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
     whole_rows = [row for row in rows if len(row) == len(first)]
     columns = list(zip(first, *whole_rows, strict=True))
-    cells = [name.strip() for name, *values in columns if _are_numbers(values)]
+    cells = [cell.strip() for cell, *values in columns if _are_numbers(values)]
     numbers = list(filter(is_number, cells))
     if not numbers or not all(map(_is_value, cells)):
         return True
@@ -33,16 +34,20 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return False
 
     # A whole number or two may be names, but not beside words that are values.
-    words = [column for column in columns if not _is_value(column[0].strip())]
-    return not words or not all(word in values for word, *values in words)
+    occurs_below = {word in below for word, *below in columns if not _is_value(word.strip())}
+    return occurs_below != {True}
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.lower() in _MISSING
 
 
 def _is_value(cell: str) -> bool:
-    return cell.lower() in _MISSING or is_number(cell)
+    return _is_missing(cell) or is_number(cell)
 
 
 def _are_numbers(values: Sequence[str]) -> bool:
     """Whether nearly all values of a column are numbers, and some are there."""
-    present = [cell for cell in map(str.strip, values) if cell.lower() not in _MISSING]
+    present = list(filterfalse(_is_missing, map(str.strip, values)))
     numbers = list(filter(is_number, present))
-    return bool(present) and len(numbers) >= _NUMBERS * len(present)
+    return len(numbers) >= max(1, _NUMBERS * len(present))

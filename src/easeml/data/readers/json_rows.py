@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, count, islice
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,7 @@ _ROWS = 1 << 14  # that are held as Python values
 _CELLS = 1 << 20  # likewise, of a table that is read in parts
 _LONGEST = 64 << 20  # bytes that are read at once of one
 _DEEPEST = 20  # objects in objects that are columns of their own
+_GOES_ON = re.compile(r"\[.*|\{|.*[\[,]", re.DOTALL)  # a first line of several, or a list
 _REMEDY = 'Write one object a line, say {"age": 3}, or a list of such objects.'
 
 
@@ -37,18 +40,18 @@ def read_json(source: Source) -> pa.Table:
     import pyarrow as pa
 
     columns: dict[str, list[pa.Array]] = {}  # chunks by name
-    count = 0
+    before = 0
     rows = _rows(source)
     while some := list(islice(rows, _ROWS)):
         cells = _columns(some, source.name)
         for name in cells:
             # A column that appears late is empty in the rows before.
-            columns.setdefault(name, [pa.repeat("", count)])
+            columns.setdefault(name, [pa.repeat("", before)])
         empty = pa.repeat("", len(some))
         for name, chunks in columns.items():
             chunks.append(cells.get(name, empty))
-        count += len(some)
-    _check_count(count, source.name)
+        before += len(some)
+    _check_count(before, source.name)
     names = check_names([*columns], source.name)
     arrays = [pa.chunked_array(chunks, pa.string()) for chunks in columns.values()]
     return pa.table(arrays, names)
@@ -61,17 +64,17 @@ def open_json(source: Source) -> SlicedTable:
     A list of objects cannot be read in parts. Raises ``DatasetError`` also where it, or a line, is
     longer than 64 MiB.
     """
-    names: dict[str, None] = {}
-    count = 0
+    cells: dict[str, Any] = {}  # the last ones by column, in the order in which columns appear
+    rows = 0
     for where, row in _rows(source, _LONGEST):
-        for name, _ in _flat(_checked(row, where, source.name), ""):
-            names[name] = None
-        count += 1
-        if len(names) > MOST_COLUMNS:
+        cells.update(_flat(_checked(row, where, source.name), ""))
+        rows += 1
+        if len(cells) > MOST_COLUMNS:
             break
-    _check_count(count, source.name)
-    checked = check_names([*names], source.name)
-    return SlicedTable(tuple(checked), count, partial(_batches, source, list(names)))
+    _check_count(rows, source.name)
+    names = [*cells]
+    checked = check_names(names, source.name)
+    return SlicedTable(tuple(checked), rows, partial(_batches, source, names))
 
 
 def _batches(source: Source, names: list[str]) -> Iterator[pa.RecordBatch]:
@@ -127,8 +130,7 @@ def _rows(source: Source, longest: int = LARGEST) -> Iterator[tuple[str, Any]]:
     if _is_whole(_decoded(first[1], source.name)):
         content = _content(source, longest)
         document = _listed(_decoded(content, source.name), source.name)
-        for number, row in enumerate(document):
-            yield f"row {number}", row
+        yield from zip(map("row {}".format, count()), document, strict=False)
         return
 
     for number, line in chain([first], lines):
@@ -183,13 +185,12 @@ def _is_whole(first: str) -> bool:
     Such a document is a list, or an object that holds one.
     """
     first = first.strip()
-    if first.startswith("["):
+    if _GOES_ON.fullmatch(first):
         return True
-    try:
+    with suppress(ValueError, RecursionError):
         row = json.loads(first)
-    except (ValueError, RecursionError):
-        return first == "{" or first.endswith(("[", ","))
-    return isinstance(row, dict) and len(row) == 1 and _list_key(row) is not None
+        return isinstance(row, dict) and len(row) == 1 and _list_key(row) is not None
+    return False
 
 
 def _list_key(document: dict[str, Any]) -> str | None:

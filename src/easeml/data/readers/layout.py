@@ -81,10 +81,13 @@ def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     records: list[list[str]] = []
     with contextlib.suppress(csv.Error):
-        for record in itertools.islice(reader, limit):
-            if any(map(str.strip, record)):
-                records.append(record)
+        for record in filter(_has_content, itertools.islice(reader, limit)):
+            records.append(record)
     return records
+
+
+def _has_content(record: Sequence[str]) -> bool:
+    return any(map(str.strip, record))
 
 
 def layout_of(text: str, source: Source) -> Layout:
@@ -147,10 +150,10 @@ def other_delimiter(text: str) -> str:
     lines = list(filter(str.strip, text[:SAMPLE].splitlines()[:_JUDGED]))
     if len(lines) < _FEWEST:
         return ""
-    return next((sign for sign in _OTHER_DELIMITERS if _divides(sign, lines)), "")
+    return next(filter(partial(_divides, lines), _OTHER_DELIMITERS), "")
 
 
-def _divides(sign: str, lines: Sequence[str]) -> bool:
+def _divides(lines: Sequence[str], sign: str) -> bool:
     """Whether a sign is in all lines, equally often."""
     least, *others = {line.count(sign) for line in lines}
     return least > 0 and not others

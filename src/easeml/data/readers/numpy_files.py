@@ -8,9 +8,10 @@ from __future__ import annotations
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
 from easeml.data.readers.source import Source
 from easeml.data.types.cells import reported, tensor_report, to_arrow
 from easeml.data.types.text_tables import check_names
@@ -58,18 +59,15 @@ def _loaded(source: Source) -> dict[str, np.ndarray]:
     """The arrays of a file by name; a single one is called x."""
     import numpy as np
 
-    try:
-        with source.open() as handle:
-            loaded = np.load(handle, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return {"x": loaded}
-            return {key: loaded[key] for key in loaded.files}
-    except _DAMAGED as error:
-        raise DatasetError(
-            f"the arrays cannot be read ({str(error)[:200]}).",
-            where=source.name,
-            remedy=_REMEDY,
-        ) from error
+    said = "the arrays cannot be read ({error})."
+    with (
+        refusing(_DAMAGED, said, source.name, _REMEDY, longest=200),
+        source.open() as handle,
+    ):
+        loaded = np.load(handle, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"x": loaded}
+        return {key: loaded[key] for key in loaded.files}
 
 
 def _check(array: np.ndarray, rows: int, place: str) -> None:
@@ -101,20 +99,35 @@ def _floats(array: np.ndarray) -> list[np.ndarray]:
 
 def _text(values: np.ndarray) -> pa.Array:
     """Single values as text."""
+    return _TEXTS[values.dtype.kind](values)
+
+
+def _stripped(values: np.ndarray) -> pa.Array:
+    """Texts and moments as text."""
+    import pyarrow as pa
+
+    texts = values.astype(str).tolist()
+    return pa.array(list(map(str.strip, texts)), pa.string())
+
+
+def _decoded(values: np.ndarray) -> pa.Array:
+    """Bytes as text."""
+    import numpy as np
+
+    return _stripped(np.char.decode(values, "utf-8", "replace"))
+
+
+def _truths(values: np.ndarray) -> pa.Array:
+    """Truth values as 0 and 1."""
+    return _whole_text(values.astype("uint8"))
+
+
+def _whole_text(values: np.ndarray) -> pa.Array:
+    """Whole numbers as text."""
     import numpy as np
     import pyarrow as pa
 
-    kind = values.dtype.kind
-    if kind == "S":
-        values = np.char.decode(values, "utf-8", "replace")
-    if kind in "SUM":
-        texts = values.astype(str).tolist()
-        return pa.array(list(map(str.strip, texts)), pa.string())
-    if kind == "f":
-        return _float_text(values)
-
-    whole = np.uint8 if kind == "b" else values.dtype.newbyteorder("=")
-    plain = np.ascontiguousarray(values.astype(whole))
+    plain = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("=")))
     return pa.array(plain).cast(pa.string())
 
 
@@ -127,3 +140,15 @@ def _float_text(values: np.ndarray) -> pa.Array:
     plain = np.ascontiguousarray(values.astype(np.float32 if is_single else np.float64))
     numbers = pa.array(plain, mask=~np.isfinite(plain))
     return numbers.cast(pa.string()).fill_null("")
+
+
+_TEXTS: dict[str, Callable[[np.ndarray], pa.Array]] = {
+    "b": _truths,
+    "i": _whole_text,
+    "u": _whole_text,
+    "f": _float_text,
+    "U": _stripped,
+    "S": _decoded,
+    "M": _stripped,
+}
+"""How single values become text, by the kind of their type."""

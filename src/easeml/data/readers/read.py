@@ -9,9 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
 from easeml.data.readers.sliced import SlicedTable
 from easeml.data.readers.source import Source, format_of
+from easeml.data.types.text_tables import noted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +28,8 @@ _READERS = {  # imported when used: some of their libraries take long to load
     "npy": ("numpy_files", "read_arrays"),
     "npz": ("numpy_files", "read_arrays"),
     "series": ("series", "read_series"),
+    "zip": ("read", "read_zip"),
+    "pdf": ("read", "refuse_pdf"),
 }
 _OPENERS = {  # of tables that need not be held as a whole
     "csv": ("delimited", "open_csv"),
@@ -77,7 +80,7 @@ def open_table(
         if form in _OPENERS:
             return _function(*_OPENERS[form])(source)
     table = read_table(path, filename, header=header)
-    note = (table.schema.metadata or {}).get(b"note", b"").decode()
+    note = noted(table.schema, b"note")
     return SlicedTable(tuple(table.column_names), table.num_rows, partial(_batches, table), note)
 
 
@@ -91,16 +94,16 @@ def table_from_bytes(data: bytes, name: str, *, header: bool | None = None) -> p
 
 
 def _read(source: Source) -> pa.Table:
-    form = format_of(source)
-    if form == "pdf":
-        raise DatasetError(
-            "this is a PDF.",
-            where=source.name,
-            remedy="Save the table as CSV and send that.",
-        )
-    if form == "zip":
-        return _read_zip(source)
-    return _function(*_READERS[form])(source)
+    return _function(*_READERS[format_of(source)])(source)
+
+
+def refuse_pdf(source: Source) -> pa.Table:
+    """Raise DatasetError: the table of a PDF cannot be told."""
+    raise DatasetError(
+        "this is a PDF.",
+        where=source.name,
+        remedy="Save the table as CSV and send that.",
+    )
 
 
 def _function(module: str, name: str) -> Callable[[Source], Any]:
@@ -117,8 +120,8 @@ def _read_tree(path: Path, name: str) -> pa.Table:
     return read_dataset(path, name) if is_easeml(path) else read_samples(path, name)
 
 
-def _read_zip(source: Source) -> pa.Table:
-    """The table of a zip file that holds one file, or samples."""
+def read_zip(source: Source) -> pa.Table:
+    """The table of a zip file that holds one file, or samples. Raises DatasetError."""
     with source.open() as handle, zipfile.ZipFile(handle) as archive:
         names = list(filter(_is_users_file, archive.namelist()))
         is_one_file = len(names) == 1 and not names[0].lower().endswith(".zip")
@@ -142,10 +145,5 @@ def _is_users_file(name: str) -> bool:
 def _unpacked(archive: zipfile.ZipFile, member: str, where: str) -> bytes:
     from easeml.data.readers.file_tree import BROKEN
 
-    try:
+    with refusing(BROKEN, "the zip file is damaged ({error}).", where):
         return archive.read(member)
-    except BROKEN as error:
-        raise DatasetError(
-            f"the zip file is damaged ({error}).",
-            where=where,
-        ) from error

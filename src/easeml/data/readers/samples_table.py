@@ -54,15 +54,15 @@ def read_dataset(path: str | Path | bytes, name: str) -> pa.Table:
         columns += answers
         metadata = {"target": answers[0][0].name, "note": _note(dataset)}
 
-    fields = [field for field, _ in columns]
-    arrays = [array for _, array in columns]
-    return pa.table(arrays, schema=pa.schema(fields, metadata=metadata))
+    fields, arrays = zip(*columns, strict=True)
+    return pa.table(list(arrays), schema=pa.schema(fields, metadata=metadata))
 
 
 def _note(dataset: EasemlDataset) -> str:
     """What is to be said of the two parts of a dataset."""
+    assert dataset.val_input is not None
     train = len(dataset.input.samples)
-    val = len(dataset.val_input.samples) if dataset.val_input else 0
+    val = len(dataset.val_input.samples)
     parts = f"{train} samples of train and {val} of val"
     return f"{parts}; how rows are used is for the split to say."
 
@@ -131,7 +131,7 @@ def _graphs(
         classes[name] = CategoryClass(len(labels), labels)
 
     part = replace(schema, nodes=nodes, classes=classes)
-    graphs = [graph_of(sample) for sample in samples]
+    graphs = list(map(graph_of, samples))
     linked = "in the order of a chain" if graphs[0][LINKS] is None else "with links"
     report = ColumnReport(
         _named(GRAPH, taken),

@@ -101,12 +101,14 @@ def _header(text: str, name: str) -> tuple[bool, list[tuple[int, str]]]:
 
 def _below(lines: list[str], first: int) -> list[tuple[int, str]]:
     """The lines from the ``first`` place on with their numbers, without empty ones and comments."""
-    found = []
-    for number, line in enumerate(lines[first:], first + 1):
-        row = line.strip()
-        if row[:1] not in ("", "#", "%"):
-            found.append((number, row))
-    return found
+    numbered = enumerate(map(str.strip, lines[first:]), first + 1)
+    return list(filter(_has_values, numbered))
+
+
+def _has_values(numbered: tuple[int, str]) -> bool:
+    """Whether a line, which comes with its number, is neither empty nor a comment."""
+    _, line = numbered
+    return line[:1] not in ("", "#", "%")
 
 
 def _steps(channel: str, where: str) -> list[float]:

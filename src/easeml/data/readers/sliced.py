@@ -38,10 +38,9 @@ class SlicedTable:
                 rest = rest.slice(missing)
                 held = []
                 count = 0
-            if rest.num_rows:
-                held.append(rest)
-                count += rest.num_rows
-        if held:
+            held.append(rest)
+            count += rest.num_rows
+        if count:
             yield self._table(held)
 
     def _table(self, batches: list[pa.RecordBatch]) -> pa.Table:

@@ -8,12 +8,12 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
 
 LARGEST = 4 << 30  # bytes after decompression
 _HEAD = 1 << 16
@@ -39,6 +39,8 @@ _SUFFIXES = {
 _JSON = re.compile(rb"[\xef\xbb\xbf \t\r\n]*(\{[\"} ]|\[\{)")
 _OF_WORKBOOK = re.compile(r"xl/|content\.xml\Z")  # of Excel, or of OpenDocument
 _ARRAY = re.compile(r"[^/]+\.npy")
+_NO_GZIP = (gzip.BadGzipFile, zlib.error)
+_NO_ZIP = (zipfile.BadZipFile, OSError, ValueError, NotImplementedError)
 _Stream = IO[bytes] | gzip.GzipFile
 
 
@@ -68,12 +70,9 @@ class Source:
         """The first bytes, unpacked if they are gzip."""
         with self.open() as file:
             data = file.read(_HEAD)
-        if not data.startswith(b"\x1f\x8b"):
-            return data
-        try:
+        with suppress(zlib.error):  # of what is not gzip
             return zlib.decompressobj(wbits=31).decompress(data, _HEAD)
-        except zlib.error:
-            return data
+        return data
 
     @contextmanager
     def unpacked(self) -> Iterator[_Stream]:
@@ -84,20 +83,12 @@ class Source:
         with self.open() as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
-            try:
+            damaged = "the gzip file is damaged ({error})."
+            with (
+                refusing(EOFError, "the gzip file is cut off.", self.name, "Send it again."),
+                refusing(_NO_GZIP, damaged, self.name, "Pack it again."),
+            ):
                 yield gzip.GzipFile(fileobj=file) if packed else file
-            except EOFError as error:
-                raise DatasetError(
-                    "the gzip file is cut off.",
-                    where=self.name,
-                    remedy="Send it again.",
-                ) from error
-            except (gzip.BadGzipFile, zlib.error) as error:
-                raise DatasetError(
-                    f"the gzip file is damaged ({error}).",
-                    where=self.name,
-                    remedy="Pack it again.",
-                ) from error
 
     def lines(self, longest: int = LARGEST) -> Generator[bytes]:
         """Its lines, unpacked, one at a time; one of more than ``longest`` bytes comes cut, one byte
@@ -121,14 +112,18 @@ class Source:
     def _parts(self, read: Callable[[_Stream, int], bytes]) -> Generator[bytes]:
         size = 0
         with self.unpacked() as file:
+            is_packed = isinstance(file, gzip.GzipFile)
             while part := read(file, LARGEST + 1):
                 size += len(part)
-                if size > LARGEST and isinstance(file, gzip.GzipFile):
-                    raise DatasetError(
-                        f"it unpacks to more than {LARGEST >> 30} GiB.",
-                        where=self.name,
-                    )
+                if is_packed:
+                    check_unpacked(size, self.name)
                 yield part
+
+
+def check_unpacked(size: int, where: str) -> None:
+    """Raise ``DatasetError`` where so many bytes come out of a file that is packed."""
+    if size > LARGEST:
+        raise DatasetError(f"it unpacks to more than {LARGEST >> 30} GiB.", where=where)
 
 
 def format_of(source: Source) -> str:
@@ -141,9 +136,8 @@ def format_of(source: Source) -> str:
             return form
 
     suffix = Path(source.name.lower().removesuffix(".gz")).suffix
-    if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
-    return "json" if _JSON.match(head) else "csv"
+    by_content = "json" if _JSON.match(head) else "csv"
+    return _SUFFIXES.get(suffix, by_content)
 
 
 def _zip_format(source: Source) -> str:
@@ -157,19 +151,12 @@ def _zip_format(source: Source) -> str:
 
 def _names_in_zip(source: Source) -> list[str]:
     """The names of the files in an archive. Raises DatasetError for a damaged or too large one."""
-    try:
-        with source.open() as file, zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise DatasetError(
-            f"the zip file is damaged ({error}).",
-            where=source.name,
-            remedy="Pack it again.",
-        ) from error
-    size = sum(member.file_size for member in members)
-    if size > LARGEST:
-        raise DatasetError(
-            f"it unpacks to more than {LARGEST >> 30} GiB.",
-            where=source.name,
-        )
+    damaged = "the zip file is damaged ({error})."
+    with (
+        refusing(_NO_ZIP, damaged, source.name, "Pack it again."),
+        source.open() as file,
+        zipfile.ZipFile(file) as archive,
+    ):
+        members = archive.infolist()
+    check_unpacked(sum(member.file_size for member in members), source.name)
     return [member.filename for member in members]

@@ -6,10 +6,9 @@ import re
 import zipfile
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
-from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
 from easeml.data.readers.binary_sheets import extents
 from easeml.data.readers.source import Source
 from easeml.data.types.text_tables import check_names
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 _LARGEST = 1 << 30  # bytes of a workbook after decompression
 _MOST_CELLS = 30_000_000
 _CELL = re.compile(rb' r="([A-Z]{1,3})(\d{1,7})"')
+_SHEET = re.compile(r"xl/worksheets/.*\.(?P<form>xml|bin)", re.DOTALL)
 _ERRORS = frozenset({"#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"})
 _SheetRows = list[list[Any]]
 
@@ -55,17 +55,11 @@ def read_excel(source: Source) -> pa.Table:
 
 def _sheets(source: Source) -> dict[str, _SheetRows]:
     """The rows of every sheet, by name. Raises DatasetError."""
-    try:
+    said = "the workbook cannot be read ({error})."
+    # Errors of many kinds are raised for what is no workbook, panics among them.
+    with refusing(Exception, said, source.name, "Save it again, or as CSV.", longest=200):
         _check_size(source)
         return _rows_by_sheet(source)
-    except DatasetError:
-        raise
-    except Exception as error:  # of many kinds for what is no workbook, panics among them
-        raise DatasetError(
-            f"the workbook cannot be read ({str(error)[:200]}).",
-            where=source.name,
-            remedy="Save it again, or as CSV.",
-        ) from error
 
 
 def _rows_by_sheet(source: Source) -> dict[str, _SheetRows]:
@@ -116,18 +110,20 @@ def _check_size(source: Source) -> None:
                 where=source.name,
                 remedy="Save the table as CSV.",
             )
-        sheets = [name for name in book.namelist() if name.startswith("xl/worksheets/")]
-        for name in sheets:
+        for name in book.namelist():
             _check_sheet(book, name, source.name)
 
 
 def _check_sheet(book: zipfile.ZipFile, name: str, where: str) -> None:
-    """Check the extent of a sheet, which is written as XML or in Excel's binary form."""
-    extents_of = _EXTENTS.get(PurePosixPath(name).suffix)
-    if extents_of is None:
+    """Check the extent of a sheet, which is written as XML or in Excel's binary form.
+
+    Other members of the workbook are let be.
+    """
+    found = _SHEET.fullmatch(name)
+    if found is None:
         return
     with book.open(name) as sheet:
-        for rows, columns in extents_of(sheet):
+        for rows, columns in _EXTENTS[found["form"]](sheet):
             _check_cells(rows, columns, where)
 
 
@@ -144,7 +140,7 @@ def _extents_of_xml(sheet: IO[bytes]) -> Iterator[tuple[int, int]]:
         yield rows, columns
 
 
-_EXTENTS = {".xml": _extents_of_xml, ".bin": extents}
+_EXTENTS = {"xml": _extents_of_xml, "bin": extents}
 
 
 def _check_cells(rows: int, columns: int, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _FORMS = {
-    "image": "Give the bytes of a picture file, as base64 text in JSON",
-    "tensor": "Give nested lists of numbers",
+    "image": "Give the bytes of a picture file, as base64 text in JSON of the shape SHAPE",
+    "tensor": "Give nested lists of numbers of the shape SHAPE",
     "graph": 'Give an object as {"node": {"field": [...]}, "links": [["node", 0, "node", 1]]}',
 }
 
 
 class CellColumn:
     """A column of pictures, tensors or graphs."""
+
+    labels: tuple[str, ...] = ()
 
     def __init__(self, name: str, kind: str, node: Node, schema: Schema):
         self.name = name
@@ -47,23 +49,27 @@ class CellColumn:
 
     def from_table(self, table: pa.Table, findings: Findings, place: Place) -> Any:
         """Return the column from a table; ``place`` names a row."""
-        given = self._given(table, findings)
-        found = [self._cell(place(row), read, findings) for row, read in enumerate(given)]
+        read, given = self._given(table, findings)
+        found = []
+        for row, value in enumerate(given):
+            found.append(self._cell(place(row), partial(read, value), findings))
         return cells.object_array(found)
 
-    def _given(self, table: pa.Table, findings: Findings) -> list[Callable[[], Any]]:
-        """A function a row that reads its cell."""
+    def _given(
+        self, table: pa.Table, findings: Findings
+    ) -> tuple[Callable[[Any], Any], Iterable[Any]]:
+        """What reads a cell of the column, and what it reads of each row."""
         if table.schema.get_field_index(self.name) < 0:
             self._fail("the rows", "the column is not there", findings)
-            return []
+            return _same, ()
         column = table.column(self.name)
         report = cells.report_of(table.schema.field(self.name))
         if report is None:
-            return [partial(self._written, text) for text in column.to_pylist()]
+            return self._written, column.to_pylist()
         if report.type != self.kind:
             self._fail("the rows", f"it holds {report.type}s", findings)
-            return []
-        return [partial(_same, cell) for cell in cells.from_arrow(self.kind, column)]
+            return _same, ()
+        return _same, cells.from_arrow(self.kind, column)
 
     def is_missing(self, value: Any) -> bool:
         """Whether a JSON value stands for a missing one."""
@@ -90,9 +96,7 @@ class CellColumn:
             return self._fail(where, f"the value {error}", findings)
 
     def _fail(self, where: str, problem: str, findings: Findings) -> None:
-        remedy = _FORMS[self.kind]
-        if self.kind != "graph":
-            remedy = f"{remedy} of the shape {cells.shown(self.node.dim)}"
+        remedy = _FORMS[self.kind].replace("SHAPE", cells.shown(self.node.dim))
         findings.fault_of_cell(problem, f"{problem}.", where, self.name, f"{remedy}.")
 
 

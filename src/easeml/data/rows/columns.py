@@ -5,7 +5,6 @@ A class a type of column knows how its values are written, and what to say where
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +14,7 @@ from easeml.data.rows.faults import MISSING, Findings
 from easeml.data.rows.places import Place
 from easeml.data.types import values as v
 from easeml.data.types.number_forms import plain_number_of
-from easeml.data.types.table_schemas import kind_of
+from easeml.data.types.table_schemas import kind_of, labels_of
 from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
 
@@ -44,17 +43,21 @@ class _NewLabel(Exception):
 
 
 class TextColumn:
-    """A column of numbers, labels, text or timestamps; ``text_column`` makes the one of a node."""
+    """A column of numbers, labels, text or timestamps; ``text_column`` makes the one of a node.
+
+    ``is_answer``: it is compared with predictions, so that a label that is new is a fault.
+    """
 
     codes_of_missing: ClassVar[frozenset[str]] = v.MISSING
     expected: ClassVar[str]
     """What a value is, in words."""
 
-    def __init__(self, node: Node, schema: Schema):
+    def __init__(self, node: Node, schema: Schema, is_answer: bool):
         self.name = node.label
         self.node = node
+        self.is_answer = is_answer
         self.kind = kind_of(node)
-        self.labels = schema.labels(node.name) if node.type == "category" else ()
+        self.labels = labels_of(schema, node)
         self.declared_missing = v.codes_of(node.missing)
         self.takes_any_float = self.kind == "number" and not self.declared_missing
 
@@ -130,17 +133,14 @@ class TextColumn:
 
     def is_missing(self, value: Any) -> bool:
         """Whether a JSON value stands for a missing one."""
-        if isinstance(value, str):
-            return self._is_missing_text(value.strip())
-        is_nan = isinstance(value, float) and math.isnan(value)
-        if value is None or is_nan:
-            return True
-        could_be_code = bool(self.declared_missing) and isinstance(value, int | float)
-        return could_be_code and v.is_code(str(value), self.declared_missing)
+        if isinstance(value, str | int | float):
+            return self._is_missing_text(str(value).strip())
+        return value is None
 
     def _is_missing_text(self, text: str) -> bool:
-        is_usual = text.lower() in self.codes_of_missing
-        return is_usual or v.is_code(text, self.declared_missing)
+        is_usual = text.lower() in self.codes_of_missing  # NaN is among them
+        is_declared = bool(self.declared_missing) and v.is_code(text, self.declared_missing)
+        return is_usual or is_declared
 
     def number_given(self, table: pa.Table) -> int:
         """Return how many rows of a table have a value."""
@@ -200,16 +200,13 @@ class _NumberColumn(TextColumn):
     expected = "a number"
 
     def read(self, value: Any) -> float:
+        is_number = isinstance(value, int | float)
         if isinstance(value, str):
             value = plain_number_of(value.strip(), self.node.format)
-            if not v.is_number(value):
-                raise _BadCell
-        elif not isinstance(value, int | float):
+            is_number = v.is_number(value)
+        if not is_number or not -LARGEST <= float(value) <= LARGEST:
             raise _BadCell
-        number = float(value)
-        if not -LARGEST <= number <= LARGEST:
-            raise _BadCell
-        return number
+        return float(value)
 
     def finish(self, cells: list[float | None]) -> Any:
         import numpy as np
@@ -234,13 +231,10 @@ class _NumberColumn(TextColumn):
 
 
 class _CategoryColumn(TextColumn):
-    """``is_answer``: its labels are compared with predictions, so that a new one is a fault."""
-
     expected = "one of its classes"
 
     def __init__(self, node: Node, schema: Schema, is_answer: bool):
-        super().__init__(node, schema)
-        self.is_answer = is_answer
+        super().__init__(node, schema, is_answer)
         self.code_of = v.label_finder(self.labels)
 
     def read(self, value: Any) -> int:
@@ -252,13 +246,10 @@ class _CategoryColumn(TextColumn):
 
     def _spellings(self, value: Any) -> Sequence[str]:
         """The texts of which one may be the label that a JSON value stands for."""
-        if isinstance(value, bool):
-            return _TRUTHS[value]
-        if isinstance(value, str):
-            return [value.strip()]
-        if not isinstance(value, int | float):
+        spell = _SPELLINGS.get(type(value))
+        if spell is None:
             raise _BadCell
-        return [v.plain_number(str(value))]
+        return spell(value)
 
     def finish(self, cells: list[int | None]) -> Any:
         import numpy as np
@@ -279,6 +270,19 @@ class _CategoryColumn(TextColumn):
             super()._more_unfit(rows, findings)
         else:
             findings.more_new_values(self.name, rows)
+
+
+def _spelled_number(value: float) -> Sequence[str]:
+    return [v.plain_number(str(value))]
+
+
+_SPELLINGS: dict[type, Callable[[Any], Sequence[str]]] = {
+    bool: _TRUTHS.__getitem__,
+    str: lambda text: [text.strip()],
+    int: _spelled_number,
+    float: _spelled_number,
+}
+"""How labels may be spelled, by the types of JSON values; others are no labels."""
 
 
 class _WordsColumn(TextColumn):
@@ -315,8 +319,9 @@ def _first_of(marked: np.ndarray) -> tuple[list[int], int]:
     return rows[:_LOOKED_AT], len(rows[_LOOKED_AT:])
 
 
-_OTHERS: dict[str, Callable[[Node, Schema], TextColumn]] = {
+_COLUMNS: dict[str, type[TextColumn]] = {
     "number": _NumberColumn,
+    "category": _CategoryColumn,
     "text": _WordsColumn,
     "timestamp": _TimeColumn,
 }
@@ -328,7 +333,4 @@ def text_column(node: Node, schema: Schema, *, is_answer: bool = False) -> TextC
     ``is_answer``: it is compared with predictions, so that a label that is new is a fault, and no
     note.
     """
-    kind = kind_of(node)
-    if kind == "category":
-        return _CategoryColumn(node, schema, is_answer)
-    return _OTHERS[kind](node, schema)
+    return _COLUMNS[kind_of(node)](node, schema, is_answer)

@@ -116,7 +116,7 @@ class Findings:
     def like_it(self, kind: str, column: str, rows: int) -> None:
         """Count rows that have the fault of a cell that was kept of other rows."""
         self.count += rows
-        if rows and (kind, column) in self.faults:
+        if (kind, column) in self.faults:
             self.faults[kind, column].more += rows
 
     def _keep(self, about: _About, error: DatasetError, place: str) -> None:
@@ -137,24 +137,24 @@ class Findings:
         """
         place = {column: number for number, column in enumerate(columns)}
 
-        def order(about: _About) -> tuple[int, bool]:
-            kind, column = about
+        def order(fault: tuple[_About, _Fault]) -> tuple[int, bool]:
+            kind, column = fault[0]
             return place.get(str(column), -1), kind != MISSING
 
-        self.faults = {about: self.faults[about] for about in sorted(self.faults, key=order)}
+        self.faults = dict(sorted(self.faults.items(), key=order))
 
     def check(self) -> None:
         """Raise the faults that were found, several in one DatasetError."""
         if not self.faults:
             return
-        told = [fault.told() for fault in self.faults.values()]
+        told = list(map(_Fault.told, self.faults.values()))
         if len(told) == 1:
             raise _with_base(told[0])
         raise self._together(told)
 
     def _together(self, told: list[DatasetError]) -> DatasetError:
         """Several faults as one, a line each; of very many the first."""
-        lines = [f"- {fault}" for fault in told[:MOST_FAULTS]]
+        lines = list(map("- {}".format, told[:MOST_FAULTS]))
         if len(told) > MOST_FAULTS:
             lines.append("- and more.")
         heading = f"the rows have {self.count:,} faults ({ROWS_COUNT}):"

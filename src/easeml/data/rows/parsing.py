@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, filterfalse
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, did_you_mean, shown
+from easeml.data.errors import DatasetError, did_you_mean, first_of, refusing, shown
 from easeml.data.readers.read import table_from_bytes
 from easeml.data.rows.cell_column import CellColumn
 from easeml.data.rows.columns import TextColumn, text_column
@@ -18,7 +19,8 @@ from easeml.data.rows.files import Files, files_of, table_of_files
 from easeml.data.rows.nameless import numbered_table, width_of
 from easeml.data.rows.places import Place, places
 from easeml.data.types.cells import CELLS
-from easeml.data.types.table_schemas import kinds_of
+from easeml.data.types.table_schemas import kinds_of, node_of
+from easeml.data.types.text_tables import noted
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -57,8 +59,7 @@ class ColumnTable:
         """Return the rows of tables with the same columns, one after the other."""
         columns = {}
         for name in tables[0].columns:
-            parts = [table[name] for table in tables]
-            columns[name] = _joined(parts)
+            columns[name] = _joined(list(map(itemgetter(name), tables)))
         return cls(columns, sum(map(len, tables)))
 
     def __getitem__(self, name: str) -> Any:
@@ -161,8 +162,7 @@ class Reader:
 
     def read_files(self, files: Files, findings: Findings) -> Rows:
         """Read rows from files: pictures, or one file of another kind."""
-        labels = self.target.labels if isinstance(self.target, TextColumn) else ()
-        table, names = table_of_files(files, labels)
+        table, names = table_of_files(files, self.target.labels)
         table = table.rename_columns(self._names_for(table.column_names, names))
         return self.read_table(table, findings, names)
 
@@ -210,17 +210,17 @@ class Reader:
 
     def _check_delimiter(self, table: pa.Table) -> None:
         """Raise DatasetError where all cells stand in one column, as their delimiter is not read."""
-        note = (table.schema.metadata or {}).get(b"note", b"").decode()
-        is_unknown = table.num_columns == 1 and table.column_names[0] not in self.known
-        if note and is_unknown:
+        note = noted(table.schema, b"note")
+        is_one_unknown = table.num_columns == 1 and self.known.isdisjoint(table.column_names)
+        if is_one_unknown and note:
             raise DatasetError(note)
 
     def _check_header(self, given: list[str]) -> None:
         """Raise DatasetError for a first row without any name that is known, or nearly so."""
         if not self.has_header or self._has_known_name(given):
             return
-        found = _listed(list(map(shown, given)))
-        names = _listed(list(map(repr, self.names)))
+        found = first_of(list(map(shown, given)), _SHOWN_NAMES, ", ...")
+        names = first_of(list(map(repr, self.names)), _SHOWN_NAMES, ", ...")
         raise DatasetError(
             f"none of the columns is there. These are: {found}.",
             where="the header",
@@ -271,22 +271,15 @@ class Reader:
 
 def _json_rows(body: bytes) -> list[Any]:
     """The rows of a JSON body, at least one."""
-    try:
+    said = "the body is not JSON: {error}."
+    with refusing((ValueError, RecursionError), said, where="", remedy=_FORM):
         document = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise DatasetError(f"the body is not JSON: {error}.", remedy=_FORM) from error
     rows = document.get("rows") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         raise DatasetError("there is no list of rows.", where="rows", remedy=_FORM)
     if not rows:
         raise DatasetError("there is no row.", where="rows", remedy=_FORM)
     return rows
-
-
-def _listed(names: list[str]) -> str:
-    """The first names, and dots where there are more."""
-    text = ", ".join(names[:_SHOWN_NAMES])
-    return f"{text}, ..." if len(names) > _SHOWN_NAMES else text
 
 
 def _joined(arrays: Sequence[Any]) -> Any:
@@ -303,8 +296,7 @@ def _columns(schema: Schema, *, is_answer: bool = False) -> list[TextColumn | Ce
     """How the columns of a schema are read; a graph is of all its nodes with instances."""
     made: list[TextColumn | CellColumn] = []
     for name, kind in kinds_of(schema).items():
-        # A graph has no node of its own; any does for it.
-        node = schema.columns.get(name) or next(iter(schema.nodes.values()))
+        node = node_of(schema, name)
         if kind in CELLS:
             made.append(CellColumn(name, kind, node, schema))
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from easeml.data.types import graphs, pictures
@@ -92,10 +93,7 @@ class Tensors:
         return pa.StructArray.from_arrays([shapes, data], ["shape", "data"])
 
     def from_arrow(self, column: pa.ChunkedArray) -> Sequence[Any]:
-        arrays: list[np.ndarray] = []
-        for chunk in column.chunks:
-            arrays += _tensors_of(chunk)
-        return arrays
+        return list(chain.from_iterable(map(_tensors_of, column.chunks)))
 
     def to_json(self, cell: Any) -> Any:
         return graphs.numbers_to_json(cell)

@@ -9,16 +9,17 @@ lists with null for NaN, and an object.
 
 from __future__ import annotations
 
-import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.types import pictures
 from easeml.data.types.bad_cell import BadCell
 from easeml.data.types.cell_kinds import CELL_KINDS, shown
-from easeml.data.types.column_report import ColumnReport, dimension
-from easeml.schema import Dim, Node, Schema
+from easeml.data.types.column_report import ColumnReport, dimensions
+from easeml.data.types.text_tables import noted
+from easeml.schema import Node, Schema
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,8 +59,8 @@ def reported(report: ColumnReport, array: pa.Array) -> tuple[pa.Field, pa.Array]
 
 def report_of(field: pa.Field) -> ColumnReport | None:
     """What the reader saw in a cell column; None for a column of text."""
-    found = (field.metadata or {}).get(_REPORT)
-    if found is None:
+    found = noted(field, _REPORT)
+    if not found:
         return None
     return ColumnReport.from_json(json.loads(found))
 
@@ -68,15 +69,8 @@ def tensor_report(name: str, arrays: Sequence[np.ndarray]) -> ColumnReport:
     """What a column of these arrays (all of one rank) is: a dimension that differs is a variable."""
     import numpy as np
 
-    shapes = np.array([array.shape for array in arrays])
-    dim: list[Dim] = []
-    sizes = []
-    pairs = zip(shapes.min(axis=0).tolist(), shapes.max(axis=0).tolist(), strict=True)
-    for axis, (least, most) in enumerate(pairs, 1):
-        size, span = dimension(least, most, f"d{axis}")
-        dim.append(size)
-        sizes.append(span)
-
+    shapes = [array.shape for array in arrays]
+    dim, sizes = dimensions(shapes, map("d{}".format, count(1)))
     said = f"Arrays of shape {' x '.join(sizes)}."
     holes = sum(not bool(np.isfinite(array).all()) for array in arrays)
     if holes:
@@ -122,11 +116,18 @@ def from_arrow(kind: str, column: pa.ChunkedArray) -> np.ndarray:
 
 def cell_text(cell: Any) -> str:
     """What a page shows of a cell: a picture as a data address, else what it is in a few words."""
-    if isinstance(cell, bytes):
-        return pictures.data_url(cell)
-    if isinstance(cell, dict):
-        return "a graph"
+    return _SHOWN_AS.get(type(cell), _size_of_array)(cell)
+
+
+def _size_of_array(cell: np.ndarray) -> str:
     return f"{' x '.join(map(str, cell.shape))} numbers"
+
+
+_SHOWN_AS: dict[type, Callable[[Any], str]] = {
+    bytes: pictures.data_url,
+    dict: lambda _: "a graph",
+}
+"""How cells are shown, by their types; others are arrays."""
 
 
 def to_json(kind: str, cell: Any) -> Any:
@@ -138,14 +139,7 @@ def from_json(kind: str, value: Any) -> Any:
     """The cell of a JSON value. Raises ``BadCell`` where it is none of its kind."""
     try:
         return CELL_KINDS[kind].from_json(value)
-    except (
-        ValueError,
-        TypeError,
-        AttributeError,
-        KeyError,
-        OverflowError,
-        binascii.Error,
-    ) as error:
+    except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:
         raise BadCell(CELL_KINDS[kind].refusal.format(error)) from error
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -69,7 +69,23 @@ def commonest_share(report: ColumnReport) -> float:
     return max(counts, default=0) / max(total, 1)
 
 
-def dimension(least: int, most: int, variable: str) -> tuple[Dim, str]:
+def dimensions(
+    shapes: Sequence[Sequence[int]], variables: Iterable[str]
+) -> tuple[list[Dim], list[str]]:
+    """The dimensions of arrays of one rank, and what is said of each."""
+    import numpy as np
+
+    sizes = np.array(shapes)
+    dim: list[Dim] = []
+    spans = []
+    found = map(_dimension, sizes.min(axis=0).tolist(), sizes.max(axis=0).tolist(), variables)
+    for size, span in found:
+        dim.append(size)
+        spans.append(span)
+    return dim, spans
+
+
+def _dimension(least: int, most: int, variable: str) -> tuple[Dim, str]:
     """A dimension of arrays, and what is said of it: their one size, or a variable for several."""
     if least == most:
         return least, f"{least}"

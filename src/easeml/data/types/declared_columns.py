@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 
 from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.types.cells import CELLS
@@ -58,8 +59,7 @@ def declare_columns(
     """
     by_name = {report.name: report for report in reports}
     reports, types = _with_settings(by_name, set or {})
-    named = [] if target is None else [target]
-    _check_names(by_name, [*types, *drop, *keep, *named])
+    _check_names(by_name, [*types, *drop, *keep, target])
     _check_types(by_name, types)
     chosen = _proposed_target(reports) if target is None else target
     if chosen in drop:
@@ -81,13 +81,14 @@ def declare_columns(
     return assemble(columns, chosen)
 
 
-def _check_names(by_name: Mapping[str, ColumnReport], named: Iterable[str]) -> None:
-    for name in named:
-        if name not in by_name:
-            raise DatasetError(
-                f"there is no column '{name}'.",
-                remedy=did_you_mean(name, by_name),
-            )
+def _check_names(by_name: Mapping[str, ColumnReport], named: Iterable[str | None]) -> None:
+    """Refuse a name of no column; None names nothing."""
+    unknown = next(filterfalse({None, *by_name}.__contains__, named), None)
+    if unknown is not None:
+        raise DatasetError(
+            f"there is no column '{unknown}'.",
+            remedy=did_you_mean(unknown, by_name),
+        )
 
 
 def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) -> None:
@@ -110,16 +111,15 @@ def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) 
 
 def _check_examples(report: ColumnReport, kind: str) -> None:
     """Refuse a type that not even the examples of a column have, before anything is begun."""
-    is_told_by_all_rows = kind == report.type or report.format
-    are_of_type = _ARE_OF_TYPE.get(kind)
-    if is_told_by_all_rows or not report.examples or are_of_type is None:
+    are_of_type = _ARE_OF_TYPE.get(kind, bool)
+    is_told_by_all_rows = kind == report.type or report.format or not report.examples
+    if is_told_by_all_rows or are_of_type(report.examples):
         return
-    if not are_of_type(report.examples):
-        raise DatasetError(
-            f"its values are no {kind}s, such as {report.examples[0]!r}.",
-            where=f"column '{report.name}'",
-            remedy=f"Let it be another type (--set {report.name}=text), or correct the values.",
-        )
+    raise DatasetError(
+        f"its values are no {kind}s, such as {report.examples[0]!r}.",
+        where=f"column '{report.name}'",
+        remedy=f"Let it be another type (--set {report.name}=text), or correct the values.",
+    )
 
 
 def _are_timestamps(texts: list[str]) -> bool:
@@ -134,7 +134,7 @@ def _are_numbers(texts: list[str]) -> bool:
 
 
 _ARE_OF_TYPE = {"timestamp": _are_timestamps, "number": _are_numbers}
-"""Whether texts are of a type, for the types that not every text has."""
+"""Whether texts are of a type, for the types that not every text has; others have any."""
 
 
 def _proposed_target(reports: Sequence[ColumnReport]) -> str:
@@ -214,13 +214,17 @@ def _check_inputs(inputs: Sequence[ColumnReport], unused: Sequence[str]) -> None
             remedy="Add a column that tells rows apart, "
             "or keep one of these where columns can be kept (--keep NAME).",
         )
-    for column in inputs:
-        if column.missing == 1.0:
-            raise DatasetError(
-                "has no value in any row.",
-                where=f"column '{column.name}'",
-                remedy="Drop it (--drop).",
-            )
+    empty = next(filter(_is_empty, inputs), None)
+    if empty is not None:
+        raise DatasetError(
+            "has no value in any row.",
+            where=f"column '{empty.name}'",
+            remedy="Drop it (--drop).",
+        )
+
+
+def _is_empty(report: ColumnReport) -> bool:
+    return report.missing == 1.0
 
 
 def _with_settings(
@@ -244,11 +248,9 @@ def _with_settings(
 def _setting(key: str, by_name: Mapping[str, ColumnReport]) -> tuple[str, str]:
     """The column that a key of ``set`` names, and what is set of it: type, missing or format."""
     name, _, what = key.rpartition(".")
-    is_of_column = name in by_name and what in ("missing", "format")
     # The name of a column may itself end so.
-    if key in by_name or not is_of_column:
-        return key, "type"
-    return name, what
+    is_name = key in by_name or name not in by_name or what not in ("missing", "format")
+    return (key, "type") if is_name else (name, what)
 
 
 def _with_missing_codes(report: ColumnReport, said: str) -> ColumnReport:
@@ -346,25 +348,28 @@ def _check_target(answer: ColumnReport) -> None:
             where=where,
             remedy="Name another target.",
         )
-    if answer.type == "tensor":
-        _check_tensor_target(answer, where)
-        return
-    if answer.type in CELLS:
-        raise DatasetError(
-            f"the target is {_an(answer.type)}; no model predicts that.",
-            where=where,
-            remedy="A number, a category or a tensor can be predicted: name another target.",
-        )
-    if answer.type not in ("number", "category"):
-        raise DatasetError(
-            f"the target is {answer.type}; only a number or a category can be predicted.",
-            where=where,
-            remedy=f"Name another target, or set it (--set {answer.name}=category).",
-        )
+    if answer.type in _TARGET_CHECKS:
+        _TARGET_CHECKS[answer.type](answer, where)
+
+
+def _refuse_cells_as_target(answer: ColumnReport, where: str) -> None:
+    raise DatasetError(
+        f"the target is {_an(answer.type)}; no model predicts that.",
+        where=where,
+        remedy="A number, a category or a tensor can be predicted: name another target.",
+    )
+
+
+def _refuse_values_as_target(answer: ColumnReport, where: str) -> None:
+    raise DatasetError(
+        f"the target is {answer.type}; only a number or a category can be predicted.",
+        where=where,
+        remedy=f"Name another target, or set it (--set {answer.name}=category).",
+    )
 
 
 def _check_tensor_target(answer: ColumnReport, where: str) -> None:
-    one_size = all(isinstance(size, int) for size in answer.content["dim"])
+    one_size = set(map(type, answer.content["dim"])) <= {int}  # others are variables
     if not one_size:
         raise DatasetError(
             f"the target's size differs from row to row: {answer.content['dim']}.",
@@ -377,6 +382,16 @@ def _check_tensor_target(answer: ColumnReport, where: str) -> None:
             where=where,
             remedy="Leave those rows out.",
         )
+
+
+_TARGET_CHECKS = {
+    "tensor": _check_tensor_target,
+    "image": _refuse_cells_as_target,
+    "graph": _refuse_cells_as_target,
+    "text": _refuse_values_as_target,
+    "timestamp": _refuse_values_as_target,
+}
+"""What is asked of a target, by its type; any number or category can be one."""
 
 
 def _an(kind: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import filterfalse
 from typing import Any
 
 from easeml.data.types.bad_cell import BadCell
@@ -22,10 +23,10 @@ def check_graph(graph: Graph, schema: Schema) -> None:
 
 
 def _check_names(graph: Graph, nodes: Mapping[str, Node]) -> None:
-    for name in graph:
-        if name not in (LINKS, *nodes):
-            known = ", ".join(nodes)
-            raise BadCell(f"has a node '{name}', which is not in the schema; there are: {known}")
+    unknown = next(filterfalse((LINKS, *nodes).__contains__, graph), None)
+    if unknown is not None:
+        known = ", ".join(nodes)
+        raise BadCell(f"has a node '{unknown}', which is not in the schema; there are: {known}")
 
 
 def _check_node(held: Mapping[str, Any], node: Node, schema: Schema, place: str) -> None:
@@ -39,9 +40,9 @@ def _check_node(held: Mapping[str, Any], node: Node, schema: Schema, place: str)
     for name, value in held.items():
         _check_field(value, fields[name], schema, f"{place}: field '{name}'")
 
-    lengths = {name: len(value) for name, value in held.items()}
-    if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} has {count}" for name, count in lengths.items())
+    lengths = list(map(len, held.values()))
+    if len(set(lengths)) > 1:
+        said = ", ".join(map("{} has {}".format, held, lengths))
         raise BadCell(f"{place}: its fields have different numbers of instances: {said}")
 
 
@@ -71,10 +72,10 @@ def _check_labels(value: Any, known: Sequence[str], place: str) -> None:
         raise BadCell(f"{place} holds numbers, expected labels")
     if not known:
         return
-    for label in value:
-        if label not in known:
-            labels = ", ".join(known[:20])
-            raise BadCell(f"{place} holds {label!r}, which is none of its labels: {labels}")
+    new = next(filterfalse(known.__contains__, value), None)
+    if new is not None:
+        labels = ", ".join(known[:20])
+        raise BadCell(f"{place} holds {new!r}, which is none of its labels: {labels}")
 
 
 def _check_links(graph: Graph, nodes: Mapping[str, Node]) -> None:

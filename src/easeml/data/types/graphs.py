@@ -18,19 +18,22 @@ if TYPE_CHECKING:
 
 Graph = Mapping[str, Any]
 LINKS = "links"
+_OTHERS = {"U": "it holds text", "S": "it holds text"}  # what is said of arrays by their kinds
 _NUMBER_OR_NULL = {int, float, bool, type(None)}
 
 
 def graph_of(sample: Sample) -> dict[str, Any]:
     """The graph of a sample: its nodes with instances and its links."""
-    graph: dict[str, Any] = {}
-    for name, held in sample.values.items():
-        if isinstance(held, Mapping):  # others are single values
-            graph[name] = held
+    graph: dict[str, Any] = dict(filter(_has_instances, sample.values.items()))
     graph[LINKS] = None
     if sample.links is not None:
         graph[LINKS] = [[*start, *end] for start, end in sorted(sample.links)]
     return graph
+
+
+def _has_instances(value: tuple[str, Any]) -> bool:
+    """Whether a value of a sample, which comes with its name, is no single one."""
+    return isinstance(value[1], Mapping)
 
 
 def numbers_to_json(array: np.ndarray) -> Any:
@@ -64,10 +67,8 @@ def numbers_from_json(value: Any) -> np.ndarray:
 def _check_numbers(array: np.ndarray) -> None:
     """Raise ``ValueError`` where an array of JSON values has others than numbers and null."""
     kind = array.dtype.kind
-    if kind in "US":
-        raise ValueError("it holds text")
     if kind not in "iufO":
-        raise ValueError("it holds no numbers")
+        raise ValueError(_OTHERS.get(kind, "it holds no numbers"))
     # Objects are numbers with null among them, or what is no array at all.
     if kind == "O" and not set(map(type, array.flat)) <= _NUMBER_OR_NULL:
         raise ValueError("it holds something else than numbers, or lists of different lengths")

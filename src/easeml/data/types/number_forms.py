@@ -9,8 +9,10 @@ form is ``1234.5``. A time of day is the minutes since midnight: ``20:34:30``, o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
@@ -97,6 +99,11 @@ class NumberForm:
     def _matcher(self) -> re.Pattern[str]:
         return re.compile(self.pattern)
 
+    def fits(self, array: pa.Array) -> bool:
+        """Whether all texts of a column are numbers of this form."""
+        compute = arrow_compute()
+        return compute.all(compute.match_substring_regex(array, self.pattern)).as_py()
+
     def plain(self, text: str) -> str:
         """Rewrite a number of this form as ``1234.5``; other text stays as it is."""
         if not self._matcher.match(text):
@@ -112,8 +119,7 @@ class NumberForm:
         for mark in self.removed:
             plain = compute.replace_substring(plain, mark, "")
         plain = compute.replace_substring_regex(plain, r"\s", "")
-        if self.decimal != ".":
-            plain = compute.replace_substring(plain, self.decimal, ".")
+        plain = compute.replace_substring(plain, self.decimal, ".")
         is_number = compute.match_substring_regex(array, self.pattern)
         return compute.if_else(is_number, plain, array)
 
@@ -124,6 +130,10 @@ class Clock:
 
     example: str
     matcher: re.Pattern[str]
+
+    def fits(self, array: pa.Array) -> bool:
+        """Whether all texts of a column are times of day of this form."""
+        return all(map(self.matcher.match, map(str.strip, array.to_pylist())))
 
     def plain(self, text: str) -> str:
         """Rewrite a time of day as its minutes; other text stays as it is."""
@@ -191,21 +201,9 @@ def number_form(texts: list[str]) -> str | None:
     """
     import pyarrow as pa
 
-    for clock in _CLOCKS:
-        if all(map(clock.matcher.match, map(str.strip, texts))):
-            return clock.example
-
-    affixes = _affixes(texts[:200])
-    if affixes is None:
-        return None
-
-    compute = arrow_compute()
     array = pa.array(texts, pa.string())
-    for form in _forms(*affixes):
-        fits = compute.match_substring_regex(array, form.pattern)
-        if compute.all(fits).as_py():
-            return form.example
-    return None
+    forms = chain(_CLOCKS, _number_forms(texts[:200]))
+    return next((form.example for form in forms if form.fits(array)), None)
 
 
 def _affixes(texts: list[str]) -> tuple[str, str] | None:
@@ -218,18 +216,21 @@ def _affixes(texts: list[str]) -> tuple[str, str] | None:
             return None
         prefixes.add(found["prefix"])
         suffixes.add(found["suffix"])
-    has_one_unit = _one_sign(prefixes) and _one_sign(suffixes)
-    if not has_one_unit:
+    if not all(map(_one_sign, (prefixes, suffixes))):
         return None
     return max(prefixes, key=len, default=""), max(suffixes, key=len, default="")
 
 
-def _forms(prefix: str, suffix: str) -> list[NumberForm]:
-    """The forms with these marks that are to be tried, in order; the plain one is not among them."""
-    separators = _SEPARATORS
-    if prefix or suffix:
-        separators = (("", "."), *_SEPARATORS)
-    return [NumberForm(prefix, thousands, decimal, suffix) for thousands, decimal in separators]
+def _number_forms(texts: list[str]) -> Iterator[NumberForm]:
+    """The forms in which texts may be numbers, in order; the plain one is not among them."""
+    affixes = _affixes(texts)
+    if affixes is None:
+        return
+    prefix, suffix = affixes
+    if prefix + suffix:
+        yield NumberForm(prefix, "", ".", suffix)
+    for thousands, decimal in _SEPARATORS:
+        yield NumberForm(prefix, thousands, decimal, suffix)
 
 
 def _one_sign(marks: set[str]) -> bool:

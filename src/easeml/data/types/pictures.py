@@ -7,8 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from easeml.data.types.column_report import ColumnReport, dimension
-from easeml.schema import Dim
+from easeml.data.types.column_report import ColumnReport, dimensions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,17 +71,17 @@ def picture_report(
 
     ``first``: some pictures, of which small ones are shown.
     """
-    dim: list[Dim] = []
-    spans = []
-    for axis, sizes in zip(_AXES, zip(*shapes, strict=True), strict=True):
-        size, span = dimension(min(sizes), max(sizes), axis[0])
-        dim.append(size)
-        spans.append(f"{axis} {span}")
-    said = ", ".join(spans)
+    dim, spans = dimensions(shapes, "hwc")
+    said = ", ".join(map("{} {}".format, _AXES, spans))
     return ColumnReport(
-        name, "image", "input", distinct=len(shapes), evidence=f"Pictures: {said}.",
-        examples=[data_url(data) for data in first[:_EXAMPLES]], content={"dim": dim, "format": "image"},
-    )  # fmt: skip
+        name,
+        "image",
+        "input",
+        distinct=len(shapes),
+        evidence=f"Pictures: {said}.",
+        examples=list(map(data_url, first[:_EXAMPLES])),
+        content={"dim": dim, "format": "image"},
+    )
 
 
 def shown_as_it_is(data: bytes) -> bool:
@@ -113,8 +112,6 @@ def _opened(data: bytes) -> Picture:
         if image.width * image.height > _MOST_PIXELS:
             raise NoPicture(f"{image.width} x {image.height} pixels are too many")
         image.load()
-    except NoPicture:
-        raise
     except UnidentifiedImageError as error:
         raise NoPicture("its format is not known") from error
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:

@@ -43,17 +43,23 @@ def kind_of(node: Node) -> str:
 
 def kinds_of(schema: Schema) -> dict[str, str]:
     """The columns of a table's schema and their types; all with instances are one, a graph."""
-    kinds = {}
-    has_graph = False
-    for node in schema.nodes.values():
-        if node.singleton:
-            kinds[node.label] = kind_of(node)
-        else:
-            has_graph = True
-
-    if has_graph:
+    singletons = [node for node in schema.nodes.values() if node.singleton]
+    kinds = {node.label: kind_of(node) for node in singletons}
+    if len(singletons) < len(schema.nodes):
         kinds[GRAPH] = "graph"
     return kinds
+
+
+def node_of(schema: Schema, column: str) -> Node:
+    """The node of a column of a table; a graph has none of its own, and any does for it."""
+    return schema.columns.get(column, next(iter(schema.nodes.values())))
+
+
+def labels_of(schema: Schema, node: Node) -> tuple[str, ...]:
+    """The labels of a node; empty where it is no category, or where they are unknown."""
+    if node.type != "category":
+        return ()
+    return schema.labels(node.name)
 
 
 def _node_of(name: str, column: ColumnReport) -> Node:

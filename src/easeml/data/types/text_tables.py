@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
 from easeml.data.types.arrow import arrow_compute
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ ROW = "_row"  # the column of row ids that a declared version adds
 MOST_COLUMNS = 100_000
 
 
-def text_table(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, name: str, note: str = ""
-) -> pa.Table:
+def text_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, name: str) -> pa.Table:
     """Return a table of stripped text, a batch at a time; nulls and infinite numbers become empty.
 
     Raises: DatasetError: for names that are not usable, a column that cannot be text, or a table
@@ -37,12 +35,15 @@ def text_table(
         raise no_row(name)
 
     table = pa.concat_tables(made)
-    fields = []
     names = check_names(table.column_names, name)
-    for old, column in zip(table.column_names, names, strict=True):
-        fields.append(pa.field(column, pa.string(), metadata=told.get(old)))
-    metadata = {"note": note} if note else None
-    return pa.table(table.columns, schema=pa.schema(fields, metadata=metadata))
+    fields = map(_field, names, map(told.get, table.column_names))
+    return pa.table(table.columns, schema=pa.schema(fields))
+
+
+def _field(name: str, told: dict[str, str] | None) -> pa.Field:
+    import pyarrow as pa
+
+    return pa.field(name, pa.string(), metadata=told)
 
 
 def no_row(name: str) -> DatasetError:
@@ -97,6 +98,12 @@ def _check_unique(names: Sequence[str], where: str) -> None:
         where=where,
         remedy="Give every column a name of its own.",
     )
+
+
+def noted(described: pa.Schema | pa.Field, key: bytes) -> str:
+    """What a reader noted under ``key`` of a table or a column; empty where it noted nothing."""
+    notes = described.metadata or {}
+    return notes.get(key, b"").decode()
 
 
 def column_text(table: pa.Table, name: str) -> pa.Array:
@@ -180,18 +187,17 @@ def _text(array: pa.Array, column: str, name: str) -> pa.Array:
         array = compute.if_else(compute.is_finite(array), array, pa.scalar(None, kind))
     elif pa.types.is_nested(kind):
         array = _as_json(array)
-    try:
+    uncastable = (pa.ArrowInvalid, pa.ArrowNotImplementedError)
+    with refusing(uncastable, f"its type {kind} cannot be read.", where):
         text = array.cast(pa.string())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DatasetError(f"its type {kind} cannot be read.", where=where) from error
     return compute.utf8_trim_whitespace(compute.fill_null(text, ""))
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
-    binary = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    return any(is_of_kind(kind) for is_of_kind in binary)
+    is_fixed = pa.types.is_fixed_size_binary(kind)
+    return is_fixed or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
 
 
 def _as_json(array: pa.Array) -> pa.Array:

@@ -7,7 +7,8 @@ of stripped values without nulls.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
@@ -36,6 +37,7 @@ _DAYS = (
 )  # fmt: skip
 _OTHER_DAYS = ("%Y-%m", "%Y/%m", "%a %b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%d %H:%M:%S")
 _COMPACT = "%Y%m%d"
+_SWAPPED = {"%m/%d": "%d/%m", "%m-%d": "%d-%m", "%d/%m": "%m/%d", "%d-%m": "%m-%d"}
 _DIRECTIVE = re.compile("%[a-zA-Z]")
 _EIGHT_DIGITS = re.compile(r"(19|20)\d{6}")
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
@@ -90,12 +92,12 @@ def _without_codes(array: pa.Array, codes: frozenset[str]) -> pa.Array:
 
 def codes_of(codes: Sequence[str]) -> frozenset[str]:
     """Missing codes as ``is_code`` takes them."""
-    return frozenset(plain_number(code).lower() for code in codes)
+    return frozenset(map(str.lower, map(plain_number, codes)))
 
 
 def is_code(text: str, codes: frozenset[str]) -> bool:
     """Whether a value is one of the ``codes``; the numbers among these in any spelling."""
-    return text.lower() in codes or plain_number(text) in codes
+    return not codes.isdisjoint((text.lower(), plain_number(text)))
 
 
 def _text(values: list[str]) -> pa.Array:
@@ -218,24 +220,25 @@ def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
     """
     import pyarrow as pa
 
-    if not texts:
+    sample = texts[:100]
+    if not sample or not all(map(_may_be_time, sample)):
         return None
-    for form in _likely_forms(texts[:100], compact=compact):
-        if not to_timestamps(pa.array(texts), form).bad.any():
-            return form
-    return None
 
-
-def _likely_forms(sample: list[str], *, compact: bool) -> Iterator[str]:
-    """The forms in which all texts of a sample are written, the commonest first."""
-    if not all(map(_may_be_time, sample)):
-        return
     forms = ["", *FORMATS]
     if compact and all(map(_EIGHT_DIGITS.fullmatch, sample)):
         forms.append(_COMPACT)
-    for form in forms:
-        if all(map(partial(_reads, form), sample)):
-            yield form
+    likely = filter(partial(_all_read, sample), forms)
+    return next(filter(partial(_fits, pa.array(texts)), likely), None)
+
+
+def _fits(array: pa.Array, form: str) -> bool:
+    """Whether all texts of a column are timestamps of this form."""
+    return not to_timestamps(array, form).bad.any()
+
+
+def _all_read(sample: list[str], form: str) -> bool:
+    """As ``_fits``, of a few texts: much quicker."""
+    return all(map(partial(_reads, form), sample))
 
 
 def _may_be_time(text: str) -> bool:
@@ -246,13 +249,9 @@ def _reads(form: str, text: str) -> bool:
     """Whether a text is a timestamp of this form; ISO where it is empty."""
     if not form:
         return _ISO.match(text) is not None
-    if not _has_marks(text, form):
-        return False
-    try:
-        datetime.strptime(text, form)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return _has_marks(text, form) and bool(datetime.strptime(text, form))
+    return False
 
 
 def _has_marks(text: str, form: str) -> bool:
@@ -267,11 +266,8 @@ def _has_marks(text: str, form: str) -> bool:
 
 def swapped_day(form: str) -> str:
     """The form with day and month changed, empty if these cannot be mistaken for one another."""
-    if form.startswith(("%m/%d", "%m-%d")):
-        return f"%d{form[2]}%m{form[5:]}"
-    if form.startswith(("%d/%m", "%d-%m")):
-        return f"%m{form[2]}%d{form[5:]}"
-    return ""
+    swapped = _SWAPPED.get(form[:5], "")
+    return swapped and swapped + form[5:]
 
 
 def parse_timestamp(text: str, form: str) -> np.datetime64:
@@ -310,16 +306,12 @@ def label_finder(labels: tuple[str, ...]) -> Callable[[str], int | None]:
     Numbers and truth values may be spelled otherwise: ``1.0`` means the label ``1``, ``True`` the
     label ``true``. A table is read from Parquet and asked about in CSV, or the other way round.
     """
-    code_of = {label: code for code, label in enumerate(labels)}
-
-    def number_code(text: str) -> int | None:
-        code = code_of.get(text)
-        return code_of.get(plain_number(text)) if code is None else code
-
+    codes = range(len(labels))
+    code_of = dict(zip(labels, codes, strict=True))
     if numeric_labels(labels):
-        return number_code
+        return lambda text: code_of.get(plain_number(text))
 
-    code_of_truth = {label.lower(): code for label, code in code_of.items()}
+    code_of_truth = dict(zip(map(str.lower, labels), codes, strict=True))
     are_truths = code_of_truth.keys() <= {"true", "false"} and len(code_of_truth) == len(labels)
     if are_truths:
         return lambda text: code_of_truth.get(text.lower())

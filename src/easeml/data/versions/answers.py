@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, refusing
 from easeml.data.types.text_tables import ROW
+from easeml.data.types.values import parse_timestamp
 from easeml.data.versions.changes import lasting_notes, summed
 from easeml.data.versions.declared import Declared
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 _CHANGED = ("train", "pool")  # rows that people correct: what models are measured on stays
@@ -31,8 +34,9 @@ def answered(
             cannot have.
     """
     frames = {role: frame.copy() for role, frame in version.frames.items()}
+    forms = {name: node.format for name, node in version.schema_in.columns.items()}
     for row, column, value in cells:
-        _put(frames, row, column, value)
+        _put(frames, row, column, value, forms.get(column, ""))
     for row, value in labels.items():
         _put(frames, row, version.target, value)
     frames, added = labelled_join_train(frames, version.target)
@@ -49,9 +53,7 @@ def labelled_join_train(
     import pandas as pd
 
     after = dict(frames)
-    if "pool" not in frames:
-        return after, {}
-    pool = frames["pool"]
+    pool = frames.get("pool", frames["train"].iloc[:0])
     is_labelled = pool[target].notna()
     moved = pool.loc[is_labelled]
     if moved.empty:
@@ -61,18 +63,23 @@ def labelled_join_train(
     return after, {"train": len(moved)}
 
 
-def _put(frames: Mapping[str, pd.DataFrame], row: int, column: str, text: str) -> None:
-    """Put a value into the cell of a row, which is a train or a pool row."""
+def _put(
+    frames: Mapping[str, pd.DataFrame], row: int, column: str, text: str, form: str = ""
+) -> None:
+    """Put a value into the cell of a row, which is a train or a pool row.
+
+    ``form``: how the column's timestamps are written.
+    """
     for role in filter(frames.__contains__, _CHANGED):
         frame = frames[role]
         is_row = (frame[ROW] == row).to_numpy()
         if is_row.any():
-            frame.loc[is_row, column] = _value(frame[column], text)
+            frame.loc[is_row, column] = _value(frame[column], text, form)
             return
     raise DatasetError(f"there is no train or pool row with id {row}.", where="row")
 
 
-def _value(column: Any, text: str) -> Any:
+def _value(column: Any, text: str, form: str) -> Any:
     """Return a text as a value of a column."""
     import pandas as pd
 
@@ -84,9 +91,17 @@ def _value(column: Any, text: str) -> Any:
         remedy = f"It has: {', '.join(map(str, known[:10]))}."
         raise DatasetError(f"{text!r} is no class.", where=where, remedy=remedy)
 
+    if column.dtype.kind == "M":
+        return _moment(text.strip(), form, where)
     if column.dtype.kind != "f":
         return text
-    try:
+    with refusing(ValueError, f"{text!r} is no number.", where):
         return float(text)
-    except ValueError:
-        raise DatasetError(f"{text!r} is no number.", where=where) from None
+
+
+def _moment(text: str, form: str, where: str) -> np.datetime64:
+    """A date or time as the column writes it, or as ISO 8601, in which people are shown it."""
+    with suppress(ValueError):
+        return parse_timestamp(text, form)
+    with refusing(ValueError, f"{text!r} is no date or time.", where):
+        return parse_timestamp(text, "")

@@ -257,22 +257,21 @@ def _scores(path: Path | None, ids: np.ndarray) -> _Scores:
 
 
 def _document(files: Files) -> dict[str, Any]:
-    if "version.json" not in files:
-        raise _no_version()
-    return json.loads(files["version.json"].read_text())
+    return json.loads(_path(files, "version.json").read_text())
 
 
-def _no_version() -> DatasetError:
-    said = "there are no prepared rows: it is an upload, or was not made ready."
-    return DatasetError(said, where="version")
+def _path(files: Files, name: str) -> Path:
+    """The path of a file that every version has; raises DatasetError where it is not there."""
+    if name not in files:
+        said = "there are no prepared rows: it is an upload, or was not made ready."
+        raise DatasetError(said, where="version")
+    return files[name]
 
 
 def _table(files: Files, role: str) -> pa.Table:
     import pyarrow as pa
 
-    if f"{role}.arrow" not in files:
-        raise _no_version()
-    with pa.memory_map(str(files[f"{role}.arrow"])) as source:
+    with pa.memory_map(str(_path(files, f"{role}.arrow"))) as source:
         return pa.ipc.open_file(source).read_all()
 
 

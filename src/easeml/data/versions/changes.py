@@ -9,7 +9,7 @@ No row ever changes its id, and only a row of the pool that was labelled changes
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -46,12 +46,12 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
     """
     _check_role(role)
     split = Split.of(version.summary)
-    is_divided = role is None and bool(split.column)
-    frame = _typed_rows(version, table, name, role, split.column if is_divided else "")
+    divided_by = split.column if role is None else ""
+    frame = _typed_rows(version, table, name, role, divided_by)
     answered = frame[version.target].notna().to_numpy()
     by = None
-    if is_divided:
-        by = split_values(table, split, report_named(split.column, version.columns))[answered]
+    if divided_by:
+        by = split_values(table, split, report_named(divided_by, version.columns))[answered]
     roles = _assigned_roles(version, frame, role, answered, split, by)
 
     notes = _feed_notes(version, role, answered)
@@ -61,7 +61,7 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
 
 
 def _check_role(role: str | None) -> None:
-    if role is not None and role not in ALL_ROLES:
+    if role not in (None, *ALL_ROLES):
         raise DatasetError(
             f"{role!r} is no role of a row.",
             where="role",
@@ -83,7 +83,7 @@ def _typed_rows(
     answers = role not in UNLABELLED
     fitted = fit_table(table, version.schema_in, version.schema_out, answers=answers)
     differences = list(fitted.differences)
-    if divided_by and divided_by not in table.column_names:
+    if divided_by not in ("", *table.column_names):
         differences.append(
             f"column '{divided_by}', by which rows were divided, is missing (or say a role)."
         )
@@ -301,11 +301,18 @@ def _hashable(column: pd.Series) -> pd.Series:
 
 def _digest(cell: Any) -> str:
     """What a picture, a graph or an array is known by."""
-    if isinstance(cell, bytes):
-        return sha256(cell).hexdigest()
-    if isinstance(cell, dict):
-        return json.dumps(to_json("graph", cell), sort_keys=True)
+    return _DIGESTS.get(type(cell), _digest_of_array)(cell)
+
+
+def _digest_of_array(cell: np.ndarray) -> str:
     return f"{cell.shape} {sha256(cell.tobytes()).hexdigest()}"
+
+
+_DIGESTS: dict[type, Callable[[Any], str]] = {
+    bytes: lambda cell: sha256(cell).hexdigest(),
+    dict: lambda cell: json.dumps(to_json("graph", cell), sort_keys=True),
+}
+"""What cells are known by, by their types; others are arrays."""
 
 
 def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
@@ -341,7 +348,7 @@ def lasting_notes(version: Declared) -> list[str]:
 def does_not_fit(differences: list[str], name: str) -> DatasetError:
     """Return the error of a file whose rows do not fit, with the first differences."""
     lines = [f"the rows do not fit the data; nothing was changed ({ROWS_COUNT})."]
-    lines += [f"- {one}" for one in differences[:_SHOWN]]
+    lines += map("- {}".format, differences[:_SHOWN])
     more = len(differences) - _SHOWN
     if more > 0:
         lines.append(f"- and {more} more.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError, shown
@@ -74,7 +75,8 @@ def declare(
     way = Split.from_text(split, [report.name for report in reports])
     drop = [*drop, way.column] if way.way == "given" else drop
     decided = declare_columns(reports, target, set, drop, keep)
-    final = assemble([_with_data(table, report) for report in decided.columns], decided.target)
+    columns = list(map(partial(_with_data, table), decided.columns))
+    final = assemble(columns, decided.target)
     rows = pd.DataFrame(_typed_columns(table, final))
     is_answered = rows[final.target].notna().to_numpy()
     answered = rows.loc[is_answered]

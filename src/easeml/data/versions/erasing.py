@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -51,20 +52,16 @@ def ids_with(version: Declared, conditions: Conditions) -> set[int]:
 
 def ids_of(version: Declared) -> set[int]:
     """Return the ids of all rows of a declared version."""
-    found: set[int] = set()
-    for frame in version.frames.values():
-        found.update(frame[ROW].tolist())
-    return found
+    ids = [frame[ROW].tolist() for frame in version.frames.values()]
+    return set[int]().union(*ids)
 
 
 def roles_among(version: Declared, ids: Collection[int]) -> dict[str, int]:
     """Return how many of these rows a version has, by role."""
-    counts = {}
-    for role, frame in version.frames.items():
-        count = int(_among(frame, ids).sum())
-        if count:
-            counts[role] = count
-    return counts
+    counts = Counter(
+        {role: int(_among(frame, ids).sum()) for role, frame in version.frames.items()}
+    )
+    return dict(+counts)  # without zeros
 
 
 def without_ids(

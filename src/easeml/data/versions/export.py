@@ -10,7 +10,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.readers.easeml_dataset import EasemlDataset, write_easeml
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
-from easeml.data.versions.folders import VersionTables, read_declared, read_version
+from easeml.data.versions.folders import read_declared, read_version
 from easeml.data.versions.table_files import FORMATS, refuse_cells, write_typed
 from easeml.schema import Node, Sample, Samples, Schema, Value
 
@@ -44,10 +44,13 @@ def export_version(folder: str | Path, out: str | Path) -> int:
             remedy=f"One of {', '.join(VERSION_FORMATS)}.",
         )
     tables = read_version(folder)
-    sides = []
-    for rows in (tables.train, tables.validation):
-        sides += [_samples(rows, schema) for schema in _schemas(tables)]
-    write_easeml(out, EasemlDataset(*sides))
+    dataset = EasemlDataset(
+        input=_samples(tables.train, tables.schema_in),
+        output=_samples(tables.train, tables.schema_out),
+        val_input=_samples(tables.validation, tables.schema_in),
+        val_output=_samples(tables.validation, tables.schema_out),
+    )
+    write_easeml(out, dataset)
     return len(tables.train) + len(tables.validation)
 
 
@@ -70,10 +73,6 @@ def _write_rows(folder: str | Path, out: Path) -> int:
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
     write_typed(out, table)
     return len(frame)
-
-
-def _schemas(tables: VersionTables) -> tuple[Schema, Schema]:
-    return tables.schema_in, tables.schema_out
 
 
 def _samples(rows: pd.DataFrame, schema: Schema) -> Samples:

@@ -6,12 +6,13 @@ All differences, with their places, or the typed columns.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import did_you_mean, shown
+from easeml.data.errors import did_you_mean, first_of, shown
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, BadCell, check, from_arrow, object_array, report_of
-from easeml.data.types.table_schemas import kind_of, kinds_of
+from easeml.data.types.table_schemas import kind_of, kinds_of, labels_of, node_of
 from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
 
@@ -60,11 +61,11 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
 def _unknown_columns(table: pa.Table, known: Sequence[str]) -> list[str]:
     """Say which columns are not among the known ones, and what they may have been meant as."""
     absent = set(known).difference(table.column_names)
+    given: list[str] = table.column_names
     said = []
-    for name in table.column_names:
-        if name not in known:
-            meant = did_you_mean(name, filter(absent.__contains__, known)) if absent else ""
-            said.append(f"column '{name}' is not one of the data. {meant}".strip())
+    for name in filterfalse(known.__contains__, given):
+        meant = did_you_mean(name, filter(absent.__contains__, known)) if absent else ""
+        said.append(f"column '{name}' is not one of the data. {meant}".strip())
     return said
 
 
@@ -101,9 +102,7 @@ def _cell_column(
         return nothing
 
     found = from_arrow(kind, table.column(name))
-    # A graph has no node of its own; any does for it.
-    node = schema.columns.get(name, next(iter(schema.nodes.values())))
-    differences += _faults_of_cells(found, name, kind, node, schema)
+    differences += _faults_of_cells(found, name, kind, node_of(schema, name), schema)
     return found
 
 
@@ -132,7 +131,7 @@ def _value_column(
     """A column of single values. Of an absent one all are missing."""
     text = _text_of(table, name)
     kind = kind_of(node)
-    labels = schema.labels(node.name) if kind == "category" else ()
+    labels = labels_of(schema, node)
     array = v.plain(text, kind, node.format, node.missing)
     made = v.convert(array, kind, labels, node.format)
 
@@ -176,10 +175,7 @@ def _unreadable(name: str, kind: str, form: str, text: pa.Array, made: v.Convert
 
 def _new_classes(name: str, text: pa.Array, bad: np.ndarray, labels: Sequence[str]) -> list[str]:
     """What is said of labels that are not known, each once."""
-    known = ", ".join(labels[:_SHOWN_CLASSES])
-    if len(labels) > _SHOWN_CLASSES:
-        known += " and more"
-
+    known = first_of(labels, _SHOWN_CLASSES)
     rows = bad.nonzero()[0]
     new, first = _different(text.take(rows))
     said = []

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import refusing
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, from_arrow, to_arrow
 from easeml.data.types.column_report import ColumnReport
-from easeml.data.types.table_schemas import kinds_of
+from easeml.data.types.table_schemas import kinds_of, labels_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.declared import Declared
 from easeml.data.versions.splits import ROLES, UNLABELLED
-from easeml.schema import Node, Schema
+from easeml.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-_RESTORED = ("category", "text", "timestamp")  # columns that come back with another dtype
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ def write_version(folder: str | Path, declared: Declared) -> None:
         "schema_in": declared.schema_in.to_json(),
         "schema_out": declared.schema_out.to_json(),
         "target": declared.target,
-        "columns": [report.to_json() for report in declared.columns],
+        "columns": list(map(ColumnReport.to_json, declared.columns)),
         "notes": declared.notes,
         "summary": declared.summary,
         "off": list(declared.off),
@@ -99,7 +97,7 @@ def read_declared(folder: str | Path) -> Declared:
         schema_in=schema_in,
         schema_out=schema_out,
         target=document["target"],
-        columns=[ColumnReport.from_json(item) for item in document["columns"]],
+        columns=list(map(ColumnReport.from_json, document["columns"])),
         notes=document["notes"],
         summary=document["summary"],
         off=tuple(document.get("off", ())),
@@ -121,14 +119,14 @@ def write_upload(folder: str | Path, table: pa.Table, reports: Sequence[ColumnRe
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_arrow(folder / "table.arrow", table)
-    document = [report.to_json() for report in reports]
+    document = list(map(ColumnReport.to_json, reports))
     (folder / "columns.json").write_text(json.dumps(document, indent=1))
 
 
 def read_upload(folder: str | Path) -> tuple[pa.Table, list[ColumnReport]]:
     """Read what ``write_upload`` wrote: the table and the reports, as ``declare`` takes them."""
     folder = Path(folder)
-    reports = [ColumnReport.from_json(item) for item in _read_json(folder / "columns.json")]
+    reports = list(map(ColumnReport.from_json, _read_json(folder / "columns.json")))
     return _read_arrow(folder / "table.arrow"), reports
 
 
@@ -141,7 +139,7 @@ def _arrow(frame: pd.DataFrame, schema_in: Schema, schema_out: Schema) -> pa.Tab
     table = pa.Table.from_pandas(plain, preserve_index=False).replace_schema_metadata(None)
     for name, kind in cells.items():
         table = table.append_column(name, to_arrow(kind, list(frame[name])))
-    return table.select([str(name) for name in frame.columns])
+    return table.select(list(map(str, frame.columns)))
 
 
 def _cell_kinds(schema_in: Schema, schema_out: Schema) -> dict[str, str]:
@@ -160,20 +158,17 @@ def write_arrow(path: Path, table: pa.Table) -> None:
 def _read_arrow(path: Path) -> pa.Table:
     import pyarrow as pa
 
-    try:
-        with pa.OSFile(str(path), "rb") as source:
-            return pa.ipc.open_file(source).read_all()
-    except (OSError, pa.ArrowInvalid) as error:
-        raise DatasetError(
-            f"cannot be read as a stored table: {error}.", where=str(path)
-        ) from error
+    said = "cannot be read as a stored table: {error}."
+    with (
+        refusing((OSError, pa.ArrowInvalid), said, str(path)),
+        pa.OSFile(str(path), "rb") as source,
+    ):
+        return pa.ipc.open_file(source).read_all()
 
 
 def _read_json(path: Path) -> Any:
-    try:
+    with refusing((OSError, ValueError), "cannot be read: {error}.", str(path)):
         return json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"cannot be read: {error}.", where=str(path)) from error
 
 
 def _frame(table: pa.Table, schema_in: Schema, schema_out: Schema) -> pd.DataFrame:
@@ -186,15 +181,13 @@ def _frame(table: pa.Table, schema_in: Schema, schema_out: Schema) -> pd.DataFra
     for schema in (schema_in, schema_out):
         for name, node in schema.columns.items():
             if node.type in _RESTORED:
-                frame[name] = _restored(frame[name], node, schema)
+                frame[name] = _RESTORED[node.type](frame[name], labels_of(schema, node))
     return frame
 
 
-def _restored(column: Any, node: Node, schema: Schema) -> Any:
-    """A column that was read from a file, with the dtype of ``declare``."""
-    if node.type == "category":
-        labels = schema.classes[node.class_name].labels
-        return v.categories(column.cat.codes.to_numpy(), labels)
-    if node.type == "text":
-        return column.astype("str")
-    return column.astype("datetime64[us]")
+_RESTORED: dict[str, Callable[[Any, tuple[str, ...]], Any]] = {
+    "category": lambda column, labels: v.categories(column.cat.codes.to_numpy(), labels),
+    "text": lambda column, _: column.astype("str"),
+    "timestamp": lambda column, _: column.astype("datetime64[us]"),
+}
+"""What gives a column that comes from a file the dtype of ``declare``, where it has another."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
@@ -38,9 +39,8 @@ def pushed(version: Declared, table: pa.Table, name: str) -> Declared:
 
     given = _typed_rows(version, table, name)
     frames = dict(version.frames)
-    for role in _CHANGED:
-        if role in frames:
-            frames[role] = _with_cells(frames[role], given)
+    for role in filter(frames.__contains__, _CHANGED):
+        frames[role] = _with_cells(frames[role], given)
     frames, added = labelled_join_train(frames, version.target)
     changed = replace(version, frames=frames, notes=lasting_notes(version))
     train = frames["train"][ROW].to_numpy()
@@ -97,10 +97,8 @@ def _with_cells(frame: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
 
 def _notes(version: Declared, given: pd.DataFrame) -> list[str]:
     """Say how many rows the flow changed that stay as they were."""
-    rows = 0
-    for role, frame in version.frames.items():
-        if role not in _CHANGED:
-            rows += _number_changed(frame, given)
+    measured = filterfalse(_CHANGED.__contains__, version.frames)
+    rows = sum(_number_changed(version.frames[role], given) for role in measured)
     if not rows:
         return []
     return [

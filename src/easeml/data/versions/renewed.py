@@ -111,7 +111,7 @@ def _used_columns(version: Declared) -> list[str]:
     """The inputs, the target and, where rows are divided by a column, that one."""
     used = [*kinds_of(version.schema_in), *kinds_of(version.schema_out)]
     column = Split.of(version.summary).column
-    if column and column not in used:
+    if column not in ("", *used):
         used.append(column)
     return used
 

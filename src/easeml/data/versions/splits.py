@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, did_you_mean
+from easeml.data.errors import DatasetError, did_you_mean, first_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ class Split:
                 where="split",
                 remedy="Use random, time:COLUMN, group:COLUMN or given:COLUMN.",
             )
-        if column and column not in columns:
+        if column not in ("", *columns):
             raise DatasetError(
                 f"there is no column '{column}'.",
                 where="split",
@@ -233,10 +233,9 @@ def _single_notes(single: list[str], target: str) -> list[str]:
     """What is said of classes with a single row."""
     if not single:
         return []
-    more = " and more" if len(single) > 5 else ""
     return [
         f"Classes of '{target}' with one row only, which is used for training: "
-        f"{', '.join(single[:5])}{more}."
+        f"{first_of(single, 5)}."
     ]
 
 
@@ -276,14 +275,12 @@ def _whole_groups(groups: np.ndarray, seed: int, there: Mapping[str, int]) -> np
 def _as_given(given: np.ndarray, column: str) -> np.ndarray:
     import numpy as np
 
-    roles = []
-    for value in given:
-        role = _NAMES.get(str(value).lower())
-        if role is None:
-            raise DatasetError(
-                f"{str(value)!r} is no role of a row.",
-                where=f"column '{column}'",
-                remedy=f"Write {', '.join(ROLES)}.",
-            )
-        roles.append(role)
+    texts = list(map(str, given))
+    roles = list(map(_NAMES.get, map(str.lower, texts)))
+    if None in roles:
+        raise DatasetError(
+            f"{texts[roles.index(None)]!r} is no role of a row.",
+            where=f"column '{column}'",
+            remedy=f"Write {', '.join(ROLES)}.",
+        )
     return np.array(roles, dtype=object)

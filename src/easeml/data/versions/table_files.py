@@ -38,19 +38,38 @@ def typed_table(table: pa.Table, reports: list[ColumnReport]) -> pa.Table:
 
 def _typed_column(text: pa.Array, report: ColumnReport) -> pa.Array:
     """A column of text with the type of its report; what cannot be read is missing."""
+    array = v.plain(text, report.type, report.format, report.missing_codes)
+    return _TYPED.get(report.type, _present)(array, report)
+
+
+def _numbers(array: pa.Array, _: ColumnReport) -> pa.Array:
     import pyarrow as pa
 
-    array = v.plain(text, report.type, report.format, report.missing_codes)
-    if report.type == "number":
-        numbers = v.to_numbers(array)
-        return pa.array(numbers.values, mask=numbers.missing | numbers.bad)
-    if report.type == "timestamp":
-        times = v.to_timestamps(array, report.format)
-        return pa.array(times.values, pa.timestamp("us"))
+    numbers = v.to_numbers(array)
+    return pa.array(numbers.values, mask=numbers.missing | numbers.bad)
+
+
+def _times(array: pa.Array, report: ColumnReport) -> pa.Array:
+    import pyarrow as pa
+
+    times = v.to_timestamps(array, report.format)
+    return pa.array(times.values, pa.timestamp("us"))
+
+
+def _labels(array: pa.Array, report: ColumnReport) -> pa.Array:
+    return _present(array, report).dictionary_encode()
+
+
+def _present(array: pa.Array, report: ColumnReport) -> pa.Array:
+    """The texts, with nulls where there is no value."""
+    import pyarrow as pa
 
     missing = pa.array(v.missing_mask(array, report.type))
-    present = arrow_compute().if_else(missing, pa.scalar(None, pa.string()), array)
-    return present.dictionary_encode() if report.type == "category" else present
+    return arrow_compute().if_else(missing, pa.scalar(None, pa.string()), array)
+
+
+_TYPED = {"number": _numbers, "timestamp": _times, "category": _labels}
+"""What types a column, by the type of its report; others stay text."""
 
 
 def write_table(
@@ -76,13 +95,13 @@ def refuse_cells(kinds: Mapping[str, str]) -> None:
 
     No table file holds those.
     """
-    for name, kind in kinds.items():
-        if kind in CELLS:
-            raise DatasetError(
-                "it holds more than single values.",
-                where=f"column '{name}'",
-                remedy="Only tables of numbers, categories, text and times can be written.",
-            )
+    with_cells = [name for name, kind in kinds.items() if kind in CELLS]
+    if with_cells:
+        raise DatasetError(
+            "it holds more than single values.",
+            where=f"column '{with_cells[0]}'",
+            remedy="Only tables of numbers, categories, text and times can be written.",
+        )
 
 
 def write_typed(path: str | Path, typed: pa.Table, *, escape_formulas: bool = True) -> None:
