@@ -30,7 +30,9 @@ def declare(page: Page, path: Path, name: str, models: list[str]) -> str:
 
 
 def expect_accessible(page: Page, rules: list[str] | None = None) -> None:
-    options: dict[str, list[str]] = {"resultTypes": ["violations"]}  # all else is long to bring over
+    options: dict[str, list[str]] = {
+        "resultTypes": ["violations"]
+    }  # all else is long to bring over
     if rules:
         options["runOnly"] = rules
     found = Axe().run(page, options=options)

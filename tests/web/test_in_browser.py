@@ -407,7 +407,8 @@ PAGES = [
 
 # The other theme changes colours only.
 @pytest.mark.parametrize(
-    ("widths", "theme", "rules"), [([1024, 1600], "light", None), ([390], "dark", ["color-contrast"])]
+    ("widths", "theme", "rules"),
+    [([1024, 1600], "light", None), ([390], "dark", ["color-contrast"])],
 )
 def test_every_page_fits_and_is_accessible(
     sign_in: SignIn, application: str, widths: list[int], theme: str, rules: list[str] | None
