@@ -46,8 +46,7 @@ def frame_of(rows: Any) -> pd.DataFrame:
         return frame_of(rows.to_pandas())
     values = np.asarray(rows)
     _check_array(values)
-    names = [f"x{place}" for place in range(values.shape[1])]
-    return pd.DataFrame(values, columns=names).infer_objects()
+    return pd.DataFrame(values).add_prefix("x").infer_objects()
 
 
 def _check_array(values: np.ndarray) -> None:

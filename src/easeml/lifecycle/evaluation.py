@@ -166,7 +166,7 @@ def _of_numbers(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: i
 
 def _of_classes(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: int) -> Evaluation:
     assert said.classes is not None
-    names = [str(name) for name in said.classes]
+    names = list(map(str, said.classes))
     actual = _codes(answers, said)
     predicted = _codes(said.values, said)
     known = np.flatnonzero((actual >= 0) & (predicted >= 0))
@@ -214,13 +214,13 @@ def _confusion(
     """Return the labels that are shown and the counts; the less frequent classes are one."""
     present = np.bincount(np.concatenate([actual, predicted]), minlength=len(names))
     order = np.argsort(-np.bincount(actual, minlength=len(names)), kind="stable")
-    shown = [int(code) for code in order if present[code]]
+    shown = order[present[order] > 0]
     if len(shown) > _MOST_LABELS:
         shown = shown[: _MOST_LABELS - 1]
     shown.sort()
     place = np.full(len(names), len(shown))
     place[shown] = np.arange(len(shown))
-    labels = [names[code] for code in shown]
+    labels = [names[int(code)] for code in shown]
     if np.count_nonzero(present) > len(shown):
         labels.append(_OTHER)
     counts = np.zeros((len(labels), len(labels)), dtype=int)
@@ -238,12 +238,12 @@ def _roc(
     from sklearn.metrics import auc, roc_curve
 
     counts = np.bincount(actual, minlength=len(names))
-    order = np.argsort(-counts, kind="stable").tolist()
-    usable = [code for code in order if 0 < counts[code] < len(actual)]
+    order = np.argsort(-counts, kind="stable")
+    usable = order[(counts[order] > 0) & (counts[order] < len(actual))]
     if len(names) == 2:
-        usable = [code for code in usable if code == 1]
+        usable = usable[usable == 1]
     curves = []
-    for code in sorted(usable[:_MOST_CURVES]):
+    for code in map(int, sorted(usable[:_MOST_CURVES])):
         false, true, _ = roc_curve(actual == code, chances[:, code])
         shown = np.unique(_spread(np.arange(len(false)), _CURVE_POINTS))
         curves.append(

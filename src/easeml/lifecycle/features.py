@@ -20,7 +20,7 @@ def encode(train: pd.DataFrame, *others: pd.DataFrame) -> tuple[np.ndarray, ...]
     to unit variance. The same frames always give the same matrices.
     """
     encoder, first = fitted_encoder(train)
-    return (first, *(encoder(frame) for frame in others))
+    return (first, *map(encoder, others))
 
 
 def fitted_encoder(train: pd.DataFrame) -> tuple[Callable[[pd.DataFrame], np.ndarray], np.ndarray]:

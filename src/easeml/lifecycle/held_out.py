@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from easeml.lifecycle.result import Progress, listener
+
 if TYPE_CHECKING:
     import pandas as pd
-
-    from easeml.lifecycle.result import Progress
 
 _TREES = 100  # of a forest
 _ONE_THREAD = 20_000  # rows below which threads cost more than they save
@@ -114,6 +114,7 @@ def held_out_chances(
         labels = np.concatenate([codes, more[1]])
     chances = np.zeros((n, classes))
     members = len(_members(n, seed))
+    tell = listener(progress)
     for part in range(folds):
         held_out = fold == part
         rest = np.ones(len(known), bool)
@@ -122,8 +123,7 @@ def held_out_chances(
             chances[held_out] += (
                 _chances(model, known[rest], labels[rest], X[held_out], classes) / members
             )
-            if progress:
-                progress((part * members + place + 1) / (folds * members))
+            tell((part * members + place + 1) / (folds * members))
     return chances
 
 
@@ -149,13 +149,13 @@ def held_out_numbers(
     """
     fold = fold_numbers(np.zeros(len(X), dtype=np.int64), folds, seed)
     predicted = np.zeros((3, len(X)))
+    tell = listener(progress)
     for part in range(folds):
         held_out = fold == part
         for place, model in enumerate(_members_for_numbers(len(X), seed)):
             model.fit(X[~held_out], values[~held_out])
             predicted[place, held_out] = model.predict(X[held_out])
-            if progress:
-                progress((part * 3 + place + 1) / (folds * 3))
+            tell((part * 3 + place + 1) / (folds * 3))
     return np.median(predicted, axis=0)
 
 

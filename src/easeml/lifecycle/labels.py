@@ -50,6 +50,11 @@ def class_names(values: Iterable[Any]) -> np.ndarray:
     return names
 
 
+def is_missing(value: Any) -> bool:
+    """Tell whether a value is None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def as_number(value: Any) -> float | None:
     """Return the number that a class is named after; None where its name is no number."""
     name = class_name(value)

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import singledispatch
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float], None]
 """Called now and then with the share of the work that is done, in [0, 1]."""
+
+
+def listener(progress: Progress | None) -> Progress:
+    """Return what work reports to: ``progress``, or what does not listen."""
+    return progress or _nobody
+
+
+def _nobody(share: float) -> None:
+    """Nobody listens to the progress."""
 
 
 class Result(ABC):
@@ -78,17 +88,40 @@ def plain(value: Any) -> Any:
 
     NaN and infinities, which JSON has not, become None.
     """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    match value:
-        case np.ndarray() | np.generic():
-            return plain(value.tolist())
-        case Mapping():
-            return {str(key): plain(item) for key, item in value.items()}
-        case str() | bytes():  # sequences, too
-            return value
-        case Sequence():
-            return [plain(item) for item in value]
-        case float() if not math.isfinite(value):
-            return None
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return _plain(value)
+    return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+
+
+@singledispatch
+def _plain(value: Any) -> Any:
     return value
+
+
+@_plain.register(np.ndarray)
+@_plain.register(np.generic)
+@_plain.register(np.str_)
+@_plain.register(np.bytes_)
+def _of_numpy(value: Any) -> Any:
+    return plain(value.tolist())
+
+
+@_plain.register(Mapping)
+def _of_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key): plain(item) for key, item in value.items()}
+
+
+@_plain.register(Sequence)
+def _of_sequence(value: Sequence[Any]) -> list[Any]:
+    return list(map(plain, value))
+
+
+@_plain.register(str)
+@_plain.register(bytes)
+def _of_text(value: str | bytes) -> str | bytes:
+    return value  # though it is a sequence, too
+
+
+@_plain.register(float)
+def _of_float(value: float) -> float | None:
+    return value if math.isfinite(value) else None

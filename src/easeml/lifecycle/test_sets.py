@@ -104,10 +104,14 @@ def identify(labels: Sequence[Any], ids: Sequence[str] | None) -> TestSet:
     """Return the identity of a test set: labels in order (None where missing), and ids if any."""
     names = class_names(labels)
     known = np.array([name is not None for name in names], dtype=bool)
-    sample = () if ids is None else tuple(sorted(_short(each) for each in ids)[:SAMPLED])
+    name_of_ids = ""
+    sample: tuple[str, ...] = ()
+    if ids is not None:
+        name_of_ids = digest(ids)
+        sample = tuple(sorted(map(_short, ids))[:SAMPLED])
     return TestSet(
         rows=len(names),
-        ids="" if ids is None else digest(ids),
+        ids=name_of_ids,
         sample=sample,
         known=packed(known),
         labels=digest(labels),

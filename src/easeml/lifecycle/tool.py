@@ -137,7 +137,7 @@ class Tool:
             return TypeAdapter(self.config).validate_python(dict(parameters))
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(["parameters", *(str(part) for part in first["loc"])])
+            where = ".".join(["parameters", *map(str, first["loc"])])
             raise InvalidInput(f"{first['msg']}.", where=where) from None
 
     def answer(

@@ -118,11 +118,10 @@ class ToolAnswer:
         for table in self.tables:
             parts.append(f"<h3>{escape(table.title)}</h3>")
             parts.append(_html_table(table.columns, table.rows[:_SHOWN]))
-        parts += [
-            f"<p>Remedy: {escape(one.title)}. {escape(one.reason)}.</p>" for one in self.remedies
-        ]
-        parts += [f"<p>Assumed: {escape(text)}</p>" for text in self.assumes]
-        parts += [f"<p>Note: {escape(text)}</p>" for text in self.notes]
+        sentences = [f"Remedy: {one.title}. {one.reason}." for one in self.remedies]
+        sentences += map("Assumed: {}".format, self.assumes)
+        sentences += map("Note: {}".format, self.notes)
+        parts += [f"<p>{escape(text)}</p>" for text in sentences]
         return "".join(parts)
 
     def _repr_html_(self) -> str:
@@ -132,6 +131,11 @@ class ToolAnswer:
 
 def _cells(number: Number) -> tuple[Any, ...]:
     return number.title, number.value, number.low, number.high
+
+
+def yes_or_no(holds: bool) -> str:
+    """Return what a table says of something that holds or not."""
+    return "yes" if holds else "no"
 
 
 def _html_table(columns: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> str:

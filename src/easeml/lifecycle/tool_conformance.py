@@ -53,7 +53,7 @@ def _check_answer(answer: ToolAnswer) -> None:
         high = number.value if number.high is None else number.high
         assert low <= number.value <= high, f"{number.name} is not in its interval"
     for table in answer.tables:
-        widths = {len(row) for row in table.rows}
+        widths = set(map(len, table.rows))
         assert widths <= {len(table.columns)}, f"{table.title}: rows of other widths"
     for figure in answer.figures:
         figure.to_svg()

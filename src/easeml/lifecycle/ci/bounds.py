@@ -8,11 +8,13 @@ can hold.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.exact_shares import exact_interval
 
 _SLACK = 1e-9
 _FLOAT_NATS = 600.0
@@ -65,19 +67,11 @@ def clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, f
     Raises:
         InvalidInput: if the successes are no part of the trials, or the level is none.
     """
-    from scipy.stats import beta
-
     if not 0 <= successes <= trials or not 0 < level < 1:
         raise InvalidInput(
             f"{successes} of {trials} at level {level} is no share with a level in (0, 1)."
         )
-    low, high = 0.0, 1.0
-    failures = trials - successes
-    if successes:
-        low = float(beta.ppf(level / 2, successes, failures + 1))
-    if failures:
-        high = float(beta.ppf(1 - level / 2, successes + 1, failures))
-    return low, high
+    return exact_interval(successes, trials, tail=level / 2)
 
 
 def exact_cuts(trials: int, low: float, high: float, log_inverse: float) -> tuple[int, int]:
@@ -138,13 +132,7 @@ def _least(holds: Callable[[int], bool], low: int, high: int) -> int:
 
     ``high`` where nothing less does.
     """
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return low + bisect_left(range(low, high), True, key=holds)
 
 
 def empirical_bernstein(values: np.ndarray, spread: float, level: float) -> tuple[float, float]:

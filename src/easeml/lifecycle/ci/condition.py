@@ -34,12 +34,8 @@ class Clause:
     @property
     def weights(self) -> dict[str, float]:
         """The weights that are not zero, by variable."""
-        found = {}
-        for name in VARIABLES:
-            weight = getattr(self, name)
-            if weight:
-                found[name] = weight
-        return found
+        weights = {name: getattr(self, name) for name in VARIABLES}
+        return {name: weight for name, weight in weights.items() if weight}
 
     def upward(self) -> Clause:
         """Return the same clause as "more than": ``d < 0.1`` becomes ``-d > -0.1``."""
@@ -98,7 +94,7 @@ class Either:
     parts: tuple[Formula, ...]
 
     def __str__(self) -> str:
-        return " \\/ ".join(str(part) for part in self.parts)
+        return " \\/ ".join(map(str, self.parts))
 
 
 Formula = Clause | Both | Either

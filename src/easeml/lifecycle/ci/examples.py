@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.config import Config, Metric
-from easeml.lifecycle.labels import check_vocabularies, class_name, class_names
+from easeml.lifecycle.labels import check_vocabularies, class_name, class_names, is_missing
 
 _NEW, _OLD = "new predictions", "old predictions"
 
@@ -163,11 +162,7 @@ def _missing(column: np.ndarray) -> np.ndarray:
         return np.isnan(column)
     if column.dtype.kind != "O":
         return np.zeros(len(column), dtype=bool)
-    return np.array([_is_missing(value) for value in column], dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    return np.array(list(map(is_missing, column)), dtype=bool)
 
 
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:

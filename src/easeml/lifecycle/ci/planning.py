@@ -99,7 +99,7 @@ class Plan(Result):
         """Return one row a method."""
         import pandas as pd
 
-        return pd.DataFrame([vars(method) for method in self.methods])
+        return pd.DataFrame(list(map(vars, self.methods)))
 
     def figure(self) -> Figure:
         """Return the labels of each method as bars."""

@@ -155,8 +155,8 @@ def _clause_size(clause: Clause, scale: float, nats: float) -> float:
 
 def _spread(clause: Clause, scale: float) -> float:
     """Return the width of the range of a clause's expression; d lies in [0, 1] at any scale."""
+    reach = {"d": 1.0}
     spread = 0.0
     for name, weight in clause.weights.items():
-        reach = 1.0 if name == "d" else scale
-        spread += abs(weight) * reach
+        spread += abs(weight) * reach.get(name, scale)
     return spread

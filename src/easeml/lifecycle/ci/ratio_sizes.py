@@ -35,7 +35,7 @@ def fixed_size(config: Config, positives: float) -> float:
 def _fixed_sizes(clause: Clause, positives: float, nats: float) -> Iterator[float]:
     """Yield the examples that each variable of a clause needs."""
     weights = clause.weights
-    spread = sum(abs(weight) for weight in weights.values())
+    spread = sum(map(abs, weights.values()))
     tolerance = clause.tolerance / spread
     level = nats + math.log(len(weights))
     for name, weight in weights.items():

@@ -21,7 +21,7 @@ def test_set_digest(labels: Sequence[Any], ids: Sequence[Any] | None = None) -> 
     The first is empty where the examples have no ids; the second covers the labels that exist. The
     name is empty where there is neither: such a test set cannot be told from another.
     """
-    known = [_without_nan(value) for value in labels]
+    known = list(map(_without_nan, labels))
     unlabelled = known.count(None) == len(known)
     if ids is None and unlabelled:
         return ""
@@ -33,7 +33,7 @@ def is_retired(test_set: str, retired: Sequence[str]) -> bool:
     """Tell whether a test set is retired: the same ids, whatever was labelled since, or the same labels."""
     # A set without a name, or without ids, cannot be recognised by these.
     names = set(retired) - {""}
-    known_ids = {_ids_in(name) for name in names} - {""}
+    known_ids = set(map(_ids_in, names)) - {""}
     return test_set in names or _ids_in(test_set) in known_ids
 
 

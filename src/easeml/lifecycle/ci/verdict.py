@@ -69,7 +69,7 @@ class Verdict(Result):
         import pandas as pd
 
         columns = ["clause", "truth", "estimate", "low", "high", "rows"]
-        rows = [] if self.findings is None else [vars(finding) for finding in self.findings]
+        rows = list(map(vars, self.findings or ()))
         return pd.DataFrame(rows, columns=columns)
 
     def figure(self) -> Figure:

@@ -67,7 +67,7 @@ def _count(similarity: list[np.ndarray], labels: np.ndarray, k: int) -> dict[Any
     """Scan all candidates from near to far; count the worlds where each is the k-th nearest."""
     classes, codes = np.unique(labels, return_inverse=True)
     k = min(k, len(similarity))
-    sizes = [len(row) for row in similarity]
+    sizes = list(map(len, similarity))
     row_of = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((row_of, -np.concatenate(similarity)))
     nearer = _Nearer(sizes, codes.tolist(), len(classes), k)
@@ -158,8 +158,6 @@ class _Nearer:
 
 def _without(product: list[int], far: int, near: int) -> list[int]:
     """Divide a polynomial by far + near z; exact, since that is one of its factors."""
-    if not near:
-        return [value // far for value in product]
     rest = [product[0] // far]
     for value in product[1:]:
         rest.append((value - near * rest[-1]) // far)
@@ -192,8 +190,6 @@ def _worlds_of_others(tallies: dict[int, list[int]], winner: int, votes: int, le
 
 def _times(left: list[int], right: list[int], degree: int) -> list[int]:
     """Multiply two polynomials, cut above ``degree``."""
-    if left == [1]:
-        return right[: degree + 1]
     out = [0] * min(len(left) + len(right) - 1, degree + 1)
     for i, a in enumerate(left):
         if not a:

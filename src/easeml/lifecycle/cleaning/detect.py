@@ -13,7 +13,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning import detectors
 from easeml.lifecycle.cleaning.misspellings import find_misspellings
 from easeml.lifecycle.cleaning.rules import Rule
-from easeml.lifecycle.result import Progress, Result
+from easeml.lifecycle.result import Progress, Result, listener
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,15 @@ class ErrorReport(Result):
         import pandas as pd
 
         names = ["row", "column", "value", "method", "reason", "suggestion", "confidence"]
-        return pd.DataFrame([vars(cell) for cell in self.cells], columns=names)
+        return pd.DataFrame(list(map(vars, self.cells)), columns=names)
+
+    def suspects(self) -> dict[str, dict[int, SuspectCell]]:
+        """Return the most confident finding of each cell, by column and row; no duplicates."""
+        found: dict[str, dict[int, SuspectCell]] = {}
+        for cell in self.cells:  # the most confident finding comes first
+            if cell.column:
+                found.setdefault(cell.column, {}).setdefault(cell.row, cell)
+        return found
 
     def figure(self) -> Figure:
         """Draw findings by column and method."""
@@ -91,10 +99,8 @@ class ErrorReport(Result):
     def mask(self) -> np.ndarray:
         """Return (N, D) bool: the cells with a finding; duplicates are left out, as they have no column."""
         found = np.zeros((self.rows, len(self.columns)), bool)
-        place = {name: i for i, name in enumerate(self.columns)}
-        for cell in self.cells:
-            if cell.column:
-                found[cell.row, place[cell.column]] = True
+        for column, cells in self.suspects().items():
+            found[list(cells), self.columns.index(column)] = True
         return found
 
 
@@ -136,11 +142,11 @@ def detect_errors(
     if not target:
         del ways["label"]
     wanted = [method for method in METHODS if method in methods and method in ways]
+    tell = listener(progress)
     cells: list[SuspectCell] = []
     for number, method in enumerate(wanted):
         cells += _cells(ways[method](), method, text)
-        if progress is not None:
-            progress((number + 1) / len(wanted))
+        tell((number + 1) / len(wanted))
     cells.sort(key=lambda cell: (-cell.confidence, cell.row, cell.column))
     return ErrorReport(
         cells=tuple(cells),
@@ -179,7 +185,7 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """
     if not table.size:
         raise InvalidInput("The table is empty.", remedy="Give at least one row and one column.")
-    names = [str(name) for name in table.columns]
+    names = list(map(str, table.columns))
     twice, count = Counter(names).most_common(1)[0]
     if count > 1:
         raise InvalidInput(f"there are two columns {twice!r}.", remedy="Rename one of them.")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -30,15 +31,20 @@ def find_missing(text: Frame, missing: Frame) -> Frame:
 
     A column without any value is left out: it is empty on purpose.
     """
-    parts = []
-    for column in text:
-        gone = missing[column].to_numpy()
-        if gone.all():
-            continue
-        rows = np.flatnonzero(gone)
-        reasons = [_why_missing(value) for value in text[column].to_numpy()[rows]]
-        parts.append(findings(rows, column, reasons, "", 1.0))
-    return joined(parts)
+    return of_columns(_missing_cells, text, missing)
+
+
+def of_columns(find: Callable[[Column, Column], Frame], text: Frame, missing: Frame) -> Frame:
+    """Return what ``find`` finds in each column, by its texts and where it has no value."""
+    return joined([find(text[name], missing[name]) for name in text])
+
+
+def _missing_cells(text: Column, missing: Column) -> Frame:
+    rows = np.flatnonzero(missing)
+    if len(rows) == len(text):
+        return joined([])
+    reasons = list(map(_why_missing, text.to_numpy()[rows]))
+    return findings(rows, str(text.name), reasons, "", 1.0)
 
 
 def _why_missing(written: str) -> str:
@@ -55,18 +61,16 @@ def find_format(text: Frame, missing: Frame) -> Frame:
     (runs of digits, of letters, and signs) is rare if it has under 2% of the rows while shapes of
     at least 5% have 90%.
     """
-    parts = []
-    for column in text:
-        rows = np.flatnonzero(~missing[column].to_numpy())
-        if len(rows) < 10:
-            continue
-        values = text[column].to_numpy()[rows]
-        matches = [_WITH_UNIT.match(value) for value in values]
-        if measures(values):
-            parts.append(_unlike_numbers(rows, column, values, matches))
-        else:
-            parts.append(_rare_shapes(rows, column, values))
-    return joined(parts)
+    return of_columns(_unlike_the_rest, text, missing)
+
+
+def _unlike_the_rest(text: Column, missing: Column) -> Frame:
+    rows = np.flatnonzero(~missing)
+    if len(rows) < 10:
+        return joined([])
+    values = text.to_numpy()[rows]
+    unlike = _unlike_numbers if measures(values) else _rare_shapes
+    return unlike(rows, str(text.name), values)
 
 
 def find_outliers(text: Frame, missing: Frame, *, threshold: float = 6.0) -> Frame:
@@ -76,23 +80,24 @@ def find_outliers(text: Frame, missing: Frame, *, threshold: float = 6.0) -> Fra
     different ones, or of codes are left out; columns whose values are all positive and spread over
     more than two decades are looked at as logarithms.
     """
+    return of_columns(partial(_far_numbers, threshold=threshold), text, missing)
+
+
+def _far_numbers(text: Column, missing: Column, threshold: float) -> Frame:
     from pyod.models.mad import MAD
 
-    parts = []
-    for column in text:
-        rows, numbers = numbers_of(text[column], missing[column])
-        if not _is_measured(numbers, values=int((~missing[column]).sum())):
-            continue
-        if numbers.min() > 0 and numbers.max() / numbers.min() > 100:
-            numbers = np.log(numbers)
-        if np.median(np.abs(numbers - np.median(numbers))) == 0:
-            continue  # more than half are equal: the spread is not known
-        scores = MAD(threshold=threshold).fit(numbers.reshape(-1, 1)).decision_scores_
-        far = np.flatnonzero(scores > threshold)
-        reasons = [f"{score:.1f} robust deviations from the median" for score in scores[far]]
-        confidence = 1.0 - threshold / (2.0 * scores[far])
-        parts.append(findings(rows[far], column, reasons, "", confidence))
-    return joined(parts)
+    rows, numbers = numbers_of(text, missing)
+    if not _is_measured(numbers, values=int((~missing).sum())):
+        return joined([])
+    if numbers.min() > 0 and numbers.max() / numbers.min() > 100:
+        numbers = np.log(numbers)
+    if np.median(np.abs(numbers - np.median(numbers))) == 0:
+        return joined([])  # more than half are equal: the spread is not known
+    scores = MAD(threshold=threshold).fit(numbers.reshape(-1, 1)).decision_scores_
+    far = np.flatnonzero(scores > threshold)
+    reasons = list(map("{:.1f} robust deviations from the median".format, scores[far]))
+    confidence = 1.0 - threshold / (2.0 * scores[far])
+    return findings(rows[far], str(text.name), reasons, "", confidence)
 
 
 def _is_measured(numbers: np.ndarray, values: int) -> bool:
@@ -107,18 +112,10 @@ def find_violations(text: Frame, missing: Frame, rules: Sequence[Rule]) -> Frame
     parts = []
     for rule in rules:
         broken = violations(text, rule, missing)
-        reasons = []
-        for value in broken["suggestion"]:
-            known = f"; most rows have {value!r}" if value else ""
-            reasons.append(f"breaks {rule}{known}")
-        part = findings(
-            broken["row"],
-            rule.then,
-            reasons,
-            broken["suggestion"],
-            broken["confidence"],
-        )
-        parts.append(part)
+        usual = broken["suggestion"]
+        known = usual.map("; most rows have {!r}".format).where(usual != "", "")
+        reasons = f"breaks {rule}" + known
+        parts.append(findings(broken["row"], rule.then, reasons, usual, broken["confidence"]))
     return joined(parts)
 
 
@@ -226,18 +223,17 @@ def mark_missing(text: Frame) -> Frame:
 
 def measures(values: np.ndarray) -> bool:
     """Tell whether at least 80% of values are numbers, with or without a unit."""
-    matches = [_WITH_UNIT.match(value) is not None for value in values]
+    matches = list(map(bool, map(_WITH_UNIT.match, values)))
     return bool(np.mean(matches) >= 0.8)
 
 
-def _unlike_numbers(
-    rows: np.ndarray, column: str, values: np.ndarray, matches: Sequence[re.Match[str] | None]
-) -> Frame:
+def _unlike_numbers(rows: np.ndarray, column: str, values: np.ndarray) -> Frame:
     """Return the values of a column of numbers whose unit is not the usual one.
 
     With no usual unit, these are all that have a unit.
     """
-    units = [_unit(match) for match in matches]
+    matches = list(map(_WITH_UNIT.match, values))
+    units = list(map(_unit, matches))
     usual = _usual_unit(units)
     repeated = Counter(values.tolist())
     found, reasons, suggestions = [], [], []
@@ -312,7 +308,7 @@ def _rare_shapes(rows: np.ndarray, column: str, values: np.ndarray) -> Frame:
     """Return the values of a column of text that are written unlike the others."""
     import pandas as pd
 
-    shapes = pd.Series([_shape(value) for value in values])
+    shapes = pd.Series(list(map(_shape, values)))
     share = shapes.value_counts(normalize=True)
     usual = str(share.index[0])
     is_free_text = usual == "a"

@@ -45,10 +45,8 @@ class DoubtfulColumn:
         doubt = np.zeros(len(text), bool)
         doubt[list(suspects)] = True
         rows, numbers = numbers_of(text, missing)
-        fixes = {}
-        for row, cell in suspects.items():
-            if _number(cell.suggestion) is not None:
-                fixes[row] = cell.suggestion
+        suggested = {row: finite_number(cell.suggestion) for row, cell in suspects.items()}
+        fixes = {row: number for row, number in suggested.items() if number is not None}
         repaired = len(set(fixes) - set(rows.tolist()))
         self.is_number = len(rows) + repaired >= 0.8 * max(1, (~missing).sum())
         trusted = ~missing.to_numpy() & ~doubt
@@ -58,9 +56,8 @@ class DoubtfulColumn:
             trusted &= np.isfinite(values)
             if not trusted.any():
                 # Every cell has a unit: the numbers before them are all there is.
-                for row, fix in fixes.items():
-                    values[row] = float(fix)
-                    trusted[row] = True
+                values[list(fixes)] = list(fixes.values())
+                trusted[list(fixes)] = True
             spread = float(values[trusted].std())
             self._centre = float(np.median(values[trusted]))
             self._scale = spread if spread > 0 else 1.0
@@ -98,7 +95,7 @@ class DoubtfulColumn:
 
     def _encode_all(self, values: np.ndarray) -> np.ndarray:
         if not self.is_number:
-            return np.stack([self.encode(value) for value in values])
+            return np.stack(list(map(self.encode, values)))
         filled = np.where(np.isfinite(values), values, self._centre)
         scaled = (filled - self._centre) / self._scale
         return scaled[:, None]
@@ -108,7 +105,7 @@ class DoubtfulColumn:
         original = None if missing else cell.value
         suggestion = cell.suggestion or None
         if self.is_number:
-            return _number(original), _number(suggestion)
+            return finite_number(original), finite_number(suggestion)
         return original, suggestion
 
     def _validation(self, points: Column) -> np.ndarray:
@@ -130,7 +127,7 @@ class DoubtfulColumn:
         return self._encode_all(values)
 
 
-def _number(value: str | None) -> float | None:
+def finite_number(value: Any) -> float | None:
     """Return the finite number that a text is, if it is one."""
     if value is None:
         return None

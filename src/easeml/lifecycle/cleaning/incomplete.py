@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.labels import is_missing
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ class Incomplete:
             raise InvalidInput(
                 f"{len(candidates)} rows have {len(labels)} labels.", remedy="Give one label a row."
             )
-        if weights is not None and len(weights) != len(candidates):
-            raise InvalidInput(f"{len(candidates)} rows have {len(weights)} lists of weights.")
+        given = [None] * len(candidates) if weights is None else weights
+        if len(given) != len(candidates):
+            raise InvalidInput(f"{len(candidates)} rows have {len(given)} lists of weights.")
         blocks = [_vectors(row, i) for i, row in enumerate(candidates)]
         shares = []
         for i, block in enumerate(blocks):
             _check_width(block, blocks[0], i)
-            of_row = None if weights is None else weights[i]
-            share = _shares(of_row, len(block), i)
+            share = _shares(given[i], len(block), i)
             blocks[i] = block[share > 0]
             shares.append(share[share > 0])
-        sizes = [len(block) for block in blocks]
+        sizes = list(map(len, blocks))
         return cls(
             values=np.concatenate(blocks),
             first=np.cumsum([0, *sizes]).astype(np.int64),
@@ -125,7 +125,7 @@ def check_labels(labels: Sequence[Any]) -> np.ndarray:
     array = np.asarray(labels)
     if array.ndim != 1:
         raise InvalidInput(f"Labels have {array.ndim} dimensions.", remedy="Give one label a row.")
-    absent = [_is_absent(label) for label in array.tolist()]
+    absent = list(map(is_missing, array.tolist()))
     if any(absent):
         raise InvalidInput(
             "has no label.",
@@ -134,7 +134,7 @@ def check_labels(labels: Sequence[Any]) -> np.ndarray:
         )
     if array.dtype != object:
         return array
-    kinds = {type(label) for label in array.tolist()}
+    kinds = set(map(type, array.tolist()))
     comparable = len(kinds) == 1 or kinds <= {int, float, bool}
     if not comparable:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
@@ -143,10 +143,6 @@ def check_labels(labels: Sequence[Any]) -> np.ndarray:
             remedy="Write all as text or all as numbers.",
         )
     return np.array(array.tolist())
-
-
-def _is_absent(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and math.isnan(label))
 
 
 def check_points(points: Any, width: int, name: str = "x") -> np.ndarray:

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from easeml.lifecycle.cleaning.detectors import of_columns
 from easeml.lifecycle.cleaning.findings import NUMBER, findings, joined
 from easeml.lifecycle.cleaning.frames import Column, Frame
 
@@ -18,17 +19,25 @@ def find_misspellings(text: Frame, missing: Frame) -> Frame:
     Up to one letter in eight may differ, at least one; values of two letters and less are left out,
     and numbers.
     """
-    parts = []
-    for column in text:
-        values = text[column][~missing[column]]
-        counts = values.value_counts()
-        # A model has at least five rows; they come by falling frequency.
-        if not 2 <= len(counts) <= _MOST or counts.iloc[0] < 5:
-            continue
-        models = _models_of_misspelt(counts)
-        wrong = values[values.isin(list(models))]
-        parts.append(_misspelt(wrong, column, models, counts))
-    return joined(parts)
+    return of_columns(_misspelt_cells, text, missing)
+
+
+def _misspelt_cells(text: Column, missing: Column) -> Frame:
+    values = text[~missing]
+    counts = values.value_counts()
+    # A model has at least five rows; they come by falling frequency.
+    if not 2 <= len(counts) <= _MOST or counts.iloc[0] < 5:
+        return joined([])
+    models = _models_of_misspelt(counts)
+    wrong = values[values.isin(list(models))]
+    meant = wrong.map(models)
+    times = counts.loc[meant].to_numpy()
+    share = 1.0 - counts.loc[wrong].to_numpy() / times
+    reasons = [
+        f"looks like {model!r}, which is {count} times there"
+        for model, count in zip(meant, times, strict=True)
+    ]
+    return findings(wrong.index, str(text.name), reasons, meant, share)
 
 
 def _models_of_misspelt(counts: Column) -> dict[str, str]:
@@ -65,23 +74,12 @@ def _nearest(
     return nearest
 
 
-def _misspelt(wrong: Column, column: str, models: dict[str, str], counts: Column) -> Frame:
-    """Return the findings of the values that look misspelt."""
-    meant, reasons, share = [], [], []
-    for value in wrong:
-        model = models[value]
-        meant.append(model)
-        reasons.append(f"looks like {model!r}, which is {counts[model]} times there")
-        share.append(1.0 - counts[value] / counts[model])
-    return findings(wrong.index, column, reasons, meant, share)
-
-
 def _is_word(value: str) -> bool:
     return len(value) > 2 and not re.fullmatch(NUMBER, value)
 
 
 def _letters(word: str) -> np.ndarray:
-    return np.array([ord(letter) for letter in word.lower()], np.int64)
+    return np.array(list(map(ord, word.lower())), np.int64)
 
 
 def _same_digits(left: str, right: str) -> bool:

@@ -32,10 +32,8 @@ class Points:
             lengths = np.zeros(len(block), np.int64)
             nearest_of_block(columns, rows.first, block, self.k, items, lengths)
             lists.extend(items[v, :length].copy() for v, length in enumerate(lengths))
-        self.items = np.concatenate(lists) if lists else np.zeros(0, np.int32)
-        self.starts = np.concatenate([[0], np.cumsum([len(found) for found in lists])]).astype(
-            np.int64
-        )
+        self.items = np.concatenate([np.zeros(0, np.int32), *lists])
+        self.starts = np.concatenate([[0], np.cumsum(list(map(len, lists)))]).astype(np.int64)
         codes = np.searchsorted(rows.classes, rows.labels).astype(np.int32)
         self.state = State(
             row_of=np.repeat(np.arange(len(rows), dtype=np.int32), rows.sizes),

@@ -135,23 +135,23 @@ def row_options(cells: Mapping[str, Options], most: int) -> list[tuple[dict[str,
     where there are few enough. Otherwise candidate j takes the j-th likeliest option of every cell
     (cells with fewer start again), so every option is there, but not every combination.
     """
-    count = math.prod(len(options) for options in cells.values())
+    count = math.prod(map(len, cells.values()))
     every_cell = list(cells.values())
     all_fit = count <= most
     picks = list(itertools.product(*every_cell)) if all_fit else _some_of_each(every_cell, most)
-    worlds = []
+    worlds, chances = [], []
     for pick in picks:
-        values = [value for value, _ in pick]
-        weight = float(np.prod([weight for _, weight in pick]))
-        worlds.append((dict(zip(cells, values, strict=True)), weight))
-    total = sum(weight for _, weight in worlds)
-    return [(world, weight / total) for world, weight in worlds]
+        values, weights = zip(*pick, strict=True)
+        worlds.append(dict(zip(cells, values, strict=True)))
+        chances.append(float(np.prod(weights)))
+    total = sum(chances)
+    return [(world, chance / total) for world, chance in zip(worlds, chances, strict=True)]
 
 
 def _some_of_each(cells: Sequence[Options], most: int) -> list[tuple[tuple[Any, float], ...]]:
     """Return at most ``most`` combinations that hold every option, as far as these suffice."""
     ranked = [sorted(options, key=lambda option: -option[1]) for options in cells]
-    longest = max(len(options) for options in ranked)
+    longest = max(map(len, ranked))
     picks = []
     for j in range(min(most, longest)):
         picks.append(tuple(options[j % len(options)] for options in ranked))

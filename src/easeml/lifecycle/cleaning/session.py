@@ -10,7 +10,7 @@ import numpy as np
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning.incomplete import Incomplete
 from easeml.lifecycle.cleaning.points import Points
-from easeml.lifecycle.result import Progress
+from easeml.lifecycle.result import Progress, listener
 
 _BLOCK = 256
 """Points scored between two reports of progress."""
@@ -122,10 +122,9 @@ class CleaningSession:
         smaller row. ``among``: only these rows.
         """
         self._refresh()
-        allowed = set(self.dirty.tolist()) - set(self._known)
+        open_rows = ~np.isin(self.dirty, list(self._known))
         if among is not None:
-            allowed &= set(among)
-        open_rows = np.array([row in allowed for row in self.dirty.tolist()], bool)
+            open_rows &= np.isin(self.dirty, list(among))
         unsure = ~self._certain
         points = len(self._certain)
         gains = self._gains[unsure]
@@ -218,6 +217,7 @@ class CleaningSession:
         self._bits[points] = 0.0
         self._touched[points] = False
         unsure = points[~sure]
+        tell = listener(progress)
         for start in range(0, len(unsure), _BLOCK):
             block = unsure[start : start + _BLOCK]
             self._probabilities[block], gains, touched = self._points.scan(gains=True, chosen=block)
@@ -225,5 +225,4 @@ class CleaningSession:
             self._touched[block] = touched[:, self.dirty]
             shares = self._probabilities[block]
             self._bits[block] = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
-            if progress is not None:
-                progress(min(1.0, (start + _BLOCK) / len(unsure)))
+            tell(min(1.0, (start + _BLOCK) / len(unsure)))

@@ -17,11 +17,10 @@ from easeml.lifecycle.cleaning.incomplete import Incomplete
 from easeml.lifecycle.cleaning.repairs import Options, row_options
 from easeml.lifecycle.cleaning.rough_matrix import RoughColumns
 from easeml.lifecycle.cleaning.rules import Rule
+from easeml.lifecycle.result import Progress, listener
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from easeml.lifecycle.result import Progress
 
 _CELL_METHODS = tuple(method for method in METHODS if method not in ("duplicate", "label"))
 
@@ -79,8 +78,7 @@ def candidates_of(
     """
     text: Frame = as_text(train)
     points: Frame = as_text(valid)
-    _check_columns(text, text, target, "the training table")
-    _check_columns(text, points, target, "the validation table")
+    _check_columns(text, points, target)
     row_ids = np.flatnonzero(~_missing(text, target))
     if len(row_ids) == 0:
         raise InvalidInput("no row has a label.", where=f"column {target!r}")
@@ -90,9 +88,14 @@ def candidates_of(
         notes.append(f"Training rows without a label, left out: {len(text) - len(row_ids)}.")
     inputs, more = _useful(inputs)
     notes += more
-    half = None if progress is None else lambda share: progress(share / 2)
-    report = detect_errors(inputs, rules=_inside(rules, inputs), methods=methods, progress=half)
-    columns = _doubtful_columns(inputs, points, report.cells, seed=seed, progress=progress)
+    tell = listener(progress)
+    report = detect_errors(
+        inputs,
+        rules=_inside(rules, inputs),
+        methods=methods,
+        progress=lambda share: tell(share / 2),
+    )
+    columns = _doubtful_columns(inputs, points, report.suspects(), seed=seed, tell=tell)
     notes += [column.note for column in columns if column.note]
     rows, options, fixed = _combined(columns, text[target].iloc[row_ids].tolist(), most)
     return TableCandidates(
@@ -106,17 +109,19 @@ def candidates_of(
     )
 
 
-def _check_columns(text: Frame, table: Frame, target: str, name: str) -> None:
-    """Refuse a table that lacks a column of the training table; validation needs no target."""
-    absent = [target]
-    if target in text:
-        absent = [column for column in text if column not in table and column != target]
-    if absent:
-        raise InvalidInput(
-            f"has no column {absent[0]!r}.",
-            where=name,
-            remedy="Use tables with the same columns.",
-        )
+def _check_columns(text: Frame, points: Frame, target: str) -> None:
+    """Refuse tables that lack a column that is needed; validation needs no target."""
+    if target not in text:
+        raise _lacks(target, "the training table")
+    absent = text.columns.drop(target).difference(points.columns, sort=False)
+    if len(absent):
+        raise _lacks(absent[0], "the validation table")
+
+
+def _lacks(column: str, table: str) -> InvalidInput:
+    return InvalidInput(
+        f"has no column {column!r}.", where=table, remedy="Use tables with the same columns."
+    )
 
 
 def _missing(table: Frame, name: str) -> Column:
@@ -134,17 +139,13 @@ def _labels_of(points: Frame, target: str) -> np.ndarray | None:
 def _doubtful_columns(
     inputs: Frame,
     points: Frame,
-    cells: Sequence[SuspectCell],
+    suspects: dict[str, dict[int, SuspectCell]],
     *,
     seed: int,
-    progress: Progress | None,
+    tell: Progress,
 ) -> list[DoubtfulColumn]:
     """Return the columns with what their doubtful cells could be."""
     missing = detectors.mark_missing(inputs)
-    suspects: dict[str, dict[int, SuspectCell]] = {column: {} for column in inputs}
-    for cell in cells:  # the most confident finding comes first
-        if cell.column:
-            suspects[cell.column].setdefault(cell.row, cell)
     rough = RoughColumns(inputs, missing)
     columns = []
     for number, name in enumerate(inputs):
@@ -152,14 +153,13 @@ def _doubtful_columns(
             name,
             inputs[name],
             missing[name],
-            suspects[name],
+            suspects.get(name, {}),
             points[name],
             others=rough.without(name),
             seed=seed,
         )
         columns.append(column)
-        if progress is not None:
-            progress(0.5 + 0.5 * (number + 1) / inputs.shape[1])
+        tell(0.5 + 0.5 * (number + 1) / inputs.shape[1])
     return columns
 
 
@@ -189,10 +189,8 @@ def _worlds(cells: dict[str, Options], most: int) -> tuple[list[dict[str, Any]],
     """Return what a row's cells could be together, and how likely each is."""
     if not cells:
         return [{}], [1.0]
-    combined = row_options(cells, most)
-    worlds = [world for world, _ in combined]
-    shares = [share for _, share in combined]
-    return worlds, shares
+    worlds, shares = zip(*row_options(cells, most), strict=True)
+    return list(worlds), list(shares)
 
 
 def _block(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, zip_longest
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -42,40 +42,29 @@ def candidates_in(rows: Frame, least: int) -> Candidates:
     At most 300, taken from the columns in turn, the widest first. Cells that are no number, text,
     time or category are not looked at.
     """
-    by_column = []
+    conditions: list[Condition] = []
+    columns: list[int] = []
     for place, name in enumerate(rows.columns):
-        conditions = _of_column(rows[name], str(name), least)
-        found = [_Candidate(condition, condition.holds(rows), place) for condition in conditions]
-        telling = [one for one in found if least <= one.count <= len(rows) - least]
-        by_column.append(sorted(telling, key=lambda one: -one.count))
+        of_column = _of_column(rows[name], str(name), least)
+        conditions += of_column
+        columns += [place] * len(of_column)
+    column = np.array(columns, dtype=np.int64)
+    holds = np.zeros((len(conditions), len(rows)), dtype=bool)
+    for place, condition in enumerate(conditions):
+        holds[place] = condition.holds(rows)
+    count = holds.sum(axis=1)
 
-    chosen = _in_turn(by_column)[:_MOST]
-    holds = np.array([one.holds for one in chosen], dtype=bool)
-    return Candidates(
-        conditions=tuple(one.condition for one in chosen),
-        holds=holds.reshape(len(chosen), len(rows)),
-        column=np.array([one.column for one in chosen], dtype=np.int64),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A condition on a column, by its number, and the rows on which it holds."""
-
-    condition: Condition
-    holds: np.ndarray
-    column: int
-
-    @property
-    def count(self) -> int:
-        """On how many rows it holds."""
-        return int(self.holds.sum())
+    telling = np.flatnonzero((least <= count) & (count <= len(rows) - least))
+    chosen = telling[_in_turn(column[telling], count[telling])][:_MOST]
+    return Candidates(tuple(conditions[place] for place in chosen), holds[chosen], column[chosen])
 
 
-def _in_turn(by_column: Sequence[Sequence[_Candidate]]) -> list[_Candidate]:
-    """Return the first of each column, then the second of each, and so on."""
-    turns = zip_longest(*by_column)  # None where a column has no more
-    return list(filter(None, chain.from_iterable(turns)))
+def _in_turn(column: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return places such that the widest of each column come first, then the second, and so on."""
+    order = np.lexsort((-count, column))
+    ordered = column[order]
+    turn = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return order[np.argsort(turn, kind="stable")]
 
 
 def _of_column(cells: Column, name: str, least: int) -> list[Condition]:
@@ -126,13 +115,11 @@ def _parts(cuts: list[float]) -> list[tuple[float | None, float | None]]:
 
 
 def _is_long(texts: Sequence[object]) -> bool:
-    words = [len(str(text).split()) for text in texts]
-    return bool(words) and float(np.mean(words)) > _LONG_TEXT
+    words = sum(len(str(text).split()) for text in texts)
+    return words > _LONG_TEXT * len(texts)
 
 
 def _words(known: Column, name: str, least: int) -> list[Condition]:
-    counts: Counter[str] = Counter()
-    for text in known:
-        counts.update(words_of(text))
+    counts = Counter(chain.from_iterable(map(words_of, known)))
     frequent = [word for word, count in counts.most_common(10 * _WORDS) if count >= least]
     return [Condition(name, "word", word) for word in frequent[:_WORDS]]

@@ -95,7 +95,7 @@ def suspicious(rows: Frame, others: Frame) -> _Suspects:
 
     from easeml.lifecycle.cleaning import detect_errors
 
-    reference = _some(others, _REFERENCE)
+    reference = spread_over(others, _REFERENCE)
     size = max(_LEAST, int(_PART * len(reference)))
     cells: dict[str, dict[int, str]] = {}
     strange: Counter[str] = Counter()
@@ -195,7 +195,7 @@ def _moved(cells: Column, usual: Column, name: str) -> BrokenCells | None:
     return BrokenCells(name, where, f"about {now:.4g} where it was about {then:.4g}", 0.05)
 
 
-def _some(rows: Frame, most: int) -> Frame:
+def spread_over(rows: Frame, most: int) -> Frame:
     """Return at most so many rows, evenly spread."""
     if len(rows) <= most:
         return rows

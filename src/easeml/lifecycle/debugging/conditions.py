@@ -37,16 +37,25 @@ class Condition:
         """Tell for each row (n,) whether the condition holds; of a column that lacks, nowhere."""
         if self.column not in rows.columns:
             return np.zeros(len(rows), dtype=bool)
-        cells = rows[self.column]
-        if self.way == "missing":
-            return cells.isna().to_numpy()
-        if self.way == "is":
-            return class_names(cells) == class_name(self.value)
-        if self.way == "word":
-            return np.array([self.value in words_of(cell) for cell in cells], dtype=bool)
-        return self._is_within(numbers_of(cells))
+        ways = {
+            "is": self._is_value,
+            "missing": self._is_missing,
+            "within": self._is_within,
+            "word": self._has_word,
+        }
+        return ways[self.way](rows[self.column])
 
-    def _is_within(self, values: np.ndarray) -> np.ndarray:
+    def _is_value(self, cells: Column) -> np.ndarray:
+        return class_names(cells) == class_name(self.value)
+
+    def _is_missing(self, cells: Column) -> np.ndarray:
+        return cells.isna().to_numpy()
+
+    def _has_word(self, cells: Column) -> np.ndarray:
+        return np.array([self.value in words_of(cell) for cell in cells], dtype=bool)
+
+    def _is_within(self, cells: Column) -> np.ndarray:
+        values = numbers_of(cells)
         found = np.isfinite(values)
         if self.low is not None:
             found &= values >= self.low
@@ -56,18 +65,21 @@ class Condition:
 
     def __str__(self) -> str:
         """Return the condition as people say it."""
-        if self.way == "missing":
-            return f"{self.column} is missing"
-        if self.way == "is":
-            return f"{self.column} is {self.value}"
-        if self.way == "word":
-            return f"{self.column} says '{self.value}'"
+        said = {
+            "is": f"is {self.value}",
+            "missing": "is missing",
+            "within": self._between(),
+            "word": f"says '{self.value}'",
+        }
+        return f"{self.column} {said[self.way]}"
+
+    def _between(self) -> str:
         parts = []
         if self.low is not None:
             parts.append(f"at least {self._told(self.low)}")
         if self.high is not None:
             parts.append(f"below {self._told(self.high)}")
-        return f"{self.column} {' and '.join(parts)}"
+        return " and ".join(parts)
 
     def _told(self, number: float) -> str:
         if self.is_time:
@@ -101,7 +113,7 @@ class Slice:
 
     def to_json(self) -> tuple[dict[str, Any], ...]:
         """Return the conditions as JSON."""
-        return tuple(asdict(condition) for condition in self.conditions)
+        return tuple(map(asdict, self.conditions))
 
     @staticmethod
     def from_json(told: Sequence[Mapping[str, Any]]) -> Slice:

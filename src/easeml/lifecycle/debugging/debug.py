@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from easeml.lifecycle.debugging.remedies import remedies_of
 from easeml.lifecycle.debugging.rows import Case, Judged, strata_of
 from easeml.lifecycle.debugging.scan import Found, scan
 from easeml.lifecycle.debugging.shares import is_more
+from easeml.lifecycle.result import listener
 from easeml.lifecycle.tool_answer import Remedy
 
 _MOST_ROWS = 5000  # that are scanned, of each source
@@ -72,7 +75,7 @@ def debug(
         seed: of all that is drawn by chance.
         progress: called with the share of the work that is done.
     """
-    tell = progress or (lambda share: None)
+    tell = listener(progress)
     found = _slices(case, level, most, permutations, seed)
     tell(0.3)
     known = Known(case, seed)
@@ -91,13 +94,11 @@ def debug(
 
 def _ranked(diagnoses: list[Diagnosis]) -> tuple[Remedy, ...]:
     """Return all remedies, the best for its cost first; searching on is one for all slices."""
-    found: list[Remedy] = []
-    for one in diagnoses:
-        for remedy in one.remedies:
-            is_there = any(other.kind == "search" for other in found)
-            if remedy.kind != "search" or not is_there:
-                found.append(remedy)
-    return tuple(sorted(found, key=lambda one: -one.worth))
+    found: dict[Any, Remedy] = {}
+    for place, remedy in enumerate(chain.from_iterable(one.remedies for one in diagnoses)):
+        key = "search" if remedy.kind == "search" else place
+        found.setdefault(key, remedy)
+    return tuple(sorted(found.values(), key=lambda one: -one.worth))
 
 
 def _correctable(causes: list[Cause]) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from easeml.lifecycle.cleaning.frames import Column
 from easeml.lifecycle.debugging.causes import Cause, Here, Known
-from easeml.lifecycle.debugging.cells import broken_cells
+from easeml.lifecycle.debugging.cells import broken_cells, spread_over
 from easeml.lifecycle.debugging.learned import Opinion, opinion_on
 from easeml.lifecycle.debugging.rows import is_wrong
 from easeml.lifecycle.tool_answer import Asked, Remedy
@@ -141,16 +141,12 @@ def relearned(here: Here, known: Known) -> tuple[float, float, float] | None:
     outside = ~here.slice.holds(known.home)
     elsewhere, answers = known.home[outside], known.home_answers[outside]
     most = max(here.rows, _ELSEWHERE)
-    if len(elsewhere) > most:
-        places = np.linspace(0, len(elsewhere) - 1, most).astype(int)
-        elsewhere, answers = elsewhere.iloc[places], answers.iloc[places]
-    rows, truth = here.judged.inputs[here.inside], here.judged.answers[here.inside]
-    truth = truth.astype(answers.dtype) if not known.case.is_of_classes else truth.astype(object)
-    if known.case.is_of_classes:
-        answers = answers.astype(object)
+    elsewhere, answers = spread_over(elsewhere, most), spread_over(answers, most)
+    kind = object if known.case.is_of_classes else answers.dtype
+    rows, truth = here.judged.inputs[here.inside], here.judged.answers[here.inside].astype(kind)
     opinion = opinion_on(
         pd.concat([rows, elsewhere]),
-        pd.concat([truth, answers]),
+        pd.concat([truth, answers.astype(kind)]),
         of_classes=known.case.is_of_classes,
         seed=known.seed,
     )

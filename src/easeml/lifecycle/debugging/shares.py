@@ -6,19 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from easeml.lifecycle.exact_shares import exact_interval
+
 _LEVEL = 0.95
 
 
 def interval(count: float, of: float) -> tuple[float, float]:
     """Return the 95 % interval of a share (Clopper and Pearson, Biometrika 26, 1934)."""
-    from scipy.stats import beta
-
-    if of <= 0:
-        return 0.0, 1.0
-    tail = (1 - _LEVEL) / 2
-    low = float(beta.ppf(tail, count, of - count + 1)) if count > 0 else 0.0
-    high = float(beta.ppf(1 - tail, count + 1, of - count)) if count < of else 1.0
-    return low, high
+    return exact_interval(count, of, tail=(1 - _LEVEL) / 2)
 
 
 def difference(now: tuple[int, int], before: tuple[int, int]) -> tuple[float, float, float]:

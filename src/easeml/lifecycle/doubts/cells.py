@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning.detect import METHODS, SuspectCell, as_text, detect_errors
 from easeml.lifecycle.cleaning.detectors import mark_missing
-from easeml.lifecycle.cleaning.doubtful_columns import DoubtfulColumn
+from easeml.lifecycle.cleaning.doubtful_columns import DoubtfulColumn, finite_number
 from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.cleaning.repairs import Options
 from easeml.lifecycle.cleaning.rough_matrix import RoughColumns
@@ -62,7 +62,7 @@ def clean(
     text: Frame = as_text(frame)
     known: list[Rule] = parse_rules(rules)
     report = detect_errors(text, rules=known, methods=methods, seed=seed)
-    suspects = _by_column(report.cells)
+    suspects = report.suspects()
     # Rows that do not exist in the likeliest world are not looked at.
     row_ids = relation.to_frame().index
     told_before = _doubtful_cells(relation)
@@ -88,23 +88,13 @@ def clean(
     return relation.with_all(told)
 
 
-def _by_column(cells: Sequence[SuspectCell]) -> dict[str, dict[int, SuspectCell]]:
-    """Return the most confident finding of each cell, which comes first."""
-    found: dict[str, dict[int, SuspectCell]] = {}
-    for cell in cells:
-        if cell.column:
-            found.setdefault(cell.column, {}).setdefault(cell.row, cell)
-    return found
-
-
 def _doubtful_cells(relation: Relation) -> set[tuple[Any, str]]:
     """Return row id and column of the cells that have candidates."""
     blocks = relation.content.blocks
     found = set()
     for name, cells in blocks.cells.items():
         rows = np.unique(blocks.row[blocks.block[cells.place]])
-        for row_id in relation.row_ids[rows]:
-            found.add((row_id, name))
+        found.update(product(relation.row_ids[rows], [name]))
     return found
 
 
@@ -163,10 +153,7 @@ class _Fitting:
 
 
 def _number(option: Any, *, whole: bool) -> float | int | None:
-    try:
-        number = float(option)
-    except ValueError:
-        return None
-    if not math.isfinite(number):
-        return None
-    return round(number) if whole else number
+    number = finite_number(option)
+    if number is None or not whole:
+        return number
+    return round(number)

@@ -17,6 +17,7 @@ from easeml.lifecycle.cleaning.incomplete import Incomplete
 from easeml.lifecycle.cleaning.repairs import row_options
 from easeml.lifecycle.cleaning.rough_matrix import RoughColumns
 from easeml.lifecycle.cleaning.tables import TableCandidates
+from easeml.lifecycle.labels import is_missing
 from easeml.relation import Candidate, Relation, RowCandidates, Source
 from easeml.relation.blocks import Blocks
 
@@ -58,9 +59,10 @@ def coded_table(
     candidates, weights, options = [], [], []
     for row in range(len(frame)):
         found = worlds.get(row, [({}, 1.0)])
+        ways, shares = zip(*found, strict=True)
         candidates.append(vectors_of(columns, row, found))
-        weights.append([share for _, share in found])
-        options.append(tuple(world for world, _ in found))
+        weights.append(shares)
+        options.append(ways)
     positions = train.row_ids.get_indexer(frame.index)
     labels = frame[target].astype(str).tolist()
     answers = points[target]
@@ -188,8 +190,6 @@ def _code(column: DoubtfulColumn, row: int, value: Any) -> np.ndarray:
 
 
 def _text_or_none(value: Any) -> str | None:
-    if value is None:
+    if is_missing(value):
         return None
-    if not isinstance(value, float):
-        return str(value)
-    return None if np.isnan(value) else f"{value:.10g}"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -42,11 +42,11 @@ def weak_labels(
     frame = relation.to_frame()
     column = relation.to_arrow().column(target).to_pylist()
     labels = list(classes) or _labels(column, functions)
-    number = {label: place for place, label in enumerate(labels)}
-    strange = [label for label in column if label is not None and label not in number]
+    number = {label: place for place, label in enumerate(labels)} | {None: ABSTAINS}
+    strange = [label for label in column if label not in number]
     if strange:
         raise InvalidInput(f"{strange[0]!r} is not among the classes.", where=f"column {target!r}")
-    known = np.array([ABSTAINS if label is None else number[label] for label in column])
+    known = np.array([number[label] for label in column])
     votes = votes_of(functions, frame, labels)
     found = label_model(votes, len(labels), known=known, method=method, seed=seed)
     source = Source(f"weak_labels: {found.method}, {len(functions)} functions", "1", seed)

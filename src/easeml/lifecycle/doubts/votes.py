@@ -7,10 +7,10 @@ al., ICML 2020.)
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning.frames import Column
+from easeml.lifecycle.labels import is_missing
 from easeml.relation.expressions import parse
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def votes_of(
         where = f"labelling function {place}"
         said = _said(function, frame, where)
         for row, label in enumerate(said):
-            if _is_missing(label):
+            if is_missing(label):
                 continue
             if label not in number:
                 raise InvalidInput(
@@ -162,7 +163,7 @@ def _truths(function: Mapping[str, Any], frame: pd.DataFrame, where: str) -> lis
     if "pattern" in function:
         pattern = re.compile(function["pattern"])
     elif "words" in function:
-        words = "|".join(re.escape(word) for word in function["words"])
+        words = "|".join(map(re.escape, function["words"]))
         pattern = re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     else:
         raise InvalidInput("says nothing.", where=where, remedy="Give when, pattern or words.")
@@ -174,10 +175,6 @@ def _column(frame: pd.DataFrame, name: str, where: str) -> Column:
     if name not in frame:
         raise InvalidInput(f"There is no column {name!r}.", where=where)
     return frame[name]
-
-
-def _is_missing(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and math.isnan(label))
 
 
 def _check(votes: np.ndarray, classes: int, known: np.ndarray, method: str) -> None:
@@ -245,14 +242,12 @@ def _triplets(votes: np.ndarray, known: np.ndarray, counts: np.ndarray, classes:
 
 def _squares(agree: np.ndarray, both: np.ndarray, one: int) -> list[float]:
     """Return what each pair of other functions says of the square of a function's strength."""
+    others = np.delete(np.arange(len(agree)), one)
     found = []
-    for second in range(len(agree)):
-        for third in range(second):
-            if one in (second, third):
-                continue
-            seen = min(both[one, second], both[one, third], both[second, third])
-            if seen >= _FEWEST and abs(agree[second, third]) > 0.01:
-                found.append(agree[one, second] * agree[one, third] / agree[second, third])
+    for third, second in combinations(others, 2):
+        seen = min(both[one, second], both[one, third], both[second, third])
+        if seen >= _FEWEST and abs(agree[second, third]) > 0.01:
+            found.append(agree[one, second] * agree[one, third] / agree[second, third])
     return found
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.exact_shares import exact_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,12 +77,7 @@ def binomial_interval(wrong: int, rows: int, confidence: float = 0.95) -> tuple[
 
     It covers the rate at least as often as ``confidence`` says.
     """
-    from scipy.stats import beta
-
-    tail = (1 - confidence) / 2
-    low = 0.0 if wrong == 0 else float(beta.ppf(tail, wrong, rows - wrong + 1))
-    high = 1.0 if wrong == rows else float(beta.ppf(1 - tail, wrong + 1, rows - wrong))
-    return low, high
+    return exact_interval(wrong, rows, tail=(1 - confidence) / 2)
 
 
 def mean_interval(losses: np.ndarray, confidence: float = 0.95) -> tuple[float, float]:

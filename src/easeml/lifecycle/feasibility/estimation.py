@@ -30,12 +30,11 @@ from easeml.lifecycle.feasibility.representations import Representation
 from easeml.lifecycle.feasibility.result import NOTHING_FOUND, BayesError
 from easeml.lifecycle.feasibility.told import assumptions, notes, tried
 from easeml.lifecycle.feasibility.unseen import rows_with_rare_values
+from easeml.lifecycle.result import Progress, listener
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
-
-    from easeml.lifecycle.result import Progress
 
 
 @dataclass(frozen=True)
@@ -183,6 +182,7 @@ def answers_by_size(
     with threadpool_limits(threads):
         course = _prepare(asked, representations)
     runs = race(course.competitors.arms, course.sizes, asked.target.classes, halving)
+    tell = listener(progress)
     for number in range(len(course.sizes)):
         with threadpool_limits(threads):
             tracks = next(runs)
@@ -191,8 +191,7 @@ def answers_by_size(
         done = sum(course.sizes[: number + 1]) / sum(course.sizes)
         stop = until_decided and _decided(answer)
         yield answer
-        if progress:
-            progress(1.0 if stop else done)
+        tell(1.0 if stop else done)
         if stop:
             return
 

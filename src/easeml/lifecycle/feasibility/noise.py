@@ -137,7 +137,7 @@ def _way(reading: Reading) -> int | None:
     most = max(reading.ways)
     able = []
     for place, way in enumerate(reading.ways):
-        if way > DIRECT and way < min(9, most):
+        if DIRECT < way < min(9, most):
             continue
         if np.isfinite(reading.floors[place]).all():
             able.append(place)

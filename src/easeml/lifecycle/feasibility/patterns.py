@@ -73,12 +73,10 @@ class Patterns:
         indicators = self.classes if self.classes > 2 else 1
         most = max(BINS) if self.classes <= MANY_CLASSES else 2
         most = min(most, len(self.columns))
-        able = []
-        for order in range(1, most + 1):
-            work = comb(len(self.columns), order) * rows * indicators
-            if work <= WORK:
-                able.append(order)
-        return able
+        most_sets = WORK // (rows * indicators)
+        return [
+            order for order in range(1, most + 1) if comb(len(self.columns), order) <= most_sets
+        ]
 
     def tried(self, rows: int) -> int:
         """Return how many sets of columns and periods the search compares."""

@@ -71,12 +71,11 @@ class Track:
             return -np.inf
         before, last = self.readings[-2:]
         ends = []
-        for way in before.ways:
-            if way in last.ways:
-                first = before.losses_of(way).mean()
-                second = last.losses_of(way).mean()
-                slope = min(0.0, second - first) / (last.count - before.count)
-                ends.append(float(second + slope * (end - last.count)))
+        for way in set(before.ways).intersection(last.ways):
+            first = before.losses_of(way).mean()
+            second = last.losses_of(way).mean()
+            slope = min(0.0, second - first) / (last.count - before.count)
+            ends.append(float(second + slope * (end - last.count)))
         return min(ends)
 
 
@@ -92,7 +91,7 @@ def race(
     leader has already reached. The arm with the least bound from its nearest neighbours and those
     that last by themselves are never dropped.
     """
-    tracks = [Track(arm) for arm in arms]
+    tracks = list(map(Track, arms))
     for number, size in enumerate(sizes, 1):
         running = [track for track in tracks if not track.dropped]
         for track in running:

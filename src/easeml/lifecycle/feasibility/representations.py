@@ -71,7 +71,7 @@ def hugging_face(path: str | Path, *, name: str | None = None) -> Representation
                     .numpy()
                 )
             longest = min(getattr(model.config, "max_position_embeddings", 512) or 512, 512)
-            texts = [str(text) for text in rows]
+            texts = list(map(str, rows))
             fed = prepare(
                 texts, return_tensors="pt", padding=True, truncation=True, max_length=longest
             )
@@ -153,6 +153,6 @@ def _in_batches(embed: Callable[[Any], np.ndarray]) -> Callable[[Any], np.ndarra
         import numpy as np
 
         parts = [embed(rows[start : start + BATCH]) for start in range(0, len(rows), BATCH)]
-        return np.concatenate([np.asarray(part, dtype=np.float64) for part in parts])
+        return np.concatenate(parts, dtype=np.float64)
 
     return embed_all

@@ -71,12 +71,7 @@ def next_actions(facts: Facts) -> list[Action]:
 
 
 def _made(facts: Facts, makers: tuple[Callable[[Facts], Action | None], ...]) -> list[Action]:
-    actions = []
-    for make in makers:
-        action = make(facts)
-        if action is not None:
-            actions.append(action)
-    return actions
+    return list(filter(None, (make(facts) for make in makers)))
 
 
 def _rank(action: Action) -> tuple[int, float]:
@@ -107,14 +102,11 @@ def _answers(facts: Facts) -> Action | None:
 
 
 def _feasibility(facts: Facts) -> Action | None:
-    if "feasibility" in facts.asked:
+    if not _is_due(facts, "feasibility", facts.feasible):
         return None
-    if facts.feasible is not None and "feasibility" not in facts.stale:
-        return None
+    why = "The data has changed since it was asked what any model could reach."
     if facts.feasible is None:
         why = "Nobody has asked yet what any model could reach with these rows."
-    else:
-        why = "The data has changed since it was asked what any model could reach."
     rows = f"{facts.labelled:,} training and validation rows; test rows are not shown to it"
     return Action(
         "ask-feasibility",
@@ -149,23 +141,29 @@ def _search(facts: Facts) -> Action | None:
 
 
 def _ask_labels(facts: Facts) -> Action | None:
-    known = facts.suspects is not None and "label-errors" not in facts.stale
-    if known or "label-errors" in facts.asked or not facts.serves or facts.is_searching:
+    is_due = _is_due(facts, "label-errors", facts.suspects)
+    if not is_due or not facts.serves or facts.is_searching:
         return None
     why = "Nobody has looked yet for answers in the training rows that contradict all others."
     seconds = _QUESTION_SECONDS
     return Action("ask-label-errors", "Look for wrong labels", why, NO_GAIN, 0.0, seconds)
 
 
+def _is_due(facts: Facts, tool: str, answer: object) -> bool:
+    """Tell whether a tool is to be asked: it is not, and its answer lacks or is of older rows."""
+    is_known = answer is not None and tool not in facts.stale
+    return not is_known and tool not in facts.asked
+
+
 def _labels(facts: Facts) -> Action | None:
     suspects = facts.suspects
     if suspects is None or not suspects.listed:
         return None
-    left = facts.work.get("check-label")
-    if left is not None and not left.items:
+    left = facts.work.get("check-label", WorkLeft(suspects.listed, 60 * _LABEL_MINUTES))
+    if not left.items:
         return None
-    items = min(_AT_ONCE, left.items if left else suspects.listed)
-    minutes = items * _minutes_each(left, _LABEL_MINUTES)
+    items = min(_AT_ONCE, left.items)
+    minutes = items * (left.seconds / 60)
     share = suspects.expected / max(1, suspects.rows)
     why = (
         f"About {suspects.expected:.0f} of {suspects.rows:,} answers in column '{facts.target}' "
@@ -176,11 +174,10 @@ def _labels(facts: Facts) -> Action | None:
     return Action("check-labels", "Check labels that look wrong", why, gain, minutes, 0.0, (found,))
 
 
-def _minutes_each(left: WorkLeft | None, usual: float) -> float:
-    """Return the minutes that a person needs for an item, as measured where there are any."""
-    if left is None or not left.items:
-        return usual
-    return left.seconds / 60
+def _left(facts: Facts, kind: str, usual: WorkLeft) -> WorkLeft:
+    """Return the work of a kind that is left, as measured where there is any; else ``usual``."""
+    left = facts.work.get(kind, usual)
+    return left if left.items else usual
 
 
 def _pool(facts: Facts) -> Action | None:
@@ -188,7 +185,8 @@ def _pool(facts: Facts) -> Action | None:
     if not pool:
         return None
     items = min(_AT_ONCE, pool)
-    minutes = items * _minutes_each(facts.work.get("label"), _LABEL_MINUTES)
+    left = _left(facts, "label", WorkLeft(pool, 60 * _LABEL_MINUTES))
+    minutes = items * (left.seconds / 60)
     why = (
         f"{pool:,} rows have no '{facts.target}' yet; {facts.count('train'):,} training rows have "
         f"one. Name it for the {items} that tell most."
@@ -205,9 +203,9 @@ def _cells(facts: Facts) -> Action | None:
     if not facts.holes:
         return None
     worst = max(facts.holes, key=lambda name: facts.holes[name])
-    left = facts.work.get("repair-cell")
-    items = min(_AT_ONCE, left.items) if left and left.items else _AT_ONCE
-    minutes = items * _minutes_each(left, _CELL_MINUTES)
+    left = _left(facts, "repair-cell", WorkLeft(_AT_ONCE, 60 * _CELL_MINUTES))
+    items = min(_AT_ONCE, left.items)
+    minutes = items * (left.seconds / 60)
     why = (
         f"Cells are missing in {counted(len(facts.holes), 'column')}, most in '{worst}' "
         f"({facts.holes[worst]:.0%} of the rows). Fill in those that change predictions."

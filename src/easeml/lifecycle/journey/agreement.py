@@ -55,11 +55,8 @@ def settled(answers: Mapping[str, str], experts: Collection[str]) -> str:
     """
     by_experts = [value for user, value in answers.items() if user in experts]
     said = by_experts or list(answers.values())
-    votes = {}
-    for value in said:
-        votes[value] = sum(is_same(value, other) for other in said)
-    most = max(votes.values())
-    return next(value for value in reversed(said) if votes[value] == most)
+    newest_first = said[::-1]
+    return max(newest_first, key=lambda value: sum(is_same(value, other) for other in said))
 
 
 def is_same(one: str, other: str) -> bool:

@@ -15,8 +15,8 @@ _CONDITION = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LESS = frozenset({"<=", "<", "at most", "below"})
+_SHARES = {"": 1.0, "%": 0.01}
 _UNITS = {
-    "": {"": 1.0, "%": 0.01},
     LATENCY: {"s": 1.0, "ms": 0.001},
     SIZE: {"bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9},
 }
@@ -57,30 +57,37 @@ def parts_of(text: str) -> list[str]:
 
 def read_condition(text: str) -> Condition:
     """Return the condition that ``text`` states. Raises ``InvalidInput`` where it states none."""
-    found = _CONDITION.fullmatch(text.strip())
-    if found is None:
+    matched = _CONDITION.fullmatch(text.strip())
+    if matched is None:
         raise InvalidInput(
             f"{text!r} is no condition.",
             where="goal",
             remedy='Write, say, "accuracy >= 0.9 and gap(sex) <= 0.05 and latency <= 20 ms".',
         )
+    found = matched.groupdict("")
     measure = found["measure"].strip()
     name = measure.lower()
-    units = _UNITS.get(name, _UNITS[""])
-    unit = (found["unit"] or "").lower()
-    if unit not in units:
-        known = ", ".join(one for one in units if one)
-        raise InvalidInput(
-            f"{text!r} has no unit of {measure}."
-            if not unit
-            else f"{unit!r} is no unit of {measure}.",
-            where="goal",
-            remedy=f"Units: {known}.",
-        )
+    unit = found["unit"].lower()
     wants_less = found["side"].lower() in _LESS
-    if name in (LATENCY, SIZE) and not wants_less:
+    value = float(found["value"])
+    if name not in _UNITS:
+        return Condition(
+            measure, value * _factor(_SHARES, unit, measure, text), wants_less, text.strip()
+        )
+    factor = _factor(_UNITS[name], unit, measure, text)
+    if not wants_less:
         raise InvalidInput(
             f"{text!r} asks for the wrong side. Less {name} is better.", where="goal"
         )
-    kept = name if name in (LATENCY, SIZE) else measure
-    return Condition(kept, float(found["value"]) * units[unit], wants_less, text.strip())
+    return Condition(name, value * factor, wants_less, text.strip())
+
+
+def _factor(units: dict[str, float], unit: str, measure: str, text: str) -> float:
+    """Return how many of a measure's own units a unit is. Raises ``InvalidInput``."""
+    if unit in units:
+        return units[unit]
+    problem = f"{unit!r} is no unit of {measure}."
+    if not unit:
+        problem = f"{text!r} has no unit of {measure}."
+    known = ", ".join(filter(None, units))
+    raise InvalidInput(problem, where="goal", remedy=f"Units: {known}.")

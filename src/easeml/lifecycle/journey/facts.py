@@ -166,9 +166,7 @@ class Facts:
     @property
     def is_reached(self) -> bool:
         """Is the goal met on validation rows?"""
-        if self.goal is None or self.quality is None:
-            return False
-        return self.parts_hold and self.meets_goal(self.quality.value)
+        return self.quality is not None and self._is_met(self.quality.value)
 
     @property
     def is_proven(self) -> bool:
@@ -176,15 +174,18 @@ class Facts:
 
         Its further parts are measured on validation rows alone, and have to hold there.
         """
-        if self.goal is None or self.tested is None:
+        if self.tested is None:
             return False
-        worse = self.tested.high if self.lower_is_better else self.tested.low
-        return self.parts_hold and self.meets_goal(worse)
+        return self._is_met(self.tested.high if self.lower_is_better else self.tested.low)
+
+    def _is_met(self, value: float) -> bool:
+        """Is the goal met, by a value of its first part and by what its further parts have?"""
+        return self.goal is not None and not self.failing and self.meets_goal(value)
 
     @property
-    def parts_hold(self) -> bool:
-        """Do the further conditions of the goal hold?"""
-        return all(part.holds for part in self.parts)
+    def failing(self) -> list[Part]:
+        """The further conditions of the goal that do not hold."""
+        return [part for part in self.parts if not part.holds]
 
     @property
     def is_searching(self) -> bool:

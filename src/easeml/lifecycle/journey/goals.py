@@ -65,24 +65,25 @@ def read_goal(text: str) -> Goal:
     Raises InvalidInput where it states none, or wants a low accuracy or R2.
     """
     first, *others = parts_of(text)
-    parts = tuple(read_condition(one) for one in others)
+    parts = tuple(map(read_condition, others))
     return replace(_read_first(first), text=text, parts=parts)
 
 
 def _read_first(text: str) -> Goal:
-    found = _GOAL.fullmatch(text.strip())
-    if found is None:
+    matched = _GOAL.fullmatch(text.strip())
+    if matched is None:
         raise InvalidInput(
             f"{text!r} is not a goal.",
             where="goal",
             remedy='Write a number, or, say, "balanced-accuracy >= 0.9".',
         )
+    found = matched.groupdict("")
     value = float(found["value"])
     if found["percent"]:
         value /= 100
 
-    objective = re.sub(r"[ -]+", "-", (found["name"] or "").strip().lower())
-    side = (found["side"] or "").lower()
+    objective = re.sub(r"[ -]+", "-", found["name"].strip().lower())
+    side = found["side"].lower()
     wants_less = side in _MOST
     if objective == _ERROR:
         _check_side(wants_less, text, "An error is to be small", "error <= 0.05")

@@ -55,26 +55,25 @@ def _reachable(facts: Facts) -> Question:
 
 def _examples(facts: Facts) -> Question:
     asked, tool = "How many examples do I need?", "feasibility"
-    parts, known = [], False
-    feasible = facts.feasible
+    answer = f"{_to_train(facts.feasible)} {_to_test(facts)}".rstrip()
+    return Question(asked, answer, facts.feasible is not None, tool)
+
+
+def _to_test(facts: Facts) -> str:
+    if facts.goal is None:
+        return ""
+    if facts.unit not in ROW_SHARES:
+        return f"To test: how many rows a test of {facts.unit} needs is not planned yet."
+    goal = facts.goal.value
+    return (
+        f"To test: {rows_to_test(goal):,} rows tell {told(goal, facts.unit)} from "
+        f"{told(goal - TOLERANCE, facts.unit)} at 95 %; there are {facts.count('test'):,}."
+    )
+
+
+def _to_train(feasible: Feasible | None) -> str:
     if feasible is None:
-        parts.append("To train: that is told when feasibility has answered.")
-    else:
-        parts.append(_to_train(facts, feasible))
-        known = True
-    if facts.goal is not None and facts.unit in ROW_SHARES:
-        needed = rows_to_test(facts.goal.value)
-        has = facts.count("test")
-        parts.append(
-            f"To test: {needed:,} rows tell {told(facts.goal.value, facts.unit)} from "
-            f"{told(facts.goal.value - TOLERANCE, facts.unit)} at 95 %; there are {has:,}."
-        )
-    elif facts.goal is not None:
-        parts.append(f"To test: how many rows a test of {facts.unit} needs is not planned yet.")
-    return Question(asked, " ".join(parts), known, tool)
-
-
-def _to_train(facts: Facts, feasible: Feasible) -> str:
+        return "To train: that is told when feasibility has answered."
     if feasible.verdict == "realistic":
         return f"To train: the {feasible.rows:,} rows that there are should do."
     if feasible.more_rows:

@@ -31,6 +31,11 @@ _OF_KIND = {  # where an action belongs
     "debug": "Debug",
 }
 _MOST_NAMES = 5  # of columns, in one sentence
+_NOTHING = Action("", "", "", None)
+_WITH_FIRST_ACTION: dict[State, State] = {"done": "next", "open": "next", "trouble": "trouble"}
+_OF_SEARCH: dict[str, State] = {"failed": "trouble", "resting": "done", "stopped": "done"}
+_OF_METER: dict[str, State] = {"worn out": "trouble"}
+_OF_WATCHING: dict[str, State] = {"alert": "trouble"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,7 @@ class Station:
 
 def rail(facts: Facts, actions: Collection[Action]) -> list[Station]:
     """Return the stations in their order."""
-    first = next(iter(actions), None)
-    here = _OF_KIND.get(first.kind, "") if first else ""
+    here = _OF_KIND.get(next(iter(actions), _NOTHING).kind)
     known = (
         _goal(facts),
         _data(facts),
@@ -65,8 +69,8 @@ def rail(facts: Facts, actions: Collection[Action]) -> list[Station]:
     )
     stations = []
     for name, state, said in known:
-        is_here = name == here and state != "trouble"
-        stations.append(Station(name, "next" if is_here else state, said))
+        shown = _WITH_FIRST_ACTION[state] if name == here else state
+        stations.append(Station(name, shown, said))
     return stations
 
 
@@ -76,15 +80,18 @@ Known = tuple[str, State, str]
 def _goal(facts: Facts) -> Known:
     if facts.goal is None:
         return "Goal", "open", "No goal is set."
+    return "Goal", "done", f"{facts.goal.text}: {_how_far(facts)}."
+
+
+def _how_far(facts: Facts) -> str:
+    if facts.is_proven and facts.parts:
+        return "met its first part on test rows, the others on validation rows"
     if facts.is_proven:
-        where = "its first part on test rows, the others on validation rows"
-        met = where if facts.parts else "on test rows"
-        return "Goal", "done", f"{facts.goal.text}: met {met}."
+        return "met on test rows"
     if facts.is_reached:
-        return "Goal", "done", f"{facts.goal.text}: met on validation rows."
-    failing = [_missed(part) for part in facts.parts if not part.holds]
-    why = f" {'; '.join(failing)}." if failing else ""
-    return "Goal", "done", f"{facts.goal.text}: not met yet.{why}"
+        return "met on validation rows"
+    missed = "; ".join(map(_missed, facts.failing))
+    return f"not met yet. {missed}".removesuffix(". ")
 
 
 def _missed(part: Part) -> str:
@@ -124,15 +131,15 @@ def _feasible(facts: Facts) -> Known:
 
 
 def _clean(facts: Facts) -> Known:
-    parts = []
-    if facts.suspects is not None:
-        parts.append(f"{facts.suspects.listed} of {facts.suspects.rows:,} labels look wrong.")
+    holes = ""
     if facts.holes:
-        parts.append(f"Cells are missing in {counted(len(facts.holes), 'column')}.")
-    if facts.suspects is None:
-        parts.append("Nobody looked for wrong labels.")
-    is_clean = facts.suspects is not None and not facts.suspects.listed and not facts.holes
-    return "Clean", "done" if is_clean else "open", " ".join(parts)
+        holes = f"Cells are missing in {counted(len(facts.holes), 'column')}."
+    suspects = facts.suspects
+    if suspects is None:
+        return "Clean", "open", f"{holes} Nobody looked for wrong labels.".lstrip()
+    labels = f"{suspects.listed} of {suspects.rows:,} labels look wrong."
+    is_clean = suspects.listed + len(facts.holes) == 0
+    return "Clean", "done" if is_clean else "open", f"{labels} {holes}".rstrip()
 
 
 def _label(facts: Facts) -> Known:
@@ -147,21 +154,19 @@ def _search(facts: Facts) -> Known:
     if search is None:
         return "Search", "open", "No search has begun."
     said = f"{search.tried} of {search.candidates} candidates tried; {search.state}."
-    if search.state == "failed":
-        return "Search", "trouble", said
-    return "Search", "done" if search.state in ("resting", "stopped") else "open", said
+    return "Search", _OF_SEARCH.get(search.state, "open"), said
 
 
 def _check(facts: Facts) -> Known:
-    if facts.tested is None and facts.tested_by:
-        said = f"Test rows were read by {facts.tested_by}, not by {facts.unit}."
-        return "Check", "open", said
     if facts.tested is None:
-        return "Check", "open", "No model was read on test rows."
+        said = "No model was read on test rows."
+        if facts.tested_by:
+            said = f"Test rows were read by {facts.tested_by}, not by {facts.unit}."
+        return "Check", "open", said
     said = f"On test rows: {between(facts.tested, facts.unit)}."
     if facts.meter:
         said += f" Validation rows: {facts.meter}."
-    return "Check", "trouble" if facts.meter == "worn out" else "done", said
+    return "Check", _OF_METER.get(facts.meter, "done"), said
 
 
 def _release(facts: Facts) -> Known:
@@ -179,8 +184,7 @@ def _pick(facts: Facts) -> Known:
 def _watch(facts: Facts) -> Known:
     if not facts.watched:
         return "Watch", "open", "No newer rows were looked at."
-    state: State = "trouble" if facts.watched == "alert" else "done"
-    return "Watch", state, f"Newer rows: {facts.watched}."
+    return "Watch", _OF_WATCHING.get(facts.watched, "done"), f"Newer rows: {facts.watched}."
 
 
 def _debug(facts: Facts) -> Known:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labeling.inputs import Task, check_count, check_task
 from easeml.lifecycle.labeling.knn import Game
-
-if TYPE_CHECKING:
-    from easeml.lifecycle.result import Progress
+from easeml.lifecycle.result import Progress, listener
 
 _SAMPLE = 32  # validation rows on which the error is measured
 _FITTED = 20_000  # rows from which cells are learned
@@ -67,7 +65,7 @@ def approximate_knn_shapley(
         )
     game = Game(task)
     ranked = game.ranked_for(error)
-    tell = progress or (lambda _: None)
+    tell = listener(progress)
     cells = _Cells(task, ranked, check_count(probes, "probes"), seed)
     tell(0.3)
     values, _ = cells.values(game, ranked, np.arange(len(task.X_valid)))

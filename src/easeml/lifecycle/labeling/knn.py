@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labeling import rank_tables
 from easeml.lifecycle.labeling.inputs import Task, check_posterior, check_task
-
-if TYPE_CHECKING:
-    from easeml.lifecycle.result import Progress
+from easeml.lifecycle.result import Progress, listener
 
 _PAIRS_A_CALL = 2e7  # pairs of rows between two reports of progress
 
@@ -214,12 +212,12 @@ class Game:
 
     def _portions(self, parts: int, progress: Progress | None) -> Iterator[slice]:
         """Give slices of the validation rows, and report after each."""
+        tell = listener(progress)
         t = len(self.task.X_valid)
         step = max(4 * parts, int(_PAIRS_A_CALL / len(self.task.X)) // (4 * parts) * 4 * parts)
         for start in range(0, t, step):
             yield slice(start, min(start + step, t))
-            if progress:
-                progress(min(start + step, t) / t)
+            tell(min(start + step, t) / t)
 
 
 def in_blocks(X: np.ndarray) -> np.ndarray:

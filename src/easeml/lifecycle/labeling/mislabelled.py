@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.exact_shares import exact_interval
 from easeml.lifecycle.held_out import held_out_chances, held_out_numbers
 from easeml.lifecycle.labeling.inputs import check_matrix, check_numbers, check_task
 from easeml.lifecycle.labeling.label_errors import (
@@ -252,14 +253,11 @@ def _measured_precision(flagged: np.ndarray, false: np.ndarray) -> tuple[float, 
     Both follow from how many trusted rows are flagged, whose labels are all right (Clopper and
     Pearson, 1934).
     """
-    from scipy.stats import beta
-
     alarms = int(false.sum())
     trusted = len(false)
     if not flagged.any():
         return float("nan"), 0.0, 1.0
-    least = float(beta.ppf(0.025, alarms, trusted - alarms + 1)) if alarms else 0.0
-    most = float(beta.ppf(0.975, alarms + 1, trusted - alarms)) if alarms < trusted else 1.0
+    least, most = exact_interval(alarms, trusted, tail=0.025)
 
     def precision(rate: float) -> float:
         return max(0.0, 1 - rate * len(flagged) / int(flagged.sum()))

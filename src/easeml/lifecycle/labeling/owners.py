@@ -11,13 +11,12 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.labeling.inputs import Task, check_labels, check_task
 from easeml.lifecycle.labeling.knn import Game
 from easeml.lifecycle.labeling.units import integrated_values
-from easeml.lifecycle.result import Result
+from easeml.lifecycle.result import Progress, Result, listener
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from easeml.figures import Figure
-    from easeml.lifecycle.result import Progress
 
 _BATCHES = 20
 
@@ -128,12 +127,10 @@ def _by_owner(
     task: Task, codes: np.ndarray, n_owners: int, players: str, progress: Progress | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return values (owners,) and standard errors from batches of validation rows."""
+    tell = listener(progress)
     t = len(task.X_valid)
-    batches = [
-        part
-        for part in np.array_split(np.random.default_rng(0).permutation(t), _BATCHES)
-        if len(part)
-    ]
+    shuffled = np.random.default_rng(0).permutation(t)
+    batches = np.array_split(shuffled, min(_BATCHES, t))
     found = np.empty((len(batches), n_owners))
     for number, part in enumerate(batches):
         some = replace(task, X_valid=task.X_valid[part], y_valid=task.y_valid[part])
@@ -141,9 +138,8 @@ def _by_owner(
             found[number] = np.bincount(codes, Game(some).exact()[0], minlength=n_owners)
         else:
             found[number] = integrated_values(some, codes, None, n_owners)
-        if progress:
-            progress((number + 1) / len(batches))
-    weights = np.array([len(part) for part in batches]) / t
+        tell((number + 1) / len(batches))
+    weights = np.array(list(map(len, batches))) / t
     values = weights @ found
     if len(batches) < 2:
         return values, np.full(n_owners, np.nan)

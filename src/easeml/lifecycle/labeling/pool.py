@@ -10,11 +10,10 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.labeling import rank_tables
 from easeml.lifecycle.labeling.inputs import Task, check_matrix, check_posterior, check_task
 from easeml.lifecycle.labeling.knn import knn_shapley
+from easeml.lifecycle.result import Progress, listener
 
 if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier
-
-    from easeml.lifecycle.result import Progress
 
 _SAME = 1e-12  # as for training rows: squared distances this close count as equal
 _PAIRS = 2_000_000
@@ -126,6 +125,7 @@ def values_in(
     table = rank_tables.hard(n + 1, task.k)
     sums = np.cumsum(table)
     totals = np.zeros(len(candidates))
+    tell = listener(progress)
     step = max(1, _PAIRS // (n + len(candidates)))
     for start in range(0, t, step):
         some = slice(start, min(start + step, t))
@@ -135,8 +135,7 @@ def values_in(
             totals += _values_for(
                 labelled, task.y == wanted, asked, chances[:, wanted], table, sums
             )
-        if progress:
-            progress(some.stop / t)
+        tell(some.stop / t)
     return totals / t
 
 

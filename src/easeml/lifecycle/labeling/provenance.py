@@ -45,7 +45,7 @@ class Provenance:
         for number, (column, size) in enumerate(zip(columns, sizes, strict=True)):
             units.append(_rows(column, size, f"columns[{number}]") + offset)
             offset += size
-        if len({len(column) for column in units}) > 1:
+        if len(set(map(len, units))) > 1:
             raise InvalidInput("Columns have different lengths.", where="columns")
         return cls(np.column_stack(units), offset)
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labeling.inputs import check_task
-
-if TYPE_CHECKING:
-    from easeml.lifecycle.result import Progress
+from easeml.lifecycle.result import Progress, listener
 
 _PAIRS = 4_000_000  # distances held at a time
 
@@ -55,6 +53,7 @@ def threshold_knn_shapley(
     t = len(task.X_valid)
     harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n + 1))])
     totals = np.zeros(n)
+    tell = listener(progress)
     step = max(1, _PAIRS // n)
     for start in range(0, t, step):
         some = slice(start, min(start + step, t))
@@ -66,6 +65,5 @@ def threshold_knn_shapley(
         totals += (1 / c + (harmonic[c] - 1) / c + rest) @ match - (
             1 / (c * len(task.classes)) + a * rest
         ) @ inside
-        if progress:
-            progress(some.stop / t)
+        tell(some.stop / t)
     return totals / t

@@ -10,10 +10,10 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.labeling import rank_tables
 from easeml.lifecycle.labeling.inputs import Task, check_count, check_task
 from easeml.lifecycle.labeling.vote import unit_quadrature
+from easeml.lifecycle.result import Progress, listener
 
 if TYPE_CHECKING:
     from easeml.lifecycle.labeling.provenance import Provenance
-    from easeml.lifecycle.result import Progress
 
 
 def unit_knn_shapley(
@@ -91,11 +91,11 @@ def sampled_unit_knn_shapley(
     needed = np.bincount(pairs[:, 1], minlength=n)
     generator = np.random.default_rng(seed)
     added = np.empty((permutations, provenance.n_units))
+    tell = listener(progress)
     for number in range(permutations):
         shuffled = generator.permutation(provenance.n_units)
         walk_permutation(shuffled, ranks, match, pairs[:, 1], start, needed, task.k, added[number])
-        if progress:
-            progress((number + 1) / permutations)
+        tell((number + 1) / permutations)
     return added.mean(axis=0), added.std(axis=0, ddof=1) / np.sqrt(permutations)
 
 
@@ -117,7 +117,7 @@ def _one_to_many(provenance: Provenance) -> tuple[np.ndarray, np.ndarray | None]
 
     A column of units that is the same in every row of a fact is that fact's parent.
     """
-    columns = [provenance.units[:, i] for i in range(provenance.units.shape[1])]
+    columns = list(provenance.units.T)
     if len(columns) == 1:
         return columns[0], None
     if len(columns) == 2:
@@ -140,6 +140,7 @@ def _nearest_of_each(
 ) -> np.ndarray:
     """Return exact values for k = 1: of each unit only its nearest row can ever vote."""
     totals = np.zeros(n_units)
+    tell = listener(progress)
     for point in range(len(task.X_valid)):
         order = _nearest_first(task.X, task.X_valid[point : point + 1])[0]
         first = np.sort(np.unique(facts[order], return_index=True)[1])
@@ -148,8 +149,7 @@ def _nearest_of_each(
         table = rank_tables.hard(len(nearest), 1)
         taken = np.concatenate([match[1:] * (table[1:-1] - table[2:]), [0.0]])
         totals[facts[nearest]] += match * table[1:] - taken[::-1].cumsum()[::-1]
-        if progress:
-            progress((point + 1) / len(task.X_valid))
+        tell((point + 1) / len(task.X_valid))
     return totals / len(task.X_valid)
 
 
@@ -174,6 +174,7 @@ def integrated_values(
     nodes, weights = unit_quadrature(players)
     parented = np.full(len(parent_units), parents is not None)
     totals = np.zeros(len(fact_units) + len(parent_units))
+    tell = listener(progress)
     step = 16
     for begin in range(0, len(task.X_valid), step):
         some = slice(begin, min(begin + step, len(task.X_valid)))
@@ -181,8 +182,7 @@ def integrated_values(
         match = (task.y_valid[some, None] == task.y[order]).astype(float)
         found = unit_values(fact[order], match, group, start, parented, task.k, nodes, weights)
         totals += found.sum(axis=0)
-        if progress:
-            progress(some.stop / len(task.X_valid))
+        tell(some.stop / len(task.X_valid))
     values = np.zeros(n_units)
     values[fact_units] = totals[: len(fact_units)]
     if parents is not None:

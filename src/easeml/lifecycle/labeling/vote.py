@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from easeml.lifecycle.labeling.inputs import check_count, check_task
-
-if TYPE_CHECKING:
-    from easeml.lifecycle.result import Progress
+from easeml.lifecycle.result import Progress, listener
 
 
 def weighted_knn_shapley(
@@ -63,6 +61,7 @@ def weighted_knn_shapley(
     voters = min(task.k, ranked)
     nodes, weights = unit_quadrature(ranked)
     totals = np.zeros(n)
+    tell = listener(progress)
     step = 16
     for start in range(0, t, step):
         some = slice(start, min(start + step, t))
@@ -71,8 +70,7 @@ def weighted_knn_shapley(
         votes = _levels(distances, levels) * np.where(task.y_valid[some, None] == task.y, 1, -1)
         sorted_votes = np.take_along_axis(votes, order, axis=1)
         np.add.at(totals, order, vote_values(sorted_votes, voters, voters * levels, nodes, weights))
-        if progress:
-            progress(some.stop / t)
+        tell(some.stop / t)
     return totals / t
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from easeml.lifecycle.monitoring.estimators import estimate, learn
 from easeml.lifecycle.monitoring.tracking import Offset
-from easeml.lifecycle.result import Progress
+from easeml.lifecycle.result import Progress, listener
 
 BLOCKS = 8
 PRIOR = 8.0
@@ -85,6 +85,7 @@ def backtest(
     count = min(blocks, len(right) // LEAST_BLOCK)
     if count < 3 or right.min() == right.max():
         return Trust(1.0, 0.0, 0.0, 0.5, 0, max(1, len(right)))
+    tell = listener(progress)
     parts = np.array_split(np.arange(len(right)), count)
     lags, moves, truths, chances, separations = [], [], [], [], []
     for first in range(max(2, count // 2), count):
@@ -99,8 +100,7 @@ def backtest(
             truths.append(float(right[part].mean()) - found.constant)
             chances.append(found.spread**2)
             separations.append(shift.separation)
-        if progress is not None:
-            progress((first + 1) / (count + 1))
+        tell((first + 1) / (count + 1))
     x = np.array(moves)
     y = np.array(truths)
     noise = np.array(chances)

@@ -42,11 +42,8 @@ def covariate_test(
     reference: np.ndarray, batch: np.ndarray, names: list[str], level: float
 ) -> DriftTest:
     """Compare every feature (Kolmogorov-Smirnov); p-values corrected by Bonferroni."""
-    varied = [
-        i
-        for i in range(reference.shape[1])
-        if np.ptp(reference[:, i]) > 0 or np.ptp(batch[:, i]) > 0
-    ]
+    varies = (np.ptp(reference, axis=0) > 0) | (np.ptp(batch, axis=0) > 0)
+    varied = np.flatnonzero(varies).tolist()
     if not varied:
         return DriftTest("covariate", None, level, False, "")
     found = []

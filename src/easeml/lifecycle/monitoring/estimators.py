@@ -45,7 +45,8 @@ def calibrate(scores: np.ndarray, codes: np.ndarray, right: np.ndarray) -> Calib
         rises = np.cov(scores[chosen], right[chosen])[0, 1] >= 0 if chosen.sum() > 1 else True
         model = IsotonicRegression(increasing=bool(rises)).fit(scores[chosen], right[chosen])
         maps.append((model.X_thresholds_, model.y_thresholds_))
-    return Calibration(tuple(x for x, _ in maps), tuple(y for _, y in maps))
+    scores_at, chances_at = zip(*maps, strict=True)
+    return Calibration(scores_at, chances_at)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class Encoder:
                 remedy="Send the columns of the reference.",
             )
         blocks = [column.encode(pd.Series(frame[column.name])) for column in self.columns]
-        return np.hstack(blocks) if blocks else np.zeros((len(frame), 0))
+        return np.hstack([np.zeros((len(frame), 0)), *blocks])
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return plain JSON values."""
@@ -131,7 +131,7 @@ def as_frame(inputs: Any) -> pd.DataFrame:
         raise InvalidInput(
             f"Inputs must be a frame or a matrix, not of shape {matrix.shape}.", where="inputs"
         )
-    return pd.DataFrame(matrix, columns=[f"x{i}" for i in range(matrix.shape[1])])
+    return pd.DataFrame(matrix).add_prefix("x")
 
 
 def confidence_features(probabilities: np.ndarray | None) -> np.ndarray | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -48,29 +49,24 @@ class Forest:
     def check(self, width: int) -> None:
         """Raise InvalidInput unless the arrays are those of a forest over ``width`` features."""
         nodes = np.arange(len(self.value))
-        sizes = {
-            len(self.feature),
-            len(self.threshold),
-            len(self.left),
-            len(self.right),
-            len(self.value),
-        }
-        inside = (
-            all(np.all((a >= nodes) & (a < len(nodes))) for a in (self.left, self.right))
-            if len(sizes) == 1
-            else False
+        of_nodes = (self.feature, self.threshold, self.left, self.right, self.value)
+        is_sound = (
+            len(set(map(len, of_nodes))) == 1
+            and len(self.roots) > 0
+            and _lie_in(self.left, nodes, len(nodes))
+            and _lie_in(self.right, nodes, len(nodes))
+            and _lie_in(self.roots, 0, len(nodes))
+            and _lie_in(self.feature, 0, width)
+            and np.isfinite(self.value).all()
         )
-        known = (
-            inside and np.all((self.feature >= 0) & (self.feature < width)) and len(self.roots) > 0
-        )
-        if not (
-            known
-            and np.all((self.roots >= 0) & (self.roots < len(nodes)))
-            and np.all(np.isfinite(self.value))
-        ):
+        if not is_sound:
             raise InvalidInput(
                 "The stored error model is damaged.", remedy="Fit the monitor again."
             )
+
+
+def _lie_in(numbers: np.ndarray, first: Any, end: int) -> bool:
+    return bool(((numbers >= first) & (numbers < end)).all())
 
 
 def grow(

@@ -37,7 +37,7 @@ from easeml.lifecycle.monitoring.rows import (
 from easeml.lifecycle.monitoring.sequential import ConceptTest, labels_needed
 from easeml.lifecycle.monitoring.tolerance import default_tolerance
 from easeml.lifecycle.monitoring.tracking import Offset
-from easeml.lifecycle.result import Progress
+from easeml.lifecycle.result import Progress, listener
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -289,8 +289,7 @@ def fit(
         right = (np.abs(predicted - truth) <= tolerance).astype(np.float64)
     trust = backtest(rows.features, right, rows.scores, rows.codes, seed=seed, progress=progress)
     reference = learn(rows.features, right, rows.scores, rows.codes, seed=seed)
-    if progress is not None:
-        progress(1.0)
+    listener(progress)(1.0)
     return Monitor(
         task=task,
         tolerance=tolerance,

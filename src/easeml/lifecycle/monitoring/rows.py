@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -61,9 +62,7 @@ def feature_columns(encoder: Encoder) -> dict[str, str]:
 
 def feature_names(encoder: Encoder, width: int) -> list[str]:
     """Return a name for each feature."""
-    names: list[str] = []
-    for column in encoder.columns:
-        names += _features_of(column)
+    names = list(chain.from_iterable(map(_features_of, encoder.columns)))
     return [*names, *["prediction", "confidence", "margin"][: width - len(names)]]
 
 

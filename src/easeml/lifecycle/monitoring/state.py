@@ -141,10 +141,12 @@ def _forest(arrays: dict[str, np.ndarray], width: int) -> Forest:
 def _calibration(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Calibration | None:
     if head["maps"] is None:
         return None
-    numbers = range(int(head["maps"]))
-    scores = tuple(_numbers(arrays[f"scores_{number}"], 1) for number in numbers)
-    chances = tuple(_numbers(arrays[f"chances_{number}"], 1) for number in numbers)
-    return Calibration(scores, chances)
+
+    def maps(name: str) -> tuple[np.ndarray, ...]:
+        numbers = range(int(head["maps"]))
+        return tuple(_numbers(arrays[f"{name}_{number}"], 1) for number in numbers)
+
+    return Calibration(maps("scores"), maps("chances"))
 
 
 def _concept(values: dict[str, Any]) -> ConceptTest:
@@ -156,12 +158,8 @@ def _concept(values: dict[str, Any]) -> ConceptTest:
 
 
 def _numbers(array: np.ndarray, dimensions: int, *, whole: bool = False) -> np.ndarray:
-    if (
-        array.ndim != dimensions
-        or not np.issubdtype(array.dtype, np.number)
-        or not np.all(np.isfinite(array))
-    ):
-        raise InvalidInput("The monitor's numbers are damaged.")
-    if whole and not np.issubdtype(array.dtype, np.integer):
+    kind = np.integer if whole else np.number
+    is_one = array.ndim == dimensions and np.issubdtype(array.dtype, kind)
+    if not is_one or not np.isfinite(array).all():
         raise InvalidInput("The monitor's numbers are damaged.")
     return array

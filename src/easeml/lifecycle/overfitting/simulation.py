@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from easeml.lifecycle.exact_shares import exact_interval
 from easeml.lifecycle.overfitting.mechanisms import Thresholdout
 from easeml.lifecycle.overfitting.meter import Meter
 from easeml.lifecycle.overfitting.sizes import hoeffding_deviation
-from easeml.lifecycle.result import Progress, Result
+from easeml.lifecycle.result import Progress, Result, listener
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,9 +122,7 @@ class Attacked(Result):
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame(
-            [{key: value for key, value in self.to_json().items() if key != "advice"}]
-        )
+        return pd.DataFrame([self.to_json()]).drop(columns="advice")
 
     def figure(self) -> Figure:
         from easeml.figures.overfitting import attacked
@@ -299,10 +298,9 @@ def attack(
             where a promise is the easiest to break.
         truth: how often every model is right.
     """
-    from scipy.stats import beta
-
     play = DEVELOPERS[developer]
     world = World(examples, rounds, edge, edge if aim is None else aim, truth)
+    tell = listener(progress)
     wrong, answered, worst = 0, 0, 0.0
     for run, source in enumerate(np.random.SeedSequence(seed).spawn(runs)):
         rng = np.random.default_rng(source)
@@ -311,11 +309,9 @@ def attack(
         wrong += any(miss > 1e-12 for miss in misses)
         answered += len(played)
         worst += max(misses, default=0.0)
-        if progress is not None:
-            progress((run + 1) / runs)
-    low = float(beta.ppf(0.025, wrong, runs - wrong + 1)) if wrong else 0.0
-    high = float(beta.ppf(0.975, wrong + 1, runs - wrong)) if wrong < runs else 1.0
-    at_least = float(beta.ppf(0.05, wrong, runs - wrong + 1)) if wrong else 0.0
+        tell((run + 1) / runs)
+    low, high = exact_interval(wrong, runs, tail=0.025)
+    at_least, _ = exact_interval(wrong, runs, tail=0.05)
     return Attacked(
         keeper=name,
         developer=developer,

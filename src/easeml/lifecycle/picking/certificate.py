@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -47,6 +48,9 @@ class Contested:
     leader: int
     rivals: np.ndarray
     floor: float
+
+
+_TOLD_TO_BETS = attrgetter("row", "slot", "chance", "floor")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,16 +124,18 @@ class Certificate:
         if not new:
             return bets
         state = bets.state.copy()
-        nobody = np.zeros(self.pool.models, dtype=bool)
+        rows, slots, chances, floors = zip(*map(_TOLD_TO_BETS, new), strict=True)
+        nobody = Contested(model, np.zeros(self.pool.models, dtype=bool), 0.0)
+        bound = contested or nobody
         seen = kernels.bet(
             model,
             self.pool.slots,
-            np.array([label.row for label in new], dtype=np.int64),
-            np.array([label.slot for label in new], dtype=np.int32),
-            np.array([label.chance for label in new], dtype=float),
-            np.array([label.floor for label in new], dtype=float),
-            nobody if contested is None else contested.rivals,
-            0.0 if contested is None else contested.floor,
+            np.array(rows, dtype=np.int64),
+            np.array(slots, dtype=np.int32),
+            np.array(chances, dtype=float),
+            np.array(floors, dtype=float),
+            bound.rivals,
+            bound.floor,
             self.pool.examples,
             self.tolerance,
             bets.seen,

@@ -50,19 +50,20 @@ ORDERS: dict[str, Callable[[Pool, np.random.Generator], np.ndarray]] = {
 }
 
 
+_RULES: dict[str, Callable[[Pool], Rule]] = {"default": LabelModel.of, "coda": Coda.of}
+
+
 def rule_of(method: str, pool: Pool, rng: np.random.Generator, epsilon: float | None) -> Rule:
     """Return the rule of a pool method.
 
     Raises:
         InvalidInput: where there is no such method.
     """
-    if method == "default":
-        return LabelModel.of(pool)
+    if method in _RULES:
+        return _RULES[method](pool)
     if method == "model-selector":
         chosen = tune_epsilon(pool, rng) if epsilon is None else epsilon
         return ModelSelector.with_epsilon(pool, chosen)
-    if method == "coda":
-        return Coda.of(pool)
     if method in ORDERS:
         return Counting.of(pool, ORDERS[method](pool, rng))
     raise InvalidInput(

@@ -40,7 +40,7 @@ class Pool:
             InvalidInput: where it is no such matrix, or a prediction is missing.
         """
         if names is None and hasattr(predictions, "columns"):
-            names = [str(name) for name in predictions.columns]
+            names = list(map(str, predictions.columns))
         matrix = np.asarray(predictions)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise InvalidInput(
@@ -135,8 +135,8 @@ class Pool:
             if number is None:
                 return -1
             value = np.asarray(number)
-        place = int(np.searchsorted(self.classes, value))
-        return place if place < len(self.classes) and self.classes[place] == value else -1
+        places = np.flatnonzero(self.classes == value)
+        return int(places[0]) if len(places) else -1
 
     def slot(self, row: int, code: int) -> int:
         """Return the slot of a class for an example; ``width[row]`` if nobody predicts it."""

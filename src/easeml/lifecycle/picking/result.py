@@ -21,6 +21,12 @@ REASONS = {
 }
 
 
+_WHAT_NEXT = {
+    "settled": "More labels from this pool cannot change the choice.",
+    "paused": "Another model may still be better: tell more labels to be sure.",
+}
+
+
 @dataclass(frozen=True)
 class Standing:
     """What is known of one model: its labels right, and its estimated accuracy on the pool.
@@ -83,10 +89,8 @@ class Picking(Result):
         )
         if self.certified:
             return f"{head} No model is better by more than {self.tolerance:.1%}, at {self.confidence:.0%} confidence."
-        if self.stopped == "settled":
-            return f"{head} More labels from this pool cannot change the choice."
-        if self.stopped == "paused":
-            return f"{head} Another model may still be better: tell more labels to be sure."
+        if self.stopped in _WHAT_NEXT:
+            return f"{head} {_WHAT_NEXT[self.stopped]}"
         return f"{head} Stopped because {REASONS[self.stopped]}; another model may be better: label more to be sure."
 
     def to_frame(self) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from easeml.lifecycle.picking.result import Picking
 from easeml.lifecycle.picking.session import result_of
 from easeml.lifecycle.picking.steps import Config, State, ask, open_picking, record, tell
 from easeml.lifecycle.picking.stream import StreamPicker, tune_multiplier
-from easeml.lifecycle.result import Progress
+from easeml.lifecycle.result import Progress, listener
 
 
 def pick(
@@ -67,14 +67,10 @@ def pick(
     most = examples if budget is None else min(budget, examples)
     if most < 0:
         raise InvalidInput(f"The budget is {budget}.", where="budget", remedy="Choose 0 or more.")
-    heard = progress or _nobody
+    heard = listener(progress)
     if method == "model-picker":
         return _stream(state, oracle, most, heard)
     return _in_batches(state, oracle, most, batch, stop_early, heard)
-
-
-def _nobody(share: float) -> None:
-    """Nobody listens to the progress."""
 
 
 def _in_batches(

@@ -298,7 +298,7 @@ def _draw(state: State, is_open: np.ndarray, rng: np.random.Generator) -> Draw:
     else:
         row = _drawn(wanted, rng)
     floor = everywhere / int(is_open.sum())
-    disputed = floor + (share / len(contended_rows) if share else 0.0)
+    disputed = floor + share / max(1, len(contended_rows))
     own = (1 - everywhere - share) * float(wanted[row])
     chance = (disputed if contended[row] else floor) + own
     bound = Contested(wishes.leader, wishes.rivals, disputed) if disputed > floor else None

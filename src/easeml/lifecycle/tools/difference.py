@@ -11,6 +11,7 @@ from pydantic import Field
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+from easeml.lifecycle.tool_answer import yes_or_no
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,8 +223,7 @@ def _groups_table(inputs: pd.DataFrame, changed: np.ndarray) -> Table:
 def _columns_table(columns: pd.Index, before: set[str], now: set[str]) -> Table:
     rows = []
     for column in map(str, columns):
-        row = (column, "yes" if column in before else "no", "yes" if column in now else "no")
-        rows.append(row)
+        rows.append((column, yes_or_no(column in before), yes_or_no(column in now)))
     note = "A column is used if shuffling it changes what the model says of some row."
     return Table("Columns used", ("Column", "Old", "New"), tuple(rows), note)
 

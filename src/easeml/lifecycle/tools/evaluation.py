@@ -67,7 +67,7 @@ def _ask(
 def _of_classes(found: Evaluation, right: np.ndarray, said: Unseen) -> ToolAnswer:
     share = float(right.mean())
     rows = found.rows
-    per_class = [sum(counts) for counts in found.confusion]
+    per_class = list(map(sum, found.confusion))
     common = int(np.argmax(per_class))
     baseline = per_class[common] / rows
     numbers = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -109,9 +110,8 @@ def _of_more_rows(found: BayesError, quality: str) -> list[Number]:
 
 def _table(found: BayesError) -> Table:
     """List the ways in which the inputs were looked at, the best first."""
-    rows = []
-    for one in sorted(found.tried, key=lambda tried: (bool(tried.dropped), tried.error)):
-        rows.append((one.name, one.rows, one.way, one.error, one.lower, one.dropped))
+    ranked = sorted(found.tried, key=lambda tried: (bool(tried.dropped), tried.error))
+    rows = map(attrgetter("name", "rows", "way", "error", "lower", "dropped"), ranked)
     columns = ("Representation", "Rows", "Best way", "Error", "Bound", "Dropped")
     return Table("Representations", columns, tuple(rows))
 

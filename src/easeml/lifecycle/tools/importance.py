@@ -170,15 +170,15 @@ def _figure(weights: list[_Weight]) -> Figure:
     from easeml.figures import Axis, Figure, Series, numbers
 
     shown = weights[:_DRAWN]
-    errors = [one.error for one in shown if one.error is not None]
-    low, high = (), ()
-    if len(errors) == len(shown):
-        pairs = list(zip(shown, errors, strict=True))
-        low = numbers(one.loss - 2 * error for one, error in pairs)
-        high = numbers(one.loss + 2 * error for one, error in pairs)
+    losses = np.array([one.loss for one in shown])
+    errors = np.array([one.error for one in shown], dtype=float)  # NaN where it is not known
+    title, low, high = "score lost", (), ()
+    if np.isfinite(errors).all():
+        title = "score lost, within two standard errors"
+        low, high = numbers(losses - 2 * errors), numbers(losses + 2 * errors)
     bars = Series(
-        "score lost, within two standard errors" if low else "score lost",
-        numbers(one.loss for one in shown),
+        title,
+        numbers(losses),
         numbers(range(len(shown))),
         kind="bars",
         tone="accent",

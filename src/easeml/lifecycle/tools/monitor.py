@@ -12,6 +12,7 @@ from pydantic import Field
 from easeml.errors import InvalidInput
 from easeml.lifecycle.held_out import Predicted, Unseen
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+from easeml.lifecycle.tool_answer import yes_or_no
 
 if TYPE_CHECKING:
     from easeml.lifecycle.monitoring import Labelled, Monitor, MonitorReport
@@ -126,8 +127,7 @@ def _assumed(report: MonitorReport, labelled: Labelled | None) -> tuple[str, ...
 def _drift(report: MonitorReport) -> Table:
     rows = []
     for test in report.drift:
-        alarm = "yes" if test.alarm else "no"
-        rows.append((test.kind, test.p_value, test.level, alarm, test.where))
+        rows.append((test.kind, test.p_value, test.level, yes_or_no(test.alarm), test.where))
     columns = ("Drift", "p-value", "Level", "Alarm", "Where most")
     return Table("Tests of drift", columns, tuple(rows))
 
@@ -137,8 +137,7 @@ def _moved(monitor: Monitor, report: MonitorReport) -> Table:
     rows = []
     for test in report.drift:
         for column, p_value in monitor.moved(test).items():
-            alarm = "yes" if p_value <= test.level else "no"
-            rows.append((column, p_value, test.level, alarm))
+            rows.append((column, p_value, test.level, yes_or_no(p_value <= test.level)))
     rows.sort(key=lambda row: row[1])
     note = "p-values are corrected for the number of columns."
     return Table("Drift by column", ("Column", "p-value", "Level", "Alarm"), tuple(rows), note)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -130,7 +131,7 @@ def _wanted(rows: list[int]) -> Table:
 
 def _standings(found: Picking) -> Table:
     order = sorted(found.models, key=lambda one: (one.model != found.model, -one.accuracy))
-    rows = [(one.model, one.accuracy, one.low, one.high, one.right) for one in order]
+    rows = map(attrgetter("model", "accuracy", "low", "high", "right"), order)
     return Table("Models", ("Model", "Accuracy", "From", "To", "Labels right"), tuple(rows))
 
 

@@ -25,11 +25,7 @@ class Columns:
         for name in frame.columns:
             column = frame[name]
             if _is_number(column):
-                numbers = _numbers(column)
-                known = numbers[np.isfinite(numbers)]
-                spread = float(known.std()) if len(known) else 0.0
-                middle = float(np.median(known)) if len(known) else 0.0
-                self._centres[name] = (middle, spread if spread > 0 else 1.0)
+                self._centres[name] = _centre(_numbers(column))
             else:
                 counts = column.dropna().astype(str).value_counts()
                 usual = counts.index[counts >= _FEWEST][:_LEVELS]
@@ -55,6 +51,14 @@ def _is_number(column: Column) -> bool:
     is_time = pd.api.types.is_datetime64_any_dtype(column)
     is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     return is_time or is_number
+
+
+def _centre(numbers: np.ndarray) -> tuple[float, float]:
+    """Return the median of the finite numbers and their spread, 1 where they have none."""
+    known = numbers[np.isfinite(numbers)]
+    if len(known) == 0:
+        return 0.0, 1.0
+    return float(np.median(known)), float(known.std()) or 1.0
 
 
 def _numbers(column: Column) -> np.ndarray:

@@ -240,9 +240,8 @@ def _same(values: Column, others: Column) -> np.ndarray:
 def _in_order(chances: np.ndarray, names: Any, classes: list[str]) -> np.ndarray:
     """Return chances (n, C) in the order of the classes."""
     found = np.zeros((len(chances), len(classes)))
-    places = {name: place for place, name in enumerate(classes)}
-    for place, name in enumerate(names):
-        found[:, places[str(name)]] = chances[:, place]
+    places = [classes.index(str(name)) for name in names]
+    found[:, places] = chances
     return found
 
 

@@ -70,8 +70,8 @@ class StandIn:
 
 def _scale_of(answers: Column) -> tuple[list[str], tuple[float, float]]:
     if isinstance(answers.dtype, pd.CategoricalDtype):
-        return [str(name) for name in answers.cat.categories], (0.0, 1.0)
-    spread = float(answers.std()) if len(answers) > 1 else 1.0
+        return list(map(str, answers.cat.categories)), (0.0, 1.0)
+    spread = float(answers.std())  # NaN of a single one
     return [], (float(answers.mean()), spread if spread > 0 else 1.0)
 
 
