@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import easeml
 from easeml.errors import EasemlError
-from easeml.relation import Relation
+from easeml.relation import Relation, Source
 from easeml.relation.expressions import parse
 from relation.worlds import ANSWERS, Doubtful, agree, doubtful, known, probabilities
 
@@ -188,3 +188,15 @@ def test_weights_below_zero_are_named():
     relation = easeml.Relation.from_frame(pd.DataFrame({"a": [1]}))
     with pytest.raises(EasemlError, match=r"least is -0\.5"):
         relation.with_candidates(0, "a", {1: 1.5, 2: -0.5}).entropy()
+
+
+def test_candidates_keep_their_tool_when_more_are_told_after_a_join():
+    clean, other = Source("clean"), Source("other")
+    left = pd.DataFrame({"key": ["a", "b"], "x": [1.0, 2.0]})
+    right = pd.DataFrame({"key": ["a", "b"], "y": [1.0, 2.0]})
+    weights = {1.0: 0.5, 3.0: 0.5}
+    cleaned = Relation.from_frame(left).with_candidates(0, "x", weights, clean)
+    beside = Relation.from_frame(right).with_candidates(1, "y", weights, clean)
+    told = cleaned.join(beside, "key").with_candidates(0, "y", weights, other)
+    tools = told.candidates().groupby("block")["tool"].unique().map(list).tolist()
+    assert tools == [["clean"], ["other"], ["clean"]]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.ending import fail_if
+from easeml.cli.named_files import read_text
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import (
     notes,
@@ -17,8 +18,8 @@ from easeml.cli.output import (
     say_aside,
 )
 from easeml.client import Client
-from easeml.contract.work import WorkDone, WorkImported, WorkItem, WorkQueue, WorkTurn
-from easeml.errors import InvalidInput, NotAllowed, NotFound
+from easeml.contract.work import WorkDone, WorkImported, WorkItem, WorkQueue, WorkRefused, WorkTurn
+from easeml.errors import NotAllowed, NotFound
 
 work = typer.Typer(no_args_is_help=True, help="Work of people: labels and cells to decide.")
 ItemId = Annotated[str, typer.Argument(metavar="ITEM", help="Id of the item.")]
@@ -142,10 +143,7 @@ def take(
 
     The exit code is 1 where a row was refused.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"It cannot be read: {error}.", where=str(file)) from error
+    text = read_text(file, "It cannot be read")
     with Client() as client:
         found = client.import_work(application_id, filename=file.name, text=text)
     print_found(found, _print_taken, as_json=as_json)
@@ -153,12 +151,15 @@ def take(
 
 
 def _print_taken(found: WorkImported) -> None:
-    for one in found.refused:
-        say_aside(f"{one.place}, {one.key}: {one.message} {one.remedy}")
+    say_aside(*map(_refusal_told, found.refused))
     counts = f"{found.taken} taken, {found.same} there already, {len(found.refused)} refused."
     if found.version_id:
         counts += f" A version is being made: {found.version_id}."
     say(counts)
+
+
+def _refusal_told(one: WorkRefused) -> str:
+    return f"{one.place}, {one.key}: {one.message} {one.remedy}"
 
 
 def _did(item_id: str, way: str, as_json: bool, value: str = "") -> None:

@@ -37,6 +37,7 @@ from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import LastingReason, watch_application
 from easeml.client import Client, Milestone
 from easeml.contract.applications import Application, Promotion
+from easeml.contract.knowledge import Titles
 from easeml.contract.measures import best_found
 from easeml.contract.states import TaskState
 
@@ -98,25 +99,24 @@ def list_applications(as_json: Json = False) -> None:
 
 
 def _print_all(client: Client, found: list[Application]) -> None:
-    titles = client.module_titles()
-    rows = []
-    for one in found:
-        searches, waits = None, None
-        if one.job is not None:
-            searches, waits = one.job.state, one.job.waiting_reason
-        row = (
-            one.id,
-            one.name,
-            one.state,
-            searches,
-            best_found(one),
-            served_title(one, titles),
-            moment(one.created),
-            waits,
-        )
-        rows.append(row)
     headings = ["id", "name", "state", "search", "best so far", "serves", "created", "waiting"]
-    print_table(headings, rows)
+    print_table(headings, map(partial(_row, client.module_titles()), found))
+
+
+def _row(titles: Titles, one: Application) -> tuple[object, ...]:
+    search, waits = None, None
+    if one.job is not None:
+        search, waits = one.job.state, one.job.waiting_reason
+    return (
+        one.id,
+        one.name,
+        one.state,
+        search,
+        best_found(one),
+        served_title(one, titles),
+        moment(one.created),
+        waits,
+    )
 
 
 @app.command()

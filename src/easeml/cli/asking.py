@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from easeml.cli.options import ApplicationId, Json
+from easeml.cli.options import ApplicationId, Json, name_and_value
 from easeml.cli.output import print_found
 from easeml.cli.showing import print_answer
 from easeml.client import Client
@@ -67,12 +67,15 @@ def _parameters(options: list[str]) -> dict[str, JsonValue]:
     """Return ``NAME=VALUE`` options; a value is JSON, or else a text."""
     found: dict[str, JsonValue] = {}
     for option in options:
-        name, separator, value = option.partition("=")
-        if not name or not separator:
-            remedy = "Write, say, --set goal=0.9."
-            raise InvalidInput(f"{option!r} is not NAME=VALUE.", where="--set", remedy=remedy)
-        try:
-            found[name] = _VALUE.validate_json(value)
-        except ValidationError:
-            found[name] = value
+        remedy = "Write, say, --set goal=0.9."
+        refused = InvalidInput(f"{option!r} is not NAME=VALUE.", where="--set", remedy=remedy)
+        name, value = name_and_value(option, refused)
+        found[name] = _value(value)
     return found
+
+
+def _value(text: str) -> JsonValue:
+    try:
+        return _VALUE.validate_json(text)
+    except ValidationError:
+        return text

@@ -1,5 +1,6 @@
 """``backup`` and ``restore``: a copy of everything, made while easeml runs."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ import typer
 from easeml.cli.ending import fail_if
 from easeml.cli.local_home import HomeOption, local_settings
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_list, say, say_aside
+from easeml.cli.output import print_found, print_list, print_told, say, say_aside
 from easeml.cli.progress import progress
 from easeml.contract.upkeep import Drilled, Snapshot
 
@@ -52,14 +53,15 @@ def backup(
             made = back_up(store, settings.home / "config.toml", path, move)
     finally:
         store.close()
-    if as_json:
-        print_json(made)
-    else:
-        new = f"{made.added / _MIB:.1f} of {made.size / _MIB:.1f} MiB are new"
-        say(f"Snapshot {made.name} in {path}: {made.artefacts} artefacts, {new}.")
-        say(f"Try it: easeml restore {path} --home NEW_FOLDER --verify")
-        _name_lost(made)
+    print_found(made, partial(_say_made, path), as_json=as_json)
     fail_if(made.lost)
+
+
+def _say_made(path: Path, made: Snapshot) -> None:
+    new = f"{made.added / _MIB:.1f} of {made.size / _MIB:.1f} MiB are new"
+    say(f"Snapshot {made.name} in {path}: {made.artefacts} artefacts, {new}.")
+    say(f"Try it: easeml restore {path} --home NEW_FOLDER --verify")
+    _name_lost(made)
 
 
 def restore(
@@ -87,13 +89,10 @@ def restore(
     settings = local_settings(home)
     if not settings.database.startswith("sqlite"):
         move_to_database(home, settings.database)
-    drilled = _drill(settings) if verify else []
-    if as_json:
-        drill = [one.model_dump() for one in drilled]
-        print_json({"home": str(home), "snapshot": chosen.model_dump(), "drill": drill})
-    else:
-        _say_restored(chosen, home, drilled, verify=verify)
-    fail_if(any(one.error for one in drilled))
+    drilled = _drill(settings) if verify else None
+    told = {"home": str(home), "snapshot": chosen, "drill": drilled or []}
+    print_told(told, partial(_say_restored, chosen, home, drilled), as_json=as_json)
+    fail_if(any(one.error for one in drilled or ()))
 
 
 def _drill(settings: "Settings") -> list[Drilled]:
@@ -108,10 +107,10 @@ def _drill(settings: "Settings") -> list[Drilled]:
         store.close()
 
 
-def _say_restored(chosen: Snapshot, home: Path, drilled: list[Drilled], *, verify: bool) -> None:
+def _say_restored(chosen: Snapshot, home: Path, drilled: list[Drilled] | None) -> None:
     say(f"Snapshot {chosen.name} is restored: {chosen.artefacts} artefacts, each as it was.")
     _name_lost(chosen)
-    if verify:
+    if drilled is not None:
         _say_drilled(drilled)
     say(f"Start it: easeml up --home {home}")
 
@@ -125,8 +124,8 @@ def _say_drilled(drilled: list[Drilled]) -> None:
 
 
 def _name_lost(snapshot: Snapshot) -> None:
-    for one in snapshot.lost:
-        say_aside(f"This could not be read any more when the snapshot was made: {one}")
+    lost = "This could not be read any more when the snapshot was made: {}"
+    say_aside(*map(lost.format, snapshot.lost))
 
 
 def _list(found: list[Snapshot], *, as_json: bool) -> None:

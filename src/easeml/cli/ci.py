@@ -5,26 +5,28 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import count, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from easeml.cli.named_files import content_of, writing
 from easeml.cli.options import Json
 from easeml.cli.output import (
     notes,
-    print_json,
     print_pairs,
     print_table,
     print_table_of_any,
+    print_told,
     say,
-    unwritable,
 )
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     from easeml.cli.test_sets import Known, Record
-    from easeml.lifecycle.ci import Config, Ledger, Plan, Verdict
+    from easeml.lifecycle.ci import ClauseFinding, Config, Ledger, Method, Plan, Step, Verdict
 
 ci = typer.Typer(no_args_is_help=True, help="Continuous integration of models, with guarantees.")
 
@@ -88,22 +90,19 @@ def plan(
         more = {"steps": steps, "metric": metric, "scale": scale, "difference": difference}
         config = read_config({**keys, **more})
     found = make_plan(config, positives=positives)
-    if out is not None:
-        _write(out, found.to_html())
-    if as_json:
-        print_json(found.to_json())
-    else:
-        _print_plan(found)
+    _write_page(found, out)
+    print_told(found.to_json(), partial(_print_plan, found), as_json=as_json)
 
 
 def _print_plan(found: Plan) -> None:
-    rows = []
-    for method in found.methods:
-        counts = (method.labelled, method.pool, method.per_commit, method.expected)
-        rows.append((method.name, *map("{:,}".format, counts)))
     columns = ["method", "labels at most", "examples", "a commit at most", "labels expected"]
-    print_table(columns, rows)
+    print_table(columns, map(_method_row, found.methods))
     print_pairs([("promise", found.guarantee), ("advice", found.advice)])
+
+
+def _method_row(method: Method) -> tuple[str, ...]:
+    counts = (method.labelled, method.pool, method.per_commit, method.expected)
+    return method.name, *map("{:,}".format, counts)
 
 
 @ci.command("test")
@@ -153,12 +152,9 @@ def test(
         save_json(after.to_json(), path)
     if ask is not None:
         _write_wanted(ask, verdict, ids)
-    if out is not None:
-        _write(out, verdict.to_html())
-    if as_json:
-        print_json({**verdict.to_json(), "labels_wanted": _wanted(verdict, ids)})
-    else:
-        _show(verdict, ids)
+    _write_page(verdict, out)
+    told = {**verdict.to_json(), "labels_wanted": _wanted(verdict, ids)}
+    print_told(told, partial(_show, verdict, ids), as_json=as_json)
     raise typer.Exit(EXIT_CODES[verdict.answer])
 
 
@@ -185,26 +181,25 @@ def show_ledger(config: ConfigFile, ledger: LedgerFile = None, as_json: Json = F
     record = load_ledger(path)
     if record is None:
         raise InvalidInput("There is no ledger yet: no commit was tested.", where=str(path))
-    if as_json:
-        print_json(record.to_json())
-    else:
-        _print_ledger(record)
+    print_told(record.to_json(), partial(_print_ledger, record), as_json=as_json)
 
 
 def _print_ledger(record: Ledger) -> None:
-    rows = []
-    for number, step in enumerate(record.history, start=1):
-        rows.append((number, step.commit[:12], step.answer, step.labels, step.rows))
     columns = ["step", "commit", "answer", "labels", "examples"]
+    rows = map(_step_row, count(1), record.history)
     print_table(columns, rows, empty="No commit was tested yet.")
     say(record.advice)
+
+
+def _step_row(number: int, step: Step) -> tuple[object, ...]:
+    return number, step.commit[:12], step.answer, step.labels, step.rows
 
 
 def _config(path: Path) -> Config:
     from easeml.lifecycle.ci import parse_config
 
     try:
-        return parse_config(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise InvalidInput(
@@ -212,9 +207,8 @@ def _config(path: Path) -> Config:
             where=str(path),
             remedy="Check the path.",
         ) from error
-    except InvalidInput as error:
-        place = f"{path}, {error.where}" if error.where else str(path)
-        raise InvalidInput(error.message, where=place, remedy=error.remedy) from error
+    with content_of(path):
+        return parse_config(text)
 
 
 @dataclass(frozen=True)
@@ -317,32 +311,31 @@ def _show(verdict: Verdict, ids: list[str] | None) -> None:
             ("label next", shown),
         ]
     )
-    rows = []
-    for found in verdict.findings or ():
-        truth = _TRUTHS[found.truth]
-        rows.append((found.clause, truth, found.estimate, found.low, found.high))
+    rows = list(map(_finding_row, verdict.findings or ()))
     print_table_of_any(["clause", "counts as", "estimate", "low", "high"], rows)
     say(verdict.advice)
+
+
+def _finding_row(found: ClauseFinding) -> tuple[object, ...]:
+    return found.clause, _TRUTHS[found.truth], found.estimate, found.low, found.high
 
 
 def _wanted(verdict: Verdict, ids: list[str] | None) -> list[Any]:
     """Return the rows to label next, by their ids where there are any."""
     rows = list(verdict.labels_wanted)
-    return rows if ids is None else [ids[row] for row in rows]
+    return rows if ids is None else list(map(ids.__getitem__, rows))
 
 
 def _write_wanted(path: Path, verdict: Verdict, ids: list[str] | None) -> None:
-    try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["row" if ids is None else "id", "label"])
-            writer.writerows((row, "") for row in _wanted(verdict, ids))
-    except OSError as error:
-        raise unwritable(path, error) from error
+    name = "row" if ids is None else "id"
+    with writing(path), path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([name, "label"])
+        writer.writerows(zip(_wanted(verdict, ids), repeat("")))
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise unwritable(path, error) from error
+def _write_page(result: Plan | Verdict, out: Path | None) -> None:
+    """Write a report as an HTML page, if somebody asked for one."""
+    if out is not None:
+        with writing(out):
+            out.write_text(result.to_html(), "utf-8")

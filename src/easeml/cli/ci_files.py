@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import filterfalse
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from easeml.cli.output import unwritable
+from easeml.cli.named_files import reading, writing
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci import Ledger
 
@@ -59,13 +60,10 @@ def _cells_of(path: Path) -> tuple[list[Any], list[str] | None]:
     """Return the cells of a file as they are, and the ids of its rows. Raises ``InvalidInput``."""
     read = _READERS.get(path.suffix.lower(), _read_csv)
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InvalidInput("The file is larger than 2 GB.", where=str(path))
-        return read(path)
-    except OSError as error:
-        raise InvalidInput(
-            f"The file cannot be read: {error.strerror}.", where=str(path)
-        ) from error
+        with reading(path):
+            if path.stat().st_size > _LARGEST:
+                raise InvalidInput("The file is larger than 2 GB.", where=str(path))
+            return read(path)
     except UnicodeDecodeError as error:
         raise InvalidInput("The file is not UTF-8 text.", where=str(path)) from error
 
@@ -113,8 +111,8 @@ def _aligned_by_place(
                 "yet, or ids.",
             )
     columns = (labels, *others)
-    ids = next(filter(None, (column.ids for column in columns)), None)
-    return ids, [column.values for column in columns]
+    named = filter(None, map(attrgetter("ids"), columns))
+    return next(named, None), [column.values for column in columns]
 
 
 def _check_known(column: Column, ids: Sequence[str]) -> None:
@@ -160,14 +158,14 @@ def save_json(document: Any, path: Path) -> None:
     """Replace a file by a document: after a power cut there is the old one or the new one, whole."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1, allow_nan=False)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise unwritable(path, error) from error
+        with writing(path):
+            with draft.open("w", encoding="utf-8") as file:
+                json.dump(document, file, indent=1, allow_nan=False)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)  # where it did not take the place of the file
 
 
 @contextmanager
@@ -175,10 +173,8 @@ def locked(path: Path) -> Iterator[None]:
     """Let one process at a time change the file at ``path``; others wait."""
     import fcntl
 
-    try:
+    with writing(path):
         file = path.with_name(f".{path.name}.lock").open("a")
-    except OSError as error:
-        raise unwritable(path, error) from error
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

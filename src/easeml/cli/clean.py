@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from easeml.cli.named_files import content_of, read_text
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_table_of_any, say, say_aside
+from easeml.cli.output import print_table_of_any, print_told, say, say_aside
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from easeml.lifecycle.cleaning import CleaningPlan, ErrorReport, Rule, TableCandidates
+    from easeml.lifecycle.cleaning import (
+        CleaningPlan,
+        ErrorReport,
+        PlannedRow,
+        Rule,
+        TableCandidates,
+    )
 
 app = typer.Typer(no_args_is_help=True, help="Find dirty cells, and clean those first that matter.")
 
@@ -69,24 +78,21 @@ def detect(
     with progress("Looking at cells") as advance:
         report = detect_errors(frame, target=target, rules=known, progress=advance)
     _write(report, out)
-    if as_json:
-        print_json(report.to_json())
-    else:
-        _print_suspects(report)
+    print_told(report.to_json(), partial(_print_suspects, report), as_json=as_json)
 
 
 def _print_suspects(report: ErrorReport) -> None:
     say(report.advice)
-    rows = [
-        (c.row, c.column, c.value, c.method, c.confidence, c.suggestion, c.reason)
-        for c in report.cells[:_SHOWN_CELLS]
-    ]
+    rows = list(map(_suspect, report.cells[:_SHOWN_CELLS]))
     print_table_of_any(
         ["row", "column", "value", "method", "confidence", "perhaps", "reason"], rows
     )
     more = len(report.cells) - len(rows)
     if more:
         say_aside(f"{more} more: use --json or --out.")
+
+
+_suspect = attrgetter("row", "column", "value", "method", "confidence", "suggestion", "reason")
 
 
 @app.command()
@@ -121,10 +127,7 @@ def plan(
     with progress("Scoring validation rows") as advance:
         found = plan_table(candidates, k=k, n=n, progress=advance)
     _write(found, out)
-    if as_json:
-        print_json(found.to_json())
-    else:
-        _show(found, candidates)
+    print_told(found.to_json(), partial(_show, found, candidates), as_json=as_json)
 
 
 def _show(found: CleaningPlan, candidates: TableCandidates) -> None:
@@ -134,21 +137,25 @@ def _show(found: CleaningPlan, candidates: TableCandidates) -> None:
             f"Cells with one possible repair, which is taken: {candidates.fixed}. See 'easeml clean detect'."
         )
     say(found.advice)
-    rows = []
-    for item in found.planned:
-        cells = [f"{column}: {_short(values)}" for column, values in item.cells.items()]
-        rows.append((item.row, item.gain, item.candidates, "; ".join(cells)))
+    rows = list(map(_planned_row, found.planned))
     print_table_of_any(["row", "bits", "candidates", "cells in doubt"], rows)
+
+
+def _planned_row(item: PlannedRow) -> tuple[object, ...]:
+    cells = [f"{column}: {_short(values)}" for column, values in item.cells.items()]
+    return item.row, item.gain, item.candidates, "; ".join(cells)
 
 
 def _short(values: list[Any]) -> str:
     """Return the first few candidates of a cell."""
-    shown = []
-    for value in values[:_SHOWN]:
-        shown.append(f"{value:g}" if isinstance(value, float) else str(value))
+    shown = list(map(_candidate, values[:_SHOWN]))
     if len(values) > _SHOWN:
         shown.append("...")
     return " | ".join(shown)
+
+
+def _candidate(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -163,16 +170,9 @@ def _rules(path: Path | None) -> list[Rule]:
 
     if path is None:
         return []
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"cannot be read: {error}.", where=str(path)) from error
-    try:
+    text = read_text(path, "cannot be read")
+    with content_of(path):
         return parse_rules(text)
-    except InvalidInput as error:
-        raise InvalidInput(
-            error.message, where=f"{path}, {error.where}", remedy=error.remedy
-        ) from error
 
 
 def _write(result: Any, path: Path | None) -> None:

@@ -40,23 +40,21 @@ def _rows_of(path: Path) -> list[list[str]]:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}", where=_WHERE) from error
-    rows = []
-    for line in csv.reader(text.splitlines()):
-        cells = list(map(str.strip, line))
-        if any(cells):
-            rows.append(cells)
-    return rows
+    lines = csv.reader(text.splitlines())
+    rows = [list(map(str.strip, line)) for line in lines]
+    return list(filter(any, rows))
 
 
 def _costs_of(row: list[str], number: int) -> list[float]:
     """Return the numbers after the label of a row, which is the ``number``-th of the file."""
-    costs = []
-    for cell in row[1:]:
-        try:
-            costs.append(float(cell))
-        except ValueError:
-            raise _refused(f"Row {number}: {cell!r} is no number.") from None
-    return costs
+    return [_cost_of(cell, number) for cell in row[1:]]
+
+
+def _cost_of(cell: str, number: int) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise _refused(f"Row {number}: {cell!r} is no number.") from None
 
 
 def _refused(message: str) -> InvalidInput:

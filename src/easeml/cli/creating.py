@@ -13,7 +13,7 @@ from easeml.cli.constraints import read_constraints
 from easeml.cli.costs import read_costs_file
 from easeml.cli.model_rules import bytes_of, read_monotonic, seconds_of
 from easeml.cli.options import Header, Json, comma_separated, given
-from easeml.cli.output import is_interactive, print_found, say, say_aside
+from easeml.cli.output import check_can_ask, is_interactive, print_found, say, say_aside
 from easeml.cli.showing import (
     ask_for_target,
     default_objective,
@@ -77,12 +77,13 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Upload data, see what easeml makes of it, and start the search."""
-    if not (yes or is_interactive()):
-        raise InvalidInput(
+    if not yes:
+        nobody = InvalidInput(
             "There is no terminal to ask whether to start.",
             remedy="Look first: easeml schema infer FILE. Then say --yes.",
             where="--yes",
         )
+        check_can_ask(nobody)
     changes = _pairs(set_ or [])
     wanted = _goal_of(goal)
     objective = _objective_of(wanted, objective)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable
 from enum import StrEnum
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +22,7 @@ from easeml.cli.output import (
     print_json,
     print_list,
     print_table,
+    print_told,
     say,
     say_aside,
     share_missing,
@@ -28,7 +31,7 @@ from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     from easeml.contract.datasets import Dataset
-    from easeml.data import Inference
+    from easeml.data import ColumnReport, Inference
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -50,6 +53,7 @@ VersionName = Annotated[
 
 
 _MOST_IDS = 100_001  # one more than a request may name
+_IDS = re.compile(r"(?P<first>\d+)(-(?P<last>\d+))?")
 
 
 class State(StrEnum):
@@ -76,10 +80,7 @@ def describe(
     from easeml import data
 
     found = data.infer(file, target, header=header)
-    if as_json:
-        print_json(_described(found))
-    else:
-        _print_described(found)
+    print_told(_described(found), partial(_print_described, found), as_json=as_json)
 
 
 def _described(found: Inference) -> dict[str, Any]:
@@ -96,13 +97,16 @@ def _described(found: Inference) -> dict[str, Any]:
 
 
 def _print_described(found: Inference) -> None:
-    rows = []
-    for one in found.columns:
-        kind = f"{one.type} {one.confidence:.0%}"
-        nature = f"{one.nature} {one.nature_confidence:.0%}"
-        rows.append((one.name, kind, nature, share_missing(one.missing), one.evidence))
-    print_table(["column", "type", "nature", "missing", "evidence"], rows)
+    print_table(
+        ["column", "type", "nature", "missing", "evidence"], map(_column_row, found.columns)
+    )
     say_aside(*found.leak_notes, *found.notes)
+
+
+def _column_row(one: ColumnReport) -> tuple[str, ...]:
+    kind = f"{one.type} {one.confidence:.0%}"
+    nature = f"{one.nature} {one.nature_confidence:.0%}"
+    return one.name, kind, nature, share_missing(one.missing), one.evidence
 
 
 @app.command()
@@ -312,9 +316,8 @@ def refine(
 
 def _ids(text: str | None, option: str) -> list[int]:
     """Return the ids of ``3,17,20-25``."""
-    found: list[int] = []
-    for piece in comma_separated(text or ""):
-        found += _ids_of(piece, option)
+    pieces = comma_separated(text or "")
+    found = list(chain.from_iterable(_ids_of(piece, option) for piece in pieces))
     if len(found) >= _MOST_IDS:
         raise InvalidInput(
             f"More than {_MOST_IDS - 1:,} rows.",
@@ -326,14 +329,13 @@ def _ids(text: str | None, option: str) -> list[int]:
 
 def _ids_of(piece: str, option: str) -> Iterable[int]:
     """Return the id, or the ids of a range such as ``20-25``; at most as many as are allowed."""
-    first, dash, last = piece.partition("-")
-    if not dash:
-        last = first
-    if not first.isdigit() or not last.isdigit():
+    ids = _IDS.fullmatch(piece)
+    if ids is None:
         raise InvalidInput(
             f"{piece!r} is no id of a row.",
             where=option,
             remedy="Write, say, 3,17,20-25.",
         )
+    first, last = int(ids["first"]), int(ids["last"] or ids["first"])
     # A typing error must not fill the memory.
-    return islice(range(int(first), int(last) + 1), _MOST_IDS)
+    return islice(range(first, last + 1), _MOST_IDS)

@@ -200,15 +200,12 @@ class _Demo:
 
     def _is_settled(self) -> bool:
         """Tell whether every tenant had a prediction and its search rests, or the time is up."""
+        playing = [table.tenant for table in TABLES if table.tenant not in self._failed]
+        first = [self._state.tenant(tenant).first_prediction for tenant in playing]
+        if None in first:
+            return False
         is_late = time.time() - self._since > _LIVE_SECONDS
-        for table in TABLES:
-            if table.tenant in self._failed:
-                continue
-            if self._state.tenant(table.tenant).first_prediction is None:
-                return False
-            if not is_late and self._searches(table.tenant):
-                return False
-        return True
+        return is_late or not any(map(self._searches, playing))
 
     def _searches(self, tenant: str) -> bool:
         """Tell whether the search of a tenant's application has not ended yet."""

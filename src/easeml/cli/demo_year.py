@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, say, text
+from easeml.cli.output import print_told, say, text
 from easeml.cli.year_story import LEFT_OUT, QUICK, WHOLE, Step, Year
 from easeml.client import Client
 
@@ -78,12 +78,13 @@ def _live(
 
 
 def _print_end(lived: Year, seconds: float, *, as_json: bool) -> None:
-    if as_json:
-        told = [asdict(step) for step in lived.steps]
-        print_json({"steps": told, "left_out": list(LEFT_OUT), "seconds": seconds})
-        return
-    for reason in LEFT_OUT:
-        say(f"Not shown: {reason}")
+    steps = list(map(asdict, lived.steps))
+    told = {"steps": steps, "left_out": list(LEFT_OUT), "seconds": seconds}
+    print_told(told, partial(_say_end, seconds), as_json=as_json)
+
+
+def _say_end(seconds: float) -> None:
+    say(*map("Not shown: {}".format, LEFT_OUT))
     say(f"A year in {seconds:.0f} s.")
 
 
@@ -139,11 +140,14 @@ def _tell(step: Step) -> None:
 
 
 def _numbers(numbers: dict[str, Any]) -> str:
-    pairs = []
-    for name, value in numbers.items():
-        shown = ", ".join(map(text, value)) if isinstance(value, list | tuple) else text(value)
-        pairs.append(f"{name.replace('_', ' ')} {shown}")
+    pairs = [f"{name.replace('_', ' ')} {_shown(value)}" for name, value in numbers.items()]
     return "; ".join(pairs)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(text, value))
+    return text(value)
 
 
 def _keep_quiet(step: Step) -> None:

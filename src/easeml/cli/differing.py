@@ -1,5 +1,6 @@
 """``app diff``: how a trained model of a live application differs from another."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -7,7 +8,7 @@ import typer
 from easeml.cli.asking import waited_report
 from easeml.cli.finding import first_that
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, print_table
+from easeml.cli.output import print_table, print_told
 from easeml.cli.showing import print_answer
 from easeml.client import Client
 from easeml.contract.models import TrainedModel
@@ -15,6 +16,7 @@ from easeml.contract.reports import Report, ReportTable
 from easeml.errors import Conflict, InvalidInput, NotFound
 
 _LIVE = "live"
+_NUMBER = {"value", "low", "high"}  # what scripts read of a number
 _NAMED = 10  # models that a refusal names
 
 
@@ -53,12 +55,14 @@ def diff(
         old = model_named(trained, old_name, aliases)
         task = client.ask_tool(application_id, "difference", model_id=new.id, against_id=old.id)
         found = waited_report(client, application_id, task.id, timeout)
-    if as_json:
-        print_json(_told(found, old, new))
-    else:
-        print_answer(found)
-        lines = [("old", *_of_model(old)), ("new", *_of_model(new))]
-        print_table(["", "id", "model", "seconds a row", "bytes"], lines)
+    show = partial(_print_compared, found, old, new)
+    print_told(_told(found, old, new), show, as_json=as_json)
+
+
+def _print_compared(found: Report, old: TrainedModel, new: TrainedModel) -> None:
+    print_answer(found)
+    lines = [("old", *_of_model(old)), ("new", *_of_model(new))]
+    print_table(["", "id", "model", "seconds a row", "bytes"], lines)
 
 
 def aliases_of(client: Client, application_id: str) -> dict[str, str]:
@@ -98,9 +102,7 @@ def _of_model(one: TrainedModel) -> tuple[Any, ...]:
 
 def _told(found: Report, old: TrainedModel, new: TrainedModel) -> dict[str, Any]:
     """Return the answer by the names that scripts read."""
-    numbers = {}
-    for one in found.numbers:
-        numbers[one.name] = {"value": one.value, "low": one.low, "high": one.high}
+    numbers = {one.name: one.model_dump(include=_NUMBER) for one in found.numbers}
     rows, groups, columns = found.tables
     return {
         "application_id": found.application_id,

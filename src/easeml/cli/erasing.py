@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.options import Json
-from easeml.cli.output import moment, print_found, print_pairs, print_table, say
+from easeml.cli.options import Json, name_and_value
+from easeml.cli.output import counted, moment, print_found, print_pairs, print_table, say
 from easeml.client import Client
-from easeml.contract.erasures import Erasure
+from easeml.contract.erasures import ErasedModel, ErasedVersion, Erasure
 from easeml.contract.states import ModelFate
 from easeml.errors import InvalidInput
 
@@ -73,18 +73,12 @@ def _dataset(client: Client, id: str) -> str:
 
 
 def _condition(text: str) -> tuple[str, str]:
-    column, sign, value = text.partition("=")
-    if not sign or not column:
-        raise InvalidInput(f"{text!r} is no condition.", where="--where", remedy="Say COL=VALUE.")
-    return column, value
+    refused = InvalidInput(f"{text!r} is no condition.", where="--where", remedy="Say COL=VALUE.")
+    return name_and_value(text, refused)
 
 
 def _print(found: Erasure) -> None:
-    rows = []
-    for version in found.versions:
-        roles = ", ".join(f"{count} {role}" for role, count in version.roles.items())
-        rows.append((version.number, version.version_id, version.rows, roles))
-    print_table(["version", "id", "rows", "of which"], rows)
+    print_table(["version", "id", "rows", "of which"], map(_version_row, found.versions))
     print_pairs(
         [
             ("kept requests", found.production_rows),
@@ -96,12 +90,16 @@ def _print(found: Erasure) -> None:
             ("logs", found.logs),
         ]
     )
-    models = []
-    for model in found.models:
-        files = "until another serves" if model.serves else "erased"
-        models.append((model.model_id, model.name, files))
-    print_table(["model", "name", "its files"], models)
+    print_table(["model", "name", "its files"], map(_model_row, found.models))
     if not found.plan_only:
         say(f"Stored bytes are gone by {moment(found.bytes_gone_by)}.")
-    for sentence in found.elsewhere:
-        say(sentence)
+    say(*found.elsewhere)
+
+
+def _version_row(version: ErasedVersion) -> tuple[object, ...]:
+    return version.number, version.version_id, version.rows, counted(version.roles)
+
+
+def _model_row(model: ErasedModel) -> tuple[str, ...]:
+    files = "until another serves" if model.serves else "erased"
+    return model.model_id, model.name, files

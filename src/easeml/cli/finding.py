@@ -1,6 +1,6 @@
 """The one that somebody means, among those that there are."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from easeml.errors import EasemlError
@@ -14,3 +14,11 @@ def first_that(is_it: Callable[[T], object], rows: Iterable[T], otherwise: Easem
         if is_it(one):
             return one
     raise otherwise
+
+
+def first_holding(sentences: Mapping[str, object]) -> str:
+    """Return the first of the sentences that holds; empty where none does."""
+    for sentence, holds in sentences.items():
+        if holds:
+            return sentence
+    return ""

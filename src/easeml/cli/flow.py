@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from easeml.cli import flow_results, live_flow
 from easeml.cli.ending import fail_if
 from easeml.cli.flow_results import opened
 from easeml.cli.options import Json
-from easeml.cli.output import print_error, print_json, print_table, say, say_aside
+from easeml.cli.output import print_error, print_table, print_told, say, say_aside
 from easeml.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -99,10 +100,8 @@ def show(
 def status(file: File, cache: Cache = None, as_json: Json = False) -> None:
     """Say which steps are stale, and why. Ends with 1 if some are."""
     states = opened(file, cache).states()
-    if as_json:
-        print_json({"steps": list(map(_state_told, states))})
-    else:
-        print_table(["step", "state", "why"], map(_state_row, states))
+    show = partial(print_table, ["step", "state", "why"], map(_state_row, states))
+    print_told({"steps": list(map(_state_told, states))}, show, as_json=as_json)
     fail_if(any(not state.current for state in states))
 
 
@@ -134,12 +133,13 @@ def diff(
     else:
         newer = nodes_of(load_flow(other))
         found = changes(records_of(runs.nodes), records_of(newer))
-    if as_json:
-        print_json({"steps": found})
-    else:
-        rows = [(name, " ".join(said)) for name, said in found.items()]
-        print_table(["step", "change"], rows, empty="Nothing differs.")
+    print_told({"steps": found}, partial(_print_changes, found), as_json=as_json)
     fail_if(found)
+
+
+def _print_changes(found: dict[str, list[str]]) -> None:
+    rows = zip(found, map(" ".join, found.values()), strict=True)
+    print_table(["step", "change"], rows, empty="Nothing differs.")
 
 
 def _told(
@@ -155,10 +155,9 @@ def _told(
 
 
 def _print_results(done: list[StepResult], as_json: bool) -> None:
-    if as_json:
-        print_json({"steps": list(map(vars, done))})
-    else:
-        print_table(["step", "result", "what came out", "expected"], map(_result_row, done))
+    headings = ["step", "result", "what came out", "expected"]
+    show = partial(print_table, headings, map(_result_row, done))
+    print_told({"steps": list(map(vars, done))}, show, as_json=as_json)
 
 
 def _result_row(result: StepResult) -> tuple[str, ...]:

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.live_flow import FOLDER
+from easeml.cli.named_files import writing
 from easeml.cli.options import Json
-from easeml.cli.output import moment, print_done, print_json, print_table, say_aside, unwritable
+from easeml.cli.output import moment, print_done, print_table, print_told, say_aside
 
 if TYPE_CHECKING:
     from easeml.contract.versions import VersionLine
     from easeml.lineage import FlowRuns
+    from easeml.lineage.outputs import Output
 
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)  # so that equal exports are equal files
 
@@ -67,10 +69,8 @@ def export(
     runs = opened(file, cache)
     digests = runs.digests()
     written = partial(_written, form, file, digests)
-    try:
+    with writing(out):
         name = _in_zip(written, out) if out.suffix == ".zip" else written(out).name
-    except OSError as error:
-        raise unwritable(out, error) from error
     if len(digests) < len(runs.nodes) and form is Standalone.flow:
         say_aside("Steps that gave no rows here are not checked there.")
     command = _COMMANDS[form]
@@ -102,10 +102,7 @@ def list_outputs(
     """List results by the names, contexts and tags of their steps, the newest first."""
     found = _here(folder) if application is None else _pushed(application)
     lines = [line for line in found if _is_asked_for(line, name, context, tag)]
-    if as_json:
-        print_json({"outputs": lines})
-    else:
-        _print_outputs(lines)
+    print_told({"outputs": lines}, partial(_print_outputs, lines), as_json=as_json)
 
 
 def _is_asked_for(line: dict[str, Any], name: str, context: str, tag: str) -> bool:
@@ -115,12 +112,13 @@ def _is_asked_for(line: dict[str, Any], name: str, context: str, tag: str) -> bo
 
 
 def _print_outputs(lines: list[dict[str, Any]]) -> None:
-    rows = []
-    for line in lines:
-        about = (line["name"], line["context"], line["tags"], moment(line["made"]))
-        rows.append((*about, line["size"], line["digest"], line["from"]))
     headings = ["name", "context", "tags", "when", "size", "digest", "from"]
-    print_table(headings, rows, empty="There are no such results.")
+    print_table(headings, map(_output_row, lines), empty="There are no such results.")
+
+
+def _output_row(line: dict[str, Any]) -> tuple[object, ...]:
+    about = (line["name"], line["context"], line["tags"], moment(line["made"]))
+    return *about, line["size"], line["digest"], line["from"]
 
 
 def _here(folder: Path) -> list[dict[str, Any]]:
@@ -128,12 +126,13 @@ def _here(folder: Path) -> list[dict[str, Any]]:
     from easeml.lineage import Outputs
 
     results = folder / FOLDER if (folder / FOLDER).is_dir() else folder
-    lines = []
-    for output in Outputs(results / "results").listed():
-        line = {**vars(output), "from": output.flow, "size": f"{output.size:,} bytes"}
-        del line["flow"]
-        lines.append(line)
-    return lines
+    return list(map(_result_line, Outputs(results / "results").listed()))
+
+
+def _result_line(output: Output) -> dict[str, Any]:
+    line = {**vars(output), "from": output.flow, "size": f"{output.size:,} bytes"}
+    del line["flow"]
+    return line
 
 
 def _pushed(application_id: str) -> list[dict[str, Any]]:

@@ -1,16 +1,18 @@
 """``gang``: jobs of several processes on this machine."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, say
+from easeml.cli.output import print_told, say
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     from easeml.gang import Report
+    from easeml.gang.states import Death
 
 gang = typer.Typer(
     no_args_is_help=True, help="Jobs of several processes that start and end together."
@@ -43,10 +45,7 @@ def run_gang(
     place = folder or file.with_suffix(".gang")
     tell = _keep_quiet if as_json else say
     report = run_job(job, file.parent.resolve(), place.resolve(), tell)
-    if as_json:
-        print_json(_shown(report, place))
-    else:
-        _say(report, place)
+    print_told(_shown(report, place), partial(_say, report, place), as_json=as_json)
     raise typer.Exit(_EXIT_CODES[report.ending])
 
 
@@ -62,32 +61,30 @@ def _say(report: "Report", place: Path) -> None:
     say(f"The job is {report.ending}; it was started {started}. Logs: {place / 'logs'}")
     if report.ending == "failed":
         say(f"{reason(report.deaths[-1])}. The end of {report.log}:")
-        for line in report.tail:
-            say(f"  {line}")
+        say(*map("  {}".format, report.tail))
 
 
 def _shown(report: "Report", place: Path) -> dict[str, object]:
     """Return a report as JSON."""
-    from easeml.gang.running import reason
-
-    deaths = []
-    for one in report.deaths:
-        deaths.append(
-            {
-                "role": one.member.role,
-                "index": one.member.index,
-                "attempt": one.attempt,
-                "exit_code": one.code,
-                "reason": reason(one),
-            }
-        )
     return {
         "ending": report.ending,
         "attempts": report.attempts,
-        "deaths": deaths,
+        "deaths": list(map(_death_told, report.deaths)),
         "log": str(report.log) if report.log else None,
         "tail": list(report.tail),
         "folder": str(place.resolve()),
+    }
+
+
+def _death_told(one: "Death") -> dict[str, object]:
+    from easeml.gang.running import reason
+
+    return {
+        "role": one.member.role,
+        "index": one.member.index,
+        "attempt": one.attempt,
+        "exit_code": one.code,
+        "reason": reason(one),
     }
 
 

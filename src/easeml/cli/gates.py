@@ -1,11 +1,10 @@
 """``app gate`` and ``app gates``: what has to be proven of a model before it may serve."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from easeml.cli.options import ApplicationId, Json, exactly_one
+from easeml.cli.options import ApplicationId, Json, checked, exactly_one
 from easeml.cli.output import print_found, print_pairs, say
 from easeml.client import Client
 from easeml.contract.gates import Gates, NewGate
@@ -48,16 +47,16 @@ def gate(
         if remove:
             found = client.remove_gate(application_id)
         else:
-            wish = _wish(
-                condition=condition,
-                reliability=reliability,
-                adaptivity=adaptivity,
-                steps=steps,
-                metric=metric,
-                positive=positive,
-                scale=scale,
-            )
-            found = client.set_gate(application_id, wish)
+            told = {
+                "condition": condition,
+                "reliability": reliability,
+                "adaptivity": adaptivity,
+                "steps": steps,
+                "metric": metric,
+                "positive": positive,
+                "scale": scale,
+            }
+            found = client.set_gate(application_id, checked(NewGate, told))
     _print(found, as_json)
 
 
@@ -66,15 +65,6 @@ def gates(application_id: ApplicationId, as_json: Json = False) -> None:
     with Client() as client:
         found = client.gates(application_id)
     _print(found, as_json)
-
-
-def _wish(**told: Any) -> NewGate:
-    """Return what is asked for; raises InvalidInput naming the option that cannot be."""
-    try:
-        return NewGate.model_validate(told)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidInput(first["msg"], where=f"--{first['loc'][0]}") from error
 
 
 def _print(found: Gates, as_json: bool) -> None:

@@ -61,8 +61,7 @@ def _show(task: Task) -> None:
     read = task.result
     counts = read["counts"]
     say(f"{counts['taken']} trials taken, {counts['left_out']} left out.")
-    for note in read.get("notes", []):
-        say(note)
+    say(*read.get("notes", []))
     for name, trials in read["ignored"].items():
         say(f"No model here has the parameter '{name}' ({trials} trials): it is left out of them.")
     _say_left_out(read["left_out"], counts["left_out"])
@@ -73,7 +72,6 @@ def _show(task: Task) -> None:
 
 def _say_left_out(trials: list[dict[str, Any]], count: int) -> None:
     """Say why trials were left out, of the first of ``count``."""
-    for one in trials[:_MOST_SHOWN]:
-        say(f"Trial {one['trial']}: {one['why']}")
+    say(*map("Trial {trial}: {why}".format_map, trials[:_MOST_SHOWN]))
     if count > _MOST_SHOWN:
         say("...")

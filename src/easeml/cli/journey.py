@@ -1,6 +1,7 @@
 """``app goal`` and ``app next``: what an application is to reach, and what to do next."""
 
 import math
+from operator import attrgetter
 from typing import Annotated
 
 import typer
@@ -49,8 +50,8 @@ def show_next(application_id: ApplicationId, as_json: Json = False) -> None:
 def print_journey(found: Journey) -> None:
     """Print the goal, the stations and the actions."""
     say(_told(found.goal))
-    stations = [(one.name, one.state, one.said) for one in found.stations]
-    print_table(["station", "state", ""], stations)
+    row_of = attrgetter("name", "state", "said")
+    print_table(["station", "state", ""], map(row_of, found.stations))
     for place, action in enumerate(found.actions, 1):
         say(f"{place}. {action.title} ({action.kind}). {action.reason}")
         costs = _costs(action)

@@ -6,7 +6,7 @@ import typer
 
 from easeml.cli.options import ApplicationId, Json, exactly_one
 from easeml.cli.output import (
-    is_interactive,
+    check_can_ask,
     moment,
     print_done,
     print_found,
@@ -70,12 +70,13 @@ def delete(
     if undo:
         restore(application_id, as_json)
         return
-    if not (yes or is_interactive()):
-        raise InvalidInput(
+    if not yes:
+        nobody = InvalidInput(
             "There is no terminal to ask whether to delete.",
             remedy="Say --yes to delete without being asked.",
             where="--yes",
         )
+        check_can_ask(nobody)
     with Client() as client:
         found = client.dependents(application_id)
         if not as_json:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easeml.cli.local_tables import LabelledTable, read_labelled, read_like
+from easeml.cli.named_files import writing
 from easeml.cli.options import Json, given
-from easeml.cli.output import print_json, print_table, say, say_aside
+from easeml.cli.output import print_table, print_told, say, say_aside
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
 
@@ -275,14 +277,18 @@ def _show(
     document = {"advice": answer.advice, "rows": rows}
     if out is not None:
         _write(answer, table, document, out)
-    if as_json:
-        return print_json(document)
-    say(answer.advice)
-    print_table(list(table.columns), [list(row.values()) for row in rows[:_SHOWN]])
-    more = len(table) - _SHOWN
-    if more > 0 and out is None:
-        say(f"... and {more} more rows; --out FILE writes them all.")
-    return None
+    shown = list(map(dict.values, rows[:_SHOWN]))
+    unwritten = len(rows) - len(shown) if out is None else 0
+    show = partial(_print_first, answer.advice, list(table.columns), shown, unwritten)
+    print_told(document, show, as_json=as_json)
+
+
+def _print_first(advice: str, columns: list[str], shown: list[Any], unwritten: int) -> None:
+    """Print the first rows; ``unwritten``: how many more there are, in no file either."""
+    say(advice)
+    print_table(columns, map(list, shown))
+    if unwritten:
+        say(f"... and {unwritten} more rows; --out FILE writes them all.")
 
 
 def _plain_row(row: dict[Any, Any]) -> dict[Any, Any]:
@@ -310,7 +316,5 @@ def _write(answer: Result, table: pd.DataFrame, document: dict[str, Any], path: 
             where=str(path),
             remedy="Use .csv, .html or .json.",
         )
-    try:
+    with writing(path, "It cannot be written"):
         path.write_text(forms[kind](), "utf-8")
-    except OSError as error:
-        raise InvalidInput(f"It cannot be written: {error.strerror}.", where=str(path)) from error

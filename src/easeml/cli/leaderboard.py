@@ -1,5 +1,6 @@
 """``app models``: the trained models of an application, by as many measures as somebody wants."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from easeml.client import Client
 from easeml.contract.knowledge import Titles
 from easeml.contract.measures import called, in_unit, value_on
 from easeml.contract.models import Measure, TrainedModel
-from easeml.contract.pareto import Pareto
+from easeml.contract.pareto import Pareto, ParetoAxis, ParetoPoint
 from easeml.errors import Conflict, EasemlError
 
 _TAKEN = ("latency", "size")
@@ -60,23 +61,27 @@ def _print_board(client: Client, application_id: str, board: list[TrainedModel])
     titles = client.module_titles()
     application = client.application(application_id)
     asked = client.measures(application_id).asked
-    rows = []
-    for model in board:
-        row = (
-            model.id,
-            titles.of(model.name),
-            _measure_of(model, application.target),
-            *(_in_unit(model.measures.get(name)) for name in asked),
-            model.quality,
-            model.version,
-            moment(model.created),
-            _fault(model) if model.error else len(model.notes),
-        )
-        rows.append(row)
+    row_of = partial(_board_row, titles, application.target, asked)
     objective = called(application.objective)
     say(f"Measured on validation rows. Score: {objective}, scaled so that 1 is best.")
     head = ["id", "name", objective, *asked, "score", "version", "created", "notes"]
-    print_table(head, rows)
+    print_table(head, map(row_of, board))
+
+
+def _board_row(
+    titles: Titles, target: str, asked: Sequence[str], model: TrainedModel
+) -> tuple[object, ...]:
+    further = map(model.measures.get, asked)
+    return (
+        model.id,
+        titles.of(model.name),
+        _measure_of(model, target),
+        *map(_in_unit, further),
+        model.quality,
+        model.version,
+        moment(model.created),
+        _fault(model) if model.error else len(model.notes),
+    )
 
 
 def _measure(client: Client, application_id: str, names: list[str]) -> None:
@@ -123,16 +128,20 @@ def _divided(text: str) -> list[str]:
 
 
 def _print_pareto(titles: Titles, found: Pareto) -> None:
-    rows = []
-    for point in found.points:
-        live = " (live)" if point.live else ""
-        values = map(value_on, found.axes, point.values)
-        standing = "front" if point.on_front else point.breaks
-        rows.append((point.model_id, titles.of(point.name) + live, *values, standing))
     axes = [axis.name for axis in found.axes]
-    print_table(["id", "name", *axes, "best in some way"], rows)
+    row_of = partial(_point_row, titles, found.axes)
+    print_table(["id", "name", *axes, "best in some way"], map(row_of, found.points))
     if found.unmeasured:
         say(f"{found.unmeasured} more models lack one of these measures.")
+
+
+def _point_row(
+    titles: Titles, axes: Sequence[ParetoAxis], point: ParetoPoint
+) -> tuple[object, ...]:
+    live = " (live)" if point.live else ""
+    standing = "front" if point.on_front else point.breaks
+    values = map(value_on, axes, point.values)
+    return point.model_id, titles.of(point.name) + live, *values, standing
 
 
 def _in_unit(measure: Measure | None, target: str = "") -> str:

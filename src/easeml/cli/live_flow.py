@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import notes, print_done, print_json, say, say_aside
+from easeml.cli.output import notes, print_done, print_told, say, say_aside
 from easeml.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from easeml.client import Client
     from easeml.contract.datasets import Version
-    from easeml.contract.versions import VersionLine
-    from easeml.lineage import FlowRuns
+    from easeml.contract.versions import FlowStep, VersionLine
+    from easeml.lineage import FlowRuns, Step
     from easeml.lineage.pulled import PulledVersion
     from easeml.relation import Relation
 
@@ -131,10 +132,8 @@ def _line_of_descent(lines: list[VersionLine]) -> list[VersionLine]:
 
 def _parent_of(line: VersionLine, by_id: dict[str, VersionLine]) -> VersionLine | None:
     """Return the first parent that is still there, if any."""
-    for parent in line.parents:
-        if parent in by_id:
-            return by_id[parent]
-    return None
+    there = filter(by_id.__contains__, line.parents)
+    return by_id.get(next(there, ""))
 
 
 def _pushed_as(client: Client, application_id: str, name: str) -> Version:
@@ -226,16 +225,13 @@ def _send(
 ) -> Version:
     """Send the rows of a step, and how they came to be, to follow a version."""
     from easeml.contract.versions import PushedFlow
-    from easeml.lineage.pictures import told
     from easeml.lineage.pulled import write_rows
 
     doubts = rows.content.blocks.doubts
     if doubts:
         notes().print(f"{doubts:,} doubts were decided: the likeliest values are sent.")
     sent = runs.flow.steps[name]
-    steps = []
-    for one in runs.flow.steps.values():
-        steps.append({"name": one.name, "told": told(one)[:1000], "of": one.of, "about": one.about})
+    steps = list(map(_step_told, runs.flow.steps.values()))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         write_rows(rows, path)
@@ -252,8 +248,18 @@ def _send(
     return client.push_flow(runs.flow.application, wish)
 
 
+def _step_told(step: Step) -> FlowStep:
+    """Return how a step came to be, as it is kept with the version."""
+    from easeml.contract.versions import FlowStep
+    from easeml.lineage.pictures import told
+
+    return FlowStep(name=step.name, told=told(step)[:1000], of=list(step.of), about=step.about)
+
+
 def _say(version: Version, what: str, as_json: bool) -> None:
-    if as_json:
-        return print_json(version)
+    print_told(version, partial(_say_of, version, what), as_json=as_json)
+
+
+def _say_of(version: Version, what: str) -> None:
     say_aside(*version.summary.get("notes", []))
-    return say(f"Version {version.number} ({version.id}) {what}.")
+    say(f"Version {version.number} ({version.id}) {what}.")

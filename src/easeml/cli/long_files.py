@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from easeml.cli.output import print_json, say, say_aside
+from easeml.cli.output import print_done, say_aside
 from easeml.cli.predicted_table import write_as, written_to
 from easeml.cli.progress import progress
 from easeml.client import Client
@@ -36,13 +36,9 @@ def detach(
     """Send a file to be predicted by a task, and say how the result is fetched."""
     with Client() as client:
         task = send(client, application_id, file, fill_absent=fill_absent)
-    if as_json:
-        print_json(task)
-        return
     name = out or file.with_name(f"{file.stem}.predicted.csv")
-    say(
-        f"{task.id} predicts {file.name}. When it is done: easeml task fetch {task.id} --out {name}"
-    )
+    sentence = f"{task.id} predicts {file.name}. When it is done: easeml task fetch {task.id}"
+    print_done(task, f"{sentence} --out {name}", as_json=as_json)
 
 
 def predict(

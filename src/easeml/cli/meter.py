@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easeml.cli.finding import first_that
+from easeml.cli.named_files import writing
 from easeml.cli.options import Json, at_most_one, comma_separated
-from easeml.cli.output import notes, print_done, print_json, print_pairs, print_table, say
+from easeml.cli.output import notes, print_done, print_pairs, print_table, print_told, say
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     import numpy as np
 
     from easeml.cli.test_sets import Known
-    from easeml.lifecycle.overfitting import Meter, Mode
+    from easeml.lifecycle.overfitting import Meter, MeterPlan, Mode
 
 meter = typer.Typer(
     no_args_is_help=True,
@@ -81,21 +83,19 @@ def plan(
         used=used,
     )
     if out is not None:
-        _write(out, found.to_html())
-    if as_json:
-        return print_json(found.to_json())
+        with writing(out, "Cannot be written"):
+            out.write_text(found.to_html())
+    print_told(found.to_json(), partial(_print_plan, found), as_json=as_json)
+
+
+def _print_plan(found: MeterPlan) -> None:
     rows = found.to_frame().astype(object).where(lambda frame: frame.notna(), None)
     print_table(list(rows.columns), rows.itertuples(index=False))
-    if found.budget is not None:
-        print_pairs(
-            [
-                (
-                    "published plain budget",
-                    f"{found.budget.total} reports, {found.budget.remaining} left",
-                )
-            ]
-        )
-    return say(found.advice)
+    budget = found.budget
+    if budget is not None:
+        left = f"{budget.total} reports, {budget.remaining} left"
+        print_pairs([("published plain budget", left)])
+    say(found.advice)
 
 
 @meter.command("read")
@@ -228,11 +228,11 @@ def _column(path: Path) -> np.ndarray:
 
     table = read_table(path)
     values = table.column(table.num_columns - 1).to_pylist()
-    for row, value in enumerate(values):
-        if not value:
-            raise InvalidInput(
-                "A value is missing.", where=f"{path}, row {row}, column {table.column_names[-1]}"
-            )
+    if not all(values):
+        row = list(map(bool, values)).index(False)
+        raise InvalidInput(
+            "A value is missing.", where=f"{path}, row {row}, column {table.column_names[-1]}"
+        )
     return class_names(values)
 
 
@@ -246,10 +246,3 @@ def _load(path: Path) -> dict[str, Any]:
             "This is not the file of a meter.", where=str(path), remedy="Name another file."
         ) from error
     return found
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise InvalidInput(f"Cannot be written: {error.strerror}.", where=str(path)) from error

@@ -11,7 +11,7 @@ import typer
 
 from easeml.cli import retention
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_done, print_json, say
+from easeml.cli.output import print_done
 from easeml.client import Client
 from easeml.errors import Conflict
 
@@ -85,12 +85,10 @@ def export(
         rows = _test_rows(files / "test-rows.parquet") if is_translated else None
         evidence = _evidence(files) if smaller else None
         told = write_export(files / "model", facts, form, out, rows, evidence)
-    if as_json:
-        print_json(told)
-        return
-    say(f"{facts.model} ({facts.model_id}) is in {out}; {_usage(form, out)}.")
+    sentence = f"{facts.model} ({facts.model_id}) is in {out}; {_usage(form, out)}."
     if smaller:
-        say(_cost(told["compressed"]))
+        sentence += f"\n{_cost(told['compressed'])}"
+    print_done(told, sentence, as_json=as_json)
 
 
 @app.command("import")

@@ -38,13 +38,14 @@ def read_monotonic(texts: Iterable[str]) -> dict[str, Way]:
 def _amount(text: str, units: dict[str, float] | dict[str, int], where: str, form: str) -> float:
     """Return an amount in seconds or bytes; ``form``: an example. Raises ``InvalidInput``."""
     found = _AMOUNT.fullmatch(text.strip())
-    value = float(found["value"]) if found else 0.0
-    size = units.get(found["unit"].lower(), 0) if found else 0
-    if not value * size:
+    amount = 0.0
+    if found is not None:
+        amount = float(found["value"]) * units.get(found["unit"].lower(), 0)
+    if not amount:
         names = ", ".join(filter(None, units))
         raise InvalidInput(
             f"{text!r} is no amount above 0.",
             where=where,
             remedy=f"Write, say, {form}; units: {names}.",
         )
-    return value * size
+    return amount

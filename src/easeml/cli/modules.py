@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from easeml.cli.ending import fail_if
-from easeml.cli.finding import first_that
+from easeml.cli.finding import first_holding, first_that
 from easeml.cli.options import Json
 from easeml.cli.output import print_done, print_found, print_list, print_pairs, say
 from easeml.cli.uploading import with_bar
@@ -58,15 +58,15 @@ def _row(one: Module) -> tuple[str | int, ...]:
 
 def _state(one: Module) -> str:
     """Return what is to be known of a module before it is used; empty for one that ships."""
-    if one.superseded_by and one.archived:
-        return f"superseded by {one.superseded_by}"
-    if one.archived:
-        return "archived"
-    if one.lacks:
-        return f"needs {one.lacks}"
-    if one.private:
-        return "private"
-    return "added" if one.added else ""
+    return first_holding(
+        {
+            f"superseded by {one.superseded_by}": one.archived and one.superseded_by,
+            "archived": one.archived,
+            f"needs {one.lacks}": one.lacks,
+            "private": one.private,
+            "added": one.added,
+        }
+    )
 
 
 @modules.command("show")
@@ -119,8 +119,7 @@ def init_module(
         written = of_prototype.make(path, kind, image)
     else:
         written = skeletons.make(path, kind, language)
-    for made in written:
-        say(str(made))
+    say(*map(str, written))
 
 
 @modules.command("check")

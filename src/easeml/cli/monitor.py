@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from easeml.cli.named_files import reading, writing
 from easeml.cli.options import Json
-from easeml.cli.output import print_done, print_json, print_pairs, print_table
+from easeml.cli.output import print_done, print_pairs, print_table, print_told
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
 
@@ -113,7 +115,7 @@ def fit(
         "columns": [column.name for column in found.encoder.columns],
         "monitor": str(out),
     }
-    return print_json(summary) if as_json else print_pairs(summary.items())
+    print_told(summary, partial(print_pairs, summary.items()), as_json=as_json)
 
 
 @monitor.command("score")
@@ -186,9 +188,8 @@ def _show_choice(rows: np.ndarray, chances: np.ndarray, as_json: bool, out: Path
         lines = ["row,label,chance"]
         lines += [f"{row},,{chance!r}" for row, chance in pairs]
         _write(out, ("\n".join(lines) + "\n").encode())
-    if as_json:
-        return print_json({"rows": numbers, "chances": shares})
-    return print_table(["row", "chance"], pairs)
+    show = partial(print_table, ["row", "chance"], pairs)
+    print_told({"rows": numbers, "chances": shares}, show, as_json=as_json)
 
 
 def _frame(path: Path) -> pd.DataFrame:
@@ -302,15 +303,12 @@ def _load(path: Path) -> Monitor:
     from easeml.lifecycle.monitoring import load
 
     try:
-        return load(path.read_bytes())
-    except OSError as error:
-        raise InvalidInput(f"Cannot be read: {error.strerror}.", where=str(path)) from error
+        with reading(path, "Cannot be read"):
+            return load(path.read_bytes())
     except InvalidInput as error:
         raise InvalidInput(error.message, where=str(path), remedy=error.remedy) from error
 
 
 def _write(path: Path, data: bytes) -> None:
-    try:
+    with writing(path, "Cannot be written"):
         path.write_bytes(data)
-    except OSError as error:
-        raise InvalidInput(f"Cannot be written: {error.strerror}.", where=str(path)) from error

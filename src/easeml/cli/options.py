@@ -1,10 +1,13 @@
 """Options that several commands share."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
+from pydantic import BaseModel, ValidationError
 
 from easeml.errors import InvalidInput
+
+M = TypeVar("M", bound=BaseModel)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 ApplicationId = Annotated[str, typer.Argument(metavar="ID", help="Id of the application.")]
@@ -35,6 +38,23 @@ def comma_separated(text: str) -> list[str]:
 def given(**options: Any) -> dict[str, Any]:
     """Return by name the options that somebody gave: those that are not None."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def name_and_value(option: str, otherwise: InvalidInput) -> tuple[str, str]:
+    """Return both sides of ``NAME=VALUE``. Raises ``otherwise`` where there is no name or no sign."""
+    name, sign, value = option.partition("=")
+    if not name or not sign:
+        raise otherwise
+    return name, value
+
+
+def checked(model: type[M], told: dict[str, Any]) -> M:
+    """Return a request of what was told. Raises ``InvalidInput`` naming the option that is wrong."""
+    try:
+        return model.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(first["msg"], where=f"--{first['loc'][0]}") from error
 
 
 def exactly_one(*told: object, otherwise: InvalidInput) -> None:

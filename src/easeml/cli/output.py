@@ -5,18 +5,21 @@ Messages go to standard error.
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
+from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from easeml.contract.measures import figure
 from easeml.errors import EasemlError, InvalidInput, NotSignedIn
+
+Document = BaseModel | Iterable[BaseModel] | dict[str, Any]
+"""What is printed as one JSON document: a resource, a list of resources, or a dict."""
 
 T = TypeVar("T", bound=BaseModel)
 Found = TypeVar("Found", bound=BaseModel | Sequence[BaseModel] | dict[str, Any])
@@ -44,12 +47,13 @@ def say_aside(*lines: str) -> None:
         notes().print(line, markup=False)
 
 
-def say(line: str) -> None:
-    """Print a line as it is, at once, on standard output."""
-    print(line, flush=True)
+def say(*lines: str) -> None:
+    """Print lines as they are, each at once, on standard output."""
+    for line in lines:
+        print(line, flush=True)
 
 
-def print_json(value: BaseModel | Iterable[BaseModel] | dict[str, Any]) -> None:
+def print_json(value: Document) -> None:
     """Print one JSON document: a resource, a list of resources, or a dict."""
     document = value if isinstance(value, BaseModel | dict) else list(value)
     print(json.dumps(document, indent=2, ensure_ascii=False, default=_dumped))
@@ -61,15 +65,20 @@ def _dumped(resource: BaseModel) -> Any:
 
 def print_done(result: BaseModel | dict[str, Any], sentence: str, *, as_json: bool) -> None:
     """Print what a command did: the result for programs, a sentence about it for people."""
-    print_found(result, lambda _: say(sentence), as_json=as_json)
+    print_told(result, partial(say, sentence), as_json=as_json)
 
 
 def print_found(found: Found, show: Callable[[Found], object], *, as_json: bool) -> None:
     """Print what a command found: JSON for programs; ``show`` prints it for people."""
+    print_told(found, partial(show, found), as_json=as_json)
+
+
+def print_told(document: Document, show: Callable[[], object], *, as_json: bool) -> None:
+    """Print a document as JSON for programs; ``show`` prints for people what it tells."""
     if as_json:
-        print_json(found)
+        print_json(document)
     else:
-        show(found)
+        show()
 
 
 def print_list(
@@ -84,23 +93,25 @@ def print_list(
 
     ``whole``: the resource that holds them, which programs get instead.
     """
-
-    def show(_: object) -> None:
-        print_table(columns, map(row_of, rows))
-
-    print_found(rows if whole is None else whole, show, as_json=as_json)
+    document = rows if whole is None else whole
+    show = partial(print_table, columns, map(row_of, rows))
+    print_told(document, show, as_json=as_json)
 
 
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = "None yet."
 ) -> None:
     """Print rows under headings; ``empty`` where there are none. ``None`` is shown as a dash."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    headings = map(folded_column, columns)
+    table = Table(*headings, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*map(escape, map(text, row)))
     console().print(table if table.row_count else empty)
+
+
+def folded_column(heading: str) -> Column:
+    """Return a column of a table, whose cells go on in the next line where they are long."""
+    return Column(heading, overflow="fold")
 
 
 def print_table_of_any(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -136,11 +147,6 @@ def share_missing(share: float) -> str:
     return f"{share:.1%}" if share else ""
 
 
-def unwritable(path: Path, error: OSError) -> InvalidInput:
-    """Return what to raise where a file cannot be written."""
-    return InvalidInput(f"The file cannot be written: {error.strerror}.", where=str(path))
-
-
 def text(value: Any) -> str:
     """Return a value as people read it: numbers short, lists with commas, a dash for nothing."""
     if value is None:
@@ -159,6 +165,11 @@ def shortened(cell: str, longest: int = 40) -> str:
     return cell[: longest - 3].rstrip() + "..."
 
 
+def counted(counts: Mapping[str, float]) -> str:
+    """Return numbers of things in words, such as ``3 train, 2 test``; empty where there are none."""
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
 def plural(count: float, noun: str) -> str:
     """Return a noun as it stands after a count."""
     return noun if count == 1 else f"{noun}s"
@@ -175,6 +186,12 @@ def moment(seconds: float | None) -> str:
         return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S")
     except (OverflowError, ValueError, OSError):
         return text(seconds)
+
+
+def check_can_ask(otherwise: InvalidInput) -> None:
+    """Raise ``otherwise`` where nobody sits in front of the program who could be asked."""
+    if not is_interactive():
+        raise otherwise
 
 
 def is_interactive() -> bool:

@@ -9,12 +9,13 @@ import typer
 from easeml.cli.finding import first_that
 from easeml.cli.options import Json, at_most_one, exactly_one
 from easeml.cli.output import (
+    check_can_ask,
     is_interactive,
     moment,
     print_done,
     print_found,
-    print_json,
     print_list,
+    print_told,
     say,
 )
 from easeml.client import Client, find_credentials, save_credentials
@@ -63,12 +64,14 @@ def invite(
         url = find_credentials(None).url.rstrip("/")
         made = _invited(client, application, role, days * _DAY)
     link = f"{url}{made.path}"
-    if as_json:
-        print_json({**made.model_dump(mode="json"), "link": link})
-    else:
-        say(link)
-        say(f"It lets one person in, once, until {moment(made.expires)}. It is not shown again.")
-        say(f"Take it back: easeml user uninvite {made.id}")
+    told = {**made.model_dump(mode="json"), "link": link}
+    print_told(told, partial(_say_invited, made, link), as_json=as_json)
+
+
+def _say_invited(made: Invitation, link: str) -> None:
+    say(link)
+    say(f"It lets one person in, once, until {moment(made.expires)}. It is not shown again.")
+    say(f"Take it back: easeml user uninvite {made.id}")
 
 
 def _invited(
@@ -137,11 +140,9 @@ def join(
     with Client(address) as client:
         joined = client.accept_invitation(link, name, password)
     path = save_credentials(address, joined.key.secret or "")
-    if as_json:
-        print_json(joined)
-    else:
-        say(f"Signed in at {address} as {name}; the key is in {path}.")
-        say(f"It led to {address}{joined.path}")
+    signed_in = f"Signed in at {address} as {name}; the key is in {path}."
+    sentences = f"{signed_in}\nIt led to {address}{joined.path}"
+    print_done(joined, sentences, as_json=as_json)
 
 
 def members(as_json: Json = False) -> None:
@@ -240,8 +241,8 @@ def _say_removed(done: Removal) -> None:
         say(
             f"{done.to} owns their tenant {done.tenant_id} now: easeml user act-in {done.tenant_id}"
         )
-    for application in done.applications:
-        say(f"{application} is deleted. For a day an owner of {done.tenant_id} can restore it.")
+    restored = f"For a day an owner of {done.tenant_id} can restore it."
+    say(*(f"{application} is deleted. {restored}" for application in done.applications))
 
 
 def _asked_heir() -> str:
@@ -252,19 +253,19 @@ def _asked_heir() -> str:
 def _asked_choice() -> DataChoice:
     """Ask what becomes of a tenant. Raises ``InvalidInput`` where nobody can be asked."""
     choices = ", ".join(DataChoice)
-    if not is_interactive():
-        raise InvalidInput(
-            "Say what becomes of their tenant.",
-            where="--data",
-            remedy=f"One of {choices}; --to NAME with {DataChoice.HAND_OVER.value}.",
-        )
+    unsaid = InvalidInput(
+        "Say what becomes of their tenant.",
+        where="--data",
+        remedy=f"One of {choices}; --to NAME with {DataChoice.HAND_OVER.value}.",
+    )
+    check_can_ask(unsaid)
     return DataChoice(typer.prompt(f"Their tenant ({choices})"))
 
 
 def _confirm(question: str) -> None:
     """Go on only where somebody agrees. Raises ``InvalidInput`` where nobody can be asked."""
-    if not is_interactive():
-        raise InvalidInput("There is no terminal to ask.", where="--yes", remedy="Say --yes.")
+    nobody = InvalidInput("There is no terminal to ask.", where="--yes", remedy="Say --yes.")
+    check_can_ask(nobody)
     typer.confirm(question, default=False, abort=True)
 
 
@@ -308,8 +309,5 @@ def audit(
 
 
 def _audit_row(one: AuditEvent) -> tuple[object, ...]:
-    told = []
-    for name, value in one.data.items():
-        if value not in (None, ""):
-            told.append(f"{name} {value}")
+    told = [f"{name} {value}" for name, value in one.data.items() if value not in (None, "")]
     return one.seq, moment(one.created), one.tenant, one.kind, ", ".join(told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.output import print_pairs, print_table, print_told, say
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
 
@@ -99,12 +101,13 @@ def pick_command(
     if out is not None:
         text = found[0].to_html() if out.suffix == ".html" else found[0].to_csv()
         out.write_text(text, encoding="utf-8")
-    if as_json:
-        runs = [{"seed": number, **one.to_json()} for number, one in enumerate(found, seed)]
-        return print_json(
-            {**runs[0], "labels_read": oracle.read_count, "runs": list(map(_short, runs))}
-        )
-    return _show(found, seed)
+    runs = list(map(_run_told, count(seed), found))
+    told = {**runs[0], "labels_read": oracle.read_count, "runs": list(map(_short, runs))}
+    print_told(told, partial(_show, found, seed), as_json=as_json)
+
+
+def _run_told(seed: int, one: Picking) -> dict[str, Any]:
+    return {"seed": seed, **one.to_json()}
 
 
 def _check_method(method: str, guarantee: bool) -> None:
@@ -144,7 +147,8 @@ class Oracle:
 
 def _short(run: dict[str, Any]) -> dict[str, Any]:
     keys = ("seed", "model", "accuracy", "low", "high", "labels", "stopped", "certified")
-    return {**{key: run[key] for key in keys}, "asked": list(map(itemgetter("row"), run["asked"]))}
+    asked = list(map(itemgetter("row"), run["asked"]))
+    return {**{key: run[key] for key in keys}, "asked": asked}
 
 
 def _show(found: list[Picking], seed: int) -> None:
@@ -161,11 +165,13 @@ def _show(found: list[Picking], seed: int) -> None:
 
 
 def _print_runs(found: list[Picking], seed: int) -> None:
-    rows = []
-    for number, one in enumerate(found, seed):
-        interval = (one.accuracy, one.low, one.high)
-        rows.append((number, one.model, *interval, one.labels, one.stopped))
-    print_table(["seed", "model", "accuracy", "low", "high", "labels", "stopped"], rows)
+    headings = ["seed", "model", "accuracy", "low", "high", "labels", "stopped"]
+    print_table(headings, map(_run_row, count(seed), found))
+
+
+def _run_row(seed: int, one: Picking) -> tuple[object, ...]:
+    interval = (one.accuracy, one.low, one.high)
+    return seed, one.model, *interval, one.labels, one.stopped
 
 
 def _predictions(path: Path) -> pd.DataFrame:

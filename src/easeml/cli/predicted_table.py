@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from easeml.cli.output import unwritable
+from easeml.cli.named_files import writing
 from easeml.contract.applications import Prediction
 from easeml.contract.predictions import as_columns, without_formula
 from easeml.errors import Conflict
@@ -59,14 +59,13 @@ class PredictedTable:
         Raises ``InvalidInput`` where it cannot be written.
         """
         suffix = path.suffix.lower()
-        try:
+        with writing(path):
             if suffix in _PARQUET:
                 self._write_parquet(path)
+            elif suffix in _JSON_LINES:
+                path.write_text(self.as_json_lines(), encoding="utf-8")
             else:
-                text = self.as_json_lines() if suffix in _JSON_LINES else self.as_csv()
-                path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise unwritable(path, error) from error
+                path.write_text(self.as_csv(), encoding="utf-8")
 
     def _write_parquet(self, path: Path) -> None:
         import pyarrow as pa
@@ -100,11 +99,8 @@ def write_as(source: Path, path: Path | None, *, keep_formulas: bool = False) ->
         sys.stdout.buffer.writelines(parts)
         sys.stdout.flush()
         return rows_of(source)
-    try:
-        with whole_file(path) as place, place.open("wb") as file:
-            file.writelines(parts)
-    except OSError as error:
-        raise unwritable(path, error) from error
+    with writing(path), whole_file(path) as place, place.open("wb") as file:
+        file.writelines(parts)
     return rows_of(source)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
+from easeml.cli.named_files import read_text
 from easeml.cli.options import ApplicationId, Json, comma_separated
 from easeml.cli.output import print_done, print_found, print_pairs, say, text
 from easeml.client import Client
@@ -136,10 +137,7 @@ def _missed(found: RequestLog) -> str | None:
 
 def _read(file: Path) -> list[dict[str, Any]]:
     """Return the rows of a file of feedback; raises InvalidInput where it cannot be read."""
-    try:
-        content = file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"The file cannot be read: {error}.", where=str(file)) from error
+    content = read_text(file, encoding="utf-8-sig")
     lines = content.splitlines()
     try:
         if content.lstrip().startswith("["):

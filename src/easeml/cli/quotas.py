@@ -7,7 +7,7 @@ import typer
 
 from easeml.cli import people
 from easeml.cli.options import Json, exactly_one, given
-from easeml.cli.output import print_json, print_list, print_table
+from easeml.cli.output import print_found, print_list, print_table
 from easeml.client import Client
 from easeml.contract.administration import TenantLimits, TenantUsage
 from easeml.errors import InvalidInput
@@ -63,17 +63,16 @@ def limit_user(
     changes = {**dict.fromkeys(lifted), **given(**asked)}
     with Client() as client:
         limits = _of(client, name, changes)
-    if as_json:
-        print_json(limits)
-    else:
-        _print_limits(limits, whose=name or "new tenants")
+    print_found(limits, partial(_print_limits, name or "new tenants"), as_json=as_json)
 
 
-def _print_limits(limits: TenantLimits, whose: str) -> None:
-    shown = []
-    for limit, value in limits.model_dump().items():
-        shown.append((limit, "no limit" if value is None else value))
-    print_table(["limit", whose], shown)
+def _print_limits(whose: str, limits: TenantLimits) -> None:
+    print_table(["limit", whose], map(_limit_row, limits.model_dump().items()))
+
+
+def _limit_row(limit: tuple[str, Any]) -> tuple[str, Any]:
+    name, value = limit
+    return name, "no limit" if value is None else value
 
 
 def usage(

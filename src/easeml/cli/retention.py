@@ -1,6 +1,7 @@
 """``gc``, ``app retention`` and ``model keep``: what is kept, and what goes by itself."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Annotated
 
 import typer
@@ -36,8 +37,8 @@ def gc(
 
 
 def _print_plan(plan: RetentionPlan) -> None:
-    rows = [(one.kind, one.id, one.application_id, one.size, one.why) for one in plan.items]
-    print_table(["kind", "id", "application", "bytes", "why"], rows)
+    row_of = attrgetter("kind", "id", "application_id", "size", "why")
+    print_table(["kind", "id", "application", "bytes", "why"], map(row_of, plan.items))
     _print(plan.amounts, "would go")
 
 
@@ -90,7 +91,8 @@ def keep(
 def _print(amounts: Sequence[Amount], verb: str) -> None:
     if not amounts:
         return say("Nothing: all that is kept is needed.")
-    return print_table([verb, "how many", "bytes"], [(a.kind, a.count, a.size) for a in amounts])
+    row_of = attrgetter("kind", "count", "size")
+    return print_table([verb, "how many", "bytes"], map(row_of, amounts))
 
 
 def _print_rule(found: Retention) -> None:

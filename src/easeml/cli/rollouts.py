@@ -3,10 +3,9 @@
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
 from easeml.cli.differing import model_named
-from easeml.cli.options import ApplicationId, Json, at_most_one, comma_separated, given
+from easeml.cli.options import ApplicationId, Json, at_most_one, checked, comma_separated, given
 from easeml.cli.output import moment, print_found, print_pairs, say
 from easeml.client import Client
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollout, Rollouts
@@ -80,11 +79,7 @@ def _rule(before: Rollouts, told: dict[str, Any]) -> NewRolloutRule:
     """Return the rule that is asked for: what was not named stays as it was."""
     names = ("way", "tolerance", "reliability", "shares", "scale")
     kept = {name: getattr(before, name) for name in names}
-    try:
-        return NewRolloutRule.model_validate(kept | told)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidInput(first["msg"], where=f"--{first['loc'][0]}") from error
+    return checked(NewRolloutRule, kept | told)
 
 
 def _print(found: Rollouts) -> None:

@@ -1,13 +1,14 @@
 """``app rules``: what every model of an application has to keep, and what that leaves out."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
 from easeml.cli.model_rules import bytes_of, read_monotonic, seconds_of
 from easeml.cli.options import ApplicationId, Json, given
-from easeml.cli.output import print_json, print_pairs, print_table_of_any, say
+from easeml.cli.output import print_found, print_pairs, print_table_of_any, say
 from easeml.client import Client, made_request
 from easeml.contract.knowledge import Titles
 from easeml.contract.model_rules import LeftOut, ModelRules, NewModelRules
@@ -67,23 +68,22 @@ def rules(
         if changes:
             found = client.set_model_rules(application_id, _changed(found, changes))
         titles = client.module_titles()
-    if as_json:
-        print_json(found)
-    else:
-        _print_rules(found, titles)
+    print_found(found, partial(_print_rules, titles), as_json=as_json)
 
 
-def _print_rules(found: ModelRules, titles: Titles) -> None:
-    if not (found.asks_anything or found.optimizer):
+def _print_rules(titles: Titles, found: ModelRules) -> None:
+    pairs = told_pairs(found)
+    if not pairs:
         return say("Any model that fits may serve.")
-    print_pairs(told_pairs(found))
-    rows = [(one.what, _which(one, titles), one.reason) for one in found.left_out]
+    print_pairs(pairs)
+    rows = list(map(partial(_left_out_row, titles), found.left_out))
     return print_table_of_any(["left out", "which", "why"], rows)
 
 
-def _which(one: LeftOut, titles: Titles) -> str:
+def _left_out_row(titles: Titles, one: LeftOut) -> tuple[str, ...]:
     name = titles.of(one.name)
-    return f"{name} ({one.id})" if one.id else name
+    which = f"{name} ({one.id})" if one.id else name
+    return one.what, which, one.reason
 
 
 def say_rules(rules: ModelRules) -> None:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli.finding import first_holding
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_done, print_found, print_list, print_table, say
 from easeml.cli.sources import print_retrieval, wait_retrieval
@@ -133,10 +134,11 @@ def _last(retrieval: Retrieval | None) -> str:
 
 
 def _state(one: Schedule) -> str:
-    if one.paused and one.error:
-        return f"paused: {one.error}"
-    if one.paused:
-        return "paused"
-    if one.failures:
-        return f"failed {one.failures} times: {one.error}"
-    return "on"
+    return first_holding(
+        {
+            f"paused: {one.error}": one.paused and one.error,
+            "paused": one.paused,
+            f"failed {one.failures} times: {one.error}": one.failures,
+            "on": True,
+        }
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from easeml.cli.options import Header, Json
-from easeml.cli.output import print_done, print_error, print_json, say, say_aside
+from easeml.cli.output import print_done, print_error, print_told, say, say_aside
 from easeml.errors import EasemlError
 from easeml.schema import (
     Match,
@@ -56,12 +58,14 @@ def validate(file: SchemaFile, as_json: Json = False) -> None:
     except SchemaError as error:
         _refuse(error, as_json, valid=False)
     text = _text(sides)
-    if as_json:
-        documents = [side.to_json() for side in sides]
-        named = dict(zip(("schema", "output"), documents, strict=False))
-        return print_json({"valid": True, "text": text, "warnings": warned, **named})
+    named = dict(zip(("schema", "output"), map(Schema.to_json, sides), strict=False))
+    told = {"valid": True, "text": text, "warnings": warned, **named}
+    print_told(told, partial(_say_valid, text, warned), as_json=as_json)
+
+
+def _say_valid(text: str, warned: list[str]) -> None:
     _warn(warned)
-    return say(text)
+    say(text)
 
 
 @app.command("match")
@@ -97,10 +101,8 @@ def match_(
         answer = {"matches": False, "reason": reason, "match": None, "warnings": warned}
         print_done(answer, f"No match. {reason}", as_json=as_json)
         raise typer.Exit(_NO)
-    if as_json:
-        print_json({**_match_told(found, wanted, given), "warnings": warned})
-    else:
-        _show_match(found)
+    told = {**_match_told(found, wanted, given), "warnings": warned}
+    print_told(told, partial(_show_match, found), as_json=as_json)
 
 
 def _match_told(found: list[Match], wanted: list[Schema], given: list[Schema]) -> dict[str, Any]:
@@ -132,11 +134,12 @@ def infer(
         found = data.infer(path, target, header=header)
     except EasemlError as error:
         _refuse(error, as_json, input=None)
-    if as_json:
-        print_json(_inference_told(found))
-    else:
-        say_aside(*found.leak_notes, *found.notes)
-        say(_text(_sides(found.input, found.output)))
+    print_told(_inference_told(found), partial(_say_inferred, found), as_json=as_json)
+
+
+def _say_inferred(found: Inference) -> None:
+    say_aside(*found.leak_notes, *found.notes)
+    say(_text(_sides(found.input, found.output)))
 
 
 def _sides(input: Schema, output: Schema | None) -> list[Schema]:
@@ -190,11 +193,8 @@ def _read(file: Path) -> tuple[list[Schema], list[str]]:
             raise SchemaError(
                 error.message, where=f"{file}: {error.where}", remedy=error.remedy
             ) from error
-    warned = []
-    for warning in caught:
-        if issubclass(warning.category, SchemaWarning):
-            warned.append(str(warning.message))
-    return sides, warned
+    ours = [one.message for one in caught if issubclass(one.category, SchemaWarning)]
+    return sides, list(map(str, ours))
 
 
 def _file_text(file: Path) -> str:
@@ -232,7 +232,7 @@ def _yaml(text: str) -> Any:
 
 
 def _text(sides: list[Schema]) -> str:
-    return " -> ".join(side.to_text() for side in sides)
+    return " -> ".join(map(Schema.to_text, sides))
 
 
 def _matched(wanted: list[Schema], given: list[Schema]) -> list[Match] | None:
@@ -249,10 +249,8 @@ def _reason(wanted: list[Schema], given: list[Schema]) -> str:
     reasons = list(map(why_not, wanted, given))
     if len(reasons) == 1:
         return reasons[0]
-    said = []
-    for side, reason in zip(("Input", "Output"), reasons, strict=True):
-        if reason:
-            said.append(f"{side}: {reason}")
+    sides = zip(("Input", "Output"), reasons, strict=True)
+    said = [f"{side}: {reason}" for side, reason in sides if reason]
     if not said:
         return "Each side fits alone, but no size fits a variable that is on both."
     return " ".join(said)
@@ -264,10 +262,8 @@ def _show_match(found: list[Match]) -> None:
         say(f"{head}match.")
         for item, slot in one.nodes.items():
             say(f"  {item} -> {slot}{_fields_told(one, item)}")
-        for name, value in one.classes.items():
-            say(f"  class {name} = {value}")
-        for name, value in one.variables.items():
-            say(f"  {name} = {value}")
+        say(*starmap("  class {} = {}".format, one.classes.items()))
+        say(*starmap("  {} = {}".format, one.variables.items()))
 
 
 def _fields_told(one: Match, item: str) -> str:
@@ -277,14 +273,11 @@ def _fields_told(one: Match, item: str) -> str:
 
 
 def _warn(warned: list[str]) -> None:
-    say_aside(*(f"Warning: {line}" for line in warned))
+    say_aside(*map("Warning: {}".format, warned))
 
 
 def _refuse(error: EasemlError, as_json: bool, *, code: int = _INVALID, **answer: Any) -> NoReturn:
     """Say what is wrong and leave with ``code``."""
-    if as_json:
-        told = {"message": error.message, "where": error.where, "remedy": error.remedy}
-        print_json({**answer, "error": told})
-    else:
-        print_error(error)
+    told = {"message": error.message, "where": error.where, "remedy": error.remedy}
+    print_told({**answer, "error": told}, partial(print_error, error), as_json=as_json)
     raise typer.Exit(code)

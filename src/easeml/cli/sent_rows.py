@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from easeml.cli import nameless
+from easeml.cli.named_files import reading
 from easeml.data import is_header
 from easeml.errors import InvalidInput
 
@@ -181,10 +182,11 @@ def _cells_of(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
     for row in rows:
         names.update(dict.fromkeys(row))
     header = list(names)
-    cells = []
-    for row in rows:
-        cells.append([row.get(name, "") for name in header])
-    return header, cells
+    return header, [_cells_under(header, row) for row in rows]
+
+
+def _cells_under(header: list[str], row: dict[str, Any]) -> list[Any]:
+    return [row.get(name, "") for name in header]
 
 
 def _decoded(body: bytes) -> str:
@@ -202,9 +204,5 @@ def _decoded(body: bytes) -> str:
 
 def read_bytes(file: Path) -> bytes:
     """Return what a file holds. Raises ``InvalidInput``."""
-    try:
+    with reading(file):
         return file.read_bytes()
-    except OSError as error:
-        raise InvalidInput(
-            f"The file cannot be read: {error.strerror}.", where=str(file)
-        ) from error

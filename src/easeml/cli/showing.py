@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -53,12 +54,13 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
 
 
 def _print_columns(proposal: Proposal) -> None:
-    rows = []
-    for one in proposal.columns:
-        missing = share_missing(one.missing)
-        evidence = _evidence(one, proposal.target)
-        rows.append((one.name, one.type, one.role, missing, _examples(one), evidence))
-    print_table(["column", "type", "role", "missing", "examples", "evidence"], rows)
+    headings = ["column", "type", "role", "missing", "examples", "evidence"]
+    print_table(headings, map(partial(_column_row, proposal.target), proposal.columns))
+
+
+def _column_row(target: str, one: Column) -> tuple[object, ...]:
+    missing = share_missing(one.missing)
+    return one.name, one.type, one.role, missing, _examples(one), _evidence(one, target)
 
 
 def _print_unfit(proposal: Proposal) -> None:
@@ -72,9 +74,8 @@ def _print_unfit(proposal: Proposal) -> None:
 
 def _print_leaks(proposal: Proposal) -> None:
     """Print a line for each column that is used and may know the target."""
-    used = [one for one in proposal.columns if one.role == "input"]
-    for one in used:
-        if one.nature == "leak":
+    for one in proposal.columns:
+        if (one.role, one.nature) == ("input", "leak"):
             why = one.leaks.get(proposal.target, one.evidence)
             say(
                 f"Suspected leak: column '{one.name}' may know '{proposal.target}': {why}. "
@@ -103,10 +104,8 @@ def _print_choices(proposal: Proposal, declaration: Declaration) -> None:
 
 def default_objective(proposal: Proposal) -> str:
     """Return the objective that an application of this proposal would have."""
-    for one in proposal.objectives:
-        if one.default:
-            return one.name
-    return ""
+    names = [one.name for one in proposal.objectives if one.default]
+    return next(iter(names), "")
 
 
 def ask_for_target(version: Version) -> str:

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from easeml.cli.options import Json, at_most_one, comma_separated, exactly_one
-from easeml.cli.output import print_json, print_table, say
+from easeml.cli.output import print_table, print_told, say
 from easeml.cli.progress import progress
 from easeml.cli.simulate_history import compare_history
 from easeml.cli.simulate_preemption import simulate_preemption
@@ -98,9 +100,7 @@ def simulate_search(
         )
     if out is not None:
         _write(found, out)
-    if as_json:
-        return print_json(found)
-    return _print(found, out)
+    print_told(found, partial(_print, found, out), as_json=as_json)
 
 
 def _compared(
@@ -143,11 +143,8 @@ simulate.command("preemption")(simulate_preemption)
 
 
 def _print(found: dict[str, Any], out: Path | None) -> None:
-    rows = []
-    for name, told in found["policies"].items():
-        shares = [f"{100 * share:.2f} %" for share in told["share_to_level"]]
-        rows.append((name, f"{told['area']:.6f}", *shares, f"{100 * told['share_to_most']:.1f} %"))
-    titles = [f"cost to {level:g}" for level in found["levels"]]
+    titles = map("cost to {:g}".format, found["levels"])
+    rows = starmap(_policy_row, found["policies"].items())
     print_table(["policy", "area", *titles, "95 % of tenants"], rows)
     if "happened" in found:
         _print_history(found)
@@ -159,6 +156,11 @@ def _print(found: dict[str, Any], out: Path | None) -> None:
         )
     if out is not None:
         say(f"Written to {out}.")
+
+
+def _policy_row(name: str, told: dict[str, Any]) -> tuple[str, ...]:
+    shares = [f"{100 * share:.2f} %" for share in told["share_to_level"]]
+    return name, f"{told['area']:.6f}", *shares, f"{100 * told['share_to_most']:.1f} %"
 
 
 def _print_history(found: dict[str, Any]) -> None:

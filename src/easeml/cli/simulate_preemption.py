@@ -2,13 +2,15 @@
 
 import csv
 import math
+from functools import partial
+from itertools import product, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easeml.cli.options import Json, comma_separated
-from easeml.cli.output import print_json, print_table, say
+from easeml.cli.output import print_table, print_told, say
 from easeml.cli.progress import progress
 from easeml.errors import InvalidInput
 
@@ -83,7 +85,7 @@ def simulate_preemption(
         "left_out": left_out,
         "policies": told,
     }
-    return print_json(found) if as_json else _print(found)
+    print_told(found, partial(_print, found), as_json=as_json)
 
 
 def read_trace(
@@ -209,14 +211,9 @@ def _percentiles(values: Any) -> dict[str, float] | None:
 
 
 def _print(found: dict[str, Any]) -> None:
-    titles = []
-    for kind in ("interactive", "best effort"):
-        titles += [f"{kind} p{q}" for q in _PERCENTILES]
-    rows = []
-    for name, told in found["policies"].items():
-        suspended = f"{100 * told['suspended_share']:.1f} %"
-        cells = (*_cells(told["interactive"]), *_cells(told["best_effort"]))
-        rows.append((name, *cells, suspended))
+    kinds = product(("interactive", "best effort"), _PERCENTILES)
+    titles = starmap("{} p{}".format, kinds)
+    rows = starmap(_policy_row, found["policies"].items())
     print_table(["policy", *titles, "suspended"], rows)
     jobs = f"{found['jobs']} jobs, {found['interactive']} interactive, {found['left_out']} left out"
     say(
@@ -225,7 +222,12 @@ def _print(found: dict[str, Any]) -> None:
     )
 
 
+def _policy_row(name: str, told: dict[str, Any]) -> tuple[str, ...]:
+    suspended = f"{100 * told['suspended_share']:.1f} %"
+    return name, *_cells(told["interactive"]), *_cells(told["best_effort"]), suspended
+
+
 def _cells(percentiles: dict[str, float] | None) -> list[str]:
     if percentiles is None:
         return ["-"] * len(_PERCENTILES)
-    return [f"{value:.2f}" for value in percentiles.values()]
+    return list(map("{:.2f}".format, percentiles.values()))

@@ -41,13 +41,19 @@ class Known:
     def spent_by_others(self, digest: str) -> Spent:
         """Return what all but the ledger of one configuration have given away of the rows."""
         spent = Spent()
-        for name, document in self.ledgers.items():
-            if name != digest:
-                spent = spent.and_also(Ledger.from_json(document).given_away())
+        others = {**self.ledgers}
+        others.pop(digest, None)
+        for ledger in map(Ledger.from_json, others.values()):
+            spent = spent.and_also(ledger.given_away())
         if self.meter is not None:
             answers = len(self.meter["edges"]) + 1
             spent = spent.and_also(Spent(nats=len(self.meter["history"]) * math.log(answers)))
         return spent
+
+    @classmethod
+    def from_json(cls, entry: dict[str, Any]) -> Known:
+        """Return what ``to_json`` wrote."""
+        return cls(**{**entry, "test_set": TestSet.from_json(entry["test_set"])})
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -107,7 +113,7 @@ class Record:
 
     def save(self) -> None:
         """Write the record, all or nothing."""
-        document = {"version": _VERSION, "test_sets": [known.to_json() for known in self.sets]}
+        document = {"version": _VERSION, "test_sets": list(map(Known.to_json, self.sets))}
         save_json(document, self.path)
 
 
@@ -141,11 +147,7 @@ def _load(path: Path) -> list[Known]:
         document = json.loads(path.read_text("utf-8"))
         if document["version"] != _VERSION:
             raise ValueError("another version")
-        found = []
-        for entry in document["test_sets"]:
-            test_set = TestSet.from_json(entry["test_set"])
-            found.append(Known(**{**entry, "test_set": test_set}))
-        return found
+        return list(map(Known.from_json, document["test_sets"]))
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

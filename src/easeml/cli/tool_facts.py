@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.local_tables import read_labelled
+from easeml.cli.named_files import reading
 from easeml.errors import InvalidInput
 from easeml.lifecycle.tool import Fact, Tool
 
@@ -116,7 +117,7 @@ def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fac
 
     trained = load_model(folder)
     kind = "text/csv" if file.suffix == ".csv" else mimetypes.guess_type(file)[0]
-    rows = parse_rows(_bytes_of(file), kind or "text/csv", *_schemas_of(trained))
+    rows = parse_rows(bytes_of(file), kind or "text/csv", *_schemas_of(trained))
     if rows.labels is None:
         raise _unlabelled(file)
     facts: dict[Fact, Any] = {
@@ -174,14 +175,13 @@ def _of_own_rows(
 
 def _without_rows(tool: Tool, given: dict[str, Any], models: dict[str, Any]) -> dict[Fact, Any]:
     """Return what a tool needs of the models themselves."""
-    facts: dict[Fact, Any] = {}
-    if "rivals" in tool.needs:
-        facts["rivals"] = {name: model.predict for name, model in models.items()}
-    if "quality" in tool.needs:
-        facts["quality"] = _quality(given["objective"], next(iter(models.values())))
-    if "elsewhere" in tool.needs:
-        facts["elsewhere"] = 0.0
-    return facts
+    first = next(iter(models.values()))
+    makers: dict[Fact, Callable[[], Any]] = {
+        "rivals": lambda: {name: model.predict for name, model in models.items()},
+        "quality": lambda: _quality(given["objective"], first),
+        "elsewhere": float,
+    }
+    return {name: make() for name, make in makers.items() if name in tool.needs}
 
 
 def _of_held_out_rows(
@@ -255,11 +255,10 @@ def _unlabelled(file: Path) -> InvalidInput:
     return InvalidInput("Not every row has an answer.", where=str(file), remedy=remedy)
 
 
-def _bytes_of(file: Path) -> bytes:
-    try:
+def bytes_of(file: Path) -> bytes:
+    """Return what a file holds. Raises ``InvalidInput``."""
+    with reading(file, "cannot be read"):
         return file.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"cannot be read: {error.strerror}.", where=str(file)) from error
 
 
 def _required(name: str, kind: Any) -> Parameter:

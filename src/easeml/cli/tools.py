@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
@@ -12,11 +13,12 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from easeml.cli.ending import fail_if
+from easeml.cli.named_files import writing
 from easeml.cli.options import Json
-from easeml.cli.output import print_json
+from easeml.cli.output import print_told
 from easeml.cli.progress import progress
 from easeml.cli.showing import print_answer
-from easeml.cli.tool_facts import read_facts, sources
+from easeml.cli.tool_facts import bytes_of, read_facts, sources
 from easeml.errors import InvalidInput
 from easeml.lifecycle.result import plain
 from easeml.lifecycle.tool import Tool, ToolAnswer, all_tools, tool_named
@@ -58,10 +60,8 @@ def command_of(tool: Tool) -> Callable[..., None]:
 
 
 def _print(answer: ToolAnswer, said: list[str], *, as_json: bool) -> None:
-    if as_json:
-        print_json({**plain(answer), "notes": [*said, *answer.notes]})
-    else:
-        print_answer(answer, said)
+    told = {**plain(answer), "notes": [*said, *answer.notes]}
+    print_told(told, partial(print_answer, answer, said), as_json=as_json)
 
 
 def _asked(tool: Tool, given: dict[str, Any]) -> tuple[ToolAnswer, list[str]]:
@@ -105,26 +105,19 @@ def _parameters(tool: Tool) -> list[Parameter]:
 
 def _description(metadata: list[Any]) -> str | None:
     """Return what the annotation of a parameter says of it."""
-    for one in metadata:
-        if hasattr(one, "description"):
-            return one.description
-    return None
+    told = [getattr(one, "description", None) for one in metadata]
+    return next(filter(None, told), None)
 
 
 def _kept(path: Path | None) -> bytes | None:
     if path is None or not path.exists():
         return None
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InvalidInput(f"cannot be read: {error.strerror}.", where=str(path)) from error
+    return bytes_of(path)
 
 
 def _write_bytes(content: bytes, path: Path) -> None:
-    try:
+    with writing(path, "cannot be written"):
         path.write_bytes(content)
-    except OSError as error:
-        raise InvalidInput(f"cannot be written: {error.strerror}.", where=str(path)) from error
 
 
 def _as_page(answer: ToolAnswer) -> str:

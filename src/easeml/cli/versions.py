@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from easeml.cli.output import moment, print_pairs, print_table, say, say_aside
+from easeml.cli.output import counted, moment, print_pairs, print_table, say, say_aside
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
 from easeml.contract.datasets import Version
@@ -71,7 +71,7 @@ def _row(one: VersionLine) -> tuple[object, ...]:
         f"{one.number} *" if one.current else str(one.number),
         one.state,
         change,
-        _by_role(one.rows),
+        counted(one.rows),
         one.off or None,
         moment(one.created),
     )
@@ -84,9 +84,9 @@ def print_comparison(found: Comparison) -> None:
         [
             ("version", found.version_id),
             ("before", found.before or "nothing"),
-            ("rows added", _by_role(found.added)),
+            ("rows added", counted(found.added)),
             ("rows", list(map(_range_told, found.ranges))),
-            ("rows removed", _by_role(found.removed)),
+            ("rows removed", counted(found.removed)),
             ("switched off", found.switched_off),
             ("switched on", found.switched_on),
             ("schema", "\n".join(found.schema_differences) or "the same"),
@@ -130,7 +130,7 @@ def describe(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
 
 def _fed(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
     fed = f"{operation['filename']} fed"
-    return f"{fed}, {_by_role(added)} added" if added else fed
+    return f"{fed}, {counted(added)} added" if added else fed
 
 
 def _refined(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
@@ -152,10 +152,6 @@ _DESCRIBED: dict[str, Callable[[Mapping[str, Any], Mapping[str, int]], str]] = {
     "answer": _answered,
     "flow": _flowed,
 }
-
-
-def _by_role(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {role}" for role, count in counts.items())
 
 
 def _short(value: Any) -> str:

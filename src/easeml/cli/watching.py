@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from easeml.cli.output import console, say_aside, text
+from easeml.cli.output import console, folded_column, say_aside, text
 from easeml.cli.showing import expected_improvement, served_title
 from easeml.client import Client, Milestone, has_reached
 from easeml.contract.applications import Application
@@ -82,9 +82,7 @@ def progress_on(out: Console, titles: Titles) -> Iterator[Progress]:
 
 def progress_table(applications: Iterable[tuple[str, Application]], titles: Titles) -> Table:
     """Return the table of some applications: what each has, what runs, what is still to come."""
-    table = Table(header_style="bold")
-    for heading in _HEADINGS:
-        table.add_column(heading, overflow="fold")
+    table = Table(*map(folded_column, _HEADINGS), header_style="bold")
     for label, one in applications:
         table.add_row(*map(escape, _cells(label, one, titles)))
     return table

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -9,10 +10,10 @@ import typer
 from easeml.cli import steering
 from easeml.cli.options import Json
 from easeml.cli.output import (
+    counted,
     moment,
     print_done,
     print_found,
-    print_json,
     print_list,
     print_pairs,
     print_table,
@@ -22,9 +23,11 @@ from easeml.cli.steering import WorkId, job_of
 from easeml.client import Client
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.jobs import Job
+from easeml.contract.knowledge import Titles
 from easeml.contract.measures import best_of, figure, named
 from easeml.contract.models import Measure
-from easeml.contract.status import Status
+from easeml.contract.status import Process, Status
+from easeml.contract.task_views import Task
 
 tasks = typer.Typer(no_args_is_help=True, help="Pieces of work.")
 jobs = typer.Typer(no_args_is_help=True, help="Model searches.")
@@ -50,24 +53,24 @@ def list_tasks(
     with Client() as client:
         job_id = None if job is None else job_of(client, job)
         found = list(client.tasks(job_id=job_id, state=state))
-        if as_json:
-            return print_json(found)
-        titles = client.module_titles()
-    rows = [
-        (
-            task.id,
-            task.kind,
-            titles.of(task.name),
-            task.state,
-            task.attempts,
-            _told(task.measure),
-            f"{task.cost:.1f}",
-            task.error.strip().rpartition("\n")[2],
-        )
-        for task in found
-    ]
-    return print_table(
-        ["id", "kind", "name", "state", "attempts", "measured", "seconds", "error"], rows
+        print_found(found, partial(_print_tasks, client), as_json=as_json)
+
+
+def _print_tasks(client: Client, found: list[Task]) -> None:
+    headings = ["id", "kind", "name", "state", "attempts", "measured", "seconds", "error"]
+    print_table(headings, map(partial(_task_row, client.module_titles()), found))
+
+
+def _task_row(titles: Titles, task: Task) -> tuple[object, ...]:
+    return (
+        task.id,
+        task.kind,
+        titles.of(task.name),
+        task.state,
+        task.attempts,
+        _told(task.measure),
+        f"{task.cost:.1f}",
+        task.error.strip().rpartition("\n")[2],
     )
 
 
@@ -83,11 +86,12 @@ def show_task(
 ) -> None:
     """Show a task, with the traceback where it failed."""
     with Client() as client:
-        task = client.task(task_id)
-        if as_json:
-            return print_json(task)
-        titles = client.module_titles()
-    return print_pairs(
+        print_found(client.task(task_id), partial(_print_task, client), as_json=as_json)
+
+
+def _print_task(client: Client, task: Task) -> None:
+    titles = client.module_titles()
+    print_pairs(
         [
             ("id", task.id),
             ("kind", task.kind),
@@ -197,7 +201,7 @@ def _print_job(job: Job) -> None:
             ("its standard error", job.expected_improvement_error),
             ("tasks", _done(job)),
             ("device seconds", f"{job.cost:.1f}"),
-            ("limits", [f"{value} {name}" for name, value in limits.items()]),
+            ("limits", counted(limits)),
             ("deadline", None if deadline is None else moment(deadline)),
             ("tolerance", job.tolerance),
             ("created", moment(job.created)),
@@ -237,15 +241,16 @@ def _print_status(found: Status) -> None:
             ("version", found.version),
             ("database", found.database or "for providers"),
             ("applications", found.applications),
-            ("tasks", [f"{count} {state}" for state, count in found.tasks.items()] or "none"),
+            ("tasks", counted(found.tasks) or "none"),
         ]
     )
-    now = time.time()
-    rows = []
-    for process in found.processes:
-        age = f"{max(0.0, now - process.heartbeat):.0f} s ago"
-        rows.append((process.kind, process.pid, process.host, process.state, age))
-    print_table(["process", "pid", "host", "state", "heartbeat"], rows)
+    headings = ["process", "pid", "host", "state", "heartbeat"]
+    print_table(headings, map(partial(_process_row, time.time()), found.processes))
+
+
+def _process_row(now: float, one: Process) -> tuple[object, ...]:
+    age = f"{max(0.0, now - one.heartbeat):.0f} s ago"
+    return one.kind, one.pid, one.host, one.state, age
 
 
 def _done(job: Job) -> str:

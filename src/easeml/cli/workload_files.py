@@ -56,11 +56,8 @@ def _shares(accuracies: np.ndarray, file: Path) -> np.ndarray:
 
 
 def _first_there(folder: Path, names: tuple[str, ...]) -> Path | None:
-    for name in names:
-        file = folder / name
-        if file.is_file():
-            return file
-    return None
+    there = filter(Path.is_file, map(folder.joinpath, names))
+    return next(there, None)
 
 
 def _read_table(path: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ that runs on the same machine.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import structlog
@@ -31,10 +32,9 @@ class Checkpoints:
 
     def bring(self, attempt: Attempt, folder: Path) -> None:
         """Put what the newest earlier attempt left into the work folder of an attempt."""
-        for earlier in self._earlier(attempt):
-            for place in self._places(earlier):
-                if _copied(place, folder / CHECKPOINT):
-                    return
+        for place in chain.from_iterable(map(self._places, self._earlier(attempt))):
+            if _copied(place, folder / CHECKPOINT):
+                return
 
     def keep(self, attempt_id: str, folder: Path) -> None:
         """Keep what an attempt that was stopped has left in its work folder."""
@@ -76,6 +76,19 @@ class Checkpoints:
     def _places(self, attempt_id: str) -> Iterator[Path]:
         yield self.kept / attempt_id
         yield from self.work.glob(f"*/{attempt_id}/{CHECKPOINT}")
+
+
+class NoCheckpoints:
+    """Keeps nothing: every attempt begins anew."""
+
+    def bring(self, attempt: Attempt, folder: Path) -> None:
+        """Bring nothing."""
+
+    def keep(self, attempt_id: str, folder: Path) -> None:
+        """Keep nothing."""
+
+    def forget(self, attempt: Attempt) -> None:
+        """Forget nothing: there is nothing."""
 
 
 def _copied(source: Path, target: Path) -> bool:

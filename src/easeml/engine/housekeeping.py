@@ -21,16 +21,11 @@ def give_back_lost_work(store: Store, silence: float) -> list[Task]:
     """
     with store.read() as tx:
         now = tx.now()
-        gone = [
-            p
-            for p in tx.processes.list(state=ProcessState.RUNNING, limit=None)
-            if has_ended(p, now, silence)
-        ]
-        late = any(
-            a.lease_expires < now
-            for a in tx.unscoped().attempts.list(state=AttemptState.RUNNING, limit=None)
-        )
-    if not gone and not late:
+        running = tx.processes.list(state=ProcessState.RUNNING, limit=None)
+        leases = tx.unscoped().attempts.column("lease_expires", state=AttemptState.RUNNING)
+    gone = [process for process in running if has_ended(process, now, silence)]
+    is_late = min(leases, default=now) < now
+    if not gone and not is_late:
         return []
     with store.write() as tx:
         lost = tx.queue.reap()

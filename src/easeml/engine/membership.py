@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from easeml.contract.states import ProcessKind, ProcessState
@@ -66,9 +67,8 @@ def this_host() -> str:
 
 def _exists(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
+        with suppress(PermissionError):  # it is there, and somebody else's
+            os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
-        return True  # somebody else's
     return True

@@ -11,16 +11,16 @@ def networks_of(setting: str) -> list[str]:
     Raises ``InvalidInput`` for what is neither, such as a name or a ``*`` that would believe
     anybody.
     """
-    found = []
-    for text in setting.split(","):
-        if not text.strip():
-            continue
-        try:
-            found.append(str(ip_network(text.strip(), strict=False)))
-        except ValueError as error:
-            raise InvalidInput(
-                f"{text.strip()!r} is no address and no network.",
-                where="trusted_proxies",
-                remedy="Such as 10.0.0.0/8 or 192.0.2.7.",
-            ) from error
-    return found
+    texts = map(str.strip, setting.split(","))
+    return list(map(_network, filter(None, texts)))
+
+
+def _network(text: str) -> str:
+    try:
+        return str(ip_network(text, strict=False))
+    except ValueError as error:
+        raise InvalidInput(
+            f"{text!r} is no address and no network.",
+            where="trusted_proxies",
+            remedy="Such as 10.0.0.0/8 or 192.0.2.7.",
+        ) from error

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from easeml.errors import EasemlError
-from easeml.service.tasks import logs
+from easeml.service.tasks import logs, results
 from easeml.store import Store
 
 from . import task_main
@@ -19,6 +19,10 @@ class Outputs:
     tenant_id: str
     digests: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+
+    def keep_log(self, folder: Path) -> None:
+        """Keep the last part of what the attempt printed."""
+        self.keep_text(results.LOG, task_main.printed(folder, logs.LARGEST_LOG))
 
     def keep_text(self, name: str, text: bytes) -> None:
         """Keep what the attempt printed, or noted of itself, if that is anything."""
@@ -39,13 +43,6 @@ class Outputs:
             self.sizes[name] = _size(path)
 
 
-def printed(folder: Path) -> bytes:
-    """Return the last part of what an attempt printed."""
-    path = folder / task_main.LOG
-    size = path.lstat().st_size if path.exists() else 0
-    return logs.read_plain(path, max(0, size - logs.LARGEST_LOG), logs.LARGEST_LOG)
-
-
 def _written(folder: Path, name: str) -> Path:
     """Return where an output is. Raises ``EasemlError`` where it is not in the folder itself."""
     path = folder / name
@@ -59,4 +56,5 @@ def _size(path: Path) -> int:
     """Return the bytes of a file, or of all files of a folder."""
     if path.is_file():
         return path.stat().st_size
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    files = filter(Path.is_file, path.rglob("*"))
+    return sum(file.stat().st_size for file in files)

@@ -18,7 +18,8 @@ def follow_paces(store: Store, leadership: Leadership, learned: Callable[[str], 
     running = {"kind": ProcessKind.WORKER, "state": ProcessState.RUNNING}
     with store.read() as tx:
         workers = [one for one in tx.processes.list(**running, limit=None) if one.device]
-    paces = {kind: learned(kind) for kind in {worker.device for worker in workers}}
+    kinds = {worker.device for worker in workers}
+    paces = dict(zip(kinds, map(learned, kinds), strict=True))
     changed = [one for one in workers if abs(paces[one.device] - one.pace) > _SAME * one.pace]
     if not changed:
         return

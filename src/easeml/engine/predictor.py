@@ -7,6 +7,7 @@ import signal
 import socket
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -124,11 +125,23 @@ class Predictor:
 
     async def _set_up(self, slot: _Slot, wanted: _Wanted) -> None:
         child = await self._child(wanted.application.tenant_id)
-        is_same = slot.child is child
+        loaded = slot.fetched if slot.child is child else {}
         digests = {model.served for model in wanted.models}
-        if is_same and slot.assigned == wanted.assigned and slot.fetched.keys() == digests:
+        if slot.assigned == wanted.assigned and loaded.keys() == digests:
             return
-        loaded = slot.fetched if is_same else {}
+        fetched = await self._switch(child, wanted, loaded)
+        kept = {digest: path for digest, path in loaded.items() if digest in digests}
+        await self._forget({d: path for d, path in slot.fetched.items() if d not in kept})
+        slot.child, slot.assigned, slot.fetched = child, wanted.assigned, {**kept, **fetched}
+        log.info("serving", application=wanted.application.id, **asdict(wanted.assigned))
+
+    async def _switch(
+        self, child: TenantChild, wanted: _Wanted, loaded: Mapping[str, Path]
+    ) -> dict[str, Path]:
+        """Load what a child does not have yet, and let it answer; return where that lies.
+
+        Leaves nothing where it fails.
+        """
         fetched: dict[str, Path] = {}
         try:
             for model in wanted.models:
@@ -138,10 +151,7 @@ class Predictor:
         except BaseException:
             await self._forget(fetched)
             raise
-        kept = {digest: path for digest, path in loaded.items() if digest in digests}
-        await self._forget({d: path for d, path in slot.fetched.items() if d not in kept})
-        slot.child, slot.assigned, slot.fetched = child, wanted.assigned, {**kept, **fetched}
-        log.info("serving", application=wanted.application.id, **asdict(wanted.assigned))
+        return fetched
 
     async def _load(
         self, child: TenantChild, application: Application, model: TrainedModel

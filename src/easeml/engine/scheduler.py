@@ -1,6 +1,6 @@
 """The scheduler: one leader that decides, over the jobs of all tenants, what is trained next."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -83,12 +83,9 @@ class Scheduler:
                 return
             self._start_jobs()
             changed, finished = self._changes()
-            for job_id in changed:
-                self._guarded(job_id, self._sync)
-            for job_id in finished:
-                self._guarded(job_id, self._promote)
-            for job_id in changed:
-                self._guarded(job_id, self._note_progress)
+            self._for_each(changed, self._sync)
+            self._for_each(finished, self._promote)
+            self._for_each(changed, self._note_progress)
             self._hurry_who_was_raised()
             self._decide()
             self._make_room()
@@ -165,7 +162,7 @@ class Scheduler:
         with self._store.read() as tx:
             if self._seq == 0:
                 self._seq = tx.events.last()
-                everything = [job.id for job in tx.unscoped().jobs.list(limit=None)]
+                everything = tx.unscoped().jobs.column("id")
                 return everything, everything
             events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
             self._follow_providers(tx, {event.kind for event in events})
@@ -245,7 +242,7 @@ class Scheduler:
             choices = self._mirror.decide(free)
             if not choices:
                 return
-            written = sum(self._write(choice) for choice in choices)
+            written = sum(map(self._write, choices))
             free -= written
             if written == len(choices):
                 return  # the policy had no more to give, or all devices are taken
@@ -324,6 +321,10 @@ class Scheduler:
         with self._store.read() as tx:
             under_way = tx.unscoped().tasks.count(lane=Lane.SEARCH, state=TASKS_UNDER_WAY)
         return _TASKS_A_WORKER * live_workers(self._store, self._lease_seconds) - under_way
+
+    def _for_each(self, job_ids: Sequence[str], action: Callable[[str], None]) -> None:
+        for job_id in job_ids:
+            self._guarded(job_id, action)
 
     def _guarded(self, job_id: str, action: Callable[[str], None]) -> None:
         """Run ``action`` for a job; its failure is logged and stops no other job."""

@@ -4,6 +4,8 @@ store.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import repeat
+from operator import attrgetter
 from typing import Any
 
 from easeml.contract.states import FINISHED_TASKS, SEARCHED_JOBS, JobState, TaskState
@@ -124,7 +126,7 @@ class SearchMirror:
         """Return what to start on ``free`` devices, and note it."""
         choices = self.policy.decide(self.state, free)
         if choices:
-            self.note("decided", free=free, choices=[[one.job, one.arm] for one in choices])
+            self.note("decided", free=free, choices=_told(choices))
         return choices
 
     def decide_urgent(self) -> Decision | None:
@@ -133,8 +135,7 @@ class SearchMirror:
         if not urgent:
             return None
         choices = self.policy.decide(self.state.only(urgent), 1)
-        told = [[one.job, one.arm] for one in choices]
-        self.note("decided", free=1, choices=told, urgent=urgent)
+        self.note("decided", free=1, choices=_told(choices), urgent=urgent)
         return next(iter(choices), None)
 
     def knows_task(self, job_id: str, task_id: str) -> bool:
@@ -191,9 +192,11 @@ class SearchMirror:
             return False
         works = {name: known.works for name, known in self._jobs.items()}
         for job_id, costs in self._costs.changes(self.state.jobs, works).items():
-            self.note("set_costs", job=job_id, costs=[list(pair) for pair in costs])
-            candidates = {arm: id for id, arm in self._jobs[job_id].arms.items()}
-            self._unwritten_costs.update({candidates[arm]: cost for arm, cost in costs})
+            self.note("set_costs", job=job_id, costs=list(map(list, costs)))
+            arms = self._jobs[job_id].arms
+            candidates = dict(zip(arms.values(), arms, strict=True))
+            for arm, cost in costs:
+                self._unwritten_costs[candidates[arm]] = cost
         return True
 
     def take_costs(self) -> dict[str, float]:
@@ -229,8 +232,8 @@ class SearchMirror:
             self.note("set_active", job=job_id, active=active)
 
     def _open(self, tx: Transaction, tables: Tables, job: Job) -> _JobMirror:
-        candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
-        arms = [arm_of(self.registry, candidate) for candidate in candidates]
+        candidates = _candidates(tables, job)
+        arms = self._arms(candidates)
         self._note_runs(tx)
         rules = tables.applications.get(job.application_id).rules
         told: dict[str, Any] = {}
@@ -246,12 +249,15 @@ class SearchMirror:
             since=oldest_beside(tx, job).created,
             **told,
         )
-        places = {candidate.id: candidate.arm for candidate in candidates}
         works = self._works(tables, job, candidates)
-        known_job = _JobMirror(job.limits, places, len(arms), done_beside(tx, job), works)
+        others = done_beside(tx, job)
+        known_job = _JobMirror(job.limits, _places(candidates), len(arms), others, works)
         known_job.histories = rules.histories
         self._jobs[job.id] = known_job
         return known_job
+
+    def _arms(self, candidates: Sequence[Candidate]) -> list[Arm]:
+        return [arm_of(self.registry, candidate) for candidate in candidates]
 
     def _works(self, tables: Tables, job: Job, candidates: Sequence[Candidate]) -> list[Work]:
         version = tables.versions.get(job.version_id)
@@ -313,7 +319,7 @@ class SearchMirror:
             chances = [1.0] * len(arms)
         for place in faulty:
             chances[place] = 0.0
-        chances = [round(chance, _DIGITS) for chance in chances]
+        chances = list(map(round, chances, repeat(_DIGITS)))
         best = best_that_may_serve(models, known_job.arms, chances)
         if chances != known_job.chances or best != self.state.job(job.id).best:
             known_job.chances = chances
@@ -330,9 +336,9 @@ class SearchMirror:
         many arms again, so that all learning for a job with K candidates costs no more than a few
         times learning for K.
         """
-        candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
+        candidates = _candidates(tables, job)
         added = candidates[len(known_job.arms) :]
-        new = [arm_of(self.registry, candidate) for candidate in added]
+        new = self._arms(added)
         known_job.works += self._works(tables, job, added)
         count = len(known_job.arms) + len(new)
         models = self._seen.learned[job.id].models
@@ -343,7 +349,7 @@ class SearchMirror:
             since = oldest_beside(tx, job).created
             known_job.known = count
         self.note("add_arms", job=job.id, arms=told_arms(new), since=since)
-        known_job.arms.update({candidate.id: candidate.arm for candidate in candidates})
+        known_job.arms.update(_places(candidates))
 
     def _learn_from_others(self, tx: Transaction, job: Job, known_job: _JobMirror) -> None:
         """Learn anew when other jobs have done many more tasks: while few are known, each tells
@@ -377,6 +383,21 @@ class SearchMirror:
             self.note("observed", job=job_id, arm=arm, quality=task.quality, cost=task.cost)
         elif now == TaskState.CANCELLED and known is not None:
             self.note("released", job=job_id, arm=arm, seconds=task.cost)
+
+
+def _candidates(tables: Tables, job: Job) -> list[Candidate]:
+    """Return the candidates of a job by their arms."""
+    return sorted(tables.candidates.list(job_id=job.id, limit=None), key=attrgetter("arm"))
+
+
+def _places(candidates: Sequence[Candidate]) -> dict[str, int]:
+    """Return the arms of candidates by their ids."""
+    return {candidate.id: candidate.arm for candidate in candidates}
+
+
+def _told(choices: Sequence[Decision]) -> list[list[Any]]:
+    """Return decisions as plain JSON: job and arm of each."""
+    return [[one.job, one.arm] for one in choices]
 
 
 def _budget(job: Job) -> Budget:

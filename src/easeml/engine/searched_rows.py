@@ -14,10 +14,15 @@ def best_that_may_serve(
 
     ``arms``: by candidate id. None where there is no such model.
     """
-    found = [model for model in models if model.candidate_id in arms]
-    if chances:
-        found = [model for model in found if chances[arms[model.candidate_id]] == 1]
-    return max((model.quality for model in found), default=None)
+    qualities = [model.quality for model in models if _may_serve(model, arms, chances)]
+    return max(qualities, default=None)
+
+
+def _may_serve(model: TrainedModel, arms: Mapping[str, int], chances: Sequence[float]) -> bool:
+    arm = arms.get(model.candidate_id)
+    if arm is None:
+        return False
+    return not chances or chances[arm] == 1
 
 
 def state_seen(state: TaskState) -> TaskState:
@@ -30,12 +35,8 @@ def changed_tasks(tables: Tables, job: Job, known: Mapping[str, TaskState]) -> l
 
     Whole rows are read of these alone: a search has hundreds that have not changed.
     """
-    changed = []
-    for id, state in tables.tasks.pick("id", "state", job_id=job.id, kind=TaskGroup.TRAIN):
-        if known.get(id) != state_seen(state):
-            changed.append(id)
-    if not changed:
-        return []
+    states = tables.tasks.pick("id", "state", job_id=job.id, kind=TaskGroup.TRAIN)
+    changed = [id for id, state in states if known.get(id) != state_seen(state)]
     return tables.tasks.list(id=changed, limit=None)
 
 

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
@@ -29,9 +29,9 @@ from easeml.store.records import Attempt, Task
 
 from . import task_main
 from .attempt_trace import AttemptTrace
-from .checkpoints import Checkpoints
+from .checkpoints import Checkpoints, NoCheckpoints
 from .executors import Execution, Executor
-from .outputs import Outputs, printed
+from .outputs import Outputs
 
 AWAY_PAUSE = 1.0  # seconds until a database that did not answer is asked again
 _log = structlog.get_logger()
@@ -49,7 +49,7 @@ class SlotContext:
     lease_seconds: float
     images: MachineImages | None = None  # without, no program runs in a container
     settings: Settings | None = None  # without, no task reaches out
-    checkpoints: Checkpoints | None = None  # without, every attempt begins anew
+    checkpoints: Checkpoints | NoCheckpoints = field(default_factory=NoCheckpoints)
 
 
 def _at_once(work: Callable[[], None]) -> None:
@@ -175,8 +175,7 @@ class Slot(threading.Thread):
                 self._attempt = self._execution = self._trace = None
                 self._dropped = self._asked_to_end = False
         if result is None:
-            if self._context.checkpoints is not None:
-                self._context.checkpoints.keep(attempt.id, folder)
+            self._context.checkpoints.keep(attempt.id, folder)
             remove_folder(folder)
         else:
             then(lambda: self._record_named(task, attempt, result, folder, trace))
@@ -253,7 +252,7 @@ class Slot(threading.Thread):
         """Keep the outputs and bring the result; the work folder goes."""
         kept = Outputs(self._context.store, task.tenant_id)
         try:
-            kept.keep_text(results.LOG, printed(folder))
+            kept.keep_log(folder)
             if result.ok:
                 with trace.step("keep the outputs"):
                     kept.keep_files(result.outputs, folder / task_main.OUTPUTS)
@@ -272,8 +271,7 @@ class Slot(threading.Thread):
         finally:
             with self._guard:
                 self._recording.discard(attempt.id)
-            if self._context.checkpoints is not None:
-                self._context.checkpoints.forget(attempt)
+            self._context.checkpoints.forget(attempt)
             remove_folder(folder)
 
     def _execute(
@@ -320,8 +318,7 @@ class Slot(threading.Thread):
         for name, digest in spec.inputs.items():
             place = folder / task_main.INPUTS / name
             context.store.artefacts.fetch(task.tenant_id, digest, place)
-        if context.checkpoints is not None:
-            context.checkpoints.bring(attempt, folder)
+        context.checkpoints.bring(attempt, folder)
 
     def _name_images(self, folder: Path) -> None:
         """Load the images that the body's modules run in, and tell it what the engine calls them."""
@@ -347,7 +344,7 @@ class Slot(threading.Thread):
     def _give_up(self, task: Task, attempt: Attempt, error: str, folder: Path) -> None:
         """Let a task whose attempt was lost wait again; what it printed is kept."""
         kept = Outputs(self._context.store, task.tenant_id)
-        kept.keep_text(results.LOG, printed(folder))
+        kept.keep_log(folder)
         with self._context.store.write() as tx:
             results.lose(tx, attempt, error, kept.digests, kept.sizes)
 

@@ -33,18 +33,13 @@ class Watch:
         """``silence``: seconds without a heartbeat after which a process is stuck."""
         self._silence = silence
         self._clock = clock
-        self._seen: dict[str, tuple[float, float]] = {}  # the heartbeat, and when it came
+        self._came: dict[tuple[str, float], float] = {}  # when the last heartbeat of each came
 
     def stuck(self, heartbeats: Mapping[str, float]) -> set[str]:
         """Return the ids of those that are stuck, of all processes' heartbeats by id."""
         now = self._clock()
-        seen: dict[str, tuple[float, float]] = {}
-        for process_id, heartbeat in heartbeats.items():
-            seen[process_id] = self._seen.get(process_id, (heartbeat, now))
-            if seen[process_id][0] != heartbeat:
-                seen[process_id] = (heartbeat, now)
-        self._seen = seen
-        silent = {process_id: now - since for process_id, (_, since) in seen.items()}
+        self._came = {beat: self._came.get(beat, now) for beat in heartbeats.items()}
+        silent = {process_id: now - came for (process_id, _), came in self._came.items()}
         is_database_well = min(silent.values(), default=math.inf) < self._silence / 2
         if not is_database_well:
             return set()

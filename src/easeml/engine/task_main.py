@@ -20,6 +20,7 @@ from easeml.modules import added, packed
 from easeml.modules.containers import asking, keeper
 from easeml.modules.leash import waited_seconds
 from easeml.modules.programs import ProgramFailed
+from easeml.service.tasks import logs
 from easeml.service.tasks.kinds import load_kind
 from easeml.spans import span
 from easeml.tracing import watch
@@ -173,9 +174,15 @@ def write_result(folder: Path, result: TaskResult) -> None:
 
 def flush() -> None:
     """Write out what the body printed."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
+
+
+def printed(folder: Path, most: int) -> bytes:
+    """Return the last bytes, at most so many, of what the body printed; no link is followed."""
+    path = folder / LOG
+    size = path.lstat().st_size if path.exists() else 0
+    return logs.read_plain(path, max(0, size - most), most)
 
 
 def _text(error: BaseException) -> str:

@@ -76,7 +76,7 @@ class Upkeep:
         with self._store.read() as tx:
             searched = tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None)
             tenants = {job.tenant_id for job in searched}
-            quotas = tx.tenants.column("limits", id=sorted(tenants)) if tenants else []
+            quotas = tx.tenants.column("limits", id=sorted(tenants))
         if any(job.limits != JobLimits() for job in searched):
             return True
         return any(limits.month_seconds is not None for limits in quotas)

@@ -56,7 +56,7 @@ class UrgentWork:
             wanted, running = urgent_tasks.demand(tx, devices)
         chosen = to_suspend(self._rule, wanted, running)
         if chosen:
-            seen = [list(one) for one in running]
+            seen = list(map(list, running))
             rule = self._rule.name
             mirror.note("preempted", rule=rule, wanted=wanted, running=seen, chosen=chosen)
         return chosen

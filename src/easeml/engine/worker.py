@@ -135,13 +135,10 @@ class Worker:
 
     def _keep_leases(self) -> None:
         attempts = self._under_way()
+        seconds = self._context.lease_seconds
         with self._context.store.write() as tx:
             beat(tx, self._context.process_id)
-            lost = [
-                held
-                for held in attempts
-                if not tx.queue.renew(held[1], self._context.lease_seconds)
-            ]
+            lost = [held for held in attempts if not tx.queue.renew(held[1], seconds)]
         for slot, attempt_id in lost:
             _log.info("lease lost", attempt=attempt_id)
             slot.drop(attempt_id)
@@ -150,18 +147,10 @@ class Worker:
 def _remove_leftovers(store: Store, folder: Path, checkpoints: Checkpoints) -> None:
     """Remove the work folders of workers that have ended, and keep their checkpoints."""
     checkpoints.remove_unneeded()
-    if not folder.exists():
-        return
     with store.read() as tx:
-        running = {
-            process.id
-            for process in tx.processes.list(
-                kind=ProcessKind.WORKER,
-                state=ProcessState.RUNNING,
-                limit=None,
-            )
-        }
-    for path in folder.iterdir():
+        workers = {"kind": ProcessKind.WORKER, "state": ProcessState.RUNNING}
+        running = tx.processes.column("id", **workers)
+    for path in list(folder.glob("*")):
         if path.name not in running:
             checkpoints.keep_those_of(path)
             remove_folder(path)

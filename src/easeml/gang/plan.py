@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -61,7 +62,7 @@ class Job(BaseModel):
         """All processes, by role in the order of the file."""
         found = []
         for name, role in self.roles.items():
-            found += [Member(name, index) for index in range(role.count)]
+            found += map(partial(Member, name), range(role.count))
         return tuple(found)
 
     def is_background(self, member: "Member") -> bool:
@@ -142,7 +143,7 @@ def ports_of(job: Job) -> tuple[Port, ...]:
     """Return all ports that the processes of a job need."""
     found = []
     for member in job.members:
-        found += [Port(member, name) for name in job.roles[member.role].ports]
+        found += map(partial(Port, member), job.roles[member.role].ports)
     return tuple(found)
 
 

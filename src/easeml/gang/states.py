@@ -13,10 +13,28 @@ class Exited:
     member: Member
     code: int
 
+    def follow(self, state: "State") -> "tuple[State, Command]":
+        """Return the state after a process ended, and what that means for the others."""
+        state = _without(state, self)
+        if not state.running:
+            return _after_attempt(state)
+        if state.is_ending:
+            return state, Command.WAIT
+        if state.has_failed or state.runs_background_only:
+            return replace(state, is_ending=True), Command.ASK
+        return state, Command.WAIT
+
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
     """The person wants the job to end."""
+
+    def follow(self, state: "State") -> "tuple[State, Command]":
+        """Return the state after the person asked for the end of the job."""
+        asked = replace(state, is_ending=True, is_interrupted=True)
+        if state.is_ending:
+            return asked, Command.KILL  # who asks twice does not want to wait for the grace
+        return asked, Command.ASK
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +42,12 @@ class Overdue:
     """The processes of an attempt were asked to end, and their time for it is over."""
 
     attempt: int
+
+    def follow(self, state: "State") -> "tuple[State, Command]":
+        """Return the same state: those that still run in that attempt are to be killed."""
+        if state.is_ending and self.attempt == state.attempt:
+            return state, Command.KILL
+        return state, Command.WAIT
 
 
 Event = Exited | Interrupted | Overdue
@@ -104,32 +128,7 @@ def follow(state: State, event: Event) -> tuple[State, Command]:
     After ``START`` all processes of the new state's ``attempt`` are to be started; after ``ASK``
     and ``KILL`` all that run are meant.
     """
-    if isinstance(event, Exited):
-        return _follow_exit(state, event)
-    if isinstance(event, Interrupted):
-        return _follow_interrupt(state)
-    is_late = state.is_ending and event.attempt == state.attempt
-    return state, Command.KILL if is_late else Command.WAIT
-
-
-def _follow_interrupt(state: State) -> tuple[State, Command]:
-    """Return the state after the person asked for the end of the job."""
-    asked = replace(state, is_ending=True, is_interrupted=True)
-    if state.is_ending:
-        return asked, Command.KILL  # who asks twice does not want to wait for the grace
-    return asked, Command.ASK
-
-
-def _follow_exit(state: State, event: Exited) -> tuple[State, Command]:
-    """Return the state after a process ended, and what that means for the others."""
-    state = _without(state, event)
-    if not state.running:
-        return _after_attempt(state)
-    if state.is_ending:
-        return state, Command.WAIT
-    if state.has_failed or state.runs_background_only:
-        return replace(state, is_ending=True), Command.ASK
-    return state, Command.WAIT
+    return event.follow(state)
 
 
 def _without(state: State, event: Exited) -> State:

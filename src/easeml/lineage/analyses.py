@@ -139,8 +139,6 @@ class CleaningAnalysis:
 
     def follow(self, relation: Relation, rows: np.ndarray) -> bool:
         """Take in rows that became certain. False where a label or a validation row changed."""
-        if relation.content.roles is None:
-            return False
         if _in_roles(relation, rows, "validation").any():
             return False
         train = rows[_in_roles(relation, rows, "train")].tolist()
@@ -185,7 +183,7 @@ class LabellingAnalysis:
         """The queue; rows are named by their ids (``row_ids``)."""
         queue = self._queue.queue(self._n)
         answer = queue.to_json()
-        answer["row_ids"] = [plain(row_id) for row_id in self._row_ids["pool"][queue.rows]]
+        answer["row_ids"] = list(map(plain, self._row_ids["pool"][queue.rows]))
         if self._changed:
             answer["updated"] = (
                 f"{_rows(self._changed)} changed since the first order. Distances are off by at "

@@ -13,7 +13,7 @@ from easeml.relation.row_sql import mentioned
 Parameters = Mapping[str, Any]
 """Parameters of a node by name."""
 
-_SAME_COLUMNS = {"filter", "split", "in_role", "with_candidates", "with_all", "with_optional"}
+_SAME_COLUMNS = ("filter", "split", "in_role", "with_candidates", "with_all", "with_optional")
 
 
 class NotTold(Exception):
@@ -24,16 +24,31 @@ def columns_of(node: Node) -> list[str]:
     """Return the columns of a node's value. Raises NotTold."""
     if node.kept:
         return _relation_kept(node).columns
-    name = node.operator.name
-    if name == "select":
-        return list(node.parameters["columns"])
-    if name in _SAME_COLUMNS:
-        return columns_of(node.inputs[0])
-    if name == "with_column":
-        before = columns_of(node.inputs[0])
-        # A computed column comes last, unless it takes the place of another one.
-        return list(dict.fromkeys([*before, node.parameters["name"]]))
-    raise NotTold
+    told_by = _COLUMNS.get(node.operator.name)
+    if told_by is None:
+        raise NotTold
+    return told_by(node)
+
+
+def _columns_before(node: Node) -> list[str]:
+    return columns_of(node.inputs[0])
+
+
+def _columns_selected(node: Node) -> list[str]:
+    return list(node.parameters["columns"])
+
+
+def _columns_with_computed(node: Node) -> list[str]:
+    # A computed column comes last, unless it takes the place of another one.
+    return list(dict.fromkeys([*_columns_before(node), node.parameters["name"]]))
+
+
+_COLUMNS: dict[str, Callable[[Node], list[str]]] = {
+    **dict.fromkeys(_SAME_COLUMNS, _columns_before),
+    "select": _columns_selected,
+    "with_column": _columns_with_computed,
+}
+"""What tells the columns of a node, by its operator."""
 
 
 def doubtful_columns(node: Node) -> set[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from html import escape
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -23,19 +25,27 @@ def table_html(content: Content) -> str:
     table, rows = likeliest_table(content)
     shown = _first_rows(table)
     likely = _doubts(content)
-    head = "".join([f"<th>{escape(name)}</th>" for name in ["", *shown.column_names]])
-    lines = []
-    for position, cells in zip(rows.tolist(), shown.to_pylist(), strict=False):
-        parts = [f"<th>{escape(str(content.row_ids[position]))}</th>"]
-        for name, value in cells.items():
-            parts.append(_cell(value, likely.get((position, name))))
-        lines.append(f"<tr>{''.join(parts)}</tr>")
+    names = map(escape, ["", *shown.column_names])
+    head = "".join(map("<th>{}</th>".format, names))
+    row_html = partial(_row_html, content, likely)
+    body = "".join(map(row_html, rows.tolist(), shown.to_pylist()))
     said = f"{len(rows):,} rows, {table.num_columns} columns, {content.blocks.doubts:,} in doubt"
-    body = "".join(lines)
     return (
         f"<table><caption>{said}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
+
+
+def _row_html(
+    content: Content,
+    likely: Mapping[tuple[int, str], float],
+    position: int,
+    cells: Mapping[str, Any],
+) -> str:
+    parts = [f"<th>{escape(str(content.row_ids[position]))}</th>"]
+    for name, value in cells.items():
+        parts.append(_cell(value, likely.get((position, name))))
+    return f"<tr>{''.join(parts)}</tr>"
 
 
 def _first_rows(table: pa.Table) -> pa.Table:
@@ -46,11 +56,12 @@ def _first_rows(table: pa.Table) -> pa.Table:
 
 def answer_html(answer: Mapping[str, Any]) -> str:
     """Return an answer's plain values as a table; lists and tables within are counted."""
-    lines = []
-    for name, value in answer.items():
-        shown = escape(value_text(value))
-        lines.append(f"<tr><th>{escape(name)}</th><td>{shown}</td></tr>")
+    lines = starmap(_answer_line, answer.items())
     return f"<table><tbody>{''.join(lines)}</tbody></table>"
+
+
+def _answer_line(name: str, value: Any) -> str:
+    return f"<tr><th>{escape(name)}</th><td>{escape(value_text(value))}</td></tr>"
 
 
 def value_text(value: Any) -> str:
@@ -96,18 +107,26 @@ def relation_text(content: Content) -> str:
     table, rows = likeliest_table(content)
     shown = _first_rows(table)
     uncertain = _doubts(content)
-    lines = [["", *shown.column_names]]
-    for position, cells in zip(rows.tolist(), shown.to_pylist(), strict=False):
-        line = [str(content.row_ids[position])]
-        for name, value in cells.items():
-            mark = "?" if (position, name) in uncertain else ""
-            line.append(_plain_text(value)[:_LETTERS] + mark)
-        lines.append(line)
-    text = _aligned(lines)
+    row_text = partial(_row_text, content, uncertain)
+    lines = map(row_text, rows.tolist(), shown.to_pylist())
+    text = _aligned([["", *shown.column_names], *lines])
     more = table.num_rows - _ROWS
     if more > 0:
         text.append(f"... {more:,} more rows")
     return "\n".join(text)
+
+
+def _row_text(
+    content: Content,
+    uncertain: Collection[tuple[int, str]],
+    position: int,
+    cells: Mapping[str, Any],
+) -> list[str]:
+    line = [str(content.row_ids[position])]
+    for name, value in cells.items():
+        mark = "?" if (position, name) in uncertain else ""
+        line.append(_plain_text(value)[:_LETTERS] + mark)
+    return line
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> list[str]:

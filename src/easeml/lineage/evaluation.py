@@ -134,7 +134,7 @@ class _Work:
 
     def compute(self, node: Node) -> None:
         """Compute a node unless one with the same key was; keep what comes out."""
-        inputs = [self._values.of(each) for each in node.inputs]
+        inputs = list(map(self._values.of, node.inputs))
         if node.key not in self._computed:
             value = self._applied(node, inputs)
             self._computed[node.key] = value
@@ -147,9 +147,7 @@ class _Work:
         try:
             return self._answer(node, inputs)
         except EasemlError as error:
-            message = error.message
-            if error.where:
-                message = f"{error.where}: {message}"
+            message = ": ".join(filter(None, (error.where, error.message)))
             raise NodeFailed(message, where=node.title, remedy=error.remedy) from error
         except Exception as error:
             message = f"{type(error).__name__}: {error}"

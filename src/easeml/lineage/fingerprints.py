@@ -9,6 +9,7 @@ from dataclasses import is_dataclass
 from decimal import Decimal
 from functools import cached_property, singledispatch
 from hashlib import blake2b
+from operator import attrgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -118,7 +119,7 @@ def function_digest(function: Any) -> str:
         )
     defaults = function.__defaults__ or ()
     named_defaults = function.__kwdefaults__ or {}
-    kept = [cell.cell_contents for cell in function.__closure__ or ()]
+    kept = list(map(attrgetter("cell_contents"), function.__closure__ or ()))
     extra = canonical([defaults, named_defaults, kept], f"function {function.__name__}")
     return digest_of(_code_text(code), extra)
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import singledispatch
@@ -35,6 +36,7 @@ from easeml.lineage.steps import READ, FileContent, Flow, Step, input_names, ste
 OWN = ("do", "of", "expect", "content", "about", "context", "tags")
 """What a section says beside parameters."""
 
+_BARE = re.compile("[-_]*[A-Za-z0-9][-_A-Za-z0-9]*")  # a name that needs no quotes
 _KNOWN = {"operators", "steps", "application", "version"}  # what a file may say at its top
 
 
@@ -236,8 +238,6 @@ def _toml_table(value: Mapping, where: str) -> str:
 
 def key_text(name: str) -> str:
     """Return a name as TOML has it before '='."""
-    plain = name.replace("-", "").replace("_", "")
-    may_stand_bare = plain.isascii() and plain.isalnum()
-    if may_stand_bare:
+    if _BARE.fullmatch(name):
         return name
     return json.dumps(name, ensure_ascii=False)

@@ -76,7 +76,7 @@ class Outputs:
         """Return the files of a result; none where it was thrown away."""
         kinds = (".parquet", ".json", ".candidates.parquet")
         paths = [self._folder / f"{key}{kind}" for kind in kinds]
-        return [path for path in paths if path.exists()]
+        return list(filter(Path.exists, paths))
 
 
 def _read(path: Path) -> dict[str, Any]:

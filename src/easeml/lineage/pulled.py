@@ -45,7 +45,7 @@ class PulledVersion:
 def read_rows(path: Path, target: str) -> Relation:
     """Return the rows of a version as it was exported to a Parquet file, with ids and roles."""
     frame = pq.read_table(path).to_pandas().set_index(ROW_COLUMN)
-    roles = [str(role) for role in frame.pop(ROLE_COLUMN)]
+    roles = list(map(str, frame.pop(ROLE_COLUMN)))
     return Relation.from_frame(frame, target, roles)
 
 
@@ -98,7 +98,7 @@ def _roles_in_order(relation: Relation, row_ids: Iterable[Any]) -> list[str]:
     """Return the roles of some rows, which a relation with roles has."""
     assert relation.roles is not None
     role_of = dict(zip(relation.row_ids, relation.roles, strict=True))
-    return [role_of[row_id] for row_id in row_ids]
+    return list(map(role_of.__getitem__, row_ids))
 
 
 def _added_by_people(path: Path) -> str:

@@ -62,6 +62,10 @@ class StepResult:
     met: bool | None
 
 
+def _tell_nobody(result: StepResult) -> None:
+    """Do nothing with what a step gave."""
+
+
 class FlowRuns:
     """A flow with the folder that keeps its results and what is known of its last run."""
 
@@ -74,7 +78,7 @@ class FlowRuns:
         self._title = title
         self._record = Path(folder) / _SECTION / f"{title}.json"
 
-    def run(self, told: Callable[[StepResult], None] | None = None) -> list[StepResult]:
+    def run(self, told: Callable[[StepResult], None] = _tell_nobody) -> list[StepResult]:
         """Compute every step whose result is not there, and look at what is expected.
 
         What was computed is kept when a later step fails. ``told`` is called after each step.
@@ -92,8 +96,7 @@ class FlowRuns:
             known[name] = now[name]
             self._remember(known)
             results.append(found)
-            if told is not None:
-                told(found)
+            told(found)
         return results
 
     def value(self, name: str) -> Value:
@@ -228,12 +231,9 @@ def _differences(old: StepRecord, new: StepRecord, before: Records, now: Records
 
 def _changed_inputs(names: Sequence[str], before: Records, now: Records) -> list[str]:
     """Return, a sentence each, which inputs of a step are others than when it was run."""
-    said = []
-    for name in names:
-        is_same = name in before and before[name].key == now[name].key
-        if not is_same:
-            said.append(f"Its input {name!r} changed.")
-    return said
+    old_keys = {name: record.key for name, record in before.items()}
+    changed = [name for name in names if old_keys.get(name) != now[name].key]
+    return list(map("Its input {!r} changed.".format, changed))
 
 
 def _changed_parameters(old: StepRecord, new: StepRecord) -> list[str]:

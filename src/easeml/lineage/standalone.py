@@ -7,6 +7,7 @@ import keyword
 import re
 import shutil
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def write_script(path: Path, folder: Path) -> Path:
         lines.append(f"easeml.lineage.run_operators(HERE / {files.taken(name)!r})")
     for name in nodes_of(flow):  # inputs before what reads them
         section = document["steps"][name]
-        inputs = [names[each] for each in flow.steps[name].of]
+        inputs = list(map(names.__getitem__, flow.steps[name].of))
         made = _call(section, inputs, files)
         lines += _comments(section)
         lines.append(f"{names[name]} = {made}.called({name!r})\n")
@@ -92,7 +93,7 @@ def _comments(section: Mapping[str, Any]) -> list[str]:
     lines = []
     for key in ("about", "expect"):
         said = str(section.get(key, ""))
-        lines += [f"# {key}: {line}" for line in said.splitlines()]
+        lines += map(partial("# {}: {}".format, key), said.splitlines())
     return lines
 
 
@@ -171,17 +172,12 @@ def _opened(path: Path, folder: Path) -> tuple[dict[str, Any], _Files]:
 
 def _make_empty(folder: Path) -> None:
     """Make a folder, which may be there as long as it is empty. Raises InvalidInput."""
-    if folder.exists() and not _is_empty_folder(folder):
+    holds_something = any(folder.iterdir()) if folder.is_dir() else folder.exists()
+    if holds_something:
         raise InvalidInput(
             "is there already.", where=str(folder), remedy="Name a new or an empty folder."
         )
     folder.mkdir(parents=True, exist_ok=True)
-
-
-def _is_empty_folder(path: Path) -> bool:
-    if not path.is_dir():
-        return False
-    return not any(path.iterdir())
 
 
 def _moved(section: Mapping[str, Any], key: str, files: _Files) -> Any:
@@ -201,8 +197,7 @@ def _call(section: Mapping[str, Any], inputs: list[str], files: _Files) -> str:
     if do == READ:
         table = parameters.pop("file")
         given = _keywords(parameters, files)
-        file = f"HERE / {files.taken(table)!r}"
-        arguments = ", ".join([file, *given])
+        arguments = ", ".join([f"HERE / {files.taken(table)!r}", *given])
         return f"easeml.Relation.from_file({arguments})"
     given = _keywords(parameters, files)
     if do in _METHODS:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +55,7 @@ class Flow:
 
     def ends(self) -> list[str]:
         """Return the steps that no other step reads."""
-        read: set[str] = set()
-        for step in self.steps.values():
-            read.update(step.of)
+        read = set(chain.from_iterable(map(attrgetter("of"), self.steps.values())))
         return [name for name in self.steps if name not in read]
 
 
@@ -100,7 +100,7 @@ def nodes_of(flow: Flow) -> dict[str, Node]:
     nodes: dict[str, Node] = {}
     for name in in_order(flow):
         step = flow.steps[name]
-        inputs = [nodes[each] for each in step.of]
+        inputs = list(map(nodes.__getitem__, step.of))
         nodes[name] = _node(flow, step, inputs)
     return nodes
 

@@ -118,8 +118,8 @@ def maximum_of(content: Content, column: str) -> Distribution:
     blocks, numbers = _read(content, column)
     if numbers is None:
         return _drawn(content, column, blocks, _largest)
-    least = numbers.certain.max() if len(numbers.certain) else -np.inf
-    return largest(*_with_certain(numbers, numbers.highest, float(least)))
+    least = float(numbers.certain.max(initial=-np.inf))
+    return largest(*_with_certain(numbers, numbers.highest, least))
 
 
 def minimum_of(content: Content, column: str) -> Distribution:
@@ -127,8 +127,8 @@ def minimum_of(content: Content, column: str) -> Distribution:
     blocks, numbers = _read(content, column)
     if numbers is None:
         return _drawn(content, column, blocks, lambda values: -_largest(-values))
-    most = numbers.certain.min() if len(numbers.certain) else np.inf
-    mirrored = largest(*_with_certain(numbers, -numbers.lowest, -float(most)))
+    most = float(numbers.certain.min(initial=np.inf))
+    mirrored = largest(*_with_certain(numbers, -numbers.lowest, -most))
     return replace(
         mirrored,
         values=-mirrored.values[::-1],

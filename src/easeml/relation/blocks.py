@@ -93,10 +93,10 @@ class Blocks:
         """Whether no two blocks take the same candidate."""
         return len(np.unique(self.variable)) == len(self)
 
-    def covering(self, column: str) -> np.ndarray:
-        """Return (B,) whether each block says something of a column."""
+    def covering(self, *columns: str) -> np.ndarray:
+        """Return (B,) whether each block says something of one of the columns."""
         marked = np.zeros(len(self), bool)
-        if column in self.cells:
+        for column in self.cells.keys() & set(columns):
             marked[self.block[self.cells[column].place]] = True
         return marked
 

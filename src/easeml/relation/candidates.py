@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from easeml.relation.blocks import Blocks, CandidateCells, concatenated, offsets
 from easeml.relation.content import Content, Source
 from easeml.relation.operations import distinct
 
+_MISSING = (type(pd.NaT), type(pd.NA))
 _SLACK = 1e-6  # how far probabilities may be from a sum of one
 
 
@@ -68,11 +70,11 @@ def with_all(content: Content, told: Sequence[RowCandidates]) -> Content:
             that vary together are told anew.
     """
     latest = _latest(content, told)
-    sources = _numbered(told, content.sources)
+    sources = _all_sources(told, content.sources)
     made = _made(content, latest, sources)
     kept = content.blocks.take(_kept(content.blocks, latest))
     blocks = concatenated([kept, distinct(made)])
-    return replace(content, blocks=blocks, sources=tuple(sources))
+    return replace(content, blocks=blocks, sources=sources)
 
 
 def _latest(content: Content, told: Sequence[RowCandidates]) -> Latest:
@@ -99,8 +101,7 @@ def _columns_of(content: Content, told: RowCandidates) -> frozenset[str]:
     if len(named) > 1:
         raise InvalidInput("The candidates name different columns.", where=where)
     covered = frozenset[str]().union(*named)
-    for column in covered:
-        content.type_of(column)
+    content.check_columns(covered)
     _check_weights(told, where)
     if covered:
         return covered
@@ -167,41 +168,48 @@ def _is_replaced(before: frozenset[str], told: Mapping[frozenset[str], RowCandid
     return any(before <= now for now in told)
 
 
-def _numbered(told: Sequence[RowCandidates], known: Sequence[Source]) -> dict[Source, int]:
-    """Return the number of each source, those that are known first."""
-    numbers = {source: number for number, source in enumerate(known)}
-    for each in told:
-        if each.source is not None:
-            numbers.setdefault(each.source, len(numbers))
-    return numbers
+def _all_sources(told: Sequence[RowCandidates], known: Sequence[Source]) -> tuple[Source, ...]:
+    """Return the sources that are known, which keep their numbers, and after them those to add.
+
+    After a join a source may be there twice: candidates of both sides name it by their numbers.
+    """
+    named = [each.source for each in told if each.source is not None]
+    return (*known, *(source for source in dict.fromkeys(named) if source not in known))
 
 
-def _made(content: Content, latest: Latest, sources: Mapping[Source, int]) -> Blocks:
+def _made(content: Content, latest: Latest, sources: Sequence[Source]) -> Blocks:
     """Return the blocks of what is told of rows."""
-    rows, sizes, weights, origins = [], [], [], []
-    candidates: list[Candidate] = []
-    for row, told in latest.items():
-        for each in told.values():
-            alive = [one for one in each.candidates if one.weight > 0]
-            total = sum(one.weight for one in alive)
-            number = -1
-            if each.source is not None:
-                number = sources[each.source]
-            rows.append(row)
-            sizes.append(len(alive))
-            weights += [one.weight / total for one in alive]
-            origins += [number] * len(alive)
-            candidates += alive
+    of_each_row = np.array(list(map(len, latest.values())), np.int64)
+    told = list(chain.from_iterable(map(dict.values, latest.values())))
+    alive = list(map(_alive, told))
+    sizes = np.array(list(map(len, alive)), np.int64)
+    candidates = list(chain.from_iterable(alive))
+    origins = [_number_of(each.source, sources) for each in told]
     begin = int(content.blocks.variable.max(initial=-1)) + 1
     return Blocks(
-        row=np.array(rows, np.int64),
-        variable=begin + np.arange(len(rows)),
-        first=offsets(np.array(sizes, np.int64)),
-        weight=np.array(weights, np.float64),
+        row=np.repeat(np.array(list(latest), np.int64), of_each_row),
+        variable=begin + np.arange(len(told)),
+        first=offsets(sizes),
+        weight=np.array(list(chain.from_iterable(map(_shares, alive))), np.float64),
         present=np.array([one.present for one in candidates], bool),
-        source=np.array(origins, np.int32),
+        source=np.repeat(np.array(origins, np.int32), sizes),
         cells=_cells_of(content, candidates),
     ).sorted()
+
+
+def _alive(told: RowCandidates) -> list[Candidate]:
+    return [one for one in told.candidates if one.weight > 0]
+
+
+def _shares(candidates: Sequence[Candidate]) -> list[float]:
+    """Return the weights of the candidates of a row, such that their sum is one."""
+    weights = [one.weight for one in candidates]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def _number_of(source: Source | None, sources: Sequence[Source]) -> int:
+    return -1 if source is None else sources.index(source)
 
 
 def _cells_of(content: Content, candidates: Sequence[Candidate]) -> dict[str, CandidateCells]:
@@ -237,7 +245,7 @@ def typed(content: Content, column: str, values: Sequence[Any]) -> pa.Array:
 
 def _plain(value: Any, kind: pa.DataType) -> Any:
     """Return a value as Arrow takes it: what pandas marks as missing becomes None."""
-    if value is pd.NaT or value is pd.NA:
+    if isinstance(value, _MISSING):
         return None
     if isinstance(value, np.generic):
         value = value.item()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,15 @@ class Content:
                 where=f"row {row_id!r}",
                 remedy="Row ids are those of the frame's index; 'row_ids' lists them.",
             ) from error
+
+    def roles_at(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return the roles of the rows at some positions; None where rows have no roles."""
+        return None if self.roles is None else self.roles[rows]
+
+    def check_columns(self, columns: Iterable[str]) -> None:
+        """Raise InvalidInput for a column that is not there."""
+        for column in columns:
+            self.type_of(column)
 
     def type_of(self, column: str) -> pa.DataType:
         """Return the type of a column's values; of categories, that of their names.

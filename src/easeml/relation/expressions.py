@@ -30,6 +30,7 @@ _COMPARISONS = {
     ast.Gt: "greater",
     ast.GtE: "greater_equal",
 }
+_NEGATED = (ast.IsNot, ast.NotIn)
 _LOGIC = {ast.And: "and_kleene", ast.Or: "or_kleene", ast.BitAnd: "and_kleene"}
 _LOGIC |= {ast.BitOr: "or_kleene"}
 _FUNCTIONS = {
@@ -238,13 +239,13 @@ class _Evaluation:
     def _compared(self, left: ast.expr, kind: ast.cmpop, right: ast.expr) -> Any:
         value = self.value(left)
         if isinstance(kind, ast.Is | ast.IsNot):
-            missing = self._compute.is_null(value)
-            return missing if isinstance(kind, ast.Is) else self._compute.invert(missing)
-        if isinstance(kind, ast.In | ast.NotIn):
+            truth = self._compute.is_null(value)
+        elif isinstance(kind, ast.In | ast.NotIn):
             choices = self.value(right).cast(value.type)
-            found = self._compute.is_in(value, value_set=choices)
-            return found if isinstance(kind, ast.In) else self._compute.invert(found)
-        return self._call(_COMPARISONS[type(kind)], value, self.value(right))
+            truth = self._compute.is_in(value, value_set=choices)
+        else:
+            truth = self._call(_COMPARISONS[type(kind)], value, self.value(right))
+        return self._compute.invert(truth) if isinstance(kind, _NEGATED) else truth
 
     def _function(self, node: ast.Call) -> Any:
         name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)

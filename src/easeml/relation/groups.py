@@ -57,9 +57,9 @@ class Groups:
         known = plain_values(content.table.column(by))
         covering = content.blocks.take(np.flatnonzero(content.blocks.covering(by)))
         cells = covering.cells.get(by)
-        told = known[:0] if cells is None else cells.values.cast(known.type)
-        told_rows = np.zeros(0, np.int64)
+        told, told_rows = known[:0], np.zeros(0, np.int64)
         if cells is not None:
+            told = cells.values.cast(known.type)
             told_rows = covering.row[covering.block[cells.place]]
         known_rows = np.setdiff1d(np.arange(len(known)), told_rows)
         rows = np.concatenate([known_rows, told_rows])

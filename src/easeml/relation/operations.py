@@ -18,6 +18,7 @@ from easeml.data import ALL_ROLES
 from easeml.errors import InvalidInput
 from easeml.relation.blocks import Blocks, CandidateCells, concatenated, offsets
 from easeml.relation.content import Content, plain_values
+from easeml.relation.exchange import role_numbers
 from easeml.relation.expressions import Condition, Formula
 from easeml.relation.outcomes import one_block_a_row, values_of
 from easeml.relation.pandas_types import with_types_of, without_type
@@ -29,9 +30,13 @@ def take_rows(content: Content, rows: np.ndarray) -> Content:
     place[rows] = np.arange(len(rows))
     kept = np.flatnonzero(place[content.blocks.row] >= 0)
     blocks = content.blocks.take(kept, place[content.blocks.row[kept]])
-    roles = None if content.roles is None else content.roles[rows]
-    table = content.table.take(pa.array(rows))
-    return replace(content, table=table, row_ids=content.row_ids[rows], roles=roles, blocks=blocks)
+    return replace(
+        content,
+        table=content.table.take(pa.array(rows)),
+        row_ids=content.row_ids[rows],
+        roles=content.roles_at(rows),
+        blocks=blocks,
+    )
 
 
 def filtered(content: Content, condition: Condition) -> Content:
@@ -52,13 +57,9 @@ def filtered(content: Content, condition: Condition) -> Content:
 
 def selected(content: Content, columns: Sequence[str]) -> Content:
     """Return some columns. Candidates that then agree become one. Raises InvalidInput."""
-    for column in columns:
-        content.type_of(column)
-    blocks = content.blocks.restricted(columns)
-    speaking = blocks.optional.copy()
-    for column in columns:
-        speaking |= blocks.covering(column)
-    blocks = distinct(blocks.take(np.flatnonzero(speaking)))
+    content.check_columns(columns)
+    blocks = _speaking(content.blocks.restricted(columns))
+    blocks = distinct(blocks)
     target = content.target if content.target in columns else None
     return replace(content, table=content.table.select(list(columns)), target=target, blocks=blocks)
 
@@ -91,9 +92,7 @@ def with_roles(content: Content, shares: Mapping[str, float], seed: int) -> Cont
     ``shares``: of train, validation and test. Rows without a label, where there is a target, belong
     to the pool. Raises InvalidInput.
     """
-    wrong = [role for role in shares if role not in ALL_ROLES]
-    total = sum(shares.values())
-    if wrong or not shares or abs(total - 1) > 1e-9 or min(shares.values()) < 0:
+    if not _are_shares(shares):
         raise InvalidInput(
             f"{dict(shares)} are no shares of roles.",
             remedy=f"Name roles of {', '.join(ALL_ROLES)} with shares that sum to 1.",
@@ -101,7 +100,7 @@ def with_roles(content: Content, shares: Mapping[str, float], seed: int) -> Cont
     hashes = _hashed(content.row_ids, f"{seed:016d}"[-16:])
     place = hashes / 2.0**64
     limits = np.cumsum(list(shares.values()))[:-1]
-    numbers = np.array([ALL_ROLES.index(role) for role in shares], np.int8)
+    numbers = role_numbers(list(shares))
     roles = numbers[np.searchsorted(limits, place, side="right")]
     if content.target is not None:
         missing = content.table.column(content.target).is_null()
@@ -111,15 +110,21 @@ def with_roles(content: Content, shares: Mapping[str, float], seed: int) -> Cont
     return replace(content, roles=roles)
 
 
+def _are_shares(shares: Mapping[str, float]) -> bool:
+    """Tell whether these are shares of roles, which sum to one."""
+    if not shares or not shares.keys() <= set(ALL_ROLES):
+        return False
+    return min(shares.values()) >= 0 and abs(sum(shares.values()) - 1) <= 1e-9
+
+
 def in_roles(content: Content, names: Sequence[str]) -> Content:
     """Return the rows of some roles. Raises InvalidInput."""
     if content.roles is None:
         raise InvalidInput("The rows have no roles.", remedy="Use split(), or give roles.")
-    unknown = [name for name in names if name not in ALL_ROLES]
-    if unknown:
-        raise InvalidInput(f"{unknown[0]!r} is no role.", remedy=f"Use {', '.join(ALL_ROLES)}.")
-    numbers = list(map(ALL_ROLES.index, names))
-    return take_rows(content, np.flatnonzero(np.isin(content.roles, numbers)))
+    for name in names:
+        if name not in ALL_ROLES:
+            raise InvalidInput(f"{name!r} is no role.", remedy=f"Use {', '.join(ALL_ROLES)}.")
+    return take_rows(content, np.flatnonzero(np.isin(content.roles, role_numbers(names))))
 
 
 def joined(left: Content, right: Content, on: Sequence[str]) -> Content:
@@ -160,7 +165,7 @@ def joined(left: Content, right: Content, on: Sequence[str]) -> Content:
     return Content(
         table=with_types_of(table, right.table, renamed),
         row_ids=_pair_ids(left.row_ids[lefts], right.row_ids[rights]),
-        roles=None if left.roles is None else left.roles[lefts],
+        roles=left.roles_at(lefts),
         target=left.target,
         blocks=concatenated([repeated(left.blocks, lefts), other]),
         sources=(*left.sources, *right.sources),
@@ -230,8 +235,7 @@ def _codes(values: pa.Array) -> np.ndarray:
 
 def _with_one_block(content: Content, columns: Sequence[str]) -> Content:
     """Return the content with the blocks of a row that cover the columns multiplied to one."""
-    for column in columns:
-        content.type_of(column)
+    content.check_columns(columns)
     chosen = _covering(content.blocks, columns)
     rows = content.blocks.row[chosen]
     if np.all(rows[1:] != rows[:-1]):
@@ -242,18 +246,13 @@ def _with_one_block(content: Content, columns: Sequence[str]) -> Content:
 
 
 def _covering(blocks: Blocks, columns: Sequence[str]) -> np.ndarray:
-    covering = np.zeros(len(blocks), bool)
-    for column in columns:
-        covering |= blocks.covering(column)
-    return np.flatnonzero(covering)
+    return np.flatnonzero(blocks.covering(*columns))
 
 
 def _speaking(blocks: Blocks) -> Blocks:
     """Leave out the blocks that say nothing any more."""
-    covering = blocks.optional.copy()
-    for column in blocks.cells:
-        covering |= blocks.covering(column)
-    return blocks if covering.all() else blocks.take(np.flatnonzero(covering))
+    speaking = blocks.optional | blocks.covering(*blocks.cells)
+    return blocks if speaking.all() else blocks.take(np.flatnonzero(speaking))
 
 
 def _certain(content: Content, expression: Condition | Formula) -> dict[str, pa.Array]:

@@ -16,9 +16,7 @@ def relevant_blocks(content: Content, columns: Iterable[str]) -> Blocks:
     """Return the blocks that say something of the columns, or of whether their row exists."""
     wanted = list(columns)
     blocks = content.blocks
-    chosen = blocks.optional.copy()
-    for column in wanted:
-        chosen |= blocks.covering(column)
+    chosen = blocks.optional | blocks.covering(*wanted)
     return blocks.take(np.flatnonzero(chosen)).restricted(wanted)
 
 

@@ -13,13 +13,12 @@ _KEY = b"pandas"
 
 def object_columns(table: pa.Table) -> list[str]:
     """Return the columns of text that were Python objects, and not pandas' type of text."""
-    found = []
-    for name, entry in _entries(table).items():
-        was_object = entry.get("numpy_type") == "object"
-        is_text = entry.get("pandas_type") in ("unicode", "empty")
-        if was_object and is_text:
-            found.append(name)
-    return found
+    return [name for name, entry in _entries(table).items() if _was_object_text(entry)]
+
+
+def _was_object_text(entry: Mapping[str, Any]) -> bool:
+    was_object = entry.get("numpy_type") == "object"
+    return was_object and entry.get("pandas_type") in ("unicode", "empty")
 
 
 def without_type(table: pa.Table, name: str) -> pa.Table:

@@ -161,10 +161,10 @@ def _check_text(text: str) -> None:
     if _NO_TEXT.search(text):
         raise _refused("it has a character that no text has", text)
     steps = [_DEEPER.get(token[0], 0) for token in _TOKEN.finditer(text)]
-    *before, depth = accumulate(steps, initial=0)
-    if min(before, default=0) < 0 or depth < 0:
+    depths = list(accumulate(steps, initial=0))
+    if min(depths) < 0:
         raise _refused("it is more than one expression", text)
-    if depth > 0:
+    if depths[-1] > 0:
         raise _refused("a parenthesis is left open", text)
 
 

@@ -124,14 +124,11 @@ def _both(blocks: Blocks, more: Blocks) -> Blocks:
 
 def _in_order_of_ids(content: Content) -> Content:
     order = np.argsort(np.asarray(content.row_ids), kind="stable")
-    roles = content.roles
-    if roles is not None:
-        roles = roles[order]
     return replace(
         content,
         table=content.table.take(pa.array(order)),
         row_ids=pd.Index(content.row_ids[order]),
-        roles=roles,
+        roles=content.roles_at(order),
         blocks=repeated(content.blocks, order),
     )
 
@@ -154,13 +151,10 @@ def changed_rows(before: Content, after: Content) -> np.ndarray | None:
 
 def _same_frame(before: Content, after: Content) -> bool:
     """Tell whether two contents differ in cells and doubts at most."""
-    if before.target != after.target:
+    has_same_columns = before.table.schema.equals(after.table.schema)
+    if before.target != after.target or not has_same_columns:
         return False
-    if not before.table.schema.equals(after.table.schema):
-        return False
-    if not before.row_ids.equals(after.row_ids):
-        return False
-    return _same_roles(before, after)
+    return before.row_ids.equals(after.row_ids) and _same_roles(before, after)
 
 
 def _same_roles(before: Content, after: Content) -> bool:

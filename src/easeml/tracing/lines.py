@@ -7,6 +7,7 @@ no line is passed over.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -144,11 +145,8 @@ class Trace:
     @property
     def looks(self) -> int:
         """How many times the code was looked at."""
-        looks = 0
-        for process in self.processes:
-            for line in process.samples:
-                looks += line.looks
-        return looks
+        samples = chain.from_iterable(process.samples for process in self.processes)
+        return sum(line.looks for line in samples)
 
 
 def read_trace(content: bytes) -> Trace:

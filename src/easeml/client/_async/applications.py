@@ -67,14 +67,9 @@ class AsyncApplications(AsyncCalls):
         Raises NotFound, Conflict where its files are gone or damaged, and InvalidInput where there
         is no folder to write into.
         """
-        destination = Path(path)
-        if not destination.parent.is_dir():
-            raise InvalidInput("There is no such folder.", where=str(destination.parent))
-        wanted = [
-            name for name, asked in (("test_rows", test_rows), ("evidence", evidence)) if asked
-        ]
-        query = "?" + "&".join(f"{name}=true" for name in wanted) if wanted else ""
-        await self._transport.save(f"{API}/models/{model_id}/files{query}", destination)
+        wanted = {"test_rows": test_rows or None, "evidence": evidence or None}
+        address = f"{API}/models/{model_id}/files"
+        await self._transport.save(address, Path(path), params=wanted)
 
     @overload
     async def predict(

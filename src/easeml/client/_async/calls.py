@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from easeml.client._async.transport import AsyncTransport, Content
+from easeml.client._async.transport import NOTHING, AsyncTransport, Content
 from easeml.client.answers import new_idempotency_key, read_answer
 from easeml.contract.resources import Page
 
@@ -58,7 +58,7 @@ class AsyncCalls:
         key: str | None,
         request: BaseModel | None = None,
         content: Content | None = None,
-        params: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] = NOTHING,
         content_type: str | None = None,
     ) -> M:
         """Make a thing, once, however often it has to be sent."""

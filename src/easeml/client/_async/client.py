@@ -10,6 +10,7 @@ import httpx
 from easeml.client._async.accounts import AsyncAccounts
 from easeml.client._async.administration import AsyncAdministration
 from easeml.client._async.applications import AsyncApplications
+from easeml.client._async.calls import M
 from easeml.client._async.datasets import AsyncDatasets
 from easeml.client._async.identities import AsyncIdentities
 from easeml.client._async.operations import AsyncOperations
@@ -68,15 +69,8 @@ class AsyncClient(
     async def wait_version_ready(self, version_id: str, *, timeout: float | None = None) -> Version:
         """Wait until a version is ingested. Raises InvalidInput saying why it failed, TimedOut."""
         patience = _Patience(f"Version {version_id} is still being ingested", timeout)
-        while True:
-            try:
-                version = await self.version(version_id)
-            except (Unreachable, TimedOut) as error:
-                await patience.wait(error)
-                continue
-            if is_ready(version):
-                return version
-            await patience.wait()
+        path = f"/versions/{version_id}"
+        return await self._seen_until(is_ready, Version, path, patience)
 
     async def wait_task(
         self,
@@ -90,17 +84,8 @@ class AsyncClient(
         ``on_look`` is given the task as it is at each look.
         """
         patience = _Patience(f"Task {task_id} is not done yet", timeout)
-        while True:
-            try:
-                task = await self.task(task_id)
-            except (Unreachable, TimedOut) as error:
-                await patience.wait(error)
-                continue
-            if is_done(task):
-                return task
-            if on_look is not None:
-                on_look(task)
-            await patience.wait()
+        path = f"/tasks/{task_id}"
+        return await self._seen_until(is_done, Task, path, patience, on_look)
 
     async def wait(
         self,
@@ -118,17 +103,35 @@ class AsyncClient(
         """
         milestone = Milestone(until)
         patience = _Patience(f"Application {application_id} is not there yet ({until})", timeout)
+
+        def is_there(application: Application) -> bool:
+            patience.why = application.job.waiting_reason if application.job else ""
+            return has_reached(application, milestone)
+
+        path = f"/applications/{application_id}"
+        return await self._seen_until(is_there, Application, path, patience, on_look)
+
+    async def _seen_until(
+        self,
+        is_over: Callable[[M], bool],
+        model: type[M],
+        path: str,
+        patience: "_Patience",
+        on_look: Callable[[M], None] | None = None,
+    ) -> M:
+        """Look at a thing until the wait for it is over, and return it as it is then."""
         while True:
             try:
-                application = await self.application(application_id)
+                seen = await self._get(model, path)
             except (Unreachable, TimedOut) as error:
+                patience.why = ""  # what was seen before says nothing of now
                 await patience.wait(error)
                 continue
-            if has_reached(application, milestone):
-                return application
+            if is_over(seen):
+                return seen
             if on_look is not None:
-                on_look(application)
-            await patience.wait(why=application.job.waiting_reason if application.job else "")
+                on_look(seen)
+            await patience.wait()
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -147,24 +150,23 @@ class AsyncClient(
 
 
 class _Patience:
-    """Waits longer and longer between two looks, until it is enough."""
+    """Waits longer and longer between two looks, until it is enough.
+
+    ``why``: it takes so long, in a sentence; may be empty.
+    """
 
     _AWAY_SECONDS = 30.0
 
     def __init__(self, what: str, timeout: float | None) -> None:
+        self.why = ""
         self._what = what
         self._timeout = timeout
         self._start = time.monotonic()
         self._away_since: float | None = None
         self._delay = _POLL_SECONDS[0]
 
-    async def wait(
-        self, unreachable: Unreachable | TimedOut | None = None, *, why: str = ""
-    ) -> None:
-        """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it.
-
-        ``why`` it takes so long, in a sentence.
-        """
+    async def wait(self, unreachable: Unreachable | TimedOut | None = None) -> None:
+        """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it."""
         now = time.monotonic()
         if unreachable is None:
             self._away_since = None
@@ -174,7 +176,7 @@ class _Patience:
             raise unreachable
         left = float("inf") if self._timeout is None else self._timeout - (now - self._start)
         if left <= 0:
-            message = f"{self._what} after {self._timeout:g} s. {why}".strip()
+            message = f"{self._what} after {self._timeout:g} s. {self.why}".strip()
             raise TimedOut(message, remedy="Wait on, or ask for its state.")
         await async_sleep(min(self._delay, left))
         self._delay = min(self._delay * 1.5, _POLL_SECONDS[1])

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -17,6 +17,8 @@ from easeml.version import __version__
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _QUIET_SECONDS = 60.0  # a stream of events silent for this long is taken to be broken
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Content = bytes | Callable[[], AsyncIterator[bytes]]
 
@@ -52,10 +54,10 @@ class AsyncTransport:
         path: str,
         *,
         repeatable: bool,
-        params: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] = NOTHING,
         json: Any = None,
         content: Content | None = None,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] = NOTHING,
         timeout: float | None = None,
     ) -> httpx.Response:
         """Send a request and return its answer, which is always a success.
@@ -66,7 +68,7 @@ class AsyncTransport:
         what the service's problem document stands for.
         """
         patience = timeout or self._timeout
-        named = {name: value for name, value in (params or {}).items() if value is not None}
+        named = _told(params)
         for attempt in range(self._retries + 1):
             is_last = attempt == self._retries
             try:
@@ -76,12 +78,12 @@ class AsyncTransport:
                     params=named,
                     json=json,
                     content=content() if callable(content) else content,
-                    headers={**self._authorization(), **(headers or {})},
+                    headers={**self._authorization(), **headers},
                     timeout=_timeouts(patience),
                 )
             except (EasemlError, httpx.TransportError) as error:
                 if is_last or not _may_repeat(error, repeatable):
-                    raise self._told(error, patience) from error
+                    raise self._meant(error, patience) from error
                 delay = backoff(attempt)
             except (httpx.InvalidURL, ValueError) as error:
                 # A control character in an id, a number without end.
@@ -119,13 +121,21 @@ class AsyncTransport:
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
-    async def save(self, path: str, destination: Path) -> None:
+    async def save(
+        self, path: str, destination: Path, *, params: Mapping[str, Any] = NOTHING
+    ) -> None:
         """Write a streamed answer into a file, piece by piece; it is there when all has come.
 
-        Raises like ``request``, without retries.
+        Raises like ``request``, without retries, and InvalidInput where there is no folder to
+        write into.
         """
+        if not destination.parent.is_dir():
+            raise InvalidInput("There is no such folder.", where=str(destination.parent))
+        headers = self._authorization()
         try:
-            async with self._http.stream("GET", path, headers=self._authorization()) as response:
+            async with self._http.stream(
+                "GET", path, params=_told(params), headers=headers
+            ) as response:
                 if not response.is_success:
                     await response.aread()
                     raise error_of(response)
@@ -153,7 +163,7 @@ class AsyncTransport:
     def _authorization(self) -> dict[str, str]:
         return {"authorization": f"Bearer {self.key}"} if self.key else {}
 
-    def _told(self, error: EasemlError | httpx.TransportError, patience: float) -> EasemlError:
+    def _meant(self, error: EasemlError | httpx.TransportError, patience: float) -> EasemlError:
         """Return what an error means for the caller; those of the content mean what they say."""
         if isinstance(error, EasemlError):
             return error
@@ -172,6 +182,11 @@ class AsyncTransport:
             where=self.url,
             remedy="Start it with `easeml up`, or set EASEML_URL to its address.",
         )
+
+
+def _told(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are said."""
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def _timeouts(seconds: float) -> httpx.Timeout:

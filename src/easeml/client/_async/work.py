@@ -10,7 +10,7 @@ from easeml.contract.evaluation import AttemptLog
 from easeml.contract.resources import Page
 from easeml.contract.status import Event
 from easeml.contract.task_views import Task
-from easeml.errors import EasemlError, InvalidInput, Unreachable
+from easeml.errors import EasemlError, Unreachable
 
 
 class AsyncWork(AsyncCalls):
@@ -32,11 +32,9 @@ class AsyncWork(AsyncCalls):
 
         Raises NotFound, and InvalidInput where there is no folder to write into.
         """
-        destination = Path(path)
-        if not destination.parent.is_dir():
-            raise InvalidInput("There is no such folder.", where=str(destination.parent))
-        wanted = "" if attempt is None else f"?attempt={attempt}"
-        await self._transport.save(f"{API}/tasks/{task_id}/trace{wanted}", destination)
+        wanted = {"attempt": attempt}
+        address = f"{API}/tasks/{task_id}/trace"
+        await self._transport.save(address, Path(path), params=wanted)
 
     async def newest_tasks(
         self,
@@ -76,8 +74,9 @@ class AsyncWork(AsyncCalls):
         last, failures, waited = after, 0, 0.0
         while True:
             parser = EventParser()
-            headers = {} if last is None else {"last-event-id": str(last)}
-            params = {} if last is None else {"after": last}
+            headers, params = {}, {}
+            if last is not None:
+                headers["last-event-id"], params["after"] = str(last), last
             try:
                 async for line in self._transport.lines(
                     f"{API}/events", params=params, headers=headers

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from easeml.client._sync.transport import Content, Transport
+from easeml.client._sync.transport import NOTHING, Content, Transport
 from easeml.client.answers import new_idempotency_key, read_answer
 from easeml.contract.resources import Page
 
@@ -56,7 +56,7 @@ class Calls:
         key: str | None,
         request: BaseModel | None = None,
         content: Content | None = None,
-        params: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] = NOTHING,
         content_type: str | None = None,
     ) -> M:
         """Make a thing, once, however often it has to be sent."""

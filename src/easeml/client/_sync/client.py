@@ -11,6 +11,7 @@ import httpx
 from easeml.client._sync.accounts import Accounts
 from easeml.client._sync.administration import Administration
 from easeml.client._sync.applications import Applications
+from easeml.client._sync.calls import M
 from easeml.client._sync.datasets import Datasets
 from easeml.client._sync.identities import Identities
 from easeml.client._sync.operations import Operations
@@ -69,15 +70,8 @@ class Client(
     def wait_version_ready(self, version_id: str, *, timeout: float | None = None) -> Version:
         """Wait until a version is ingested. Raises InvalidInput saying why it failed, TimedOut."""
         patience = _Patience(f"Version {version_id} is still being ingested", timeout)
-        while True:
-            try:
-                version = self.version(version_id)
-            except (Unreachable, TimedOut) as error:
-                patience.wait(error)
-                continue
-            if is_ready(version):
-                return version
-            patience.wait()
+        path = f"/versions/{version_id}"
+        return self._seen_until(is_ready, Version, path, patience)
 
     def wait_task(
         self,
@@ -91,17 +85,8 @@ class Client(
         ``on_look`` is given the task as it is at each look.
         """
         patience = _Patience(f"Task {task_id} is not done yet", timeout)
-        while True:
-            try:
-                task = self.task(task_id)
-            except (Unreachable, TimedOut) as error:
-                patience.wait(error)
-                continue
-            if is_done(task):
-                return task
-            if on_look is not None:
-                on_look(task)
-            patience.wait()
+        path = f"/tasks/{task_id}"
+        return self._seen_until(is_done, Task, path, patience, on_look)
 
     def wait(
         self,
@@ -119,17 +104,35 @@ class Client(
         """
         milestone = Milestone(until)
         patience = _Patience(f"Application {application_id} is not there yet ({until})", timeout)
+
+        def is_there(application: Application) -> bool:
+            patience.why = application.job.waiting_reason if application.job else ""
+            return has_reached(application, milestone)
+
+        path = f"/applications/{application_id}"
+        return self._seen_until(is_there, Application, path, patience, on_look)
+
+    def _seen_until(
+        self,
+        is_over: Callable[[M], bool],
+        model: type[M],
+        path: str,
+        patience: "_Patience",
+        on_look: Callable[[M], None] | None = None,
+    ) -> M:
+        """Look at a thing until the wait for it is over, and return it as it is then."""
         while True:
             try:
-                application = self.application(application_id)
+                seen = self._get(model, path)
             except (Unreachable, TimedOut) as error:
+                patience.why = ""  # what was seen before says nothing of now
                 patience.wait(error)
                 continue
-            if has_reached(application, milestone):
-                return application
+            if is_over(seen):
+                return seen
             if on_look is not None:
-                on_look(application)
-            patience.wait(why=application.job.waiting_reason if application.job else "")
+                on_look(seen)
+            patience.wait()
 
     def close(self) -> None:
         """Close the connections."""
@@ -148,22 +151,23 @@ class Client(
 
 
 class _Patience:
-    """Waits longer and longer between two looks, until it is enough."""
+    """Waits longer and longer between two looks, until it is enough.
+
+    ``why``: it takes so long, in a sentence; may be empty.
+    """
 
     _AWAY_SECONDS = 30.0
 
     def __init__(self, what: str, timeout: float | None) -> None:
+        self.why = ""
         self._what = what
         self._timeout = timeout
         self._start = time.monotonic()
         self._away_since: float | None = None
         self._delay = _POLL_SECONDS[0]
 
-    def wait(self, unreachable: Unreachable | TimedOut | None = None, *, why: str = "") -> None:
-        """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it.
-
-        ``why`` it takes so long, in a sentence.
-        """
+    def wait(self, unreachable: Unreachable | TimedOut | None = None) -> None:
+        """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it."""
         now = time.monotonic()
         if unreachable is None:
             self._away_since = None
@@ -173,7 +177,7 @@ class _Patience:
             raise unreachable
         left = float("inf") if self._timeout is None else self._timeout - (now - self._start)
         if left <= 0:
-            message = f"{self._what} after {self._timeout:g} s. {why}".strip()
+            message = f"{self._what} after {self._timeout:g} s. {self.why}".strip()
             raise TimedOut(message, remedy="Wait on, or ask for its state.")
         sleep(min(self._delay, left))
         self._delay = min(self._delay * 1.5, _POLL_SECONDS[1])

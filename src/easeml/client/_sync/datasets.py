@@ -160,8 +160,6 @@ class Datasets(Uploads):
         NotFound, Conflict where the task brought nothing, or not yet, and InvalidInput where there
         is no such format, or no folder to write into.
         """
-        destination = Path(path)
-        if not destination.parent.is_dir():
-            raise InvalidInput("There is no such folder.", where=str(destination.parent))
-        query = f"format={form}&keep_formulas={str(keep_formulas).lower()}"
-        self._transport.save(f"{API}/tasks/{task_id}/predictions?{query}", destination)
+        wanted = {"format": form, "keep_formulas": keep_formulas}
+        address = f"{API}/tasks/{task_id}/predictions"
+        self._transport.save(address, Path(path), params=wanted)

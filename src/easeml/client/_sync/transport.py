@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -18,6 +18,8 @@ from easeml.version import __version__
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _QUIET_SECONDS = 60.0  # a stream of events silent for this long is taken to be broken
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Content = bytes | Callable[[], Iterator[bytes]]
 
@@ -53,10 +55,10 @@ class Transport:
         path: str,
         *,
         repeatable: bool,
-        params: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] = NOTHING,
         json: Any = None,
         content: Content | None = None,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] = NOTHING,
         timeout: float | None = None,
     ) -> httpx.Response:
         """Send a request and return its answer, which is always a success.
@@ -67,7 +69,7 @@ class Transport:
         what the service's problem document stands for.
         """
         patience = timeout or self._timeout
-        named = {name: value for name, value in (params or {}).items() if value is not None}
+        named = _told(params)
         for attempt in range(self._retries + 1):
             is_last = attempt == self._retries
             try:
@@ -77,12 +79,12 @@ class Transport:
                     params=named,
                     json=json,
                     content=content() if callable(content) else content,
-                    headers={**self._authorization(), **(headers or {})},
+                    headers={**self._authorization(), **headers},
                     timeout=_timeouts(patience),
                 )
             except (EasemlError, httpx.TransportError) as error:
                 if is_last or not _may_repeat(error, repeatable):
-                    raise self._told(error, patience) from error
+                    raise self._meant(error, patience) from error
                 delay = backoff(attempt)
             except (httpx.InvalidURL, ValueError) as error:
                 # A control character in an id, a number without end.
@@ -119,13 +121,17 @@ class Transport:
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
-    def save(self, path: str, destination: Path) -> None:
+    def save(self, path: str, destination: Path, *, params: Mapping[str, Any] = NOTHING) -> None:
         """Write a streamed answer into a file, piece by piece; it is there when all has come.
 
-        Raises like ``request``, without retries.
+        Raises like ``request``, without retries, and InvalidInput where there is no folder to
+        write into.
         """
+        if not destination.parent.is_dir():
+            raise InvalidInput("There is no such folder.", where=str(destination.parent))
+        headers = self._authorization()
         try:
-            with self._http.stream("GET", path, headers=self._authorization()) as response:
+            with self._http.stream("GET", path, params=_told(params), headers=headers) as response:
                 if not response.is_success:
                     response.read()
                     raise error_of(response)
@@ -153,7 +159,7 @@ class Transport:
     def _authorization(self) -> dict[str, str]:
         return {"authorization": f"Bearer {self.key}"} if self.key else {}
 
-    def _told(self, error: EasemlError | httpx.TransportError, patience: float) -> EasemlError:
+    def _meant(self, error: EasemlError | httpx.TransportError, patience: float) -> EasemlError:
         """Return what an error means for the caller; those of the content mean what they say."""
         if isinstance(error, EasemlError):
             return error
@@ -172,6 +178,11 @@ class Transport:
             where=self.url,
             remedy="Start it with `easeml up`, or set EASEML_URL to its address.",
         )
+
+
+def _told(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are said."""
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def _timeouts(seconds: float) -> httpx.Timeout:

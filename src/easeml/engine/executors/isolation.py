@@ -59,7 +59,7 @@ def _private_memory() -> int:
 
 def _cap_threads(threads: int) -> None:
     wanted = thread_environment(threads)
-    if all(os.environ.get(name) == value for name, value in wanted.items()):
+    if os.environ.items() >= wanted.items():
         return  # the zygote loaded the libraries with this cap
     os.environ.update(wanted)
     import pyarrow

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 IMPORTS = ("easeml.engine.executors.imports",)
 OUT_OF_MEMORY = 77  # exit code of a child whose body ran out of memory
-_LOG_TAIL = 4000  # characters
+_LOG_TAIL = 4000  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +226,7 @@ class _LocalExecution:
         return None
 
     def _with_log(self, text: str) -> str:
-        path = self._folder / task_main.LOG
-        size = path.lstat().st_size if path.exists() else 0
-        tail = logs.read_plain(path, max(0, size - _LOG_TAIL), _LOG_TAIL)
+        tail = task_main.printed(self._folder, _LOG_TAIL)
         said = tail.decode(errors="replace").strip()
         return f"{text}\n{said}" if said else text
 

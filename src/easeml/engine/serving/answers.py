@@ -86,14 +86,11 @@ def _rows_of(served: Served, request: Request) -> Rows:
 
 def _predict_all(served: Served, requests: Sequence[Rows]) -> list[Predictions]:
     """Return the predictions of the rows of each request, made by one call."""
-    predicted = served.trained.predict(ColumnTable.joined([rows.table for rows in requests]))
-    counts = [len(rows.table) for rows in requests]
-    ends = np.cumsum(counts)
-    places = np.arange(ends[-1])
-    return [
-        predicted.of_rows(places[end - count : end])
-        for count, end in zip(counts, ends, strict=True)
-    ]
+    tables = [rows.table for rows in requests]
+    predicted = served.trained.predict(ColumnTable.joined(tables))
+    ends = np.cumsum(list(map(len, tables)))
+    places = np.split(np.arange(ends[-1]), ends[:-1])
+    return list(map(predicted.of_rows, places))
 
 
 def _answered(served: Served, rows: Rows, predicted: Predictions | None) -> Answer:
