@@ -65,3 +65,13 @@ def test_a_slow_transaction_cannot_slip_an_event_behind_a_reader(store):
     with store.read() as reader:
         last = seen[-1].seq if seen else 0
         assert [event.subject for event in seen + reader.events.after(last)] == ["slow", "fast"]
+
+
+def test_the_newest_event_about_a_subject(store):
+    _tell(store, "a", "b", "a", "b")
+    _tell(store, "a", tenant="t2")
+    with store.read() as tx:
+        events = tx.events.after(0, tenant_id="t1")
+        assert tx.events.newest_about("a", "t1", ["task.done"]) == events[2]
+        assert tx.events.newest_about("a", "t1", ["task.failed"]) is None
+        assert tx.events.newest_about("c", "t1", ["task.done"]) is None

@@ -4,7 +4,7 @@ import pytest
 
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.ids import new_id
-from easeml.store import Application, Dataset, Store, Task, Tenant, User
+from easeml.store import Application, Dataset, Store, Task, Tenant, User, grouped, id_of
 from easeml.store.shapes import Rules
 
 
@@ -173,3 +173,23 @@ def test_the_clock_is_the_databases(open_store):
     with store.read() as second:
         assert before <= second.now() < before + 60
     assert before > 1.7e9
+
+
+def test_rows_by_id_and_the_newest(store):
+    with store.write() as tx:
+        found = tx.scoped("t1").datasets
+        for number in range(3):
+            found.add(Dataset(f"ds_{number}", "t1", f"data {number % 2}"))
+        tx.scoped("t2").datasets.add(Dataset("ds_9", "t2", "theirs"))
+        assert list(found.by_id()) == ["ds_0", "ds_1", "ds_2"]
+        assert found.by_id(name="data 0") == {id: found.get(id) for id in ("ds_0", "ds_2")}
+        assert found.by_id(id=[]) == {}
+        assert id_of(found.newest()) == "ds_2"
+        assert id_of(found.newest(after="ds_2", name="data 0")) == "ds_0"
+        assert id_of(found.newest(name="none")) == ""
+
+
+def test_what_was_found_in_groups():
+    groups = grouped(["ab", "c", "ad"], lambda one: one[0])
+    assert groups == {"a": ["ab", "ad"], "c": ["c"]}
+    assert groups["none"] == []

@@ -28,7 +28,7 @@ from easeml.store.records import (
     TrainedModel,
     User,
 )
-from easeml.store.rows import Rows, Tables
+from easeml.store.rows import Rows, Tables, grouped, id_of
 from easeml.store.store import Store
 from easeml.store.transaction import Transaction
 from easeml.store.uploads import Upload, UploadStore
@@ -70,4 +70,6 @@ __all__ = [
     "User",
     "Wakeup",
     "day_of",
+    "grouped",
+    "id_of",
 ]

@@ -96,10 +96,7 @@ class ArtefactStore:
     ) -> int:
         if other._files.has(tenant_id, digest, suffix):
             return 0
-        place = self._files.find(tenant_id, digest, suffix)
-        if place is None:
-            raise NotFound("There is no such artefact.", where=digest)
-        with place.open("rb") as file:
+        with self._place(tenant_id, digest, suffix).open("rb") as file:
             found, size = other._files.write(tenant_id, chunks_of(file), suffix)
         if found != digest:
             raise damaged(digest)
@@ -143,7 +140,10 @@ class ArtefactStore:
 
     def path(self, tenant_id: str, digest: str) -> Path:
         """Where a plain file's bytes lie, for reading only; not verified. Raises ``NotFound``."""
-        path = self._files.find(tenant_id, digest)
+        return self._place(tenant_id, digest)
+
+    def _place(self, tenant_id: str, digest: str, suffix: str = "") -> Path:
+        path = self._files.find(tenant_id, digest, suffix)
         if path is None:
             raise NotFound("There is no such artefact.", where=digest)
         return path

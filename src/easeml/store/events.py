@@ -32,7 +32,7 @@ class Events:
         query = sa.select(events).where(events.c.seq > seq)
         if tenant_id is not None:
             query = query.where(events.c.tenant_id == tenant_id)
-        return [Event(*row) for row in self._session.all(query.order_by(events.c.seq).limit(limit))]
+        return self._read(query.order_by(events.c.seq).limit(limit))
 
     def newest(
         self, tenant_id: str, kinds: Sequence[str], *, after: int = 0, limit: int = 50
@@ -42,10 +42,15 @@ class Events:
         query = sa.select(events).where(
             events.c.tenant_id == tenant_id, events.c.kind.in_(kinds), events.c.seq > after
         )
-        return [
-            Event(*row)
-            for row in self._session.all(query.order_by(events.c.seq.desc()).limit(limit))
-        ]
+        return self._read(query.order_by(events.c.seq.desc()).limit(limit))
+
+    def newest_about(self, subject: str, tenant_id: str, kinds: Sequence[str]) -> Event | None:
+        """The newest event of these kinds of a tenant about a subject, if any."""
+        self.flush()
+        query = sa.select(events).where(
+            events.c.tenant_id == tenant_id, events.c.kind.in_(kinds), events.c.subject == subject
+        )
+        return next(iter(self._read(query.order_by(events.c.seq.desc()).limit(1))), None)
 
     def next_of_kinds(
         self, tenant_id: str, kinds: Sequence[str], *, after: int, limit: int
@@ -55,7 +60,7 @@ class Events:
         query = sa.select(events).where(
             events.c.tenant_id == tenant_id, events.c.kind.in_(kinds), events.c.seq > after
         )
-        return [Event(*row) for row in self._session.all(query.order_by(events.c.seq).limit(limit))]
+        return self._read(query.order_by(events.c.seq).limit(limit))
 
     def before(
         self,
@@ -82,8 +87,10 @@ class Events:
             if tenant_id:
                 is_theirs |= events.c.tenant_id == tenant_id
             query = query.where(is_theirs)
-        newest = query.order_by(events.c.seq.desc()).limit(limit)
-        return [Event(*row) for row in self._session.all(newest)]
+        return self._read(query.order_by(events.c.seq.desc()).limit(limit))
+
+    def _read(self, query: "sa.Select[*tuple[Any, ...]]") -> list[Event]:
+        return [Event(*row) for row in self._session.all(query)]
 
     def last(self) -> int:
         """The highest number so far, 0 if there is none."""

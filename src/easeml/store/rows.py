@@ -2,18 +2,48 @@
 
 import builtins
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import sqlalchemy as sa
 
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.store import records, tables
-from easeml.store.selecting import AFTER, MOST, OWNER, SINCE, SKIPPED, Shape, select, with_values
+from easeml.store.selecting import (
+    AFTER,
+    MOST,
+    OWNER,
+    SINCE,
+    SKIPPED,
+    Shape,
+    select,
+    with_values,
+)
 from easeml.store.session import Session
+from easeml.store.shapes import given
 
 R = TypeVar("R")
+K = TypeVar("K")
+
+
+class _HasId(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+def id_of(record: _HasId | None) -> str:
+    """A record's id, as other rows refer to it: empty for none."""
+    return "" if record is None else record.id
+
+
+def grouped(found: Iterable[R], key: Callable[[R], K]) -> defaultdict[K, list[R]]:
+    """What was found by what ``key`` says of each, in its order; nothing for all other keys."""
+    groups: defaultdict[K, list[R]] = defaultdict(list)
+    for one in found:
+        groups[key(one)].append(one)
+    return groups
 
 
 def values(record: Any) -> dict[str, Any]:
@@ -63,8 +93,15 @@ class Rows(Generic[R]):
 
     def find(self, **equals: Any) -> R | None:
         """The oldest row with these values, if any."""
-        found = self.list(limit=1, **equals)
-        return found[0] if found else None
+        return next(iter(self.list(limit=1, **equals)), None)
+
+    def newest(self, *, after: str | None = None, **equals: Any) -> R | None:
+        """The newest row with these values, if any, of those before the id ``after``."""
+        return next(iter(self.list(newest_first=True, after=after, limit=1, **equals)), None)
+
+    def by_id(self, **equals: Any) -> dict[str, R]:
+        """All rows with these values by their ids, in order of id."""
+        return {row[0]: self._record(*row) for row in self._all(self._shape(equals), equals)}
 
     def count(self, *, since: float | None = None, **equals: Any) -> int:
         """How many rows have these values, created after ``since`` where that is given."""
@@ -72,10 +109,10 @@ class Rows(Generic[R]):
         row = self._first(shape, {**equals, SINCE: since})
         return row[0] if row else 0
 
-    def count_by(self, name: str, **equals: Any) -> dict[Any, int]:
+    def count_by(self, name: str, **equals: Any) -> Counter[Any]:
         """How many rows have these values, by what they have in the field ``name``."""
         found = self._all(self._shape(equals)._replace(counts_by=name), equals)
-        return dict(tuple(row) for row in found)
+        return Counter(dict(map(tuple, found)))
 
     def add(self, record: R) -> R:
         """Add a row; an unset ``created`` becomes now.
@@ -206,8 +243,7 @@ class Rows(Generic[R]):
         return self._session.all(select(shape), self._given({**equals, **others}))
 
     def _given(self, equals: Mapping[str, Any]) -> dict[str, Any]:
-        given = {name: value for name, value in equals.items() if value is not None}
-        return given if self._tenant is None else {**given, OWNER: self._tenant}
+        return given(**{**equals, OWNER: self._tenant})
 
     def _conditions(self, equals: dict[str, Any]) -> "builtins.list[sa.ColumnElement[bool]]":
         conditions = [self._equal(name, value) for name, value in equals.items()]

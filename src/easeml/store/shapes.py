@@ -4,6 +4,7 @@ A ``Shape`` is a dataclass that a column converts (``store.columns``). A JSON ob
 as it was kept comes back key by key as it was written, in whatever release.
 """
 
+import math
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -12,6 +13,16 @@ from typing import Any, NotRequired, Self, TypedDict
 from pydantic import TypeAdapter
 
 Json = dict[str, Any]
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """Return the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def or_endless(limit: float | None) -> float:
+    """Return a limit as a number to compare with: infinity where there is none."""
+    return math.inf if limit is None else limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +54,7 @@ class Limits(Shape):
 
     def to_json(self) -> Json:
         """Return the limits that there are."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return given(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,4 +317,6 @@ class ColumnSeen(TypedDict):
     role: str
     classes: NotRequired[list[str]]
     content: NotRequired[Json]
+    missing: NotRequired[float]
+    distribution: NotRequired[Json]
     leaks: NotRequired[dict[str, str]]

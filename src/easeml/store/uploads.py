@@ -133,14 +133,13 @@ class UploadStore:
 
     def expired(self) -> Iterator[tuple[str, Upload]]:
         """Give tenant and upload of what was given up."""
-        for folder in self._root.iterdir() if self._root.is_dir() else ():
+        for folder in self._root.glob("*"):
             for one in self._all(folder.name):
                 if one.expires <= time.time():
                     yield folder.name, one
 
     def _all(self, tenant_id: str, upload_id: str = "") -> Iterator[Upload]:
-        folder = self._folder(tenant_id)
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        for path in sorted(self._folder(tenant_id).glob("*")):
             if path.name.partition(".")[0] == upload_id or not upload_id:
                 try:
                     yield _upload(path)

@@ -31,6 +31,11 @@ def page_records(
     return records, getattr(records[-1], "id")  # noqa: B009
 
 
+def next_offset(skip: int, limit: int, total: int) -> str | None:
+    """Return the cursor after ``limit`` items beyond ``skip``; None at the end of ``total``."""
+    return str(skip + limit) if skip + limit < total else None
+
+
 def page_of(
     rows: Rows[R], show: Callable[[R], T], after: str | None, limit: int, **equals: Any
 ) -> Page[T]:

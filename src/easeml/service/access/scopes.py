@@ -3,6 +3,8 @@
 Asked before any route is looked up: what a scope does not name is refused, new routes as well.
 """
 
+from collections.abc import Callable
+
 from easeml.contract.states import KeyScope
 from easeml.errors import NotAllowed
 from easeml.service.access.caller import Caller
@@ -20,22 +22,19 @@ def check(caller: Caller, method: str, path: str, asked: Asked | None) -> None:
 
     ``asked``: what of an application the path names.
     """
-    if caller.scope == KeyScope.ALL:
-        return
-    if caller.scope == KeyScope.READ:
-        _check_reads(method)
-    elif caller.scope == KeyScope.METRICS:
-        _check_watches(method, path)
-    else:
-        _check_predicts(caller, method, path, asked)
+    _CHECKS[caller.scope](caller, method, path, asked)
 
 
-def _check_reads(method: str) -> None:
+def _check_nothing(caller: Caller, method: str, path: str, asked: Asked | None) -> None:
+    """Let a key be used for all that its owner may do."""
+
+
+def _check_reads(caller: Caller, method: str, path: str, asked: Asked | None) -> None:
     if method not in _READING:
         raise NotAllowed("The scope of this key is reading only.", where="key", remedy=_MAKE)
 
 
-def _check_watches(method: str, path: str) -> None:
+def _check_watches(caller: Caller, method: str, path: str, asked: Asked | None) -> None:
     if (method, path) != _METRICS:
         raise NotAllowed("The scope of this key is metrics only.", where="key", remedy=_MAKE)
 
@@ -51,6 +50,14 @@ def _check_predicts(caller: Caller, method: str, path: str, asked: Asked | None)
             where="key",
             remedy="Make a key for this application as well.",
         )
+
+
+_CHECKS: dict[KeyScope, Callable[[Caller, str, str, Asked | None], None]] = {
+    KeyScope.ALL: _check_nothing,
+    KeyScope.READ: _check_reads,
+    KeyScope.METRICS: _check_watches,
+    KeyScope.PREDICT: _check_predicts,
+}
 
 
 def _is_about_predictions(asked: Asked) -> bool:

@@ -23,6 +23,13 @@ _WEEK = 7 * 86400.0
 _LONGEST = 90 * 86400  # seconds
 _MOST_OPEN = 200  # of a tenant
 _ASK_AGAIN = "Ask who sent it to you for a new one."
+_CLOSED = {
+    InvitationState.USED: (
+        "This invitation was used.",
+        f"If it was you, sign in. If not: {_ASK_AGAIN}",
+    ),
+    InvitationState.REVOKED: ("This invitation was taken back.", _ASK_AGAIN),
+}
 
 GivenRole = Annotated[ShareRole, Field(description="viewer, labeller or owner")]
 TenantRole = Annotated[
@@ -137,12 +144,9 @@ def usable(tx: Transaction, secret: str) -> Invitation:
     found = tx.unscoped().invitations.find(hash=digest(secret))
     if found is None:
         raise NotFound("There is no such invitation.", remedy="Copy the whole link, or ask again.")
-    if found.state == InvitationState.USED:
-        raise Conflict(
-            "This invitation was used.", remedy=f"If it was you, sign in. If not: {_ASK_AGAIN}"
-        )
-    if found.state == InvitationState.REVOKED:
-        raise Conflict("This invitation was taken back.", remedy=_ASK_AGAIN)
+    if found.state in _CLOSED:
+        message, remedy = _CLOSED[found.state]
+        raise Conflict(message, remedy=remedy)
     if found.expires <= tx.now():
         raise Conflict("This invitation is over.", remedy=_ASK_AGAIN)
     if not _may_invite(tx, found):
@@ -222,10 +226,12 @@ def _revoke(store: Store, caller: Caller, invitation_id: str, **equals: str) -> 
 
 def _shown(tx: Transaction, found: list[Invitation]) -> list[InvitationAnswer]:
     """Return invitations with the names of what they are about, which are read together."""
-    user_ids = {one.made_by for one in found} | {one.used_by for one in found}
-    application_ids = {one.application_id for one in found}
-    tenant_ids = {one.tenant_id for one in found}
-    users = {one.id: one.name for one in tx.users.list(id=list(user_ids), limit=None)}
+    user_ids, application_ids, tenant_ids = set[str](), set[str](), set[str]()
+    for one in found:
+        user_ids |= {one.made_by, one.used_by}
+        application_ids.add(one.application_id)
+        tenant_ids.add(one.tenant_id)
+    users = dict(tx.users.pick("id", "name", id=list(user_ids)))
     applications = dict(tx.unscoped().applications.pick("id", "name", id=list(application_ids)))
     tenants = dict(tx.tenants.pick("id", "name", id=list(tenant_ids)))
     answers = []

@@ -29,9 +29,11 @@ def accept(store: Store, wish: Joining, origin: str = "") -> Joined:
     with store.read() as tx:
         invitations.usable(tx, wish.secret)
         known = tx.users.find(name=wish.name)
-    password_hash = "" if known else _new_hash(wish)
     if known:
         _check_known(known, wish)
+        password_hash = known.password_hash
+    else:
+        password_hash = _new_hash(wish)
     with store.write() as tx:
         invitation = invitations.usable(tx, wish.secret)
         user = known or new_user(tx, wish.name, password_hash, invitation)

@@ -3,6 +3,7 @@
 import hashlib
 import secrets
 from dataclasses import replace
+from typing import Any
 
 from easeml.contract.accounts import EndedSignIns, Key, NewKey
 from easeml.contract.parameters import OnceKey, TenantId
@@ -14,8 +15,9 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_of
 from easeml.service.accounts import passwords
-from easeml.store import Store, Transaction
+from easeml.store import Rows, Store, Transaction
 from easeml.store.records import ApiKey, Membership, User
+from easeml.store.shapes import given
 
 SIGN_IN_SECONDS = 12 * 3600.0
 SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
@@ -236,10 +238,9 @@ def list_keys(
     caller.require_self_or_provider(whose)
     with store.read() as tx:
         shown = page_of(tx.unscoped().api_keys, _show_key, after, limit, user_id=whose)
-    items = []
     for key in shown.items:
-        items.append(key.model_copy(update={"is_yours_now": key.id == caller.key_id}))
-    return shown.model_copy(update={"items": items})
+        key.is_yours_now = key.id == caller.key_id
+    return shown
 
 
 def end_sign_ins(store: Store, caller: Caller) -> EndedSignIns:
@@ -272,17 +273,17 @@ def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
 
 def revoke_all(tx: Transaction, user_id: str, kind: KeyKind | None = None) -> None:
     """End all keys of a user for good, or those of one ``kind``."""
-    keys = tx.unscoped().api_keys
-    for key in keys.list(user_id=user_id, revoked=False, limit=None):
-        if kind in (None, key.kind):
-            keys.update(key.id, revoked=True)
+    _revoke(tx.unscoped().api_keys, user_id=user_id, **given(kind=kind))
 
 
 def revoke_in(tx: Transaction, user_id: str, tenant_id: str) -> None:
     """End all keys of a user that act in a tenant, for good."""
-    keys = tx.scoped(tenant_id).api_keys
-    for key in keys.list(user_id=user_id, revoked=False, limit=None):
-        keys.update(key.id, revoked=True)
+    _revoke(tx.scoped(tenant_id).api_keys, user_id=user_id)
+
+
+def _revoke(keys: Rows[ApiKey], **equals: Any) -> None:
+    ended = keys.column("id", revoked=False, **equals)
+    keys.set_each("revoked", dict.fromkeys(ended, True))
 
 
 def digest(secret: str) -> str:
@@ -292,8 +293,7 @@ def digest(secret: str) -> str:
 
 def _first_tenant(tx: Transaction, user: User) -> str:
     """Return the tenant that somebody acts in after signing in: their own, or the first other."""
-    found = tx.unscoped().memberships.list(user_id=user.id, limit=None)
-    tenants = [membership.tenant_id for membership in found]
+    tenants = tx.unscoped().memberships.column("tenant_id", user_id=user.id)
     if not tenants:
         raise NotSignedIn("You belong to no tenant of this easeml any more.", remedy=_ASK_OWNER)
     return user.tenant_id if user.tenant_id in tenants else tenants[0]
@@ -326,8 +326,8 @@ def _add_key(tx: Transaction, caller: Caller, wish: NewKey) -> Key:
 
 def _no_later_than(asking: ApiKey, expires: float | None) -> float | None:
     """Return when a key ends that another makes: who holds the one gains no time by the other."""
-    ends = [end for end in (asking.expires, expires) if end is not None]
-    return min(ends, default=None)
+    ends = given(asking=asking.expires, made=expires)
+    return min(ends.values(), default=None)
 
 
 def _added(tx: Transaction, key: ApiKey) -> Key:

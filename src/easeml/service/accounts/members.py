@@ -1,5 +1,6 @@
 """Who belongs to a tenant, and what each may do there."""
 
+from collections import defaultdict
 from typing import Annotated
 
 from pydantic import Field
@@ -129,12 +130,12 @@ def _check_owner_stays(tx: Transaction, membership: Membership, name: str) -> No
 def _shown(tx: Transaction, tenant_id: str, found: list[Membership]) -> list[Member]:
     """Return members with their names and what is shared with them, which are read together."""
     ids = [one.user_id for one in found]
-    users = {one.id: one for one in tx.users.list(id=ids, limit=None)}
+    users = tx.users.by_id(id=ids)
     tables = tx.scoped(tenant_id)
     shares = tables.shares.list(user_id=ids, limit=None)
     wanted = [share.application_id for share in shares]
     names = dict(tables.applications.pick("id", "name", id=wanted, deleted=None))
-    given: dict[str, dict[str, ShareRole]] = {id: {} for id in ids}
+    given: defaultdict[str, dict[str, ShareRole]] = defaultdict(dict)
     for share in shares:
         if share.application_id in names:
             given[share.user_id][names[share.application_id]] = share.role

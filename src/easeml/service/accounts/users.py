@@ -118,7 +118,7 @@ def change_password(store: Store, caller: Caller, user_id: str, change: Password
     """
     caller.require_self_or_provider(user_id)
     with store.read() as tx:
-        user = _there(tx, user_id)
+        user = there(tx, user_id)
     if user_id == caller.user_id:
         _check_old(user, change.old)
     passwords.check_strength(change.new, user.name)
@@ -170,7 +170,7 @@ def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserA
     caller.require_self_or_provider(user_id)
     caller.require_provider()
     with store.write() as tx:
-        user = _there(tx, user_id)
+        user = there(tx, user_id)
         if user.role == role:
             return _show_user(user)
         if role == Role.PROVIDER:
@@ -193,7 +193,7 @@ def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> Us
     if user_id == caller.user_id and disabled:
         raise Conflict("You cannot disable yourself.", remedy="Ask another provider.")
     with store.write() as tx:
-        user = _there(tx, user_id)
+        user = there(tx, user_id)
         if user.archived == disabled:
             return _show_user(user)
         if disabled:
@@ -224,10 +224,19 @@ def _check_is_not_the_last(tx: Transaction, user: User) -> None:
         )
 
 
-def _there(tx: Transaction, user_id: str) -> User:
-    user = tx.users.get(user_id)
-    if user.removed:
+def there(tx: Transaction, user_id: str) -> User:
+    """Return the user with this id; raises ``NotFound``, also for one who was removed."""
+    user = tx.users.find(id=user_id, removed=False)
+    if user is None:
         raise NotFound("There is no such user.", where=user_id)
+    return user
+
+
+def named(tx: Transaction, name: str) -> User:
+    """Return the user of this name who may sign in; raises ``NotFound``."""
+    user = tx.users.find(name=name, archived=False)
+    if user is None:
+        raise NotFound(f"There is no user named {name!r}.", where="user")
     return user
 
 

@@ -71,10 +71,10 @@ def join(
             remedy=f"Install the same there: pip install easeml=={__version__}.",
         )
     with store.write() as tx:
-        controllers = tx.processes.list(
-            kind=ProcessKind.CONTROLLER, state=ProcessState.RUNNING, limit=None
+        own_hosts = tx.processes.column(
+            "host", kind=ProcessKind.CONTROLLER, state=ProcessState.RUNNING
         )
-        if host not in {controller.host for controller in controllers}:
+        if host not in own_hosts:
             _check_shared(settings)
         tx.events.append(JOINED, host, {"by": caller.user_id}, caller.tenant_id)
     return Joined(
@@ -132,9 +132,9 @@ def _under_way(tx: Transaction, workers: list[Process]) -> defaultdict[str, list
     tables = tx.unscoped()
     ids = [worker.id for worker in workers]
     attempts = tables.attempts.list(process_id=ids, state=AttemptState.RUNNING, limit=None)
-    found = tables.tasks.list(id=[attempt.task_id for attempt in attempts], limit=None)
-    tasks = {task.id: task for task in found}
-    tenants = dict(tx.tenants.pick("id", "name", id=[task.tenant_id for task in found]))
+    tasks = tables.tasks.by_id(id=[attempt.task_id for attempt in attempts])
+    tenant_ids = [task.tenant_id for task in tasks.values()]
+    tenants = dict(tx.tenants.pick("id", "name", id=tenant_ids))
     under_way: defaultdict[str, list[RunningTask]] = defaultdict(list)
     for attempt in attempts:
         task = tasks[attempt.task_id]

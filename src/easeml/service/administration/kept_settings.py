@@ -59,10 +59,8 @@ def change(store: Store, settings: Settings, caller: Caller, name: str, *, value
         )
     with store.write() as tx:
         _CHECKS[name](tx, value)
-        if tx.kept_settings.find(id=name) is None:
-            tx.kept_settings.add(KeptSetting(name, value))
-        else:
-            tx.kept_settings.update(name, value=value)
+        tx.kept_settings.ensure(KeptSetting(name, value))
+        tx.kept_settings.update(name, value=value)
         data = {"by": caller.user_id, "value": value}
         tx.events.append(EVENT, name, data, caller.tenant_id)
     about = Settings.model_fields[name].description or ""
@@ -72,7 +70,7 @@ def change(store: Store, settings: Settings, caller: Caller, name: str, *, value
 def kept(tx: Transaction, settings: Settings) -> dict[str, str]:
     """Return the kept settings that are in force, by name."""
     origins = settings.origins()
-    found = {one.id: one.value for one in tx.kept_settings.list(limit=None)}
+    found = dict(tx.kept_settings.pick("id", "value"))
     return {name: value for name, value in found.items() if origins.get(name) not in _FIXED}
 
 

@@ -51,7 +51,7 @@ def read(store: Store, caller: Caller, silence: float) -> list[Family]:
             _total("events", "Events.", tx.events.last()),
             _gauge("jobs", "Searches.", "state", tables.jobs.count_by("state")),
             _gauge("applications", "Applications.", "state", tables.applications.count_by("state")),
-            _gauge("tenants", "Tenants.", "", {"": tx.tenants.count()}),
+            Family("tenants", "Tenants.", (), {(): float(tx.tenants.count())}),
         ]
 
 
@@ -71,9 +71,7 @@ def _counted(kinds: list[str]) -> dict[str, int]:
 
 
 def _gauge(name: str, about: str, label: str, counts: dict[str, int]) -> Family:
-    """Return numbers by a label; without one, the only number."""
-    if not label:
-        return Family(name, about, (), {(): float(sum(counts.values()))})
+    """Return numbers by a label."""
     values = {(str(key),): float(count) for key, count in counts.items()}
     return Family(name, about, (label,), values)
 

@@ -1,8 +1,7 @@
 """What a provider sees of their easeml: tenants in numbers, settings, storage, and what happened."""
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections import defaultdict
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
@@ -12,31 +11,25 @@ from easeml.contract.states import SEARCHED_JOBS, JobState, Lane, TaskState
 from easeml.errors import NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.administration import kept_settings
+from easeml.service.limits.used import totals
 from easeml.settings import Settings
-from easeml.store import Store, Transaction
+from easeml.store import Store, Tables, Transaction
 
 _OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Work:
-    """What of a task is counted."""
+    """The tasks of a tenant; ``training``: those that use a device of the search now.
 
-    tenant_id: str
-    cost: float
-    state: TaskState
-    lane: Lane
-    job_id: str
+    ``cost``: device seconds of all, ``open_cost``: of those of searches that are not over.
+    """
 
-    @classmethod
-    def names(cls) -> list[str]:
-        """The fields that are read."""
-        return [field.name for field in fields(cls)]
-
-    @property
-    def is_training(self) -> bool:
-        """Does it use a device of the search now?"""
-        return self.state == TaskState.RUNNING and self.lane == Lane.SEARCH
+    tasks: int = 0
+    training: int = 0
+    waiting: int = 0
+    cost: float = 0.0
+    open_cost: float = 0.0
 
 
 def tenants(store: Store, caller: Caller) -> list[Tenant]:
@@ -44,34 +37,44 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
     caller.require_provider()
     with store.read() as tx:
         tables = tx.unscoped()
-        users = Counter(tables.memberships.column("tenant_id"))
-        applications = Counter(tables.applications.column("tenant_id"))
-        work = [_Work(*row) for row in tables.tasks.pick(*_Work.names())]
-        tasks = Counter(task.tenant_id for task in work)
-        training = Counter(task.tenant_id for task in work if task.is_training)
-        waiting = Counter(task.tenant_id for task in work if task.state == TaskState.WAITING)
-        open_jobs = set(tables.jobs.column("id", state=_OPEN))
-        cost = _sums((task.tenant_id, task.cost) for task in work)
-        of_open = [task for task in work if task.job_id in open_jobs]
-        open_cost = _sums((task.tenant_id, task.cost) for task in of_open)
-        stored = _sums(tables.artefacts.pick("tenant_id", "size"))
+        users = tables.memberships.count_by("tenant_id")
+        applications = tables.applications.count_by("tenant_id")
+        work = _work(tables)
+        stored = totals(tables.artefacts.pick("tenant_id", "size"))
         return [
             Tenant(
                 id=tenant.id,
                 name=tenant.name,
                 users=users[tenant.id],
                 applications=applications[tenant.id],
-                tasks=tasks[tenant.id],
-                cost=cost[tenant.id],
+                tasks=work[tenant.id].tasks,
+                cost=work[tenant.id].cost,
                 stored=int(stored[tenant.id]),
                 created=tenant.created,
-                training=training[tenant.id],
-                open_cost=open_cost[tenant.id],
-                waiting=waiting[tenant.id],
+                training=work[tenant.id].training,
+                open_cost=work[tenant.id].open_cost,
+                waiting=work[tenant.id].waiting,
                 limits=TenantLimits(**tenant.limits.to_json()),
             )
             for tenant in tx.tenants.list(limit=None)
         ]
+
+
+def _work(tables: Tables) -> defaultdict[str, _Work]:
+    """Return what tasks are and cost, by tenant."""
+    open_jobs = set(tables.jobs.column("id", state=_OPEN))
+    found: defaultdict[str, _Work] = defaultdict(_Work)
+    for tenant_id, cost, state, lane, job_id in tables.tasks.pick(
+        "tenant_id", "cost", "state", "lane", "job_id"
+    ):
+        work = found[tenant_id]
+        work.tasks += 1
+        work.waiting += state == TaskState.WAITING
+        work.training += (state, lane) == (TaskState.RUNNING, Lane.SEARCH)
+        work.cost += cost
+        if job_id in open_jobs:
+            work.open_cost += cost
+    return found
 
 
 def settings_in_force(store: Store, settings: Settings, caller: Caller) -> list[Setting]:
@@ -87,9 +90,10 @@ def settings_in_force(store: Store, settings: Settings, caller: Caller) -> list[
     found = []
     for name, field in Settings.model_fields.items():
         value = changed.get(name) or str(getattr(settings, name))
+        hide = _HIDING.get(name, str)
         setting = Setting(
             name=name,
-            value=_HIDING[name](value) if name in _HIDING else value,
+            value=hide(value) if value else "",
             origin=origins.get(name, "default"),
             about=field.description or "",
         )
@@ -129,9 +133,8 @@ def audit(
         )
         for event in found
     ]
-    if len(items) < limit or items[-1].seq == 1:
-        return Page(items=items, next=None)
-    return Page(items=items, next=str(items[-1].seq))
+    is_last = len(items) < limit or items[-1].seq == 1
+    return Page(items=items, next=None if is_last else str(items[-1].seq))
 
 
 def _person(tx: Transaction, name: str) -> tuple[str, str] | None:
@@ -144,19 +147,12 @@ def _person(tx: Transaction, name: str) -> tuple[str, str] | None:
     return user.id, user.tenant_id
 
 
-def _sums(pairs: Iterable[tuple[str, float]]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for tenant, amount in pairs:
-        found[tenant] += amount  # type: ignore[assignment]
-    return found
-
-
 def _without_password(url: str) -> str:
-    return sa.make_url(url).render_as_string(hide_password=True) if url else ""
+    return sa.make_url(url).render_as_string(hide_password=True)
 
 
 def _hidden(secret: str) -> str:
-    return "(hidden)" if secret else ""
+    return "(hidden)"
 
 
 _HIDING = {

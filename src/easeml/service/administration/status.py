@@ -18,22 +18,28 @@ def get(store: Store, caller: Caller) -> Status:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         processes = tx.processes.list(state=ProcessState.RUNNING, limit=None)
+        tasks: dict[str, int] = dict.fromkeys(TaskState, 0)
+        tasks.update(tables.tasks.count_by("state"))
+        database = containers = ""
+        if caller.is_provider:
+            database, containers = store.describe(), engines.described()
         return Status(
             version=__version__,
-            database=store.describe() if caller.is_provider else "",
-            containers=engines.described() if caller.is_provider else "",
+            database=database,
+            containers=containers,
             processes=[_show(process, caller.is_provider) for process in processes],
-            tasks={state: tables.tasks.count(state=state) for state in TaskState},
+            tasks=tasks,
             applications=tables.applications.count(deleted=None),
         )
 
 
 def _show(process: Process, whole: bool) -> ProcessAnswer:
+    pid, host = (process.pid, process.host) if whole else (0, "")
     return ProcessAnswer(
         id=process.id,
         kind=process.kind,
-        pid=process.pid if whole else 0,
-        host=process.host if whole else "",
+        pid=pid,
+        host=host,
         state=process.state,
         heartbeat=process.heartbeat,
         created=process.created,

@@ -18,8 +18,8 @@ from easeml.service.limits import quotas
 from easeml.service.production import labelled_rows
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests, task_views
-from easeml.store import Store, Tables
-from easeml.store.records import Application, DatasetVersion, TrainedModel
+from easeml.store import Store, Tables, id_of
+from easeml.store.records import Application, DatasetVersion, Report, TrainedModel
 
 _LARGEST = 2**28  # bytes of rows of production
 _DEFAULT_MODELS = {
@@ -173,9 +173,9 @@ def _question(
 def _newer(tables: Tables, tool: Tool, version_id: str) -> DatasetVersion | None:
     """Return the upload with the newer rows, where one is named, and the tool looks at such."""
     remedy = "Upload a table with the columns of the data, and name its version as newer_id."
-    if not version_id and "newer" in tool.needs:
-        raise InvalidInput(f"{tool.name} needs newer rows.", where="newer_id", remedy=remedy)
     if not version_id:
+        if "newer" in tool.needs:
+            raise InvalidInput(f"{tool.name} needs newer rows.", where="newer_id", remedy=remedy)
         return None
     if not tool.takes_newer:
         raise InvalidInput(f"{tool.name} looks at no newer rows.", where="newer_id")
@@ -197,13 +197,12 @@ def _before(
     found = tables.reports.list(
         kind=tool.name, subject=application.id, newest_first=True, limit=None
     )
-    for report in found:
-        if _can_go_on_from(tool, model, tools.Answered.from_json(report.value)):
-            return report.id
-    return ""
+    usable = (report for report in found if _can_go_on_from(tool, model, report))
+    return id_of(next(usable, None))
 
 
-def _can_go_on_from(tool: Tool, model: TrainedModel | None, answered: tools.Answered) -> bool:
+def _can_go_on_from(tool: Tool, model: TrainedModel | None, report: Report) -> bool:
+    answered = tools.Answered.from_json(report.value)
     if not answered.state:
         return False
     is_of_any_model = "test" in tool.needs or tool.models == "all"

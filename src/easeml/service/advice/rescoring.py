@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from easeml.service.advice import reports
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
-from easeml.store import Tables, Transaction
+from easeml.store import Tables, Transaction, id_of
 from easeml.store.records import (
     Application,
     DatasetVersion,
@@ -47,12 +47,7 @@ def live_quality(tables: Tables, application: Application) -> float | None:
     None without a live model, and where it is not known (yet, or because the model could not be
     scored).
     """
-    if not application.live_model_id:
-        return None
-    model = tables.models.get(application.live_model_id)
-    if _is_comparable(tables, application, model):
-        return model.standing
-    return _rescored(tables, application).quality
+    return _live(tables, application).quality
 
 
 def request(tx: Transaction, application: Application) -> bool:
@@ -78,7 +73,7 @@ def request(tx: Transaction, application: Application) -> bool:
         application.tenant_id,
         KIND,
         model.id,
-        job_id=job.id if job else "",
+        job_id=id_of(job),
         objective=application.objective,
         version_id=application.version_id,
     )
@@ -87,12 +82,17 @@ def request(tx: Transaction, application: Application) -> bool:
 
 def live_measure(tables: Tables, application: Application) -> Json | None:
     """Return ``live_quality`` in its own unit, an ``easeml.modules.Measured``; None likewise."""
+    return _live(tables, application).measure
+
+
+def _live(tables: Tables, application: Application) -> Rescored:
+    """Return what is known of the live model on the validation rows of the application's version."""
     if not application.live_model_id:
-        return None
+        return Rescored("", None)
     model = tables.models.get(application.live_model_id)
-    if _is_comparable(tables, application, model):
-        return tables.tasks.get(model.task_id).measure
-    return _rescored(tables, application).measure
+    if not _is_comparable(tables, application, model):
+        return _rescored(tables, application)
+    return Rescored(model.id, model.standing, tables.tasks.get(model.task_id).measure)
 
 
 def record(
@@ -119,7 +119,7 @@ def _is_comparable(tables: Tables, application: Application, model: TrainedModel
 
 
 def _rescored(tables: Tables, application: Application) -> Rescored:
-    """Return what is known of the live model on the validation rows of the application's version."""
+    """Return what was found when the live model was scored on the rows of the version in use."""
     report = _report(tables, application)
     if report is None:
         return Rescored(application.live_model_id, None)

@@ -20,11 +20,11 @@ class Scores:
 
 def newest(tables: Tables, application_id: str) -> Scores | None:
     """Return the newest scores: of an older version they still hold for the rows that it had."""
-    found = tables.reports.list(kind=TOOL, subject=application_id, limit=1, newest_first=True)
-    if not found:
+    found = tables.reports.newest(kind=TOOL, subject=application_id)
+    if found is None:
         return None
-    version = tables.versions.get(found[0].version_id)
-    return Scores(tools.Answered.from_json(found[0].value).rows, version.number)
+    version = tables.versions.get(found.version_id)
+    return Scores(tools.Answered.from_json(found.value).rows, version.number)
 
 
 def is_under_way(tables: Tables, application: Application) -> bool:

@@ -7,7 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from easeml.contract.applications import TestQuality
-from easeml.contract.states import TaskGroup
 from easeml.contract.tasks import TaskResult
 from easeml.service.advice import reports
 from easeml.service.advice.beside_search import has_time
@@ -50,9 +49,7 @@ def request_soon(tx: Transaction, model: TrainedModel) -> Task | None:
     """
     tables = tx.scoped(model.tenant_id)
     job = tables.jobs.get(model.job_id)
-    tasks = tables.tasks.list(job_id=job.id, kind=TaskGroup.ADVISE, limit=None)
-    asked = [task for task in tasks if task.spec_kind == KIND]
-    if not has_time(job, asked):
+    if not has_time(job, requests.of_kind(tables, KIND, job_id=job.id)):
         return None
     return request_test_quality(tx, model)
 
@@ -113,8 +110,8 @@ def readings(tables: Tables, applications: list[Application]) -> dict[str, TestQ
 
 def _is_read(tables: Tables, model: TrainedModel) -> bool:
     """Was what the model serves read before?"""
-    found = tables.reports.list(kind=KIND, subject=model.application_id, limit=None)
-    readings = [Reading.from_json(report.value) for report in found]
+    found = tables.reports.column("value", kind=KIND, subject=model.application_id)
+    readings = map(Reading.from_json, found)
     read = {(reading.model_id, reading.refitted) for reading in readings}
     return (model.id, bool(model.refitted)) in read
 

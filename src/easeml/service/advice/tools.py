@@ -1,11 +1,11 @@
 """Lifecycle tools on live applications: asked by a user, answered by a task, kept as reports."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from easeml.contract.parameters import After, Limit
-from easeml.contract.reports import Report
+from easeml.contract.reports import Report, ReportNumber
 from easeml.contract.resources import Page
 from easeml.lifecycle.tool import all_tools, tool_named
 from easeml.service.access.caller import Caller
@@ -13,7 +13,7 @@ from easeml.service.access.paging import page_records
 from easeml.service.advice import reports
 from easeml.service.tasks import requests
 from easeml.service.tasks.logs import read_plain
-from easeml.store import Store, Tables, Transaction, records
+from easeml.store import Store, Tables, Transaction, grouped, id_of, records
 from easeml.store.records import Application, DatasetVersion, Json, Task, TrainedModel
 from easeml.store.shapes import Shape
 
@@ -84,21 +84,21 @@ def request(
 ) -> Task:
     """Write the task that asks ``question``, or return the one under way that asks the same."""
     told = told_of(application, question)
-    return request_once(tx, application.tenant_id, version.id, told)
+    return requests.request_once(tx, application.tenant_id, KIND, version.id, told)
 
 
 def told_of(application: Application, question: Question) -> Json:
     """Return what the task is told that asks ``question``."""
-    model, newer = question.model, question.newer
+    model = question.model
     return {
         "application_id": application.id,
         "tool": question.tool,
         "parameters": question.parameters,
-        "model_id": model.id if model else "",
+        "model_id": id_of(model),
         "objective": application.objective if model else "",
         "seconds": question.seconds,
         "models": question.models,
-        "newer_id": newer.id if newer else "",
+        "newer_id": id_of(question.newer),
         "newer_name": _name_of_newer(question),
         "newer_artefact": question.newer_artefact,
         "before": question.before,
@@ -111,17 +111,11 @@ def _name_of_newer(question: Question) -> str:
     if question.newer is not None:
         filename = question.newer.operation.told.get("filename")
         return str(filename or "rows.csv")
-    if question.newer_artefact:
-        return "production.csv"
-    return ""
+    return "production.csv" if question.newer_artefact else ""
 
 
-def request_once(tx: Transaction, tenant_id: str, version_id: str, told: Json) -> Task:
-    """Write a task that is told this, or return the one under way: two clicks ask once."""
-    for task in requests.under_way(tx.scoped(tenant_id), KIND, version_id):
-        if told.items() <= task.payload.items():
-            return task
-    return requests.request(tx, tenant_id, KIND, version_id, **told)
+def _names() -> list[str]:
+    return [tool.name for tool in all_tools()]
 
 
 def asks(task: Task, tool: str) -> bool:
@@ -131,9 +125,8 @@ def asks(task: Task, tool: str) -> bool:
 
 def about_model(tables: Tables, model: TrainedModel) -> list[records.Report]:
     """Return what tools answered about a model, newest first."""
-    names = [tool.name for tool in all_tools()]
     found = tables.reports.list(
-        kind=names, subject=model.application_id, newest_first=True, limit=None
+        kind=_names(), subject=model.application_id, newest_first=True, limit=None
     )
     return [report for report in found if Answered.from_json(report.value).model_id == model.id]
 
@@ -218,7 +211,7 @@ def list_task_page(store: Store, caller: Caller, task_id: str) -> Page[Report]:
         task = tables.tasks.get(task_id)
         model = tables.models.find(task_id=task.id)
         found = of_task(tables, task, model)
-        return Page(items=[show(store, report) for report in found], next=None)
+        return Page(items=show_all(store, found), next=None)
 
 
 def of_task(tables: Tables, task: Task, model: TrainedModel | None) -> list[records.Report]:
@@ -228,7 +221,7 @@ def of_task(tables: Tables, task: Task, model: TrainedModel | None) -> list[reco
     if task.spec_kind != KIND:
         return []
     told = task.payload
-    subjects = [subject for subject in (told["application_id"], task.subject) if subject]
+    subjects = [told["application_id"], task.subject]
     found = tables.reports.list(kind=told["tool"], subject=subjects, limit=None)
     return [report for report in found if Answered.from_json(report.value).task_id == task.id]
 
@@ -238,29 +231,29 @@ def newest_of_each_tool(tables: Tables, subject: str) -> list[records.Report]:
 
     Only the newest 50 answers are looked at.
     """
-    names = [tool.name for tool in all_tools()]
-    found = tables.reports.list(kind=names, subject=subject, newest_first=True, limit=50)
-    newest: dict[str, records.Report] = {}
-    for report in found:
-        newest.setdefault(report.kind, report)
-    return list(newest.values())
+    found = tables.reports.list(kind=_names(), subject=subject, newest_first=True, limit=50)
+    of_each = grouped(found, lambda report: report.kind)
+    return [reports[0] for reports in of_each.values()]
 
 
 def newest(store: Store, tables: Tables, subject: str, tool: str) -> Report | None:
     """Return what a tool answered last about an application; None before."""
-    found = tables.reports.list(kind=tool, subject=subject, newest_first=True, limit=1)
-    return show(store, found[0]) if found else None
+    found = tables.reports.newest(kind=tool, subject=subject)
+    return None if found is None else show(store, found)
 
 
 def _page(
     store: Store, tables: Tables, subject: str, after: str | None, limit: int
 ) -> Page[Report]:
-    tools = [tool.name for tool in all_tools()]
     found, following = page_records(
-        tables.reports, after, limit, newest_first=True, subject=subject, kind=tools
+        tables.reports, after, limit, newest_first=True, subject=subject, kind=_names()
     )
-    items = [show(store, report) for report in found]
-    return Page(items=items, next=following)
+    return Page(items=show_all(store, found), next=following)
+
+
+def show_all(store: Store, reports: Iterable[records.Report]) -> list[Report]:
+    """Return reports with what their tools answered, in their order."""
+    return [show(store, report) for report in reports]
 
 
 def show(store: Store, report: records.Report) -> Report:
@@ -282,6 +275,11 @@ def show(store: Store, report: records.Report) -> Report:
     )
 
 
+def numbers_of(report: Report) -> dict[str, ReportNumber]:
+    """Return what a tool counted and measured, by name."""
+    return {number.name: number for number in report.numbers}
+
+
 def _answer(store: Store, report: records.Report) -> Json:
     """Return what a tool said. Answers of the release before had one figure, or stood in the row."""
     if "answer" in report.value:
@@ -297,5 +295,6 @@ def _answer(store: Store, report: records.Report) -> Json:
 
 def _remedy(told: Json) -> Json:
     """Return a remedy as it is shown: what is asked of single cells is counted."""
-    shown = {name: value for name, value in told.items() if name != "conditions"}
-    return {**shown, "items": len(told["items"])}
+    shown = {**told, "items": len(told["items"])}
+    shown.pop("conditions", None)
+    return shown

@@ -67,7 +67,6 @@ class _Loaded:
     def show(self, application: Application) -> ApplicationAnswer:
         version = self.versions[application.version_id]
         live = self.live.get(application.live_model_id)
-        live_notes = live.notes if live else []
         title, about = self.titles[application.objective]
         shown = ApplicationAnswer(
             id=application.id,
@@ -83,23 +82,24 @@ class _Loaded:
             constrained=application.rules.constrain,
             endpoint=f"/api/v1/applications/{application.id}/predict",
             live_model=live,
-            live=_serving(live) if live else None,
             pinned=application.pinned,
             follows=application.follows,
             gated=application.id in self.gated,
             test_quality=self.tested.get(application.id),
             schema_in=version.schema_in,
             schema_out=version.schema_out,
-            notes=[*version.summary.notes, *live_notes],
+            notes=version.summary.notes,
             leaks=_leaks(version, application.target),
             error=version.error,
             created=application.created,
         )
+        update: Json = {}
+        if live is not None:
+            update = {"live": _serving(live), "notes": [*version.summary.notes, *live.notes]}
         search = self.searches.get(application.id)
-        if search is None:
-            return shown
-        error = version.error or search.job.error
-        return shown.model_copy(update={**search.shown(), "error": error})
+        if search is not None:
+            update |= {**search.shown(), "error": version.error or search.job.error}
+        return shown.model_copy(update=update)
 
 
 def _load(tx: Transaction, applications: list[Application]) -> _Loaded:
@@ -107,9 +107,8 @@ def _load(tx: Transaction, applications: list[Application]) -> _Loaded:
     tables = tx.scoped(applications[0].tenant_id)
     ids = [application.id for application in applications]
     version_ids = [application.version_id for application in applications]
-    versions = tables.versions.list(id=version_ids, limit=None)
     return _Loaded(
-        {version.id: version for version in versions},
+        tables.versions.by_id(id=version_ids),
         _searches(tx, tables, ids),
         _live_models(tables, applications),
         test_quality.readings(tables, applications),
@@ -131,9 +130,8 @@ def _searches(tx: Transaction, tables: Tables, application_ids: list[str]) -> di
 
 def _live_models(tables: Tables, applications: list[Application]) -> dict[str, TrainedModel]:
     """Return the models that serve, by id."""
-    ids = [application.live_model_id for application in applications if application.live_model_id]
-    found = tables.models.list(id=ids, limit=None)
-    shown = show_models(tables, found)
+    ids = [application.live_model_id for application in applications]
+    shown = show_models(tables, tables.models.list(id=ids, limit=None))
     return {model.id: model for model in shown}
 
 

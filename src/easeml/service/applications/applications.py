@@ -1,6 +1,5 @@
 """Applications: what a user declares, watches, and steers."""
 
-from collections.abc import Collection
 from typing import Annotated
 
 from pydantic import Field
@@ -26,6 +25,7 @@ from easeml.service.search import candidates, jobs
 from easeml.store import Store, Tables
 from easeml.store.records import Application as ApplicationRecord
 from easeml.store.records import Promotion
+from easeml.store.shapes import given
 
 Best = Annotated[int | None, Field(ge=1, le=10_000, description="this many of the best only")]
 ModelName = Annotated[str, Field(max_length=200, description="name of a model")]
@@ -133,15 +133,14 @@ def best_models(
     tables: Tables,
     application: ApplicationRecord,
     best: int | None = None,
-    only: Collection[str] | None = None,
+    only: list[str] | None = None,
 ) -> list[TrainedModel]:
     """Return an application's trained models in the order of ``models``.
 
     ``best``: at most so many (None: all). ``only``: ids to choose from (None: all models).
     """
-    wanted = {} if only is None else {"id": list(only)}
     picked = tables.models.pick(
-        "quality", "id", "job_id", "error", application_id=application.id, **wanted
+        "quality", "id", "job_id", "error", application_id=application.id, **given(id=only)
     )
     versions = versions_of_jobs(tables, {job for _, _, job, _ in picked})
 
@@ -151,7 +150,7 @@ def best_models(
 
     picked.sort(key=place)
     order = [model_id for _, model_id, _, _ in picked][:best]
-    found = {model.id: model for model in tables.models.list(id=order, limit=None)}
+    found = tables.models.by_id(id=order)
     return show_models(tables, [found[model_id] for model_id in order])
 
 

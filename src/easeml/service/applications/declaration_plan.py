@@ -25,7 +25,7 @@ from easeml.service.applications import objectives
 from easeml.service.datasets import datasets
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.optimizers import optimizer_of
-from easeml.service.knowledge.rules import allowed_models, check_monotonic, matching
+from easeml.service.knowledge.rules import allowed_models, check_fits, check_monotonic, matching
 from easeml.service.knowledge.trials import Trial, cost_belief, default_work, width
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
@@ -215,10 +215,7 @@ def _check_models(declaration: Declaration, models: list[ModelMatch], rules: Rul
     for name, wishes in declaration.constrain.items():
         spaces.narrow(by_name[name].module.space, wishes, f"constrain.{name}")
     for name in asked_for:
-        if not by_name[name].fits:
-            raise InvalidInput(
-                f"The model {name} does not fit: {by_name[name].why_not}", where="models"
-            )
+        check_fits(by_name[name], "models")
     _check_any_fits(models)
     if not allowed_models(models, rules):
         raise InvalidInput(
@@ -236,9 +233,7 @@ def _check_any_fits(models: list[ModelMatch]) -> None:
 
 def _check_known(names: Iterable[str], by_name: Mapping[str, ModelMatch], where: str) -> None:
     for name in names:
-        if name not in by_name:
-            remedy = knowledge_base.likely(name, by_name)
-            raise InvalidInput(f"There is no model {name!r}.", where=where, remedy=remedy)
+        knowledge_base.check_known(name, by_name, f"There is no model {name!r}.", where)
 
 
 def told(plan: Plan) -> Json:

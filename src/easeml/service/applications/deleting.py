@@ -6,13 +6,14 @@ from easeml.contract.applications import Application
 from easeml.contract.keeping import Deletion, Dependents
 from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
-from easeml.contract.states import ENDED_JOBS, TASKS_UNDER_WAY, JobState, TaskState, WorkState
+from easeml.contract.states import ENDED_JOBS, JobState, TaskState, WorkState
 from easeml.errors import Conflict, NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.applications import application_views
 from easeml.service.limits import quotas
 from easeml.service.search import jobs
+from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store import records as kept
 
@@ -28,7 +29,7 @@ def dependents(store: Store, caller: Caller, application_id: str) -> Dependents:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         here: dict[str, Any] = {"application_id": application_id}
-        found = tables.jobs.list(application_id=application_id, limit=None)
+        searches = tables.jobs.count(**here) - tables.jobs.count(**here, state=ENDED_JOBS)
         people = tables.shares.column("user_id", **here)
         others = tables.applications.list(
             version_id=application.version_id, deleted=None, limit=None
@@ -39,12 +40,12 @@ def dependents(store: Store, caller: Caller, application_id: str) -> Dependents:
             name=application.name,
             endpoint=f"/api/v1/applications/{application_id}/predict" if is_live else "",
             models=tables.models.count(**here),
-            searches=sum(job.state not in ENDED_JOBS for job in found),
+            searches=searches,
             gates=tables.gates.count(**here, ended=False),
             work_items=tables.work_items.count(**here, state=WorkState.OPEN),
             work_answers=tables.work_answers.count(**here),
             kept_requests=tables.production_rows.count(**here),
-            shared_with=[user.name for user in tx.users.list(id=people, limit=None)],
+            shared_with=tx.users.column("name", id=people),
             applications=[one.name for one in others if one.id != application_id],
         )
 
@@ -139,8 +140,7 @@ def _halt(tx: Transaction, tables: Tables, application: kept.Application) -> Non
     if job is not None and job.state in (JobState.RUNNING, JobState.RESTING):
         jobs.set_state(tx, job, JobState.PAUSED, "job.paused")
         jobs.cancel_waiting(tx, tables, job.id)
-    for task in tables.tasks.list(subject=application.id, state=TaskState.WAITING, limit=None):
-        tx.queue.cancel(task.id)
+    requests.cancel(tx, tables, subject=application.id, state=TaskState.WAITING)
 
 
 def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> None:
@@ -148,13 +148,11 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> No
     here = {"application_id": application.id}
     later = tx.now() + 1.0  # all that there is
     tasks = _end(tx, tables, application.id)
-    task_ids = [task.id for task in tasks]
-    attempts = tables.attempts.list(task_id=task_ids, limit=None)
-    models = tables.models.list(application_id=application.id, limit=None)
-    for attempt in attempts:
-        tables.attempts.update(attempt.id, log="", trace="")
-    for task in tasks:
-        tables.tasks.update(task.id, result={})
+    attempts = tables.attempts.column("id", task_id=tasks)
+    models = tables.models.column("id", application_id=application.id)
+    tables.attempts.set_each("log", dict.fromkeys(attempts, ""))
+    tables.attempts.set_each("trace", dict.fromkeys(attempts, ""))
+    tables.tasks.set_each("result", {id: {} for id in tasks})
     for rows in (
         tables.models,
         tables.promotions,
@@ -173,7 +171,7 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> No
         tables.invitations,
     ):
         rows.forget(later, **here)
-    subjects = [application.id, *task_ids, *(model.id for model in models)]
+    subjects = [application.id, *tasks, *models]
     tables.reports.forget(later, subject=subjects)
     tables.request_logs.forget(later, id=application.id)
     tables.rollout_rules.forget(later, id=application.id)
@@ -182,19 +180,18 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> No
     tx.events.append("application.erased", application.id, {}, application.tenant_id)
 
 
-def _end(tx: Transaction, tables: Tables, application_id: str) -> list[kept.Task]:
-    """End what an application has under way for good; return all of its tasks."""
-    searches = tables.jobs.list(application_id=application_id, limit=None)
-    for job in searches:
+def _end(tx: Transaction, tables: Tables, application_id: str) -> list[str]:
+    """End what an application has under way for good; return the ids of all of its tasks."""
+    searches = tables.jobs.by_id(application_id=application_id)
+    for job in searches.values():
         if job.state not in ENDED_JOBS:
             jobs.set_state(tx, job, JobState.STOPPED, "job.stopped")
-    searched = tables.tasks.list(job_id=[job.id for job in searches], limit=None)
-    asked = tables.tasks.list(subject=application_id, limit=None)
-    tasks = {task.id: task for task in (*searched, *asked)}
-    for task in tasks.values():
-        if task.state in TASKS_UNDER_WAY:
-            tx.queue.cancel(task.id)
-    return list(tasks.values())
+    tasks = set[str]()
+    of_it: list[dict[str, Any]] = [{"job_id": list(searches)}, {"subject": application_id}]
+    for equals in of_it:
+        requests.cancel(tx, tables, **equals)
+        tasks.update(tables.tasks.column("id", **equals))
+    return sorted(tasks)
 
 
 def _show(application: kept.Application) -> Deletion:

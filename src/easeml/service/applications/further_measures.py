@@ -17,7 +17,7 @@ from easeml.service.applications import objectives
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import measuring
 from easeml.service.tasks import requests
-from easeml.store import Store, Tables, Transaction
+from easeml.store import Store, Tables, Transaction, id_of
 from easeml.store.records import Application, DatasetVersion
 
 MeasureName = Annotated[
@@ -108,7 +108,7 @@ def show(tx: Transaction, tables: Tables, application: Application) -> Measures:
         application_id=application.id,
         asked=application.rules.measures,
         offered=_offered(version, knowledge_base.of_tenant(tx, application.tenant_id)),
-        task_id=under_way[0].id if under_way else "",
+        task_id=id_of(next(iter(under_way), None)),
     )
 
 
@@ -118,23 +118,15 @@ def _objective(name: str, registry: Registry, target: Schema) -> str:
     if member is not None:
         return member.name
     fitting = [one.name for one in registry.objectives_for(target)]
-    if name in fitting:
-        return name
-    raise InvalidInput(
-        f"There is no measure {name!r} for this target.",
-        where="measure",
-        remedy=knowledge_base.likely(name, fitting),
-    )
+    message = f"There is no measure {name!r} for this target."
+    knowledge_base.check_known(name, fitting, message, "measure")
+    return name
 
 
 def _check_column(column: str, version: DatasetVersion) -> None:
-    known = {one["name"]: one for one in version.columns if one["role"] == "input"}
-    if column not in known:
-        raise InvalidInput(
-            f"There is no input column {column!r}.",
-            where="measure",
-            remedy=knowledge_base.likely(column, known),
-        )
+    known = {one["name"]: one for one in version.inputs}
+    message = f"There is no input column {column!r}."
+    knowledge_base.check_known(column, known, message, "measure")
     if known[column]["type"] != _CATEGORY:
         raise InvalidInput(
             f"The column {column!r} has no groups: it is a {known[column]['type']}.",
@@ -159,16 +151,12 @@ def _offered(version: DatasetVersion, registry: Registry) -> list[str]:
 
 def _families_of_a_class(version: DatasetVersion, registry: Registry) -> list[str]:
     """Return the families whose members measure one class, and can be sought, by name."""
-    found = []
-    for family in registry.families_for(version.schema_out):
-        is_of_a_class = family.takes == ("class",)
-        if is_of_a_class and family.sought:
-            found.append(family.name)
-    return found
+    families = registry.families_for(version.schema_out)
+    of_a_class = [family for family in families if family.takes == ("class",)]
+    return [family.name for family in of_a_class if family.sought]
 
 
 def _columns_with_groups(version: DatasetVersion) -> list[str]:
     """Return the inputs that have few classes, by name."""
-    inputs = [column for column in version.columns if column["role"] == "input"]
-    categories = [column for column in inputs if column["type"] == _CATEGORY]
+    categories = [column for column in version.inputs if column["type"] == _CATEGORY]
     return [one["name"] for one in categories if len(one.get("classes", [])) <= _MOST_GROUPS]

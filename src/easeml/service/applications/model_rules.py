@@ -19,7 +19,7 @@ from easeml.service.knowledge.rules import NOT_MONOTONIC, allowed_models, check_
 from easeml.service.models import promotion
 from easeml.service.search import jobs, model_limits
 from easeml.service.search.beliefs import arm_of
-from easeml.store import Store, Tables, Transaction
+from easeml.store import Store, Tables, Transaction, id_of
 from easeml.store.records import Application, Job
 from easeml.store.shapes import Rules
 
@@ -85,7 +85,7 @@ def _follow(tx: Transaction, application: Application, before: Rules) -> None:
     """Let the search go on under other rules, or begin anew; what serves may change at once."""
     tables = tx.scoped(application.tenant_id)
     job = jobs.current(tables, application.id)
-    data = {"application_id": application.id, "job_id": job.id if job else ""}
+    data = {"application_id": application.id, "job_id": id_of(job)}
     tx.events.append(EVENT, application.id, data, application.tenant_id)
     if job is None:
         return
@@ -137,8 +137,8 @@ def _show(tables: Tables, registry: Registry, application: Application) -> Model
             reason = breaks[model.id]
             left_out.append(LeftOut(what="trained", name=model.name, id=model.id, reason=reason))
     left_out += _unlikely(tables, registry, application, job)
-    own = [model for model in models if model.job_id == job.id]
-    kept = [model for model in own if model.id not in breaks]
+    own = {model.id for model in models if model.job_id == job.id}
+    kept = own - breaks.keys()
     return shown.model_copy(
         update={"left_out": left_out, "trained": len(own), "keeping": len(kept)}
     )

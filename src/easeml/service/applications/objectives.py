@@ -40,9 +40,9 @@ def chosen(
     name = _named(declaration)
     if name is None:
         return objectives[0]
-    for objective in objectives:
-        if objective.name == name:
-            return objective
+    by_name = {objective.name: objective for objective in objectives}
+    if name in by_name:
+        return by_name[name]
     member = of_family(name, registry, target)
     if member is None:
         raise _unknown(name, objectives, registry)
@@ -79,9 +79,7 @@ def of_family(name: str, registry: Registry, target: Schema) -> Module | None:
 
 def options(objectives: Sequence[Module], objective: Module) -> list[ObjectiveOption]:
     """Return the objectives that fit, and the one that was chosen where it is of a family."""
-    offered = list(objectives)
-    if all(one.name != objective.name for one in offered):
-        offered.append(objective)
+    offered = {one.name: one for one in (*objectives, objective)}
     return [
         ObjectiveOption(
             name=one.name,
@@ -91,7 +89,7 @@ def options(objectives: Sequence[Module], objective: Module) -> list[ObjectiveOp
             costs=_costs(one),
             cost_unit=str(one.parameters.get("unit", "")),
         )
-        for one in offered
+        for one in offered.values()
     ]
 
 

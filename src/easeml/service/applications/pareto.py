@@ -1,6 +1,5 @@
 """The models of an application by several measures at once, and which of them are best in some way."""
 
-from itertools import compress
 from typing import Annotated
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from easeml.service.knowledge import knowledge_base
 from easeml.service.search import model_limits
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application
+from easeml.store.shapes import given
 
 MaybeAxes = Annotated[
     list[str] | None,
@@ -102,11 +102,11 @@ def _marked(points: list[ParetoPoint], axes: list[ParetoAxis]) -> list[ParetoPoi
     What may not serve is on no front, and hides nothing from it.
     """
     lower = [axis.lower_is_better for axis in axes]
-    points = sorted(points, key=lambda one: one.values[0], reverse=not lower[0])
     may_serve = [one for one in points if not one.breaks]
     on_front = pareto.front([one.values for one in may_serve], lower)
-    best = {one.model_id for one in compress(may_serve, on_front)}
-    return [one.model_copy(update={"on_front": one.model_id in best}) for one in points]
+    for one, is_best in zip(may_serve, on_front, strict=True):
+        one.on_front = bool(is_best)
+    return sorted(points, key=lambda one: one.values[0], reverse=not lower[0])
 
 
 def _axis(name: str, title: str, models: list[TrainedModel]) -> ParetoAxis:
@@ -131,7 +131,5 @@ def _axis(name: str, title: str, models: list[TrainedModel]) -> ParetoAxis:
 def _measured(model: TrainedModel) -> dict[str, float]:
     """Return what is known of a model, by the name of an axis."""
     known = {name: measure.value for name, measure in model.measures.items()}
-    known[model_limits.SIZE] = float(model.size)
-    if model.latency is not None:
-        known[model_limits.LATENCY] = model.latency
-    return known
+    taken = {model_limits.SIZE: float(model.size), model_limits.LATENCY: model.latency}
+    return known | given(**taken)

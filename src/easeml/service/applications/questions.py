@@ -14,7 +14,7 @@ from easeml.service.access.idempotency import Once
 from easeml.service.advice import tools
 from easeml.service.applications import declaration_plan
 from easeml.service.knowledge import knowledge_base
-from easeml.service.tasks import task_views
+from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Json, Task
 from easeml.store.shapes import Operation, OperationName
@@ -53,7 +53,7 @@ def ask(
             "tool": tool.name,
             "parameters": wish.parameters,
         }
-        task = tools.request_once(tx, caller.tenant_id, version_id, told)
+        task = requests.request_once(tx, caller.tenant_id, tools.KIND, version_id, told)
         once.remember(tx, {"id": task.id})
         return task_views.show_all(tables, [task])[0]
 

@@ -7,9 +7,10 @@ from pydantic import Field
 from easeml.contract.keeping import Share as ShareAnswer
 from easeml.contract.keeping import Shares
 from easeml.contract.states import MemberRole, ShareRole
-from easeml.errors import InvalidInput, NotFound
+from easeml.errors import InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
+from easeml.service.accounts import users
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Share, User
 
@@ -78,9 +79,7 @@ def _of_labeller(tx: Transaction, caller: Caller, but: set[str]) -> list[Share]:
 
 
 def _person(tx: Transaction, tenant_id: str, name: str) -> User:
-    person = tx.users.find(name=name, archived=False)
-    if person is None:
-        raise NotFound(f"There is no user named {name!r}.", where="user")
+    person = users.named(tx, name)
     owner = {"user_id": person.id, "role": MemberRole.OWNER}
     if tx.scoped(tenant_id).memberships.find(**owner) is not None:
         raise InvalidInput(f"The application is {name}'s own.", where="user")
@@ -92,7 +91,7 @@ def _show(tx: Transaction, tables: Tables, application_id: str) -> Shares:
 
 
 def _answer(tx: Transaction, found: list[Share]) -> Shares:
-    users = {one.id: one.name for one in tx.users.list(id=_all(found, "user_id"), limit=None)}
+    users = dict(tx.users.pick("id", "name", id=_all(found, "user_id")))
     ids = _all(found, "application_id")
     rows = tx.unscoped().applications.pick("id", "name", id=ids, deleted=None)
     names = dict(rows)

@@ -155,13 +155,11 @@ def _add_dataset(
 def _newest_uploads(tables: Tables, dataset_ids: list[str]) -> dict[str, DatasetVersion]:
     """Return by dataset what was newest read from a file; raises ``NotFound`` where nothing was."""
     made = tables.versions.pick("dataset_id", "id", "operation", dataset_id=dataset_ids)
-    newest = {}  # in order of id: the newest comes last
-    for dataset_id, version_id, operation in made:
-        if operation.name == OperationName.UPLOAD:
-            newest[dataset_id] = version_id
-    for dataset_id in dataset_ids:
-        if dataset_id not in newest:
-            raise NotFound("This dataset has no upload.", where=dataset_id)
+    # In order of id: the newest comes last.
+    newest = {of: id for of, id, operation in made if operation.name == OperationName.UPLOAD}
+    without = set(dataset_ids) - newest.keys()
+    if without:
+        raise NotFound("This dataset has no upload.", where=min(without))
     versions = tables.versions.list(id=list(newest.values()), limit=None)
     return {version.dataset_id: version for version in versions}
 

@@ -132,11 +132,8 @@ def _kinds(one: Subscription) -> list[str]:
     """Return the whole names of the kinds that a subscription asks for, and its tests."""
     if not one.kinds:
         return [*notifications.KINDS, subscriptions.TEST]
-    chosen = []
-    for kind in notifications.KINDS:
-        family = kind.partition(".")[0]
-        if not {kind, family}.isdisjoint(one.kinds):
-            chosen.append(kind)
+    asked = set(one.kinds)
+    chosen = [kind for kind in notifications.KINDS if asked & {kind, kind.partition(".")[0]}]
     return [*chosen, subscriptions.TEST]
 
 

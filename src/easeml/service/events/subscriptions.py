@@ -54,6 +54,10 @@ def subscribe(
     kinds = _checked_kinds(wish.kinds or [])
     quiet = _checked_quiet(wish)
     is_mail = wish.way == SubscriptionWay.MAIL
+    if is_mail:
+        secret, state = _code(), SubscriptionState.UNCONFIRMED
+    else:
+        secret, state = _signing_secret(), SubscriptionState.ACTIVE
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if wish.application_id:
@@ -68,9 +72,9 @@ def subscribe(
             wish.address,
             kinds,
             wish.application_id,
-            _code() if is_mail else _signing_secret(),
+            secret,
             tx.events.last(),
-            SubscriptionState.UNCONFIRMED if is_mail else SubscriptionState.ACTIVE,
+            state,
             quiet,
         )
         added = tables.subscriptions.add(made)

@@ -16,10 +16,7 @@ KIND = "gate"
 
 def active(tables: Tables, application_id: str) -> Gate | None:
     """Return the gate that models have to pass; None where there is none."""
-    found = tables.gates.list(
-        application_id=application_id, ended=False, newest_first=True, limit=1
-    )
-    return found[0] if found else None
+    return tables.gates.newest(application_id=application_id, ended=False)
 
 
 def of_application(tables: Tables, application_id: str) -> list[Gate]:

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from easeml.contract.journey import Goal
 from easeml.contract.states import VersionState
-from easeml.errors import InvalidInput
 from easeml.ids import new_id
 from easeml.lifecycle import journey
 from easeml.modules import load_registry
@@ -17,6 +16,7 @@ from easeml.service.applications import further_measures
 from easeml.service.knowledge import knowledge_base
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, DatasetVersion, Json
+from easeml.store.shapes import given
 
 TOOL = "feasibility"
 Text = Annotated[
@@ -44,10 +44,9 @@ def set_goal(store: Store, caller: Caller, application_id: str, goal: Text) -> G
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         version = tables.versions.get(application.version_id)
-        before = newest(tables, application.id)
-        text_before = before.text if before else ""
-        if goal.strip() == text_before:
-            return show(before, application)
+        before = show(newest(tables, application.id), application)
+        if goal.strip() == before.text:
+            return before
         record = _record(caller, application, version, goal.strip())
         measures = _measures(tx, application, record.text)
         record = tables.goals.add(record)
@@ -63,8 +62,8 @@ def set_goal(store: Store, caller: Caller, application_id: str, goal: Text) -> G
 
 def newest(tables: Tables, application_id: str) -> records.Goal | None:
     """Return the goal that counts; None where none was set, or the last was taken back."""
-    found = tables.goals.list(application_id=application_id, newest_first=True, limit=1)
-    return found[0] if found and found[0].text else None
+    last = tables.goals.newest(application_id=application_id)
+    return last if last is not None and last.text else None
 
 
 def show(goal: records.Goal | None, application: Application) -> Goal:
@@ -97,8 +96,7 @@ def ask_feasibility(tx: Transaction, application: Application, version: DatasetV
     goal = newest(tables, application.id)
     if goal is None:
         return
-    value = asked_goal(goal, application)
-    parameters = {} if value is None else {"goal": value}
+    parameters = given(goal=asked_goal(goal, application))
     if not _is_answered(tables, application, parameters):
         tools.request(tx, application, version, tools.Question(TOOL, parameters))
 
@@ -157,9 +155,6 @@ def _measures(tx: Transaction, application: Application, text: str) -> list[str]
 
 
 def _check_objective(name: str, version: DatasetVersion) -> None:
-    fitting = load_registry().objectives_for(version.schema_out)
-    names = [module.name for module in fitting]
-    if name not in names:
-        remedy = knowledge_base.likely(name, names)
-        message = f"The objective {name!r} does not fit this target."
-        raise InvalidInput(message, where="goal", remedy=remedy)
+    names = [one.name for one in load_registry().objectives_for(version.schema_out)]
+    message = f"The objective {name!r} does not fit this target."
+    knowledge_base.check_known(name, names, message, "goal")

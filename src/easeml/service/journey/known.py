@@ -1,7 +1,7 @@
 """The facts of an application, as the service kept them; nothing is computed from rows."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from typing import TypeVar
@@ -50,6 +50,7 @@ def facts_of(
     by_tool = {report.tool: report for report in reports}
     unit = goal.objective if goal and goal.objective else application.objective
     quality = _quality(shown, unit)
+    tested, tested_by, readings = _tested(shown, unit)
     feasible = _feasible(by_tool.get("feasibility"), version)
     work, answers = _work(tables, application)
     return Facts(
@@ -62,18 +63,18 @@ def facts_of(
         rows={role: version.summary.rows_of(role) for role in ALL_ROLES},
         off=version.summary.off,
         rarest=_rarest(version),
-        holes=_holes(version.columns),
+        holes=_holes(version.inputs),
         leaks=tuple(shown.leaks),
         quality=_if_known(quality, _estimate),
         baseline=quality.baseline if quality else None,
-        tested=_if_known(_tested(shown, unit), _estimate),
-        tested_by=shown.objective if shown.test_quality else "",
+        tested=tested,
+        tested_by=tested_by,
         feasible=feasible,
         suspects=_if_known(by_tool.get("label-errors"), _suspects),
         search=_if_known(shown.job, _searched),
         models=tables.models.count(application_id=application.id, error=""),
         serves=shown.live_model is not None,
-        readings=shown.test_quality.readings if shown.test_quality else 0,
+        readings=readings,
         meter=_verdict(by_tool.get("meter")),
         picked="pick" in by_tool,
         watched=_verdict(by_tool.get("monitor")),
@@ -112,15 +113,14 @@ def parts_of(goal: records.Goal | None, shown: contract.Application) -> tuple[jo
     """Return the further conditions of a goal, and what the live model takes or was measured by."""
     if goal is None:
         return ()
-    found = []
-    for condition in journey.read_goal(goal.text).parts:
-        value = _taken(shown.live_model, condition.measure) if shown.live_model else None
-        found.append(journey.Part(condition, value))
-    return tuple(found)
+    conditions = journey.read_goal(goal.text).parts
+    return tuple(journey.Part(one, _taken(shown.live_model, one.measure)) for one in conditions)
 
 
-def _taken(model: TrainedModel, measure: str) -> float | None:
+def _taken(model: TrainedModel | None, measure: str) -> float | None:
     """Return the seconds or bytes that a model takes, or what it was measured to be."""
+    if model is None:
+        return None
     taken = {journey.LATENCY: model.latency, journey.SIZE: float(model.size)}
     if measure in taken:
         return taken[measure]
@@ -136,18 +136,20 @@ def _quality(shown: contract.Application, unit: str) -> Measure | None:
     model = shown.live_model
     if model is None:
         return None
-    if unit in model.measures:
-        return model.measures[unit]
-    if unit == shown.objective:
-        return model.measure
-    return None
+    by_objective = model.measure if unit == shown.objective else None
+    return model.measures.get(unit, by_objective)
 
 
-def _tested(shown: contract.Application, unit: str) -> Measure | None:
-    """Return the same on test rows, which are read by the application's own objective."""
-    if shown.test_quality is None or unit != shown.objective:
-        return None
-    return shown.test_quality.measure
+def _tested(shown: contract.Application, unit: str) -> tuple[Estimate | None, str, int]:
+    """Return the same on test rows, by which objective these are read, and how often they were.
+
+    They are read by the application's own objective; by another one nothing is known.
+    """
+    test = shown.test_quality
+    if test is None:
+        return None, "", 0
+    measure = test.measure if unit == shown.objective else None
+    return _if_known(measure, _estimate), shown.objective, test.readings
 
 
 def _estimate(number: Measure | ReportNumber) -> Estimate:
@@ -165,62 +167,48 @@ def _is_less_better(quality: Measure | None, goal: records.Goal | None) -> bool:
 
 def _rarest(version: DatasetVersion) -> tuple[str, int] | None:
     """Return the class with fewest rows at the declaration; None where the target has none."""
-    for column in version.columns:
-        if column["role"] != "target" or column["type"] != "category":
-            continue
-        counts = dict(_told(column, "distribution").get("values", []))
-        if counts:
-            name, count = min(counts.items(), key=itemgetter(1))
-            return name, int(count)
-    return None
+    if version.target is None or version.target_type != "category":
+        return None
+    counts = map(tuple, version.target.get("distribution", {}).get("values", []))
+    return min(counts, key=itemgetter(1), default=None)
 
 
-def _holes(columns: Sequence[ColumnSeen]) -> dict[str, float]:
-    """Return the share of missing cells of the input columns that lack more than a few."""
-    inputs = [column for column in columns if column["role"] == "input"]
-    shares = {column["name"]: _missing(column) for column in inputs}
+def _holes(inputs: Sequence[ColumnSeen]) -> dict[str, float]:
+    """Return the share of missing cells of the columns that lack more than a few."""
+    shares = {column["name"]: column.get("missing", 0.0) for column in inputs}
     return {name: share for name, share in shares.items() if share > _LEAST_MISSING}
-
-
-def _missing(column: ColumnSeen) -> float:
-    found = dict(column).get("missing")
-    return found if isinstance(found, float) else 0.0
-
-
-def _told(column: ColumnSeen, name: str) -> Mapping[str, list[tuple[str, int]]]:
-    found = dict(column).get(name)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _feasible(report: Report | None, version: DatasetVersion) -> Feasible | None:
     if report is None:
         return None
-    numbers = {number.name: number for number in report.numbers}
-    more = numbers.get("more-rows")
+    numbers = tools.numbers_of(report)
     return Feasible(
         verdict=report.verdict,
         unit=_unit_of(version),
         goal=_if_known(report.parameters.get("goal"), float),
         best=_estimate(numbers["best"]),
         reached=numbers["reached"].value,
-        rows=int(numbers["rows"].value),
+        rows=_rows(numbers["rows"]),
         noise=_if_known(numbers.get("noise"), _estimate),
-        more_rows=int(more.value) if more else None,
+        more_rows=_if_known(numbers.get("more-rows"), _rows),
         doubled=_if_known(numbers.get("doubled"), _estimate),
     )
 
 
+def _rows(number: ReportNumber) -> int:
+    return int(number.value)
+
+
 def _unit_of(version: DatasetVersion) -> str:
     """Return what feasibility tells: accuracy of classes, R2 of numbers."""
-    for column in version.columns:
-        if column["role"] == "target":
-            return "accuracy" if column["type"] == "category" else "r2"
-    return "accuracy"
+    return "accuracy" if version.target_type in ("category", "") else "r2"
 
 
 def _suspects(report: Report) -> Suspects:
-    numbers = {one.name: one.value for one in report.numbers}
-    return Suspects(int(numbers["listed"]), numbers["expected"], int(numbers["rows"]))
+    numbers = tools.numbers_of(report)
+    listed, rows = _rows(numbers["listed"]), _rows(numbers["rows"])
+    return Suspects(listed, numbers["expected"].value, rows)
 
 
 def _searched(job: Job) -> Searched:
@@ -271,7 +259,8 @@ def _proposed(debugged: Report | None, watched: Report | None) -> Proposed | Non
 def _tests(report: Report | None) -> dict[str, str]:
     if report is None:
         return {}
-    return {str(report.parameters.get("condition", "the usual condition")): report.verdict}
+    condition = report.parameters.get("condition", "the usual condition")
+    return {str(condition): report.verdict}
 
 
 def _asked(tables: Tables, application: Application) -> frozenset[str]:

@@ -13,6 +13,7 @@ from easeml.service.applications import application_views
 from easeml.service.journey import goals, known, suggested
 from easeml.store import Store, Tables
 from easeml.store.records import Application
+from easeml.store.shapes import given
 
 _TOOLS = {
     "ask-feasibility": goals.TOOL,
@@ -41,7 +42,7 @@ def told(store: Store, caller: Caller, application_id: str) -> tuple[contract.Ap
         application = tables.applications.get(application_id)
         shown = application_views.show(tx, application)
         reports = tools.newest_of_each_tool(tables, application.id)
-        answers = [tools.show(store, report) for report in reports]
+        answers = tools.show_all(store, reports)
         journey = of(tables, application, shown, answers)
         new = suggested.not_recorded(tables, application, journey.actions)
     if new and shown.job is not None:
@@ -85,7 +86,6 @@ def _action(action: journey.Action, goal: float | None) -> Action:
     """Return the resource of an action. ``goal``: the one that feasibility is asked about."""
     gain = action.gain
     tool = _TOOLS.get(action.kind, "")
-    asks_about_goal = tool == goals.TOOL and goal is not None
     value, interval = (None, None) if gain is None else (gain.value, [gain.low, gain.high])
     return Action(
         kind=action.kind,
@@ -97,5 +97,5 @@ def _action(action: journey.Action, goal: float | None) -> Action:
         device_seconds=action.device_seconds,
         evidence=list(action.evidence),
         tool=tool,
-        parameters={"goal": goal} if asks_about_goal else {},
+        parameters=given(goal=goal) if tool == goals.TOOL else {},
     )

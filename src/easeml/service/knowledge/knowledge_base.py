@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from easeml.contract.states import ModuleState
 from easeml.contract.tasks import Pipeline
-from easeml.errors import EasemlError
+from easeml.errors import EasemlError, InvalidInput
 from easeml.modules import Module, Registry, load_registry, parse
 from easeml.store import Transaction
 from easeml.store.records import Candidate
@@ -106,6 +106,12 @@ def pipeline_of(registry: Registry, candidate: Candidate) -> Pipeline:
     transforms = [registry.get(one.module).choice(one.config) for one in pipeline.transforms]
     model = registry.get(candidate.model).choice(pipeline.model.config)
     return Pipeline.model_validate({"transforms": transforms, "model": model})
+
+
+def check_known(name: str, known: Iterable[str], message: str, where: str) -> None:
+    """Raise ``InvalidInput`` with this message, and a remedy, for a name that is not known."""
+    if name not in known:
+        raise InvalidInput(message, where=where, remedy=likely(name, known))
 
 
 def likely(word: str, known: Iterable[str]) -> str:

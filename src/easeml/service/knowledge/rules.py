@@ -69,12 +69,8 @@ def check_monotonic(rules: Rules, schema_in: Json, schema_out: Json) -> None:
 
 def _check_number(column: str, columns: dict[str, Json]) -> None:
     """Raise ``InvalidInput`` unless one of the input columns has this name, and is a number."""
-    if column not in columns:
-        raise InvalidInput(
-            f"There is no input column {column!r}.",
-            where="monotonic",
-            remedy=knowledge_base.likely(column, columns),
-        )
+    message = f"There is no input column {column!r}."
+    knowledge_base.check_known(column, columns, message, "monotonic")
     node = columns[column]
     if node["type"] != "tensor" or node.get("dim") != [1]:
         raise InvalidInput(
@@ -112,7 +108,9 @@ def with_model(tables: Tables, application: Application, model: str, registry: R
     rules = application.rules
     version = tables.versions.get(application.version_id)
     found = matching(registry, version.schema_in, version.schema_out, rules)
-    _check_fits(model, {match.module.name: match for match in found})
+    matches = {match.module.name: match for match in found}
+    knowledge_base.check_known(model, matches, f"There is no model {model!r}.", "model")
+    check_fits(matches[model], "model")
     only = rules.models
     if only is not None and model not in only:
         only = [*only, model]
@@ -120,15 +118,8 @@ def with_model(tables: Tables, application: Application, model: str, registry: R
     return replace(rules, models=only, exclude=exclude)
 
 
-def _check_fits(model: str, matches: dict[str, ModelMatch]) -> None:
-    """Raise ``InvalidInput`` unless there is a model of this name, and it fits."""
-    if model not in matches:
-        raise InvalidInput(
-            f"There is no model {model!r}.",
-            where="model",
-            remedy=knowledge_base.likely(model, matches),
-        )
-    if not matches[model].fits:
-        raise InvalidInput(
-            f"The model {model} does not fit: {matches[model].why_not}", where="model"
-        )
+def check_fits(match: ModelMatch, where: str) -> None:
+    """Raise ``InvalidInput`` unless a model fits."""
+    if not match.fits:
+        message = f"The model {match.module.name} does not fit: {match.why_not}"
+        raise InvalidInput(message, where=where)

@@ -172,11 +172,7 @@ def own_seconds(task: Task) -> float:
 
 def classes_of(version: DatasetVersion) -> int:
     """Return how many classes the target of a declared version has; 0 for a number."""
-    for column in version.columns:
-        is_category = column["type"] == "category"
-        if is_category and column["role"] == "target":
-            return len(column.get("classes", ()))
-    return 0
+    return len(version.target_classes)
 
 
 def size(version: DatasetVersion) -> tuple[int, int]:
@@ -209,6 +205,5 @@ def _by_id(rows, ids: Sequence[str]) -> dict:
     found = {}
     for start in range(0, len(wanted), _IDS_AT_ONCE):
         some = wanted[start : start + _IDS_AT_ONCE]
-        for record in rows.list(id=some, limit=None):
-            found[record.id] = record
+        found |= rows.by_id(id=some)
     return found

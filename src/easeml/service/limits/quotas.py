@@ -73,10 +73,8 @@ def set_defaults(store: Store, caller: Caller, wish: TenantLimits) -> TenantLimi
     caller.require_provider()
     limits = shapes.TenantLimits(**wish.model_dump()).to_json()
     with store.write() as tx:
-        if tx.kept_settings.find(id=_DEFAULTS) is None:
-            tx.kept_settings.add(KeptSetting(_DEFAULTS, json.dumps(limits)))
-        else:
-            tx.kept_settings.update(_DEFAULTS, value=json.dumps(limits))
+        tx.kept_settings.ensure(KeptSetting(_DEFAULTS, ""))
+        tx.kept_settings.update(_DEFAULTS, value=json.dumps(limits))
         data = {"by": caller.user_id, **limits}
         tx.events.append("tenant.defaults-changed", _DEFAULTS, data, caller.tenant_id)
     return wish
@@ -157,10 +155,8 @@ def too_long(left: int) -> OverStorage:
 def check_applications(tx: Transaction, tenant_id: str) -> None:
     """Raise ``OverQuota`` if a tenant may declare no further application."""
     most = tx.tenants.hold(tenant_id).limits.applications
-    if most is None:
-        return
     declared = tx.scoped(tenant_id).applications.count(deleted=None)
-    if declared >= most:
+    if declared >= shapes.or_endless(most):
         raise OverQuota(
             f"You may have {most} applications, and have them.", remedy=ASK, where="applications"
         )

@@ -30,38 +30,30 @@ def exhausted(tx: Transaction, limits: Mapping[str, TenantLimits]) -> dict[str, 
 def _out_of_storage(tx: Transaction, limits: Mapping[str, TenantLimits]) -> dict[str, Exhausted]:
     most = {id: own.storage for id, own in limits.items() if own.storage is not None}
     kept = stored(tx, most)
-    found = {}
-    for id, limit in most.items():
-        if kept[id] >= limit:
-            found[id] = Exhausted(full(kept[id], limit))
-    return found
+    return {id: Exhausted(full(kept[id], most[id])) for id in _used_up(kept, most)}
 
 
 def _out_of_time(tx: Transaction, limits: Mapping[str, TenantLimits]) -> dict[str, Exhausted]:
     most = {id: own.month_seconds for id, own in limits.items() if own.month_seconds is not None}
     spent = month_seconds(tx, most)
-    found = {}
-    for id, limit in most.items():
-        if spent[id] >= limit:
-            found[id] = _month_is_over(tx.now(), spent[id], limit)
-    return found
+    return {id: _month_is_over(tx.now(), spent[id], most[id]) for id in _used_up(spent, most)}
+
+
+def _used_up(amounts: Counter[str], most: Mapping[str, float]) -> list[str]:
+    return [id for id, limit in most.items() if amounts[id] >= limit]
 
 
 def month_seconds(tx: Transaction, tenant_ids: Collection[str]) -> Counter[str]:
     """Return the device seconds that tenants have used in this calendar month (UTC), by id."""
-    if not tenant_ids:
-        return Counter()
     rows = tx.unscoped().usage
     days = days_of_month(tx.now())
-    return _sums(rows.pick("tenant_id", "seconds", tenant_id=[*tenant_ids], day=days))
+    return totals(rows.pick("tenant_id", "seconds", tenant_id=[*tenant_ids], day=days))
 
 
 def stored(tx: Transaction, tenant_ids: Collection[str]) -> Counter[str]:
     """Return the bytes that tenants store, by id."""
-    if not tenant_ids:
-        return Counter()
     rows = tx.unscoped().artefacts
-    return _sums(rows.pick("tenant_id", "size", tenant_id=[*tenant_ids]))
+    return totals(rows.pick("tenant_id", "size", tenant_id=[*tenant_ids]))
 
 
 def full(used: int, most: int) -> str:
@@ -73,13 +65,17 @@ def days_of_month(now: float) -> list[str]:
     """Return the days (UTC, ISO) of the month of a moment, the first to the last."""
     today = datetime.fromtimestamp(now, UTC).date()
     last = monthrange(today.year, today.month)[1]
-    return [today.replace(day=day).isoformat() for day in range(1, last + 1)]
+    return _days(today.replace(day=1), last)
 
 
 def days_until(now: float, count: int) -> list[str]:
     """Return the last ``count`` days (UTC, ISO) up to the one of a moment, oldest first."""
     today = date.fromisoformat(day_of(now))
-    return [(today - timedelta(days=back)).isoformat() for back in reversed(range(count))]
+    return _days(today - timedelta(days=count - 1), count)
+
+
+def _days(first: date, count: int) -> list[str]:
+    return [(first + timedelta(days=later)).isoformat() for later in range(count)]
 
 
 def next_month(now: float) -> float:
@@ -89,7 +85,7 @@ def next_month(now: float) -> float:
     return datetime(first.year, first.month, first.day, tzinfo=UTC).timestamp()
 
 
-def _sums(pairs: Iterable[tuple[Any, ...]]) -> Counter[str]:
+def totals(pairs: Iterable[tuple[Any, ...]]) -> Counter[str]:
     """Return the sum of the amounts of each tenant, given as pairs of an id and an amount."""
     found: Counter[str] = Counter()
     for id, amount in pairs:

@@ -9,7 +9,6 @@ from easeml.store.records import Task
 
 ALERT, OVER = "watch.alert", "watch.over"
 _VERDICT = "alert"  # of the tool
-_MOST_TOLD = 500  # of a tenant, that are looked through for the newest of an application
 
 
 def note(tx: Transaction, task: Task, answered: dict[str, Any]) -> None:
@@ -32,7 +31,5 @@ def note(tx: Transaction, task: Task, answered: dict[str, Any]) -> None:
 
 def _is_open(tx: Transaction, tenant_id: str, application_id: str) -> bool:
     """Tell whether an alert of an application was told that is not over."""
-    for event in tx.events.newest(tenant_id, (ALERT, OVER), limit=_MOST_TOLD):
-        if event.subject == application_id:
-            return event.kind == ALERT
-    return False
+    told = tx.events.newest_about(application_id, tenant_id, (ALERT, OVER))
+    return told is not None and told.kind == ALERT

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from easeml.contract.states import TaskGroup
-from easeml.store import Tables
+from easeml.store import Tables, grouped
 from easeml.store.records import Feedback, ProductionRow, Rollout
 from easeml.store.rows import Rows
 
@@ -40,7 +40,7 @@ class News:
         if len(self.wanted) >= _MOST_ROWS:
             return ""
         settled = [word.id for word in self.told if word.created < now - _LATE]
-        return settled[-1] if settled else ""
+        return max(settled, default="")
 
 
 def news(tables: Tables, rollout: Rollout, now: float) -> News:
@@ -48,12 +48,13 @@ def news(tables: Tables, rollout: Rollout, now: float) -> News:
     told = tables.feedback.list(
         application_id=rollout.application_id, after=rollout.told, limit=_MOST_TOLD
     )
-    ready: list[ProductionRow] = []
-    wanted: list[ProductionRow] = []
-    for row in _named_rows(tables, rollout, told):
-        is_predicted = row.rollout_id == rollout.id or row.other is not None
-        (ready if is_predicted else wanted).append(row)
-    wanted = wanted[:_MOST_ROWS] or _sample(tables, rollout, now)
+
+    def is_predicted(row: ProductionRow) -> bool:
+        return row.rollout_id == rollout.id or row.other is not None
+
+    rows = grouped(_named_rows(tables, rollout, told), is_predicted)
+    ready = rows[True]
+    wanted = rows[False][:_MOST_ROWS] or _sample(tables, rollout, now)
     log = tables.request_logs.find(id=rollout.application_id)
     return News(told, ready, wanted, log.failed if log else 0)
 
@@ -74,8 +75,7 @@ def of_either(rows: Rows[R], *choices: dict[str, list[str]], **equals: Any) -> l
     """
     found: list[R] = []
     for choice in choices:
-        if any(choice.values()):
-            found += rows.list(limit=None, **choice, **equals)
+        found += rows.list(limit=None, **choice, **equals)
     return found
 
 
@@ -100,8 +100,8 @@ def _named_rows(tables: Tables, rollout: Rollout, told: Sequence[Feedback]) -> l
 
 def _sample(tables: Tables, rollout: Rollout, now: float) -> list[ProductionRow]:
     """Return a few of the newest rows, once in a while, whether or not their truth will come."""
-    tasks = tables.tasks.list(kind=TaskGroup.ADVISE, subject=rollout.id, newest_first=True, limit=1)
-    if tasks and now - tasks[0].created < _SAMPLE_SECONDS:
+    before = tables.tasks.newest(kind=TaskGroup.ADVISE, subject=rollout.id)
+    if before is not None and now - before.created < _SAMPLE_SECONDS:
         return []
     newest = tables.production_rows.list(
         application_id=rollout.application_id, newest_first=True, limit=_SAMPLE

@@ -12,7 +12,7 @@ from easeml.contract.states import PromotionKind, RolloutState, RolloutWay
 from easeml.service.models import promotion
 from easeml.service.models.compared_rows import News, of_either, row_id
 from easeml.service.rollouts import kept
-from easeml.store import Tables, Transaction
+from easeml.store import Tables, Transaction, grouped
 from easeml.store.records import ProductionRow, Rollout
 
 if TYPE_CHECKING:
@@ -138,8 +138,8 @@ def _target_of(tables: Tables, rollout: Rollout) -> _Number | _Category:
     if rollout.scale > 0:
         return _Number(rollout.scale)
     application = tables.applications.get(rollout.application_id)
-    target = kept.target_of(tables, application) or {}
-    return _Category(set(map(class_name, target.get("classes", []))))
+    version = tables.versions.get(application.version_id)
+    return _Category(set(map(class_name, version.target_classes)))
 
 
 def _number(value: Any) -> float | None:
@@ -162,9 +162,7 @@ def _groups(
     measured = [row for row in rows if row.id in qualities]
     if rollout.way == RolloutWay.SHADOW:
         return [[row] for row in measured]
-    by_request: defaultdict[str, list[ProductionRow]] = defaultdict(list)
-    for row in measured:
-        by_request[row.request_id].append(row)
+    by_request = grouped(measured, lambda row: row.request_id)
     for request_id in _requests_before(tables, rollout, rows):
         by_request.pop(request_id, None)
     return list(by_request.values())

@@ -133,8 +133,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
 
 
 def _asked(tables: Tables, job: Job) -> list[Task]:
-    tasks = tables.tasks.list(subject=job.id, limit=None)
-    return [task for task in tasks if task.spec_kind == KIND]
+    return requests.of_kind(tables, KIND, subject=job.id)
 
 
 def _members(tables: Tables, models: list[TrainedModel]) -> list[dict[str, object]]:
@@ -157,12 +156,11 @@ def _members(tables: Tables, models: list[TrainedModel]) -> list[dict[str, objec
 def _best_of_each_module(tables: Tables, models: list[TrainedModel]) -> list[TrainedModel]:
     """Return models in the order in which they may join: first the best few of each module."""
     modules = dict(tables.candidates.pick("id", "model", id=[one.candidate_id for one in models]))
+    ranked = sorted(models, key=lambda model: -model.quality)
     taken: Counter[str] = Counter()
-    first: list[TrainedModel] = []
-    others: list[TrainedModel] = []
-    for model in sorted(models, key=lambda model: -model.quality):
+    comes_later: dict[str, bool] = {}
+    for model in ranked:
         module = modules[model.candidate_id]
         taken[module] += 1
-        group = first if taken[module] <= _OF_ONE_MODULE else others
-        group.append(model)
-    return first + others
+        comes_later[model.id] = taken[module] > _OF_ONE_MODULE
+    return sorted(ranked, key=lambda model: comes_later[model.id])

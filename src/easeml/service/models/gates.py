@@ -146,7 +146,7 @@ def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
         raise Conflict("The data is not prepared.", where=version.id, remedy="Ask again later.")
     told = wish.model_dump(exclude={"metric", "positive", "scale"})
     told["metric"] = wish.metric or "accuracy"
-    is_number = _type_of_target(version) == "number"
+    is_number = version.target_type == "number"
     if is_number and told["metric"] != "absolute-error":
         raise InvalidInput(
             "The target is a number, which is never exactly right.",
@@ -159,13 +159,6 @@ def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
     if told["metric"] == "absolute-error":
         told["scale"] = wish.scale
     return read_config(told)
-
-
-def _type_of_target(version: DatasetVersion) -> str:
-    for column in version.columns:
-        if column["role"] == "target":
-            return column["type"]
-    return ""
 
 
 def _refuse_while_test_rows_are_read(tables: Tables, application: Application) -> None:

@@ -7,7 +7,7 @@ that finds two hundred ever better models spends three steps.
 
 from dataclasses import dataclass
 
-from easeml.contract.states import SEARCHING_JOBS, PromotionState, TaskGroup
+from easeml.contract.states import SEARCHING_JOBS, PromotionState
 from easeml.service.gates import kept
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
@@ -67,15 +67,13 @@ def _may_be_tested(
 
 def was_decided(tables: Tables, application: Application, gate: Gate, model: TrainedModel) -> bool:
     """Tell whether the gate has refused a model against what serves."""
-    refused = tables.promotions.list(
+    refused = tables.promotions.newest(
         application_id=application.id,
         model_id=model.id,
         previous_model_id=application.live_model_id,
         state=PromotionState.REFUSED,
-        newest_first=True,
-        limit=1,
     )
-    return bool(refused) and refused[0].created >= gate.created
+    return refused is not None and refused.created >= gate.created
 
 
 def _is_due(tables: Tables, job: Job) -> bool:
@@ -84,9 +82,8 @@ def _is_due(tables: Tables, job: Job) -> bool:
         return True
     trained = tables.models.count(job_id=job.id)
     powers_of_ten = len(str(trained)) - 1
-    asked = tables.tasks.list(job_id=job.id, kind=TaskGroup.ADVISE, limit=None)
-    tested = sum(task.spec_kind == kept.KIND for task in asked)
-    return tested < powers_of_ten
+    tested = requests.of_kind(tables, kept.KIND, job_id=job.id)
+    return len(tested) < powers_of_ten
 
 
 def _request(tx: Transaction, application: Application, gate: Gate, model: TrainedModel) -> None:

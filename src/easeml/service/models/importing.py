@@ -119,12 +119,10 @@ def _checked_name(name: str) -> str:
 
 def _newest_job(tables: Tables, application: Application) -> Job:
     """Return the newest search of the application's data. Raises ``Conflict``."""
-    jobs = tables.jobs.list(
-        application_id=application.id, version_id=application.version_id, newest_first=True, limit=1
-    )
     version = tables.versions.get(application.version_id)
-    if jobs and version.artefact:
-        return jobs[0]
+    job = tables.jobs.newest(application_id=application.id, version_id=version.id)
+    if job is not None and version.artefact:
+        return job
     raise Conflict(
         "The data of the application is not ready yet.",
         where=application.id,

@@ -75,8 +75,7 @@ def give_up(
 
 def _newest_model(tables: Tables, application: Application) -> TrainedModel | None:
     """Return the newest model of any version of the data."""
-    found = tables.models.list(application_id=application.id, error="", newest_first=True, limit=1)
-    return found[0] if found else None
+    return tables.models.newest(application_id=application.id, error="")
 
 
 def _train_again(tx: Transaction, model: TrainedModel, registry: Registry) -> bool:
@@ -85,7 +84,7 @@ def _train_again(tx: Transaction, model: TrainedModel, registry: Registry) -> bo
     tables = tx.scoped(model.tenant_id)
     job = tables.jobs.get(model.job_id)
     candidate = tables.candidates.get(model.candidate_id)
-    is_known = any(module.name == candidate.model for module in registry.of_kind("model"))
+    is_known = candidate.model in {module.name for module in registry.of_kind("model")}
     if job.state not in (JobState.RUNNING, JobState.RESTING) or not is_known:
         return False
     training_tasks.request_training(tx, registry, job, candidate)

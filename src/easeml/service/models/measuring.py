@@ -11,7 +11,7 @@ from easeml.service.search import jobs
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json, Task, TrainedModel
-from easeml.store.shapes import Shape
+from easeml.store.shapes import Shape, given
 
 from .measured import Measured
 
@@ -32,9 +32,8 @@ def request(tx: Transaction, registry: Registry, objective: Module) -> None:
     Those of a tenant alone where the objective is private to it.
     """
     owner = registry.private.get(objective.name)
-    for application in tx.unscoped().applications.list(limit=None):
-        if owner in (None, application.tenant_id):
-            _request(tx, application, objective)
+    for application in tx.unscoped().applications.list(limit=None, **given(tenant_id=owner)):
+        _request(tx, application, objective)
 
 
 def _request(tx: Transaction, application: Application, objective: Module) -> None:

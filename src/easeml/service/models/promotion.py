@@ -194,12 +194,9 @@ def look_at_the_end(tx: Transaction, job: Job) -> None:
         return
     tables = tx.scoped(job.tenant_id)
     application = tables.applications.get(job.application_id)
-    if not application.live_model_id:
-        return
-    model = tables.models.get(application.live_model_id)
-    if model.job_id != job.id:
-        return
-    _look_closer(tx, application, model, soon_replaced=False)
+    model = tables.models.find(id=application.live_model_id, job_id=job.id)
+    if model is not None:
+        _look_closer(tx, application, model, soon_replaced=False)
 
 
 def _look_closer(
@@ -210,10 +207,9 @@ def _look_closer(
     Where it may be ``soon_replaced``, only as far as there is time beside the search.
     """
     is_gated = kept.active(tx.scoped(application.tenant_id), application.id) is not None
-    if not is_gated and soon_replaced:
-        test_quality.request_soon(tx, model)
-    elif not is_gated:
-        test_quality.request_test_quality(tx, model)
+    read = test_quality.request_soon if soon_replaced else test_quality.request_test_quality
+    if not is_gated:
+        read(tx, model)
     importance.request(tx, model)
 
 
@@ -294,19 +290,17 @@ def _stop_rollout(tx: Transaction, application: Application) -> None:
 
 def best_model(tables: Tables, application: Application) -> TrainedModel | None:
     """Return the best model of the application's version that can be loaded and keeps its rules."""
-    jobs = tables.jobs.list(
-        application_id=application.id, version_id=application.version_id, limit=None
+    jobs = tables.jobs.column(
+        "id", application_id=application.id, version_id=application.version_id
     )
-    models = tables.models.list(job_id=[job.id for job in jobs], error="", limit=None)
+    models = tables.models.list(job_id=jobs, error="", limit=None)
     models = model_limits.keeping(tables, application, models)
     return max(models, key=lambda model: model.standing, default=None)
 
 
 def _live_breaks_rules(tables: Tables, application: Application) -> bool:
-    if not application.live_model_id or not model_limits.are_any(application.rules):
-        return False
-    live = tables.models.get(application.live_model_id)
-    return not model_limits.keeping(tables, application, [live])
+    live = tables.models.list(id=application.live_model_id)
+    return bool(model_limits.breaking(tables, application.rules, live))
 
 
 def _previous(tables: Tables, application: Application) -> str:

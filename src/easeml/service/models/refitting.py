@@ -99,8 +99,7 @@ def _may_be_fitted(tables: Tables, model: TrainedModel) -> bool:
     """Tell whether a model was trained here, and it was not asked yet to fit it again."""
     if importing.is_imported(tables, model):
         return False
-    tasks = tables.tasks.list(subject=model.id, limit=None)
-    return all(task.spec_kind != KIND for task in tasks)
+    return not requests.of_kind(tables, KIND, subject=model.id)
 
 
 def _members(tables: Tables, registry: Registry, model: TrainedModel) -> list[WeightedPipeline]:

@@ -49,8 +49,6 @@ def erase(tx: Transaction) -> list[str]:
     before = tx.now() - UNDO_SECONDS
     waiting = tables.retirements.pick("id", "created", kept=False)
     ids = [id for id, created in waiting if created <= before]
-    if not ids:
-        return []
     held = tables.retirements.hold_all(ids)  # none is brought back meanwhile
     tables.retirements.forget(tx.now() + 1.0, id=held, kept=False)
     tables.models.set_each("error", dict.fromkeys(held, _REMOVED))

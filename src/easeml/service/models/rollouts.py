@@ -47,10 +47,9 @@ def set_rollout_rule(
             "shares": list(wish.shares),
             "scale": wish.scale,
         }
-        if tables.rollout_rules.find(id=application.id) is None:
-            tables.rollout_rules.add(RolloutRule(application.id, application.tenant_id, **changes))
-        else:
-            tables.rollout_rules.update(application.id, **changes)
+        rule = RolloutRule(application.id, application.tenant_id, **changes)
+        tables.rollout_rules.ensure(rule)
+        tables.rollout_rules.update(application.id, **changes)
         return show(tables, application)
 
 
@@ -104,7 +103,7 @@ def show(tables: Tables, application: Application) -> Rollouts:
     found = tables.rollouts.list(
         application_id=application.id, newest_first=True, limit=_MOST_SHOWN
     )
-    ids = {one.model_id for one in found} | {one.against_id for one in found}
+    ids = set[str]().union(*((one.model_id, one.against_id) for one in found))
     names = dict(tables.models.pick("id", "name", id=sorted(ids)))
     shown = [_show(one, names) for one in found]
     log = tables.request_logs.find(id=application.id)
@@ -127,8 +126,7 @@ def _promise(rule: RolloutRule) -> str:
 
     if rule.way == RolloutWay.AT_ONCE:
         return AT_ONCE
-    shares = tuple(rule.shares) if rule.way == RolloutWay.SHARE else ()
-    return rollouts.promise(rollouts.Plan(shares, rule.tolerance, rule.reliability))
+    return rollouts.promise(kept.plan_by(rule))
 
 
 def _show(rollout: records.Rollout, names: dict[str, str]) -> Rollout:

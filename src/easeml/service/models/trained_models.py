@@ -29,8 +29,7 @@ def show_models(tables: Tables, models: list[TrainedModel]) -> list[TrainedModel
     """Return the resources of trained models, also of several applications, in their order."""
     candidate_ids = [model.candidate_id for model in models]
     pipelines = dict(tables.candidates.pick("id", "pipeline", id=candidate_ids))
-    found = tables.tasks.list(id=[model.task_id for model in models], limit=None)
-    tasks = {task.id: task for task in found}
+    tasks = tables.tasks.by_id(id=[model.task_id for model in models])
     versions = versions_of_jobs(tables, {model.job_id for model in models})
     digests = [model.served for model in models]
     sizes = dict(tables.artefacts.pick("digest", "size", digest=digests))
@@ -52,7 +51,7 @@ def versions_of_jobs(tables: Tables, job_ids: Collection[str]) -> dict[str, Lear
     asked = [job.application_id for job in jobs]
     in_use = dict(tables.applications.pick("id", "version_id", id=asked))
     ids = [job.version_id for job in jobs] + list(in_use.values())
-    versions = {version.id: version for version in tables.versions.list(id=ids, limit=None)}
+    versions = tables.versions.by_id(id=ids)
     found = {}
     for job in jobs:
         version = versions[job.version_id]

@@ -16,7 +16,7 @@ from easeml.service.advice import tools
 from easeml.service.production import feedback, labelled_rows
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests, task_views
-from easeml.store import Store, Tables, records
+from easeml.store import Store, Tables, id_of, records
 from easeml.store.records import Application, ProductionRow, Report
 from easeml.store.shapes import Shape
 
@@ -68,7 +68,7 @@ def look(store: Store, caller: Caller, application_id: str) -> Task:
             tables.models.get(application.live_model_id),
             models={"model": application.live_model_id},
             newer_artefact=digest,
-            before=before.id if before else "",
+            before=id_of(before),
         )
         for under_way in requests.under_way(tables, tools.KIND, version.id):
             if tools.asks(under_way, TOOL):
@@ -139,16 +139,16 @@ def looks(store: Store, tables: Tables, application: Application) -> list[Look]:
     shown = []
     for one in reversed(found):
         answer = tools.show(store, one)
-        numbers = {number.name: number for number in answer.numbers}
-        can_tell = answer.verdict != CANNOT_TELL
+        numbers = tools.numbers_of(answer)
+        estimate, interval = _estimate(answer)
         look = Look(
             created=one.created,
             model_id=answer.model_id,
             status=answer.verdict,
             reason=answer.advice,
             rows=int(numbers["rows"].value),
-            estimate=numbers["quality"].value if can_tell else None,
-            interval=_interval(numbers["quality"]) if can_tell else None,
+            estimate=estimate,
+            interval=interval,
         )
         shown.append(look)
     return shown
@@ -157,14 +157,14 @@ def looks(store: Store, tables: Tables, application: Application) -> list[Look]:
 def _shown(
     application: Application, found: answers.Report, waiting: int, labelled: Labelled | None
 ) -> WatchReport:
-    numbers = {one.name: one for one in found.numbers}
-    quality, can_tell = numbers["quality"], found.verdict != CANNOT_TELL
+    numbers = tools.numbers_of(found)
+    estimate, interval = _estimate(found)
     return WatchReport(
         application_id=application.id,
         status=found.verdict,
         reason=found.advice,
-        estimate=quality.value if can_tell else None,
-        interval=_interval(quality) if can_tell else None,
+        estimate=estimate,
+        interval=interval,
         reference=numbers["reference"].value,
         rows=int(numbers["rows"].value),
         waiting=waiting,
@@ -176,10 +176,14 @@ def _shown(
     )
 
 
-def _interval(quality: answers.ReportNumber) -> tuple[float, float] | None:
+def _estimate(look: answers.Report) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the quality that a look found, and its interval; None where it cannot tell."""
+    if look.verdict == CANNOT_TELL:
+        return None, None
+    quality = tools.numbers_of(look)["quality"]
     if quality.low is None or quality.high is None:
-        return None
-    return quality.low, quality.high
+        return quality.value, None
+    return quality.value, (quality.low, quality.high)
 
 
 def _tests(tables: list[answers.ReportTable]) -> dict[str, Drift]:

@@ -100,8 +100,8 @@ def checks(store: Store, settings: Settings, caller: Caller, name: str) -> Modul
         require_owner(caller, mark)
         if mark is None or not mark.state:
             raise NotFound(f"No module {name!r} was added here.", where=name)
-        attempt = tx.unscoped().attempts.list(task_id=mark.task_id, newest_first=True, limit=1)
-        text = logs.printed(store, settings.home / "work", attempt[0]) if attempt else b""
+        attempt = tx.unscoped().attempts.newest(task_id=mark.task_id)
+        text = logs.printed(store, settings.home / "work", attempt) if attempt else b""
         shown = _show(tx, mark, text)
     return shown.model_copy(update={"isolation": settings.isolation})
 

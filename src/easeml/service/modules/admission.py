@@ -184,18 +184,12 @@ def _can_replace(registry: Registry, module: Module, name: str, owner: str) -> b
 
 def _named(registry: Registry, name: str) -> Module | None:
     """Return the module of exactly this name, which is no member of a family."""
-    for module in registry.modules:
-        if module.name == name:
-            return module
-    return None
+    return next((module for module in registry.modules if module.name == name), None)
 
 
 def _check_transforms(registry: Registry, module: Module) -> None:
     """Raise ``InvalidInput`` where a module names transforms that there are not."""
     known = {one.name for one in registry.of_kind("transform")}
     for name in module.transforms:
-        if name not in known:
-            remedy = knowledge_base.likely(name, known)
-            raise InvalidInput(
-                f"There is no transform {name!r}.", where=f"{_FILE}: transforms", remedy=remedy
-            )
+        message = f"There is no transform {name!r}."
+        knowledge_base.check_known(name, known, message, f"{_FILE}: transforms")

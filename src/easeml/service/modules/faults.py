@@ -41,7 +41,7 @@ def of_training(tx: Transaction, task: Task) -> None:
         return
     candidate = tx.scoped(task.tenant_id).candidates.get(task.candidate_id)
     module = _blamed(tx, candidate, fault)
-    if module is None:
+    if not module.is_programs:
         return
     if _fails_always(tx, module):
         _archive(tx, module.name, fault)
@@ -65,14 +65,13 @@ def _archive(tx: Transaction, module: str, fault: str) -> None:
     _tell_now(tx, _listeners(tx, module), module, f"{fault} {often}")
 
 
-def _blamed(tx: Transaction, candidate: Candidate, fault: str) -> Module | None:
-    """Return the programs that did wrong: the model's, or of the transform before it."""
+def _blamed(tx: Transaction, candidate: Candidate, fault: str) -> Module:
+    """Return the module that did wrong: the model, or the transform before it."""
     name = candidate.model
     _, plus, transform = candidate.variant.partition("+")
     if plus and fault.startswith(_OF_TRANSFORMS):
         name = transform
-    module = knowledge_base.current(tx).get(name)
-    return module if module.is_programs else None
+    return knowledge_base.current(tx).get(name)
 
 
 def _fails_always(tx: Transaction, module: Module) -> bool:
@@ -96,9 +95,9 @@ def _candidates_with(tx: Transaction, module: Module) -> list[str]:
 
 def _listeners(tx: Transaction, module: str) -> list[str]:
     """Return the tenants of those who are told: of a private module, the one whose it is."""
-    owner = knowledge_base.current(tx).private.get(module)
-    if owner is not None:
-        return [owner]
+    private = knowledge_base.current(tx).private
+    if module in private:
+        return [private[module]]
     tenant_ids = tx.users.column("tenant_id", role=Role.PROVIDER, archived=False)
     return list(dict.fromkeys(tenant_ids))
 

@@ -11,14 +11,14 @@ from easeml.service.models import measuring
 from easeml.service.search import candidates, jobs, variants
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Job, ModuleMark
+from easeml.store.shapes import given
 
 _MODELS_BEHIND = 3  # of a search, that a new transform is put before
 
 
 def mark(tx: Transaction, name: str, **changes: Any) -> ModuleMark:
     """Change what is kept of a module beside its description; return all of it."""
-    if tx.module_marks.find(id=name) is None:
-        tx.module_marks.add(ModuleMark(name))
+    tx.module_marks.ensure(ModuleMark(name))
     return tx.module_marks.update(name, **changes)
 
 
@@ -66,9 +66,8 @@ _BY_KIND = {
 
 def _open_searches(tx: Transaction, registry: Registry, module: Module) -> list[Job]:
     """Return the searches that a module may join: of a private one, those of its tenant."""
-    owner = registry.private.get(module.name)
-    seen: dict[str, Any] = {} if owner is None else {"tenant_id": owner}
-    return tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None, **seen)
+    whose = given(tenant_id=registry.private.get(module.name))
+    return tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None, **whose)
 
 
 def _fits(

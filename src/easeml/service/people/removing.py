@@ -6,9 +6,9 @@ from pydantic import Field
 
 from easeml.contract.accounts import Member, Removal
 from easeml.contract.states import DataChoice, MemberRole, Role
-from easeml.errors import Conflict, InvalidInput, NotFound
+from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
-from easeml.service.accounts import keys, members
+from easeml.service.accounts import keys, members, users
 from easeml.service.applications import deleting
 from easeml.store import Store, Transaction
 from easeml.store.records import User
@@ -31,8 +31,7 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
     that is not said; ``Conflict`` for the caller, and where others belong to a tenant whose
     applications were to be deleted.
     """
-    if user_id != caller.user_id and not caller.is_provider:
-        raise NotFound("There is no such user.", where=user_id)
+    caller.require_self_or_provider(user_id)
     caller.require_provider()
     if user_id == caller.user_id:
         raise Conflict("You cannot remove yourself.", remedy="Ask another provider.")
@@ -41,7 +40,7 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
             "Say who gets the tenant where it is handed over, and only there.", where="to"
         )
     with store.write() as tx:
-        user = _there(tx, user_id)
+        user = users.there(tx, user_id)
         deleted = _settle(tx, caller, user, data, to)
         _forget(tx, user)
         about = {"name": user.name, "data": data, "to": to, "by": caller.user_id}
@@ -67,7 +66,7 @@ def add_member(
     caller.require_provider()
     with store.write() as tx:
         tx.tenants.get(tenant_id)
-        person = _named(tx, user)
+        person = users.named(tx, user)
         return members.add(tx, tenant_id, person, role, caller.user_id)
 
 
@@ -83,7 +82,7 @@ def _settle(tx: Transaction, caller: Caller, user: User, data: DataChoice, to: s
             remedy="Say keep: what is there belongs to others.",
         )
     if data == DataChoice.HAND_OVER:
-        person = _named(tx, to)
+        person = users.named(tx, to)
         if person.id == user.id:
             raise InvalidInput("Nobody is handed what is theirs.", where="to")
         members.make_owner(tx, user.tenant_id, person, caller.user_id)
@@ -109,17 +108,3 @@ def _forget(tx: Transaction, user: User) -> None:
     gone = {"archived": True, "removed": True, "role": Role.USER}
     nobody = {"name": name, "password_hash": "", "identity": None, "identity_name": ""}
     tx.users.update(user.id, **nobody, **gone)
-
-
-def _there(tx: Transaction, user_id: str) -> User:
-    user = tx.users.find(id=user_id, removed=False)
-    if user is None:
-        raise NotFound("There is no such user.", where=user_id)
-    return user
-
-
-def _named(tx: Transaction, name: str) -> User:
-    user = tx.users.find(name=name, archived=False)
-    if user is None:
-        raise NotFound(f"There is no user named {name!r}.", where="user")
-    return user

@@ -61,10 +61,7 @@ def truth_of(row: ProductionRow, truths: Truths) -> object:
 def _classes(tables: Tables, application: Application) -> set[str | None]:
     """Return the names of the classes of the target; none where it is a number."""
     version = tables.versions.get(application.version_id)
-    target = next((one for one in version.columns if one["name"] == application.target), None)
-    if target is None or target["type"] != "category":
-        return set()
-    return set(map(class_name, target.get("classes", [])))
+    return set(map(class_name, version.target_classes))
 
 
 def _is_answer(truth: object, classes: set[str | None]) -> bool:

@@ -65,8 +65,8 @@ def keeping(store: Store, application_ids: set[str]) -> set[str]:
 def _logs_of_keepers(store: Store, application_ids: set[str]) -> dict[str, records.RequestLog]:
     """Return what those of these applications keep that keep requests, by their ids."""
     with store.read() as tx:
-        logs = tx.unscoped().request_logs.list(id=sorted(application_ids), limit=None)
-    return {log.id: log for log in logs if log.share > 0}
+        logs = tx.unscoped().request_logs.by_id(id=sorted(application_ids))
+    return {id: log for id, log in logs.items() if log.share > 0}
 
 
 def keep(store: Store, seen: list[Seen], not_taken: Counter[str] = _NONE) -> None:
@@ -168,11 +168,9 @@ def _key(row: dict[str, Any]) -> str:
 
 def _check_columns(tables: Tables, application: Application, names: list[str]) -> None:
     version = tables.versions.get(application.version_id)
-    known = {column["name"] for column in version.columns}
-    if not known:
-        return  # the data is not ready
+    known = version.columns_by_name
     unknown = [name for name in names if name not in known]
-    if unknown:
+    if known and unknown:  # without any the data is not ready
         raise InvalidInput(
             f"The data has no column {unknown[0]!r}.",
             where="mask",

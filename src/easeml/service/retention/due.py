@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 from easeml.contract.retention import KeptKind
 from easeml.service.models import predicted_files
@@ -81,9 +82,7 @@ def _size(sizes: Sizes, tenant_id: str, digests: Iterable[str]) -> int:
 def _models(known: Facts, sizes: Sizes, now: float) -> tuple[dict[str, TrainedModel], list[Item]]:
     reasons = superseded(known.candidates, known.needed, known.rules, now)
     due = [model for model in known.models if model.id in reasons][:MOST]
-    users: Counter[str] = Counter()
-    for model in known.models:
-        users.update(_digests(model))
+    users = Counter(chain.from_iterable(map(_digests, known.models)))
     items = []
     for model in due:
         alone = [digest for digest in _digests(model) if users[digest] == 1]

@@ -73,9 +73,7 @@ def remove(tx: Transaction, tables: Tables, found: Found) -> None:
         for start in range(0, len(ids), _AT_ONCE):
             table.forget(later, id=ids[start : start + _AT_ONCE])
     tx.old_logs.forget(found.attempts)
-    erased = set[int]()
-    for said in found.versions.values():
-        erased.update(said["ids"])
+    erased = set[int]().union(*(said["ids"] for said in found.versions.values()))
     for id, payload in tables.tasks.pick("id", "payload", id=found.tasks):
         tables.tasks.update(id, payload=_told_without(payload, erased))
 
@@ -88,9 +86,8 @@ def without_rows(operation: Operation, ids: Collection[int]) -> Operation:
 def _told_without(told: Mapping[str, Any], ids: Collection[int]) -> dict[str, Any]:
     """Return what a task or a version was told without labels and cells of rows, and without files."""
     kept = dict(told)
-    for name, without in _WITHOUT.items():
-        if name in kept:
-            kept[name] = without(kept[name], ids)
+    for name in _WITHOUT.keys() & told:
+        kept[name] = _WITHOUT[name](told[name], ids)
     if isinstance(kept.get("source"), str):
         kept["source"] = ""  # a digest: while it is named, the bytes of the file stay
     if kept.get("origin"):
@@ -165,12 +162,12 @@ def _is(cell: object, value: str) -> bool:
 
 
 def _find_work(tables: Tables, application: Application, found: Found) -> None:
-    items = []
-    for item in tables.work_items.list(application_id=application.id, limit=None):
-        if item.version_id in found.versions:
-            said = found.versions[item.version_id]
-            if item.row in said["ids"]:
-                items.append(item.id)
+    items: list[str] = []
+    for version_id, said in found.versions.items():
+        asked = tables.work_items.pick(
+            "id", "row", application_id=application.id, version_id=version_id
+        )
+        items += [id for id, row in asked if row in said["ids"]]
     found.work_items += items
     found.work_answers += tables.work_answers.column("id", item_id=items)
 
@@ -187,8 +184,9 @@ def _find_results(tables: Tables, dataset: Dataset, found: Found) -> None:
     found.tasks = sorted({*of_data, *of_jobs})
     models = tables.models.column("id", application_id=applications)
     subjects = [*applications, *version_ids, *found.tasks, *models]
-    reports = tables.reports.pick("id", "kind", subject=subjects)
-    found.predicted = [id for id, kind in reports if kind == PREDICTED]
-    found.analyses = [id for id, kind in reports if kind not in (PREDICTED, _ERASURE)]
+    found.predicted = tables.reports.column("id", subject=subjects, kind=PREDICTED)
+    others = [*found.predicted, *tables.reports.column("id", subject=subjects, kind=_ERASURE)]
+    reports = tables.reports.column("id", subject=subjects)
+    found.analyses = sorted(set(reports).difference(others))
     attempts = tables.attempts.pick("id", "log", "trace", task_id=found.tasks)
     found.attempts = [id for id, *texts in attempts if any(texts)]

@@ -1,12 +1,13 @@
 """Erasing rows, such as those of a person, everywhere that easeml has them."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from easeml.contract.erasures import ErasedModel, ErasedVersion, Erasure, NewErasure
 from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
-from easeml.contract.states import TASKS_UNDER_WAY, ModelFate, VersionState
+from easeml.contract.states import ModelFate, VersionState
 from easeml.contract.task_views import Task as TaskAnswer
 from easeml.data import ROLES
 from easeml.errors import NotAllowed, NotReady
@@ -20,7 +21,7 @@ from easeml.service.search import jobs
 from easeml.service.storage.releasing import GRACE_SECONDS
 from easeml.service.tasks import requests, task_views
 from easeml.service.versions import changes
-from easeml.store import Store, Tables, Transaction
+from easeml.store import Store, Tables, Transaction, grouped
 from easeml.store.records import Application, Dataset, DatasetVersion, Report, Task, TrainedModel
 from easeml.store.shapes import OperationName, VersionSummary
 
@@ -28,6 +29,7 @@ KIND = "erasure"
 _TASK = "erase-rows"
 _ROLES = frozenset(ROLES)
 _FILES = ("artefact", "predictions", "evaluation", "refitted", "refitted_predictions")
+_files_of = attrgetter(*_FILES)  # their digests
 _REMOVED = "Its files are erased: it had learnt from rows that are erased."
 _LOOK_EVERY = 600.0  # seconds between two looks of retention
 _ELSEWHERE = (
@@ -48,9 +50,8 @@ def request(store: Store, caller: Caller, dataset_id: str, wish: NewErasure) -> 
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         dataset = tables.datasets.get(dataset_id)
-        versions = tables.versions.list(dataset_id=dataset.id, limit=None)
-        _check_still(tables, dataset, versions)
-        ready = [one for one in versions if one.state == VersionState.READY]
+        _check_still(tables, dataset)
+        ready = tables.versions.list(dataset_id=dataset.id, state=VersionState.READY, limit=None)
         task = requests.request(
             tx,
             caller.tenant_id,
@@ -147,8 +148,8 @@ def _finish(store: Store, report: Report) -> int:
     return count
 
 
-def _check_still(tables: Tables, dataset: Dataset, versions: list[DatasetVersion]) -> None:
-    is_made = any(one.state == VersionState.INGESTING for one in versions)
+def _check_still(tables: Tables, dataset: Dataset) -> None:
+    is_made = tables.versions.count(dataset_id=dataset.id, state=VersionState.INGESTING)
     if is_made or requests.under_way(tables, _TASK, dataset.id):
         raise NotReady(
             "A version of this data is being made.",
@@ -193,11 +194,7 @@ def _models(tables: Tables, found: Found) -> list[TrainedModel]:
     learnt = [id for id, said in found.versions.items() if not _ROLES.isdisjoint(said["roles"])]
     jobs_of_rows = tables.jobs.column("id", version_id=learnt)
     models = tables.models.list(job_id=jobs_of_rows, limit=None)
-    return [model for model in models if _has_files(model)]
-
-
-def _has_files(model: TrainedModel) -> bool:
-    return any(getattr(model, name) for name in _FILES)
+    return [model for model in models if any(_files_of(model))]
 
 
 def _report(
@@ -205,11 +202,11 @@ def _report(
 ) -> Erasure:
     spec = task.payload
     rows = tables.versions.list(id=list(found.versions), limit=None)
-    numbers = {version.id: version.number for version in rows}
     versions = []
-    for id, said in found.versions.items():
+    for version in rows:
+        said = found.versions[version.id]
         one = ErasedVersion(
-            version_id=id, number=numbers[id], rows=said["rows"], roles=said["roles"]
+            version_id=version.id, number=version.number, rows=said["rows"], roles=said["roles"]
         )
         versions.append(one)
     elsewhere: list[str] = [*_ELSEWHERE]
@@ -274,20 +271,31 @@ def _settle(
 ) -> None:
     """Let models go that learnt from the rows, and search on what is left where that is wished."""
     retrains = fate == ModelFate.RETRAIN
-    concerned = {model.application_id for model in affected}
+    concerned = grouped(affected, lambda model: model.application_id)
     for application in found.applications:
+        models = concerned[application.id]
         if application.version_id in found.versions:
             _end_search(tx, tables, application, retrains=retrains)
-        if retrains and application.id in concerned:
+        if retrains and models:
             rescoring.request(tx, application)
+        _let_go(tx, tables, application, models, retrains=retrains)
 
-    live = _live(found)
-    for model in affected:
-        is_live = model.id in live
+
+def _let_go(
+    tx: Transaction,
+    tables: Tables,
+    application: Application,
+    models: list[TrainedModel],
+    *,
+    retrains: bool,
+) -> None:
+    """Erase models of an application; where it ``retrains``, what serves goes later: ``finish``."""
+    for model in models:
+        is_live = model.id == application.live_model_id
         if is_live and retrains:
-            continue  # it serves until the next one does; see finish
+            continue
         if is_live:
-            tables.applications.update(model.application_id, live_model_id="", pinned=False)
+            tables.applications.update(application.id, live_model_id="", pinned=False)
         _erase_model(tables, model.id, tx.now())
 
 
@@ -299,8 +307,7 @@ def _end_search(
     if job is None:
         return
     # What is under way would bring models of the data as it was.
-    for task in tables.tasks.list(job_id=job.id, state=TASKS_UNDER_WAY, limit=None):
-        tx.queue.cancel(task.id, "Rows of its data were erased.")
+    requests.cancel(tx, tables, "Rows of its data were erased.", job_id=job.id)
     changes.end_search(tx, tables, job)
     if retrains and application.deleted is None:
         changes.add_job(tx, job, tables.versions.get(application.version_id))

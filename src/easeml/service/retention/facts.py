@@ -9,6 +9,7 @@ from easeml.contract.states import TASKS_UNDER_WAY, PromotionState, RolloutState
 from easeml.settings import Settings
 from easeml.store import Tables, Transaction
 from easeml.store.records import RetentionRule, TrainedModel
+from easeml.store.shapes import given
 
 from .superseded import DAY, Candidate, Rule
 
@@ -44,11 +45,11 @@ def read(tx: Transaction, settings: Settings) -> Facts:
     """Read what decides on the models of all tenants."""
     tables = tx.unscoped()
     models = [model for model in tables.models.list(limit=None) if model.artefact]
-    asked = {rule.id: rule for rule in tables.retention_rules.list(limit=None)}
+    asked = tables.retention_rules.by_id()
     # What is deleted goes as a whole, once its day to undo is over.
-    there = tables.applications.pick("id", "live_model_id", deleted=None)
-    rules = {id: in_force(asked.get(id), settings) for id, _ in there}
-    live = {model_id for _, model_id in there}
+    there = dict(tables.applications.pick("id", "live_model_id", deleted=None))
+    rules = {id: in_force(asked.get(id), settings) for id in there}
+    live = set(there.values())
     needed = live | _served(tables, live, settings, tx.now()) | _compared(tables)
     needed |= set(tables.retirements.column("id", kept=True))
     if settings.keep_model_days:
@@ -61,8 +62,8 @@ def in_force(asked: RetentionRule | None, settings: Settings) -> Rule:
     usual = Rule(settings.keep_models, settings.keep_model_days, settings.keep_result_days)
     if asked is None:
         return usual
-    said = {name: getattr(asked, name) for name in ("models", "model_days", "result_days")}
-    return replace(usual, **{name: value for name, value in said.items() if value is not None})
+    said = given(models=asked.models, model_days=asked.model_days, result_days=asked.result_days)
+    return replace(usual, **said)
 
 
 def _served(tables: Tables, live: set[str], settings: Settings, now: float) -> set[str]:

@@ -148,11 +148,11 @@ def _show(tables: Tables, settings: Settings, application_id: str) -> Retention:
     application = tables.applications.get(application_id)
     asked = tables.retention_rules.find(id=application.id)
     wish = NewRetention.model_validate(asked or {}, from_attributes=True)
-    found = tables.retirements.pick("id", "kept", application_id=application.id)
+    here = {"application_id": application.id}
     return Retention(
         application_id=application.id,
         asked=wish,
         **asdict(facts.in_force(asked, settings)),
-        kept=[id for id, is_kept in found if is_kept],
-        retired=[id for id, is_kept in found if not is_kept],
+        kept=tables.retirements.column("id", kept=True, **here),
+        retired=tables.retirements.column("id", kept=False, **here),
     )

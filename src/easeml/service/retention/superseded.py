@@ -1,8 +1,9 @@
 """Which models are superseded: a pure function of what is known of them."""
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+from easeml.store import grouped
 
 DAY = 86_400.0  # seconds
 
@@ -38,7 +39,7 @@ def superseded(
     models here.
     """
     found: dict[str, str] = {}
-    for application_id, mine in _by_application(models).items():
+    for application_id, mine in grouped(models, lambda model: model.application_id).items():
         rule = rules.get(application_id)
         if rule is not None and rule.model_days > 0:
             found |= _of_application(mine, needed, rule, now)
@@ -52,19 +53,9 @@ def _of_application(
     newest = max(model.job_id for model in mine)
     of_newest = [model for model in mine if model.job_id == newest]
     stays = {*needed, *_best(of_newest, rule.models)}
-    found = {}
-    for model in mine:
-        is_old = now - model.created >= rule.model_days * DAY
-        if is_old and model.id not in stays:
-            found[model.id] = _reason(model.job_id == newest, rule)
-    return found
-
-
-def _by_application(models: Sequence[Candidate]) -> dict[str, list[Candidate]]:
-    found: dict[str, list[Candidate]] = defaultdict(list)
-    for model in models:
-        found[model.application_id].append(model)
-    return found
+    old = [model for model in mine if now - model.created >= rule.model_days * DAY]
+    going = [model for model in old if model.id not in stays]
+    return {model.id: _reason(model.job_id == newest, rule) for model in going}
 
 
 def _best(models: Sequence[Candidate], count: int) -> set[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from easeml.contract.states import PromotionKind, RolloutState, RolloutWay
 from easeml.errors import Conflict
 from easeml.ids import new_id
-from easeml.store import Tables, Transaction
+from easeml.store import Tables, Transaction, id_of
 from easeml.store.records import (
     Application,
     Feedback,
@@ -22,7 +22,6 @@ from easeml.store.shapes import Json, RolloutEvidence, RolloutPlan, Shape
 if TYPE_CHECKING:
     from easeml.lifecycle.rollout import Evidence, Plan
     from easeml.store.rows import Rows
-    from easeml.store.shapes import ColumnSeen
 
 STARTED, GREW, ENDED = "rollout.started", "rollout.grew", "rollout.ended"
 BACK = "rollout.taken-back"  # what its owner is told of: nobody asked for this end
@@ -64,8 +63,7 @@ def running(tables: Tables, application_id: str) -> Rollout | None:
 
 def newest(tables: Tables, application_id: str) -> Rollout | None:
     """Return the newest roll-out, whatever became of it."""
-    found = tables.rollouts.list(application_id=application_id, newest_first=True, limit=1)
-    return found[0] if found else None
+    return tables.rollouts.newest(application_id=application_id)
 
 
 def challenger(tables: Tables, application_id: str) -> tuple[TrainedModel, float] | None:
@@ -105,8 +103,7 @@ def start(
         )
     kind = kind_of_target(tables, application)
     scale = (rule.scale or _scale(tables, application)) if kind == _NUMBER else 0.0
-    shares = tuple(rule.shares) if rule.way == RolloutWay.SHARE else ()
-    plan = rollouts.Plan(shares, rule.tolerance, rule.reliability)
+    plan = plan_by(rule)
     evidence = rollouts.Evidence()
     first = _last_id(tables.production_rows, application)
     if tables.request_logs.find(id=application.id) is not None:
@@ -172,6 +169,14 @@ def end_with(
         end(tx, rollout, RolloutState.REPLACED, f"{model.name} serves now: {reason}")
 
 
+def plan_by(rule: RolloutRule) -> Plan:
+    """Return how a model is rolled out by a rule; a shadow answers no share of the requests."""
+    from easeml.lifecycle.rollout import Plan
+
+    shares = tuple(rule.shares) if rule.way == RolloutWay.SHARE else ()
+    return Plan(shares, rule.tolerance, rule.reliability)
+
+
 def plan_of(rollout: Rollout) -> Plan:
     """Return the plan of a roll-out."""
     from easeml.lifecycle.rollout import Plan
@@ -199,8 +204,7 @@ def kind_of_target(tables: Tables, application: Application) -> str:
 
     Raises ``Conflict`` for anything else: what is right is not known of it.
     """
-    target = target_of(tables, application)
-    kind = target["type"] if target else ""
+    kind = tables.versions.get(application.version_id).target_type
     if kind not in (_CATEGORY, _NUMBER):
         raise Conflict(
             "Models can be compared on requests where the target is a category or a number.",
@@ -216,17 +220,8 @@ def masked_inputs(tables: Tables, application: Application) -> list[str]:
     if log is None:
         return []
     version = tables.versions.get(application.version_id)
-    inputs = {column["name"] for column in version.columns if column["role"] == "input"}
+    inputs = {column["name"] for column in version.inputs}
     return [name for name in log.masked if name in inputs]
-
-
-def target_of(tables: Tables, application: Application) -> ColumnSeen | None:
-    """Return what is known of the column that is predicted; None where there is none."""
-    version = tables.versions.get(application.version_id)
-    for column in version.columns:
-        if column["role"] == "target":
-            return column
-    return None
 
 
 def _expected(tables: Tables, application: Application, scale: float) -> float:
@@ -262,5 +257,4 @@ def _scale(tables: Tables, application: Application) -> float:
 
 def _last_id(rows: Rows[ProductionRow] | Rows[Feedback], application: Application) -> str:
     """Return the newest row of an application: what came before a roll-out does not count."""
-    found = rows.list(application_id=application.id, newest_first=True, limit=1)
-    return found[0].id if found else ""
+    return id_of(rows.newest(application_id=application.id))

@@ -83,8 +83,7 @@ def _of_jobs(tx: Transaction, jobs: list[str], after: int, latest: int | None) -
 def _steps(tx: Transaction, view: TenantView, numbered: list[Numbered]) -> list[Step]:
     found = [decision for _, decision in numbered]
     applications = applications_of(tx, [decision.job_id for decision in found])
-    trained = [decision.task_id for decision in found]
-    tasks = {task.id: task for task in tx.unscoped().tasks.list(id=trained, limit=None)}
+    tasks = tx.unscoped().tasks.by_id(id=[decision.task_id for decision in found])
     steps = []
     for number, decision in numbered:
         application = applications[decision.job_id]

@@ -164,9 +164,7 @@ def _devices(
     until = decision.created + _AROUND
     attempts = tables.attempts.list(limit=None)
     around = [one for one in attempts if one.started <= until and was_running(one, since)]
-    attempted = [one.task_id for one in around]
-    searched = tables.tasks.list(id=attempted, lane=Lane.SEARCH, limit=None)
-    tasks = {task.id: task for task in searched}
+    tasks = tables.tasks.by_id(id=[one.task_id for one in around], lane=Lane.SEARCH)
 
     device_of: dict[str, int] = {}  # by process, in the order in which they began
     timeline = []

@@ -3,8 +3,7 @@
 Other tenants are shown by number.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Share, Waiting
 from easeml.contract.states import (
@@ -21,7 +20,7 @@ from easeml.service.scheduling.losses import Result, loss_curve
 from easeml.service.scheduling.timelines import device_task, was_running
 from easeml.service.search import waiting as waiting_for
 from easeml.service.tasks import task_views
-from easeml.store import Store, Tables, Transaction
+from easeml.store import Store, Tables, Transaction, grouped
 from easeml.store.records import Job, Process, Task
 
 _MOST_RUNS = 400  # of a timeline: the newest
@@ -65,16 +64,18 @@ def _timeline(
     newest = tables.attempts.list(newest_first=True, limit=_MOST_RUNS)
     attempts = [attempt for attempt in reversed(newest) if was_running(attempt, since)]
     workers = _workers(tx, {attempt.process_id for attempt in attempts})
-    place = {worker.id: number for number, worker in enumerate(workers)}
-    devices = [_device(worker, number) for number, worker in enumerate(workers, 1)]
+    devices: list[Device] = []
+    place: dict[str, int] = {}
+    for worker in workers:
+        place[worker.id] = len(devices)
+        devices.append(_device(worker, len(devices) + 1))
 
-    tasks = tables.tasks.list(id=[attempt.task_id for attempt in attempts], limit=None)
-    by_id = {task.id: task for task in tasks}
-    names = _names_seen(tables, view, tasks)
+    tasks = tables.tasks.by_id(id=[attempt.task_id for attempt in attempts])
+    names = _names_seen(tables, view, tasks.values())
     timeline = []
     for attempt in attempts:
         if attempt.process_id in place:
-            task = by_id[attempt.task_id]
+            task = tasks[attempt.task_id]
             device = place[attempt.process_id]
             name = names.get(task.id, "")
             timeline.append(device_task(attempt, task, device, view, name))
@@ -83,14 +84,12 @@ def _timeline(
 
 def _workers(tx: Transaction, used: Collection[str]) -> list[Process]:
     """Return the workers that run, and those that were used (ids)."""
-    found = []
-    for worker in tx.processes.list(kind=ProcessKind.WORKER, limit=None):
-        if worker.state == ProcessState.RUNNING or worker.id in used:
-            found.append(worker)
-    return found
+    running = ProcessState.RUNNING
+    known = tx.processes.list(kind=ProcessKind.WORKER, limit=None)
+    return [one for one in known if one.state == running or one.id in used]
 
 
-def _names_seen(tables: Tables, view: TenantView, tasks: Sequence[Task]) -> dict[str, str]:
+def _names_seen(tables: Tables, view: TenantView, tasks: Iterable[Task]) -> dict[str, str]:
     """Return the names of the tasks that the viewer may see, by id."""
     return task_views.names(tables, [task for task in tasks if view.sees(task.tenant_id)])
 
@@ -121,17 +120,14 @@ def _shares(tx: Transaction, view: TenantView) -> list[Share]:
     """Return the tenants that have searches, those that may gain most a device second first."""
     tables = tx.unscoped()
     all_jobs = tables.jobs.list(limit=None)
-    by_tenant: defaultdict[str, list[Job]] = defaultdict(list)
-    for job in all_jobs:
-        by_tenant[job.tenant_id].append(job)
+    by_tenant = grouped(all_jobs, lambda job: job.tenant_id)
     running = tables.tasks.count_by("tenant_id", state=TaskState.RUNNING)
     waiting = tables.tasks.count_by("tenant_id", state=TaskState.WAITING)
     reasons = _waiting_reasons(tx, view, all_jobs)
     shares = []
     for tenant, jobs in by_tenant.items():
-        run = running.get(tenant, 0)
-        reason = "" if run else reasons.get(tenant, "")
-        shares.append(_share(view, tenant, jobs, run, waiting.get(tenant, 0), reason))
+        reason = "" if running[tenant] else reasons.get(tenant, "")
+        shares.append(_share(view, tenant, jobs, running[tenant], waiting[tenant], reason))
     return sorted(shares, key=lambda share: -share.gain_rate)
 
 
@@ -139,22 +135,18 @@ def _waiting_reasons(tx: Transaction, view: TenantView, jobs: Sequence[Job]) -> 
     """Return what the oldest search that should run waits for, by tenant that the viewer may see."""
     oldest: dict[str, Job] = {}
     for job in jobs:
-        should_run = job.state in (JobState.PREPARING, JobState.RUNNING)
-        if should_run and view.sees(job.tenant_id):
+        if job.state in (JobState.PREPARING, JobState.RUNNING):
             oldest.setdefault(job.tenant_id, job)
-    found = waiting_for.reasons(tx, list(oldest.values()))
-    return {tenant: found[job.id].text for tenant, job in oldest.items() if job.id in found}
+    seen = [job for tenant, job in oldest.items() if view.sees(tenant)]
+    found = waiting_for.reasons(tx, seen)
+    return {job.tenant_id: found[job.id].text for job in seen if job.id in found}
 
 
 def _share(
     view: TenantView, tenant_id: str, jobs: list[Job], running: int, waiting: int, reason: str
 ) -> Share:
-    gain_rate = expected = 0.0
-    for job in jobs:
-        if job.state == JobState.RUNNING:
-            gain_rate = max(gain_rate, job.gain_rate or 0.0)
-        if job.state in SEARCHED_JOBS:
-            expected += job.expected_improvement or 0.0
+    rates = [job.gain_rate or 0.0 for job in jobs if job.state == JobState.RUNNING]
+    searched = [job for job in jobs if job.state in SEARCHED_JOBS]
     return Share(
         tenant=view.name(tenant_id),
         place=view.place(tenant_id),
@@ -162,8 +154,8 @@ def _share(
         state=_state_shown(jobs),
         waiting_reason=reason,
         searches=len(jobs),
-        gain_rate=gain_rate,
-        expected_improvement=expected,
+        gain_rate=max(rates, default=0.0),
+        expected_improvement=sum(job.expected_improvement or 0.0 for job in searched),
         running=running,
         waiting=waiting,
         cost=sum(job.cost for job in jobs),

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -52,7 +53,7 @@ from easeml.service.knowledge.trials import Trial, finished_trials
 from easeml.service.scheduling.decisions import explained
 from easeml.service.scheduling.losses import Result, loss_curve
 from easeml.service.search.beliefs import arm_of, runs_of
-from easeml.store import Store, Tables, Transaction
+from easeml.store import Store, Tables, Transaction, grouped
 from easeml.store.records import Candidate, Job, Task
 
 HISTORY = "what happened"
@@ -118,10 +119,8 @@ def replay(store: Store, caller: Caller, policy: PolicyName = "default") -> Repl
 
 def _past_runs(searches: Iterable[_Search]) -> list[_Run]:
     """Return the runs of past searches in the order in which they ended."""
-    tasks: list[Task] = []
-    for search in searches:
-        tasks += search.tasks
-    tasks.sort(key=lambda task: task.finished or 0.0)
+    own = chain.from_iterable(search.tasks for search in searches)
+    tasks = sorted(own, key=lambda task: task.finished or 0.0)
     return [_Run(task.job_id, task.quality, max(task.cost, _LEAST_SECONDS)) for task in tasks]
 
 
@@ -181,7 +180,7 @@ def _searches(tx: Transaction) -> list[_Search]:
     jobs = tables.jobs.list(state=SEARCHED_JOBS, newest_first=True, limit=_MOST_SEARCHES)[::-1]
     tasks = _tasks_by_job(tables, jobs)
     trials = finished_trials(tx)
-    candidates = {one.id: one for one in tables.candidates.list(job_id=list(tasks), limit=None)}
+    candidates = tables.candidates.by_id(job_id=list(tasks))
     registry = knowledge_base.current(tx)
     searches = []
     for job in jobs:
@@ -194,12 +193,9 @@ def _searches(tx: Transaction) -> list[_Search]:
 
 def _tasks_by_job(tables: Tables, jobs: Sequence[Job]) -> defaultdict[str, list[Task]]:
     """Return the training tasks of jobs that have ended, by job that has any."""
-    found: defaultdict[str, list[Task]] = defaultdict(list)
     ids = [job.id for job in jobs]
     tasks = tables.tasks.list(job_id=ids, kind=TaskGroup.TRAIN, state=FINISHED_TASKS, limit=None)
-    for task in tasks:
-        found[task.job_id].append(task)
-    return found
+    return grouped(tasks, lambda task: task.job_id)
 
 
 def _search(

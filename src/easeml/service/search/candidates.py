@@ -65,13 +65,11 @@ def _can_be_tried(registry: Registry, candidate: Candidate, rules: Rules) -> boo
 
 def best_before(tables: Tables, job: Job) -> list[Candidate]:
     """Return the best candidates of the application's search before ``job``, the best first."""
-    earlier = tables.jobs.list(
-        application_id=job.application_id, newest_first=True, after=job.id, limit=1
-    )
-    if not earlier:
+    earlier = tables.jobs.newest(application_id=job.application_id, after=job.id)
+    if earlier is None:
         return []
     done = tables.tasks.list(
-        job_id=earlier[0].id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None
+        job_id=earlier.id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None
     )
     done.sort(key=lambda task: (-(task.quality or 0.0), task.id))
     return [tables.candidates.get(task.candidate_id) for task in done[:_TRIED_AGAIN]]
@@ -159,10 +157,8 @@ def with_costs(
     """Return candidates of one job with what they are believed to cost."""
     work = [work_of(registry, one, version) for one in candidates]
     expected = costs.predict(work).expected.tolist()
-    priced = []
-    for candidate, cost in zip(candidates, expected, strict=True):
-        priced.append(replace(candidate, predicted_cost=cost))
-    return priced
+    pairs = zip(candidates, expected, strict=True)
+    return [replace(candidate, predicted_cost=cost) for candidate, cost in pairs]
 
 
 def write_costs(tx: Transaction, costs: Mapping[str, float]) -> None:

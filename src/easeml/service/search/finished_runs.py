@@ -6,7 +6,7 @@ from typing import Any
 
 from easeml.contract import measures
 from easeml.contract.states import TaskGroup, TaskState
-from easeml.store import Store, Transaction
+from easeml.store import Store, Transaction, id_of
 from easeml.store.records import Event, Task
 
 _ENDED = ("task.done", "task.failed")
@@ -54,8 +54,8 @@ def ended_after(store: Store, seq: int) -> tuple[list[FinishedRun], int]:
 def _training_tasks(tx: Transaction, ended: list[Event]) -> dict[str, Task]:
     """Return the tasks that trained a candidate and ended, by id."""
     subjects = [event.subject for event in ended]
-    tasks = tx.unscoped().tasks.list(id=subjects, kind=TaskGroup.TRAIN, limit=None)
-    return {task.id: task for task in tasks if task.candidate_id}
+    tasks = tx.unscoped().tasks.by_id(id=subjects, kind=TaskGroup.TRAIN)
+    return {id: task for id, task in tasks.items() if task.candidate_id}
 
 
 def _run(tx: Transaction, event: Event, task: Task) -> FinishedRun:
@@ -76,7 +76,7 @@ def _run(tx: Transaction, event: Event, task: Task) -> FinishedRun:
         "easeml.tenant": tenant.name,
         "easeml.application_id": application.id,
         "easeml.job_id": job.id,
-        "easeml.model_id": model.id if model else "",
+        "easeml.model_id": id_of(model),
         "easeml.objective": task.objective,
     }
     if task.error:

@@ -201,10 +201,7 @@ def _models(tx: Transaction, tables: Tables, application_id: str, asked: str) ->
         space = space_of(match.module, application.rules)
         if space is not None:
             found[match.module.name] = space
-    if asked and asked not in found:
-        raise InvalidInput(
-            f"The application has no model {asked!r}.",
-            where="model",
-            remedy=knowledge_base.likely(asked, found),
-        )
+    if asked:
+        message = f"The application has no model {asked!r}."
+        knowledge_base.check_known(asked, found, message, "model")
     return found

@@ -100,10 +100,8 @@ def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
         "id", "quality", job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS
     )
     left_out = _tasks_that_break_rules(tables, job)
-    qualities = []
-    for task_id, quality in finished:
-        if quality is not None and task_id not in left_out:
-            qualities.append(quality)
+    counted = [quality for task_id, quality in finished if task_id not in left_out]
+    qualities = [quality for quality in counted if quality is not None]
     left = remaining(state, job.id)
     return {
         "best_quality": max(qualities, default=None),

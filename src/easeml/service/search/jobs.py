@@ -1,7 +1,6 @@
 """Jobs: watching and steering a model search."""
 
 from datetime import datetime
-from typing import Any
 
 from easeml.contract import measures
 from easeml.contract.jobs import Improvement
@@ -16,9 +15,10 @@ from easeml.service.access.paging import page_records
 from easeml.service.search import summaries, waiting
 from easeml.service.search.summaries import Result, Summary
 from easeml.service.search.waiting import Waiting
+from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Job
-from easeml.store.shapes import JobLimits
+from easeml.store.shapes import JobLimits, given
 
 
 def get(store: Store, caller: Caller, job_id: str) -> JobAnswer:
@@ -37,7 +37,7 @@ def list_page(
     application_id: OfApplication = None,
 ) -> Page[JobAnswer]:
     """Return a page of the tenant's jobs, oldest first."""
-    equals: dict[str, Any] = {} if application_id is None else {"application_id": application_id}
+    equals = given(application_id=application_id)
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.jobs, after, limit, **equals)
@@ -139,16 +139,12 @@ def set_state(tx: Transaction, job: Job, state: JobState, event: str, **changes:
 
 def cancel_waiting(tx: Transaction, tables: Tables, job_id: str) -> None:
     """Cancel the training tasks of a job that wait for a device."""
-    for task in tables.tasks.list(
-        job_id=job_id, kind=TaskGroup.TRAIN, state=TaskState.WAITING, limit=None
-    ):
-        tx.queue.cancel(task.id)
+    requests.cancel(tx, tables, job_id=job_id, kind=TaskGroup.TRAIN, state=TaskState.WAITING)
 
 
 def current(tables: Tables, application_id: str) -> Job | None:
     """Return the newest job of an application."""
-    found = tables.jobs.list(application_id=application_id, limit=1, newest_first=True)
-    return found[0] if found else None
+    return tables.jobs.newest(application_id=application_id)
 
 
 def newest_by_application(tables: Tables, application_ids: list[str]) -> dict[str, Job]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from easeml.store import Tables
 from easeml.store.records import Application, TrainedModel
-from easeml.store.shapes import Rules, Shape
+from easeml.store.shapes import Rules, Shape, given
 
 LATENCY, SIZE = "latency", "size"
 
@@ -42,16 +42,12 @@ class Amounts:
     @property
     def measured(self) -> dict[str, float]:
         """What is known of amounts, by the names of their limits."""
-        found = {SIZE: float(self.size)}
-        if self.latency is not None:
-            found[LATENCY] = self.latency
-        return found
+        return given(**{LATENCY: self.latency, SIZE: float(self.size)})
 
 
 def limits(rules: Rules) -> dict[str, float]:
     """Return the limits on amounts, by name."""
-    asked = {LATENCY: rules.latency, SIZE: rules.size}
-    return {name: limit for name, limit in asked.items() if limit is not None}
+    return given(**{LATENCY: rules.latency, SIZE: rules.size})
 
 
 def are_any(rules: Rules) -> bool:
@@ -112,11 +108,14 @@ def _held(tables: Tables, models: Sequence[TrainedModel]) -> dict[str, dict[str,
 
 def breaking(tables: Tables, rules: Rules, models: Sequence[TrainedModel]) -> dict[str, str]:
     """Return the models, by id, that break a rule, each with the reason."""
-    if not are_any(rules) or not models:
+    if not are_any(rules):
         return {}
-    taken = amounts_of(tables, models)
-    found = {model_id: broken(rules, amounts) for model_id, amounts in taken.items()}
-    return {model_id: reason for model_id, reason in found.items() if reason}
+    found = {}
+    for model_id, amounts in amounts_of(tables, models).items():
+        reason = broken(rules, amounts)
+        if reason:
+            found[model_id] = reason
+    return found
 
 
 def keeping(

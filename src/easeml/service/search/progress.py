@@ -47,14 +47,10 @@ def of_job(tables: Tables, job_id: str, application_id: str, points: int = 1000)
 
 def _thinned(found: list[Result], live: set[str], points: int) -> list[Result]:
     """Return the results that matter and about ``points`` of the others."""
-    every = math.ceil(len(found) / points)
-    shown = []
-    for number, result in enumerate(found):
-        matters = result.is_better or result.task.id in live
-        is_sampled = number % every == 0 and math.isfinite(result.quality)
-        if matters or is_sampled:
-            shown.append(result)
-    return shown
+    every = max(1, math.ceil(len(found) / points))
+    sampled = {one.task.id for one in found[::every] if math.isfinite(one.quality)}
+    wanted = live | sampled
+    return [one for one in found if one.is_better or one.task.id in wanted]
 
 
 def _point(result: Result, name: str, *, is_promoted: bool) -> ProgressPoint:

@@ -3,12 +3,11 @@
 The limit is the search's own, or the month's of its tenant.
 """
 
-from collections import defaultdict
-
 from easeml.contract.states import ENDED_TASKS, TASKS_UNDER_WAY, TaskGroup, TaskState
 from easeml.service.limits import used
-from easeml.store import Tables, Transaction
+from easeml.store import Tables, Transaction, grouped
 from easeml.store.records import Job, Task
+from easeml.store.shapes import or_endless
 
 
 def spent_seconds(tables: Tables, job_id: str) -> float:
@@ -26,9 +25,7 @@ def stop_what_reached_its_limit(tx: Transaction) -> list[Task]:
     time between two calls, on each device.
     """
     under_way = tx.unscoped().tasks.list(kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY, limit=None)
-    by_job: defaultdict[str, list[Task]] = defaultdict(list)
-    for task in under_way:
-        by_job[task.job_id].append(task)
+    by_job = grouped(under_way, lambda task: task.job_id)
     reasons = _months_reached(tx, under_way)
     stopped: list[Task] = []
     for job_id, tasks in sorted(by_job.items()):
@@ -46,19 +43,14 @@ def _running(tasks: list[Task]) -> list[Task]:
 
 def _months_reached(tx: Transaction, under_way: list[Task]) -> dict[str, str]:
     """Return the tenants that have used up their month, by id, and why in a sentence."""
-    if not under_way:
-        return {}
-    so_far: defaultdict[str, float] = defaultdict(float)
-    for task in under_way:
-        so_far[task.tenant_id] += _seconds_so_far(tx, [task])
-    limits = dict(tx.tenants.pick("id", "limits", id=[*so_far]))
-    limited = [id for id, own in limits.items() if own.month_seconds is not None]
-    spent = used.month_seconds(tx, limited)
+    by_tenant = grouped(under_way, lambda task: task.tenant_id)
+    limits = dict(tx.tenants.pick("id", "limits", id=[*by_tenant]))
+    most = {id: own.month_seconds for id, own in limits.items() if own.month_seconds is not None}
+    spent = used.month_seconds(tx, most)
     found = {}
-    for id in limited:
-        most = limits[id].month_seconds
-        if spent[id] + so_far[id] >= most:
-            found[id] = f"The month's quota of {most:g} device seconds was reached."
+    for id, limit in most.items():
+        if spent[id] + _seconds_so_far(tx, by_tenant[id]) >= limit:
+            found[id] = f"The month's quota of {limit:g} device seconds was reached."
     return found
 
 
@@ -75,8 +67,7 @@ def _limit_reached(tx: Transaction, job: Job, running: list[Task]) -> str:
     """Return which limit a job has reached, in a sentence; nothing where it has reached none."""
     if not running:
         return ""
-    deadline = job.limits.deadline
-    if deadline is not None and tx.now() >= deadline:
+    if tx.now() >= or_endless(job.limits.deadline):
         return "The search's deadline passed while this ran."
     most = job.limits.seconds
     if most is None:

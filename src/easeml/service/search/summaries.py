@@ -1,13 +1,13 @@
 """What is shown of the searches of several jobs, read together: three statements for any number."""
 
 import math
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import Any
 
 from easeml.contract.states import TASKS_UNDER_WAY, TaskGroup, TaskState
-from easeml.store import Tables
+from easeml.store import Tables, grouped
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +58,14 @@ class Summary:
 
 def load(tables: Tables, job_ids: Sequence[str]) -> dict[str, Summary]:
     """Return the summary of each job, by its id."""
-    tasks: defaultdict[str, list[TrainingTask]] = defaultdict(list)
-    for task in training_tasks(tables, job_ids):
-        tasks[task.job_id].append(task)
-    found: dict[str, list[Result]] = {}
-    shown: set[str] = set()
-    for job_id in job_ids:
-        found[job_id] = results(tasks[job_id])
-        shown |= _shown_candidates(tasks[job_id], found[job_id])
-
+    tasks = grouped(training_tasks(tables, job_ids), lambda task: task.job_id)
+    found = {job_id: results(tasks[job_id]) for job_id in job_ids}
+    shown = _shown_candidates(chain(*tasks.values()), chain(*found.values()))
     names = candidate_names(tables, shown)
     counts = tables.candidates.count_by("job_id", job_id=list(job_ids))
     summaries = {}
     for job_id in job_ids:
-        count = counts.get(job_id, 0)
-        summaries[job_id] = Summary(tasks[job_id], found[job_id], count, names)
+        summaries[job_id] = Summary(tasks[job_id], found[job_id], counts[job_id], names)
     return summaries
 
 

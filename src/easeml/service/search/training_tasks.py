@@ -15,6 +15,7 @@ from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Decision, Job, Task
+from easeml.store.shapes import or_endless
 
 _LEASH = 4.0  # times what a run is believed to cost, until it has to end with what it has
 _SHORTEST_LEASH = 10.0  # seconds
@@ -78,7 +79,7 @@ def within_limits(tx: Transaction, job: Job) -> bool:
     """
     limits = job.limits
     tables = tx.scoped(job.tenant_id)
-    if limits.deadline is not None and tx.now() >= limits.deadline:
+    if tx.now() >= or_endless(limits.deadline):
         return False
     if limits.seconds is not None:
         seconds = job.cost + _predicted_cost_under_way(tables, job)

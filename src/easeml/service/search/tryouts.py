@@ -21,6 +21,7 @@ from easeml.service.limits import quotas
 from easeml.service.search import candidates, jobs, training_tasks
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, Candidate, Job, Task
+from easeml.store.shapes import or_endless
 
 ModelName = Annotated[str, Field(max_length=200, description="name of the model")]
 _ASK = "Ask the one who runs this easeml for more."
@@ -113,11 +114,11 @@ def _check_limits(tx: Transaction, tables: Tables, job: Job) -> None:
     quotas.check_computing(tx, job.tenant_id)
     terms = tx.tenants.get(job.tenant_id).limits
     under_way = tables.tasks.count(kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY)
-    if terms.devices is not None and under_way >= terms.devices:
+    if under_way >= or_endless(terms.devices):
         text = f"Your quota of {terms.devices} devices is in use."
         raise OverQuota(text, where="devices", remedy=_ASK)
     spent = sum(tables.jobs.column("cost", state=SEARCHED_JOBS))
-    if terms.seconds is not None and spent >= terms.seconds:
+    if spent >= or_endless(terms.seconds):
         text = f"Your quota of {terms.seconds:g} device seconds is used up."
         raise OverQuota(text, where="seconds", remedy=_ASK)
 

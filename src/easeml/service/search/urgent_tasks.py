@@ -34,7 +34,7 @@ def demand(tx: Transaction, devices: int) -> Demand:
 
 def _on_devices(tx: Transaction, running: list[Task]) -> list[OnDevice]:
     """Return running tasks as it is decided which of them is suspended."""
-    asked = [task.candidate_id for task in running if task.candidate_id]
+    asked = [task.candidate_id for task in running]
     costs = dict(tx.unscoped().candidates.pick("id", "predicted_cost", id=asked))
     found = []
     for task in running:
@@ -62,7 +62,6 @@ def hurry(tx: Transaction, tenant_id: str) -> bool:
     under_way = tables.tasks.list(kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY, limit=None)
     if not under_way:
         return False
-    has_a_device = any(task.state == TaskState.RUNNING for task in under_way)
-    if not has_a_device:
+    if TaskState.RUNNING not in {task.state for task in under_way}:
         tables.tasks.update(under_way[0].id, where={"state": TaskState.WAITING}, urgent=True)
     return True

@@ -38,8 +38,7 @@ def add_variants(
     tables = tx.scoped(job.tenant_id)
     arms = Arms(job, tables.candidates.list(job_id=job.id, limit=None))
     for model in models:
-        best = _best_of(tables, job, arms.of(model))
-        if best is not None:
+        for best in _trained(tables, job, arms.of(model))[:1]:
             _add_behind(arms, seen, best, transforms)
     return keep_added(tx, registry, job, arms.added, costs)
 
@@ -57,42 +56,32 @@ def _add_behind(
 
 def _added_transforms(seen: Registry) -> list[Module]:
     """Return the transforms that were added to this easeml and that new searches may use."""
-    transforms = []
-    for module in seen.of_kind("transform"):
-        if module.is_programs and module.name not in seen.archived:
-            transforms.append(module)
-    return transforms
+    programs = [module for module in seen.of_kind("transform") if module.is_programs]
+    return [module for module in programs if module.name not in seen.archived]
 
 
 def jobs_with(tx: Transaction, module: str) -> set[str]:
     """Return the ids of the jobs that have candidates of a model, or behind an added transform."""
-    found = set()
-    for job, name, model in tx.unscoped().candidates.pick("job_id", "name", "model"):
-        if model == module or f"{_BEHIND}{module}-" in name:
-            found.add(job)
-    return found
+    candidates = tx.unscoped().candidates
+    jobs = set(candidates.column("job_id", model=module))
+    behind = f"{_BEHIND}{module}-"
+    return jobs | {job for job, name in candidates.pick("job_id", "name") if behind in name}
 
 
 def best_models(tx: Transaction, job: Job, most: int) -> list[str]:
     """Return the models of a job that have done best, the best first; variants are none."""
     tables = tx.scoped(job.tenant_id)
-    candidates = tables.candidates.list(job_id=job.id, limit=None)
-    names = {one.id: one.model for one in candidates if one.variant == one.model}
-    trained = tables.models.list(job_id=job.id, limit=None)
-    best = sorted(trained, key=lambda model: -model.quality)
-    found = [names[model.candidate_id] for model in best if model.candidate_id in names]
-    return list(dict.fromkeys(found))[:most]
+    trained = _trained(tables, job, tables.candidates.list(job_id=job.id, limit=None))
+    models = dict.fromkeys(one.model for one in trained if one.variant == one.model)
+    return list(models)[:most]
 
 
-def _best_of(tables: Tables, job: Job, candidates: list[Candidate]) -> Candidate | None:
-    """Return the candidate with the best trained model; None where none of them was trained."""
+def _trained(tables: Tables, job: Job, candidates: list[Candidate]) -> list[Candidate]:
+    """Return those of these candidates of a job that were trained, the best model's first."""
     by_id = {one.id: one for one in candidates}
-    models = tables.models.list(job_id=job.id, limit=None)
-    done = [model for model in models if model.candidate_id in by_id]
-    if not done:
-        return None
-    best = max(done, key=lambda model: model.quality)
-    return by_id[best.candidate_id]
+    models = tables.models.list(job_id=job.id, candidate_id=[*by_id], limit=None)
+    models.sort(key=lambda model: -model.quality)
+    return [by_id[model.candidate_id] for model in models]
 
 
 def _fits(registry: Registry, candidate: Candidate, transform: Module) -> bool:

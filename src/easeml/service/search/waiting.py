@@ -1,6 +1,5 @@
 """Why nothing of a search runs: the one place that knows, for pages, commands and notices."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from easeml.service.events.telling import tell_providers
 from easeml.service.limits import used
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job
-from easeml.store.shapes import TenantLimits
+from easeml.store.shapes import TenantLimits, or_endless
 
 EVENT = "job.waiting"
 STARVING = "provider.starving"
@@ -73,7 +72,7 @@ class _Surroundings:
     training: Counter[str]  # training tasks under way, by tenant
     running: Counter[str]  # tasks, by job
     queued: Counter[str]  # tasks, by job
-    tasks: dict[str, int]  # that count against a limit, by job that has one
+    tasks: Counter[str]  # that count against a limit, by job that has one
     cheapest: dict[str, float]  # predicted seconds of a candidate left, by job with a deadline
 
 
@@ -126,32 +125,24 @@ def tell_of_starvation(tx: Transaction, tenant_id: str, seconds: float, decision
 
 def _was_told(tx: Transaction, job: Job, waiting: Waiting) -> bool:
     """Whether the newest event says the same, and no training task was made since."""
-    events = tx.events.newest(job.tenant_id, [EVENT], limit=100)
-    told = [event for event in events if event.subject == job.id]
-    if not told or told[0].data["waits_for"] != waiting.waits_for:
+    told = tx.events.newest_about(job.id, job.tenant_id, [EVENT])
+    if told is None or told.data["waits_for"] != waiting.waits_for:
         return False
-    newest = tx.scoped(job.tenant_id).tasks.list(job_id=job.id, newest_first=True, limit=1)
-    return not newest or newest[0].created <= told[0].created
+    newest = tx.scoped(job.tenant_id).tasks.newest(job_id=job.id)
+    return newest is None or newest.created <= told.created
 
 
 def _surroundings(tx: Transaction, jobs: Sequence[Job]) -> _Surroundings:
     tables = tx.unscoped()
     processes = _processes_alive(tx)
-    spent: Counter[str] = Counter()
-    for tenant_id, cost in tables.jobs.pick("tenant_id", "cost", state=SEARCHED_JOBS):
-        spent[tenant_id] += cost
-
-    training: Counter[str] = Counter()
-    running: Counter[str] = Counter()
-    queued: Counter[str] = Counter()
     under_way = tables.tasks.pick(
         "tenant_id", "job_id", "state", kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY
     )
+    training, running, queued = Counter[str](), Counter[str](), Counter[str]()
     for tenant_id, job_id, state in under_way:
         training[tenant_id] += 1
-        counted = running if state == TaskState.RUNNING else queued
-        counted[job_id] += 1
-
+        running[job_id] += state == TaskState.RUNNING
+        queued[job_id] += state == TaskState.WAITING
     quotas = dict(tx.tenants.pick("id", "limits", id=sorted({job.tenant_id for job in jobs})))
     return _Surroundings(
         now=tx.now(),
@@ -159,7 +150,7 @@ def _surroundings(tx: Transaction, jobs: Sequence[Job]) -> _Surroundings:
         schedulers=processes[ProcessKind.SCHEDULER],
         quotas=quotas,
         exhausted=used.exhausted(tx, quotas),
-        spent=spent,
+        spent=used.totals(tables.jobs.pick("tenant_id", "cost", state=SEARCHED_JOBS)),
         training=training,
         running=running,
         queued=queued,
@@ -170,17 +161,13 @@ def _surroundings(tx: Transaction, jobs: Sequence[Job]) -> _Surroundings:
 
 def _processes_alive(tx: Transaction) -> Counter[str]:
     """Return how many processes of each kind had a heartbeat lately."""
-    alive: Counter[str] = Counter()
-    for kind, heartbeat in tx.processes.pick("kind", "heartbeat", state=ProcessState.RUNNING):
-        if tx.now() - heartbeat <= _SILENCE:
-            alive[kind] += 1
-    return alive
+    earliest = tx.now() - _SILENCE
+    running = tx.processes.pick("kind", "heartbeat", state=ProcessState.RUNNING)
+    return Counter(kind for kind, heartbeat in running if heartbeat >= earliest)
 
 
-def _counted_tasks(tables: Tables, jobs: Sequence[Job]) -> dict[str, int]:
+def _counted_tasks(tables: Tables, jobs: Sequence[Job]) -> Counter[str]:
     limited = [job.id for job in jobs if job.limits.tasks is not None]
-    if not limited:
-        return {}
     return tables.tasks.count_by("job_id", job_id=limited, kind=TaskGroup.TRAIN, state=_COUNTED)
 
 
@@ -188,12 +175,9 @@ def _cheapest_left(tables: Tables, jobs: Sequence[Job]) -> dict[str, float]:
     """Return the predicted seconds of the cheapest untried candidate, by running job in a hurry."""
     running = [job for job in jobs if job.state == JobState.RUNNING]
     hurried = [job.id for job in running if job.limits.deadline is not None]
-    if not hurried:
-        return {}
-    tasks = tables.tasks.column(
-        "candidate_id", job_id=hurried, kind=TaskGroup.TRAIN, state=_COUNTED
+    tried = set(
+        tables.tasks.column("candidate_id", job_id=hurried, kind=TaskGroup.TRAIN, state=_COUNTED)
     )
-    tried = set(tasks)
     candidates = tables.candidates.pick("id", "job_id", "predicted_cost", job_id=hurried)
     cheapest: dict[str, float] = {}
     for id, job_id, predicted in candidates:
@@ -233,7 +217,7 @@ def _quota(job: Job, around: _Surroundings) -> Waiting | None:
 
     quota = around.quotas.get(tenant, TenantLimits())
     spent = around.spent[tenant]
-    if quota.seconds is not None and spent >= quota.seconds:
+    if spent >= or_endless(quota.seconds):
         text = f"The quota of {quota.seconds:g} device seconds is used up ({spent:.0f} s). {_RAISE}"
         return Waiting(WaitsFor.QUOTA, text)
     if quota.devices is not None:
@@ -254,26 +238,21 @@ def _quota_of_devices(most: int, in_use: int) -> Waiting | None:
 def _limit(job: Job, around: _Surroundings) -> Waiting | None:
     """Return the limit of its own that a search has reached."""
     limits = job.limits
-    tasks = _or_endless(limits.tasks)
-    seconds = _or_endless(limits.seconds)
-    deadline = _or_endless(limits.deadline)
+    tasks = or_endless(limits.tasks)
+    seconds = or_endless(limits.seconds)
+    deadline = or_endless(limits.deadline)
     if around.now >= deadline:
         return Waiting(WaitsFor.LIMIT, "The search's deadline has passed. Set a later one.")
     if job.cost >= seconds:
         text = f"The search's limit of {seconds:g} device seconds is used up. Raise it to go on."
         return Waiting(WaitsFor.LIMIT, text)
-    if around.tasks.get(job.id, 0) >= tasks:
+    if around.tasks[job.id] >= tasks:
         text = f"The search's limit of {tasks} tasks is used up. Raise it to go on."
         return Waiting(WaitsFor.LIMIT, text)
     if around.now + around.cheapest.get(job.id, 0.0) > deadline:
         text = "Each candidate that is left would end after its deadline. Set a later one."
         return Waiting(WaitsFor.DEADLINE, text)
     return None
-
-
-def _or_endless(limit: float | None) -> float:
-    """Return a limit as a number to compare with."""
-    return math.inf if limit is None else limit
 
 
 def _gain() -> Waiting:

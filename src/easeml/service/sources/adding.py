@@ -54,8 +54,7 @@ def check_may_fetch(tx: Transaction, settings: Settings, tenant_id: str, origin:
     """Raise where the tenant may not fetch ``origin``, or fetches a lot already."""
     granting.check(settings, tx.tenants.get(tenant_id), origin)
     quotas.check_room(tx, tenant_id, 1)
-    under_way = tx.scoped(tenant_id).tasks.list(state=TASKS_UNDER_WAY, limit=None)
-    fetches = [task for task in under_way if task.spec_kind == FETCH]
+    fetches = requests.of_kind(tx.scoped(tenant_id), FETCH, state=TASKS_UNDER_WAY)
     if len(fetches) >= _MOST:
         raise TooMany(
             f"{_MOST} fetches are under way.", remedy="Wait, or cancel one.", seconds=_SOON

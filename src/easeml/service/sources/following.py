@@ -36,12 +36,9 @@ def is_told(tables: Tables, failed: DatasetVersion) -> bool:
 
     The rows that came before did not fit it either.
     """
-    operation = failed.operation
-    if not operation.upload_id:
-        return False
-    refused = _refused(tables, failed.dataset_id, operation.application_id)
-    others = [one for one in refused if one.id != failed.id]
-    return failed.parents in [one.parents for one in others]
+    refused = _refused(tables, failed.dataset_id, failed.operation.application_id)
+    alike = {one.id for one in refused if one.parents == failed.parents}
+    return failed.id in alike and len(alike) > 1
 
 
 def _catch_up(tx: Transaction, application: Application) -> None:

@@ -1,5 +1,6 @@
 """Schedules: when data sets are fetched again, for a new version or for predictions."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from easeml.contract.parameters import After, Limit
@@ -17,7 +18,7 @@ from easeml.service.sources.origins import origin_of
 from easeml.service.sources.timing import When, next_after, read_when
 from easeml.settings import Settings
 from easeml.store import Store, Tables, Transaction
-from easeml.store.records import Retrieval, Schedule
+from easeml.store.records import Application, Dataset, Retrieval, Schedule
 
 _MOST = 50  # of a tenant
 _MOST_CHOICES = 200
@@ -87,9 +88,13 @@ def view(store: Store, caller: Caller) -> SchedulesView:
         applications = tables.applications.list(deleted=None, **newest)
         return SchedulesView(
             schedules=[_show(tables, one) for one in tables.schedules.list(limit=None)],
-            datasets=[Choice(id=one.id, name=one.name) for one in sources],
-            applications=[Choice(id=one.id, name=one.name) for one in applications],
+            datasets=_choices(sources),
+            applications=_choices(applications),
         )
+
+
+def _choices(found: Iterable[Dataset | Application]) -> list[Choice]:
+    return [Choice(id=one.id, name=one.name) for one in found]
 
 
 def retrievals_page(
@@ -184,15 +189,15 @@ def _tell(tx: Transaction, schedule: Schedule, kind: str, caller: Caller) -> Non
 
 
 def _show(tables: Tables, schedule: Schedule) -> ScheduleAnswer:
-    newest = tables.retrievals.list(schedule_id=schedule.id, newest_first=True, limit=1)
-    application = tables.applications.find(id=schedule.application_id)
+    newest = tables.retrievals.newest(schedule_id=schedule.id)
+    names = dict(tables.applications.pick("id", "name", id=schedule.application_id))
     return ScheduleAnswer(
         id=schedule.id,
         action=schedule.action,
         dataset_id=schedule.dataset_id,
         dataset=tables.datasets.get(schedule.dataset_id).name,
         application_id=schedule.application_id,
-        application=application.name if application else "",
+        application=names.get(schedule.application_id, ""),
         every=schedule.every,
         at=schedule.at,
         zone=schedule.zone,
@@ -200,6 +205,6 @@ def _show(tables: Tables, schedule: Schedule) -> ScheduleAnswer:
         paused=schedule.paused,
         failures=schedule.failures,
         error=schedule.error,
-        last=retrievals.show(newest[0]) if newest else None,
+        last=retrievals.show(newest) if newest else None,
         created=schedule.created,
     )

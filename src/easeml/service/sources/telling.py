@@ -17,8 +17,7 @@ _LONGEST_WAIT = 7 * 24 * _HOUR  # until a schedule that fails is tried again
 
 def ended(tx: Transaction, retrieval: Retrieval) -> None:
     """Tell of a retrieval, and let its schedule know."""
-    rows = tx.scoped(retrieval.tenant_id).schedules
-    schedule = rows.find(id=retrieval.schedule_id) if retrieval.schedule_id else None
+    schedule = tx.scoped(retrieval.tenant_id).schedules.find(id=retrieval.schedule_id)
     if schedule is not None:
         _note(tx, schedule, retrieval)
     elif retrieval.state == RetrievalState.FAILED:

@@ -81,14 +81,10 @@ def find_kind(name: str) -> Kind | None:
     """Return the kind of that name, None where there is none."""
     if not _NAME.fullmatch(name):
         return None
-    for package in PACKAGES:
-        module = f"{package}.{name.replace('-', '_')}"
-        if _is_file(module):
-            return load_kind(module)
-    brought = _brought()
-    if name not in brought:
-        return None
-    return load_kind(brought[name])
+    file = name.replace("-", "_")
+    modules = [f"{package}.{file}" for package in PACKAGES]
+    module = next(filter(_is_file, modules), _brought().get(name))
+    return None if module is None else load_kind(module)
 
 
 def _is_file(module: str) -> bool:

@@ -6,9 +6,10 @@ from easeml.contract.states import TASKS_UNDER_WAY, Lane, TaskGroup
 from easeml.ids import new_id, request_id
 from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks.kinds import called, kind_named
-from easeml.store import Tables, Transaction
-from easeml.store.records import Candidate, Task
+from easeml.store import Tables, Transaction, id_of
+from easeml.store.records import Candidate, Json, Task
 
+_CANCELLED = "The task was cancelled."
 _ATTEMPTS = 2  # of a task whose attempts fail in ways worth another
 
 
@@ -42,7 +43,7 @@ def request(
             payload=payload,
             subject=subject,
             job_id=job_id,
-            candidate_id=candidate.id if candidate else "",
+            candidate_id=id_of(candidate),
             max_attempts=max_attempts,
             urgent=urgent,
             request=request_id(),
@@ -53,8 +54,26 @@ def request(
     return task
 
 
+def request_once(tx: Transaction, tenant_id: str, kind: str, subject: str, told: Json) -> Task:
+    """Write a task that is told this, or return the one under way: two clicks ask once."""
+    for task in under_way(tx.scoped(tenant_id), kind, subject):
+        if told.items() <= task.payload.items():
+            return task
+    return request(tx, tenant_id, kind, subject, **told)
+
+
 def under_way(tables: Tables, kind: str, subject: str) -> list[Task]:
     """Return the tasks of ``kind`` about ``subject`` that wait or run."""
-    group = kind_named(kind).group
-    tasks = tables.tasks.list(kind=group, subject=subject, state=TASKS_UNDER_WAY, limit=None)
+    return of_kind(tables, kind, subject=subject, state=TASKS_UNDER_WAY)
+
+
+def cancel(tx: Transaction, tables: Tables, reason: str = _CANCELLED, **equals: Any) -> None:
+    """Cancel all tasks with these values that wait or run."""
+    for id in tables.tasks.column("id", **{"state": TASKS_UNDER_WAY, **equals}):
+        tx.queue.cancel(id, reason)
+
+
+def of_kind(tables: Tables, kind: str, **equals: Any) -> list[Task]:
+    """Return all tasks of ``kind`` with these values, in order of id."""
+    tasks = tables.tasks.list(kind=kind_named(kind).group, limit=None, **equals)
     return [task for task in tasks if task.spec_kind == kind]

@@ -11,6 +11,7 @@ from easeml.service.tasks import task_views
 from easeml.service.tasks.kinds import Kind, find_kind, kind_named
 from easeml.store import Transaction
 from easeml.store.records import Attempt, Task
+from easeml.store.shapes import given
 
 _UNKNOWN: Mapping[str, int] = {}  # sizes that nobody told count as 0
 LOG, TRACE = ".log", ".trace"  # no output has these names
@@ -23,12 +24,12 @@ def task_spec(tx: Transaction, task: Task) -> TaskSpec:
     """
     kind = kind_named(task.spec_kind)
     spec = kind.spec.model_validate(task.payload)
-    limits = [seconds for seconds in (kind.seconds, spec.longest_seconds) if seconds is not None]
+    limits = given(of_kind=kind.seconds, of_spec=spec.longest_seconds)
     return TaskSpec(
         module=kind.module,
         body=spec.to_json(),
         inputs=kind.inputs(tx.scoped(task.tenant_id), task),
-        seconds=min(limits, default=None),
+        seconds=min(limits.values(), default=None),
     )
 
 

@@ -17,6 +17,7 @@ from easeml.service.access.paging import page_of, page_records
 from easeml.service.tasks.kinds import called
 from easeml.store import Store, Tables
 from easeml.store.records import Attempt, Decision, Task
+from easeml.store.shapes import given
 
 
 def get(store: Store, caller: Caller, task_id: str) -> TaskAnswer:
@@ -60,8 +61,9 @@ def _page(
     *,
     newest_first: bool,
 ) -> Page[TaskAnswer]:
-    equals = {name: value for name, value in wanted.items() if value is not None}
-    found, following = page_records(tables.tasks, after, limit, newest_first=newest_first, **equals)
+    found, following = page_records(
+        tables.tasks, after, limit, newest_first=newest_first, **given(**wanted)
+    )
     return Page(items=show_all(tables, found), next=following)
 
 
@@ -85,7 +87,7 @@ def overview(
         page = _page(tables, wanted, after, limit, newest_first=True)
         counted = tables.tasks.count_by("state")
         names = dict(tables.applications.pick("id", "name"))
-    counts = {one.value: counted.get(one, 0) for one in TaskState}
+    counts = {one.value: counted[one] for one in TaskState}
     return TaskOverview(page=page, counts=counts, applications=names)
 
 
@@ -120,7 +122,7 @@ def decisions_page(
     job_id: OfJob = None,
 ) -> Page[DecisionAnswer]:
     """Return a page of the scheduler's decisions for the tenant's jobs."""
-    equals = {} if job_id is None else {"job_id": job_id}
+    equals = given(job_id=job_id)
     with store.read() as tx:
         decisions = tx.scoped(caller.tenant_id).decisions
         return page_of(decisions, _show_decision, after, limit, newest_first=newest_first, **equals)

@@ -13,6 +13,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.tasks.logs import read_kept, read_plain
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
+from easeml.store.shapes import given
 from easeml.tracing import (
     LARGEST_TRACE,
     TRACE,
@@ -41,9 +42,9 @@ def chrome(
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
-        attempts = tables.attempts.list(task_id=task.id, limit=None)
-    wanted = [one for one in attempts if attempt in (None, one.number)]
-    found = _newest(store, work, task, wanted)
+        wanted = given(number=attempt)
+        attempts = tables.attempts.list(task_id=task.id, limit=None, **wanted)
+    found = _newest(store, work, task, attempts)
     if found is None:
         raise NotFound(
             "The task was not traced.",

@@ -175,7 +175,7 @@ def _served(store: Store) -> Iterator[tuple[Application, TrainedModel]]:
     """Give the applications that serve a model, each with it."""
     with store.read() as tx:
         tables = tx.unscoped()
-        models = {one.id: one for one in tables.models.list(limit=None)}
+        models = tables.models.by_id()
         applications = tables.applications.list(limit=None)
     for application in applications:
         if application.live_model_id:

@@ -220,14 +220,22 @@ def take_over(tx: Transaction, version: DatasetVersion) -> None:
         version.operation.application_id, where={"version_id": parent.id}, version_id=version.id
     )
     job = jobs.current(tables, application.id)
-    if job is not None and not _is_learnt_anew(parent, version):
-        tables.jobs.update(job.id, version_id=version.id)
-    elif job is not None:
-        end_search(tx, tables, job)
-        add_job(tx, job, version)
+    if job is not None:
+        _search_on(tx, tables, job, parent, version)
     rescoring.request(tx, application)
     data = {"version_id": version.id, "number": version.number}
     tx.events.append("application.data", application.id, data, application.tenant_id)
+
+
+def _search_on(
+    tx: Transaction, tables: Tables, job: Job, parent: DatasetVersion, version: DatasetVersion
+) -> None:
+    """Go on with a search on other rows: with the same one, or anew where labelled rows changed."""
+    if _is_learnt_anew(parent, version):
+        end_search(tx, tables, job)
+        add_job(tx, job, version)
+    else:
+        tables.jobs.update(job.id, version_id=version.id)
 
 
 def end_search(tx: Transaction, tables: Tables, job: Job) -> None:

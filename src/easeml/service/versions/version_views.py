@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 from easeml.contract import versions as contract
@@ -19,6 +20,7 @@ from easeml.data import (
 )
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
+from easeml.service.access.paging import next_offset
 from easeml.service.advice import suspicious_rows
 from easeml.service.versions import changes
 from easeml.store import Store, Tables
@@ -78,24 +80,16 @@ def train_rows_page(
     found, total = train_rows(files, Wanted(label, on, suspicious), skip, limit, scores)
     return contract.TrainRows(
         items=[contract.TrainRow(**asdict(row)) for row in found],
-        next=str(skip + limit) if skip + limit < total else None,
+        next=next_offset(skip, limit, total),
         version_id=version.id,
         number=version.number,
         total=total,
         off=version.summary.off,
-        classes=_classes(version),
+        classes=version.target_classes,
         scored=None if suspicion is None else suspicion.number,
         looking=looking,
         changing=under_way,
     )
-
-
-def _classes(version: DatasetVersion) -> list[str]:
-    """Return the classes of the target; none where it is no category."""
-    target = next((one for one in version.columns if one["role"] == "target"), None)
-    if target is None or target["type"] != "category":
-        return []
-    return target.get("classes", [])
 
 
 def comparison(
@@ -146,14 +140,10 @@ def _history(tables: Tables, application: Application) -> list[DatasetVersion]:
 
     They are those that led to the one in use, and changes that are under way or failed.
     """
-    found = tables.versions.list(dataset_id=application.dataset_id, limit=None)
-    line = _line_of(application.version_id, {version.id: version for version in found})
-    own = []
-    for version in found:
-        is_change = version.operation.application_id == application.id
-        if is_change or version.id in line:
-            own.append(version)
-    return sorted(own, key=lambda version: -version.number)
+    found = tables.versions.by_id(dataset_id=application.dataset_id)
+    own = _line_of(application.version_id, found)
+    own |= {id for id, one in found.items() if one.operation.application_id == application.id}
+    return sorted([found[id] for id in own], key=lambda version: -version.number)
 
 
 def _line_of(version_id: str, versions: Mapping[str, DatasetVersion]) -> set[str]:
@@ -227,8 +217,8 @@ def _show(
     return contract.Comparison(
         version_id=version.id,
         before=before.id if before else None,
-        added={role: len(ids) for role, ids in found.added.items()},
-        removed={role: len(ids) for role, ids in found.removed.items()},
+        added=_counted(found.added),
+        removed=_counted(found.removed),
         ranges=ranges[:_LISTED_RANGES],
         switched_off=found.switched_off[:_LISTED_IDS],
         switched_on=found.switched_on[:_LISTED_IDS],
@@ -236,11 +226,14 @@ def _show(
     )
 
 
+def _counted(ids_by_role: Mapping[str, list[int]]) -> dict[str, int]:
+    return {role: len(ids) for role, ids in ids_by_role.items()}
+
+
 def _ranges(ids: list[int]) -> list[tuple[int, int]]:
-    ranges: list[tuple[int, int]] = []
-    for one in ids:
-        if ranges and one == ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], one)
-        else:
-            ranges.append((one, one))
+    """Return the first and the last of each run of ids that follow one another."""
+    ranges = []
+    for _, run in groupby(enumerate(ids), lambda placed: placed[1] - placed[0]):
+        _, members = zip(*run, strict=True)
+        ranges.append((members[0], members[-1]))
     return ranges

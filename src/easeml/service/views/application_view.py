@@ -41,7 +41,7 @@ def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
         searched = progress.of_job(tables, job.id, application.id) if job else None
         models = applications.best_models(tables, application, _BEST_MODELS)
         reports = tools.newest_of_each_tool(tables, application.id)
-        answers = [tools.show(store, report) for report in reports]
+        answers = tools.show_all(store, reports)
         journey = next_steps.of(tables, application, shown, answers)
     return ApplicationView(
         application=shown, progress=searched, models=models, reports=answers, journey=journey
@@ -92,7 +92,7 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         application = tables.applications.get(application_id)
         shown = application_views.show(tx, application)
         promotions = applications.newest_promotions(tables, application)
-        served = {promotion.model_id for promotion in promotions}
+        served = list({promotion.model_id for promotion in promotions})
         models = applications.best_models(tables, application, only=served)
         proven = gates.show(tables, application)
         watch = watching.report_on(store, tables, application)

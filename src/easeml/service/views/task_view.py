@@ -32,6 +32,6 @@ def get(store: Store, settings: Settings, caller: Caller, task_id: str) -> TaskV
         detail=task_views.show_detail(task, attempts),
         log=log,
         report=evaluation.of_model(store, model),
-        answers=[tools.show(store, report) for report in reports],
+        answers=tools.show_all(store, reports),
         trace=traces.picture(store, work, task, attempts),
     )

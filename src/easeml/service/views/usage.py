@@ -1,6 +1,6 @@
 """What tenants use of what they may, and what they used day by day."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import Annotated
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from easeml.service.limits import quotas, used
 from easeml.service.search import waiting
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Tenant
+from easeml.store.shapes import given
 
 _OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 Days = Annotated[int, Field(ge=1, le=366, description="how many days, up to today")]
@@ -23,13 +24,13 @@ def get(store: Store, caller: Caller, *, days: Days = 30) -> Usage:
     A provider sees all tenants, the oldest first; others see their own.
     """
     with store.read() as tx:
-        every = tx.tenants.list(limit=None) if caller.is_provider else []
-        tenants = every or [tx.tenants.get(caller.tenant_id)]
+        whose = None if caller.is_provider else caller.tenant_id
+        tenants = tx.tenants.list(limit=None, **given(id=whose))
         shown_days = used.days_until(tx.now(), days)
         found = _read(tx, tenants, shown_days)
-    uploads = {tenant.id: len(store.uploads.open_ones(tenant.id)) for tenant in tenants}
-    items = [one.model_copy(update={"uploads": uploads[one.tenant_id]}) for one in found]
-    return Usage(days=shown_days, tenants=items)
+    for one in found:
+        one.uploads = len(store.uploads.open_ones(one.tenant_id))
+    return Usage(days=shown_days, tenants=found)
 
 
 def _read(tx: Transaction, tenants: list[Tenant], days: list[str]) -> list[TenantUsage]:
@@ -41,9 +42,7 @@ def _read(tx: Transaction, tenants: list[Tenant], days: list[str]) -> list[Tenan
     applications = tables.applications.count_by("tenant_id", tenant_id=ids, deleted=None)
     running = {"lane": Lane.SEARCH, "state": TaskState.RUNNING}
     training = tables.tasks.count_by("tenant_id", tenant_id=ids, **running)
-    open_seconds: Counter[str] = Counter()
-    for id, cost in tables.jobs.pick("tenant_id", "cost", tenant_id=ids, state=_OPEN):
-        open_seconds[id] += cost
+    open_seconds = used.totals(tables.jobs.pick("tenant_id", "cost", tenant_id=ids, state=_OPEN))
     waits = _waits(tx, ids)
     found = []
     for tenant in tenants:
@@ -57,8 +56,8 @@ def _read(tx: Transaction, tenants: list[Tenant], days: list[str]) -> list[Tenan
             open_seconds=open_seconds[tenant.id],
             stored=stored[tenant.id],
             uploads=0,
-            applications=applications.get(tenant.id, 0),
-            training=training.get(tenant.id, 0),
+            applications=applications[tenant.id],
+            training=training[tenant.id],
             waits=waits[tenant.id],
         )
         found.append(usage)

@@ -14,7 +14,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
 from easeml.service.versions import changes
 from easeml.service.work import queue, standing
-from easeml.store import Store, Tables, Transaction
+from easeml.store import Store, Tables, Transaction, id_of
 from easeml.store.records import Application, DatasetVersion, Json, WorkAnswer, WorkItem
 
 BATCH = 20  # answers that make a version by themselves
@@ -83,7 +83,7 @@ def give(
             value=given.value,
             seconds=given.seconds,
             answers=len(queue.answered_items(tables, application)),
-            version_id=version.id if version else "",
+            version_id=id_of(version),
         )
 
 
@@ -123,19 +123,15 @@ def _use(tx: Transaction, tables: Tables, application: Application) -> DatasetVe
     cells: list[Json] = []
     waiting = queue.answered_items(tables, application)
     values = standing.settled(tables, waiting)
-    for item in waiting:
+    changed = [item for item in waiting if values[item.id] != item.question.given]
+    for item in changed:
         value = values[item.id]
-        if value == item.question.given:
-            continue
         if item.kind == WorkKind.REPAIR_CELL:
             cells.append({"row": item.row, "column": item.column, "value": value})
         else:
             labels[str(item.row)] = value
-    version = None
-    if labels or cells:
-        version = changes.answer(tx, application, labels, cells)
-    for item in waiting:
-        tables.work_items.update(item.id, state=WorkState.USED)
+    version = changes.answer(tx, application, labels, cells) if changed else None
+    tables.work_items.set_each("state", dict.fromkeys(values, WorkState.USED))
     return version
 
 
@@ -162,17 +158,16 @@ def _check_undo(tables: Tables, item: WorkItem, caller: Caller) -> None:
     if item.state in (WorkState.USED, WorkState.CLOSED):
         remedy = "Correct the row on the page Data."
         raise Conflict("A version has this answer already.", where=item.id, remedy=remedy)
-    users_and_ways = tables.work_answers.pick("user_id", "way", item_id=item.id)
-    own = [way for user_id, way in users_and_ways if user_id == caller.user_id]
-    if users_and_ways and not own:
+    last = tables.work_answers.newest(item_id=item.id, user_id=caller.user_id)
+    if last is None and tables.work_answers.count(item_id=item.id):
         raise Conflict("Somebody else answered this.", where=item.id)
-    if not own or own[-1] == WorkWay.UNDO:
+    if last is None or last.way == WorkWay.UNDO:
         raise Conflict("There is nothing to undo.", where=item.id)
 
 
 def _check_value(tables: Tables, application: Application, item: WorkItem, value: str) -> None:
     version = tables.versions.get(application.version_id)
-    column = next(one for one in version.columns if one["name"] == item.column)
+    column = version.columns_by_name[item.column]
     if not value:
         raise InvalidInput("An answer has a value.", where="value", remedy="Or skip the item.")
     classes = queue.classes_of(column)

@@ -18,15 +18,14 @@ def newest(tables: Tables, application: Application) -> WorkBrought | None:
     brought = WorkBrought(
         version=version.number, labels=len(told.get("labels", ())), cells=len(told.get("cells", ()))
     )
-    jobs = tables.jobs.list(application_id=application.id, limit=None)
-    job = next((job for job in jobs if job.version_id == version.id), None)
+    job = tables.jobs.find(application_id=application.id, version_id=version.id)
     if job is None:
         return brought
     brought.score = job.best_quality
     brought.searching = job.state not in _DONE
-    earlier = [one for one in jobs if one.id < job.id]
-    if earlier:
-        brought.score_before = earlier[-1].best_quality
+    earlier = tables.jobs.newest(application_id=application.id, after=job.id)
+    if earlier is not None:
+        brought.score_before = earlier.best_quality
     return brought
 
 
@@ -34,9 +33,6 @@ def _newest_version(tables: Tables, application: Application) -> DatasetVersion 
     found = tables.versions.list(
         dataset_id=application.dataset_id, state=VersionState.READY, limit=None, newest_first=True
     )
-    for version in found:
-        operation = version.operation
-        is_own = operation.application_id == application.id
-        if is_own and operation.name == OperationName.ANSWER:
-            return version
-    return None
+    own = [one for one in found if one.operation.application_id == application.id]
+    answers = (one for one in own if one.operation.name == OperationName.ANSWER)
+    return next(answers, None)

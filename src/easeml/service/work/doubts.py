@@ -10,6 +10,7 @@ from easeml.contract.work import DoubtfulCell as CellAnswer
 from easeml.data import DoubtfulCell, doubtful_cells, write_cells
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
+from easeml.service.access.paging import next_offset
 from easeml.service.versions import changes
 from easeml.service.work import finding
 from easeml.store import Store
@@ -26,10 +27,9 @@ def show(
     version, cells, looking = _found(store, caller, application_id)
     start = int(after) if after and after.isdigit() else 0
     page = cells[start : start + limit]
-    following = start + limit
     return Doubts(
         items=[_show(cell) for cell in page],
-        next=str(following) if following < len(cells) else None,
+        next=next_offset(start, limit, len(cells)),
         version_id=version.id,
         number=version.number,
         looked=bool(version.doubts),

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -46,7 +46,7 @@ def export(
         items = queue.ordered(tables, application, queue.open_items(tables, application))
         items += queue.answered_items(tables, application)
         said = standing.settled(tables, items)
-    write = _label_studio if format == "label-studio" else _csv
+    write = {"label-studio": _label_studio, "csv": _csv}[format]
     return WorkFile(format=format, text=write(items, said), items=len(items))
 
 
@@ -67,9 +67,8 @@ def take(
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        items = tables.work_items.list(application_id=application.id, limit=None)
+        own = set(tables.work_items.column("id", application_id=application.id))
         said = standing.of_application(tables, application)
-    own = {item.id for item in items}
 
     imported = WorkImported(application_id=application_id, taken=0, same=0, refused=[])
     for found in _read(filename, text):
@@ -236,28 +235,29 @@ def _read_label_studio(filename: str, text: str) -> list[_Answered | WorkRefused
         raise InvalidInput("It is no list of tasks.", where=filename, remedy=remedy)
     found: list[_Answered | WorkRefused] = []
     for number, task in enumerate(tasks, 1):
-        one = _of_task(f"{filename}, task {number}", task)
-        if one is not None:
-            found.append(one)
+        found += _of_task(f"{filename}, task {number}", task)
     return found
 
 
-def _of_task(place: str, task: Any) -> _Answered | WorkRefused | None:
-    """Return the answer of a task, what is wrong with it, or None where nobody answered."""
+def _of_task(place: str, task: Any) -> Iterator[_Answered | WorkRefused]:
+    """Give the answer of a task, or what is wrong with it; nothing where nobody answered."""
     item_id = _under(task, "data", "item")
     if not isinstance(item_id, str):
-        return _refusal(place, "data.item", "It is missing.", "Keep the data of the export.")
+        yield _refusal(place, "data.item", "It is missing.", "Keep the data of the export.")
+        return
     annotations = task.get("annotations") or task.get("completions") or []
     if not isinstance(annotations, list):
-        return _refusal(place, "annotations", "It is no list.", "Export it as JSON again.")
+        yield _refusal(place, "annotations", "It is no list.", "Export it as JSON again.")
+        return
     done = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
-    if not done:
-        return None
-    value = _first_value(done[-1].get("result"))
-    if value is None:
-        remedy = "Answer with Choices, TextArea or Number."
-        return _refusal(place, "annotations.result", "It has no answer that is understood.", remedy)
-    return _Answered(place, item_id, value)
+    for last in done[-1:]:
+        value = _first_value(last.get("result"))
+        if value is None:
+            message = "It has no answer that is understood."
+            remedy = "Answer with Choices, TextArea or Number."
+            yield _refusal(place, "annotations.result", message, remedy)
+        else:
+            yield _Answered(place, item_id, value)
 
 
 def _under(found: Any, *keys: str) -> Any:

@@ -84,11 +84,7 @@ def request_remedy(tx: Transaction, application: Application, report: str, remed
     ``report``: the digest of the answer that proposes it; ``remedy``: its number there, from 0.
     """
     told = Told(application.id, application.live_model_id, report=report, remedy=remedy).to_json()
-    for task in requests.under_way(tx.scoped(application.tenant_id), KIND, application.version_id):
-        if told.items() <= task.payload.items():
-            return task
-    version_id = application.version_id
-    return requests.request(tx, application.tenant_id, KIND, version_id, **told)
+    return requests.request_once(tx, application.tenant_id, KIND, application.version_id, told)
 
 
 def under_way(tables: Tables, application: Application) -> Task | None:
@@ -138,11 +134,9 @@ def record(tx: Transaction, task: Task, proposed: Sequence[Any], doubts: str) ->
     if doubts:
         tables.versions.update(task.subject, doubts=doubts)
     kept = _close_what_is_free(tables, application, tx.now())
-    new = []
-    for one in _PROPOSED.validate_python(list(proposed)):
-        if (one.kind, one.row, one.column) not in kept:
-            new.append(_item(application, task, one))
-    tables.work_items.add_all(new)
+    found = _PROPOSED.validate_python(list(proposed))
+    new = [one for one in found if (one.kind, one.row, one.column) not in kept]
+    tables.work_items.add_all([_item(application, task, one) for one in new])
     data = {"items": len(new)}
     tx.events.append("work.found", application.id, data, application.tenant_id)
 
@@ -188,9 +182,7 @@ def _told(tables: Tables, application: Application) -> Json:
 
 def _was_asked(tables: Tables, version_id: str, told: Json) -> bool:
     """Was a task told just so? Doubts that it found itself are no news."""
-    for task in tables.tasks.list(subject=version_id, limit=None):
-        if task.spec_kind != KIND:
-            continue
+    for task in requests.of_kind(tables, KIND, subject=version_id):
         before = Told.from_json(task.payload).to_json()
         if {**before, "doubts": told["doubts"]} == told:
             return True

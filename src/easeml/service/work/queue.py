@@ -9,7 +9,7 @@ from easeml.contract.work import WorkOption, WorkQueue, WorkTurn
 from easeml.lifecycle.journey import in_order, learned_seconds
 from easeml.service.access.caller import Caller
 from easeml.service.work import brought, finding, standing
-from easeml.store import Store, Tables
+from easeml.store import Store, Tables, grouped
 from easeml.store.records import Application, WorkAnswer, WorkItem
 from easeml.store.shapes import ColumnSeen
 
@@ -104,14 +104,10 @@ def answered_items(tables: Tables, application: Application) -> list[WorkItem]:
 
 def _to_second(tables: Tables, application: Application, caller: Caller) -> list[WorkItem]:
     """Return items that one other person answered, and that a second one is to be asked."""
-    asked = [item for item in answered_items(tables, application) if standing.is_asked_twice(item)]
+    asked = list(filter(standing.is_asked_twice, answered_items(tables, application)))
     said = standing.of_items(tables, [item.id for item in asked])
-    found = []
-    for item in asked:
-        users = said[item.id].keys()
-        if len(users) == 1 and caller.user_id not in users:
-            found.append(item)
-    return found
+    by_one = [item for item in asked if len(said[item.id]) == 1]
+    return [item for item in by_one if caller.user_id not in said[item.id]]
 
 
 def _promise(items: list[WorkItem]) -> float:
@@ -165,15 +161,11 @@ def classes_of(column: ColumnSeen) -> list[str]:
 
 def last_answered(tables: Tables, application: Application, caller: Caller) -> WorkAnswer | None:
     """Return the caller's newest answer, if nothing was made of it and it was not undone."""
-    found = tables.work_answers.list(
-        application_id=application.id, user_id=caller.user_id, newest_first=True, limit=1
-    )
-    if not found or found[0].way == WorkWay.UNDO:
+    last = tables.work_answers.newest(application_id=application.id, user_id=caller.user_id)
+    if last is None or last.way == WorkWay.UNDO:
         return None
-    item = tables.work_items.get(found[0].item_id)
-    if item.state in (WorkState.USED, WorkState.CLOSED):
-        return None
-    return found[0]
+    item = tables.work_items.get(last.item_id)
+    return None if item.state in (WorkState.USED, WorkState.CLOSED) else last
 
 
 def show(
@@ -215,27 +207,19 @@ def question_of(item: WorkItem) -> str:
 
 def _passed_over(tables: Tables, application: Application, caller: Caller) -> set[str]:
     """Return the items that the caller skipped or could not answer, since they last undid that."""
-    passed: set[str] = set()
     given = tables.work_answers.pick(
-        "item_id", "way", application_id=application.id, user_id=caller.user_id
+        "item_id",
+        "way",
+        application_id=application.id,
+        user_id=caller.user_id,
+        way=[WorkWay.SKIP, WorkWay.UNKNOWN, WorkWay.UNDO],
     )
-    for item_id, way in given:
-        if way in (WorkWay.SKIP, WorkWay.UNKNOWN):
-            passed.add(item_id)
-        elif way == WorkWay.UNDO:
-            passed.discard(item_id)
-    return passed
+    last = dict(given)  # in order of id: the newest word on an item counts
+    return {item_id for item_id, way in last.items() if way != WorkWay.UNDO}
 
 
 def _chosen(items: list[WorkItem], passed: set[str], caller: Caller, now: float) -> WorkItem | None:
     """Return the item that the caller has, or else the first that nobody else has."""
-    free = None
-    for item in items:
-        if item.id in passed:
-            continue
-        holder = standing.holder_of(item, now)
-        if holder == caller.user_id:
-            return item
-        if not holder and free is None:
-            free = item
-    return free
+    asked = [item for item in items if item.id not in passed]
+    by_holder = grouped(asked, lambda item: standing.holder_of(item, now))
+    return next(iter(by_holder[caller.user_id] or by_holder[""]), None)

@@ -1,6 +1,7 @@
 """What people said that stands: answers that were not taken back, and which of them counts."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from typing import Any
 from zlib import crc32
 
 from easeml.contract.states import MemberRole, WorkWay
@@ -17,18 +18,12 @@ Standing = dict[str, dict[str, str]]
 
 def of_items(tables: Tables, item_ids: Collection[str]) -> Standing:
     """Return the answers that stand of some items."""
-    return _standing(
-        tables.work_answers.pick("item_id", "user_id", "way", "value", item_id=list(item_ids))
-    )
+    return _standing(tables, item_id=list(item_ids))
 
 
 def of_application(tables: Tables, application: Application) -> Standing:
     """Return all answers of an application that stand."""
-    return _standing(
-        tables.work_answers.pick(
-            "item_id", "user_id", "way", "value", application_id=application.id
-        )
-    )
+    return _standing(tables, application_id=application.id)
 
 
 def settled(tables: Tables, items: Collection[WorkItem]) -> dict[str, str]:
@@ -55,12 +50,14 @@ def holder_of(item: WorkItem, now: float) -> str:
     return item.holder if item.held_until > now else ""
 
 
-def _standing(entries: Iterable[tuple[str, str, str, str]]) -> Standing:
+def _standing(tables: Tables, **equals: Any) -> Standing:
     found: Standing = {}
-    for item_id, user_id, way, value in entries:
+    words = tables.work_answers.pick(
+        "item_id", "user_id", "way", "value", way=[WorkWay.ANSWER, WorkWay.UNDO], **equals
+    )
+    for item_id, user_id, way, value in words:
         answers = found.setdefault(item_id, {})
-        if way in (WorkWay.ANSWER, WorkWay.UNDO):
-            answers.pop(user_id, None)
+        answers.pop(user_id, None)
         if way == WorkWay.ANSWER:
             answers[user_id] = value  # the last of all, even where the user changed an answer
     return {item_id: answers for item_id, answers in found.items() if answers}

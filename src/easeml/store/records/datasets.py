@@ -42,6 +42,37 @@ class DatasetVersion:
     created: float = 0.0
     doubts: str = ""
 
+    @property
+    def columns_by_name(self) -> dict[str, ColumnSeen]:
+        """The columns by their names, in order."""
+        return {column["name"]: column for column in self.columns}
+
+    @property
+    def inputs(self) -> list[ColumnSeen]:
+        """The columns that models predict by."""
+        return [column for column in self.columns if column["role"] == "input"]
+
+    @property
+    def target(self) -> ColumnSeen | None:
+        """The column that is predicted; None where there is none."""
+        for column in self.columns:
+            if column["role"] == "target":
+                return column
+        return None
+
+    @property
+    def target_type(self) -> str:
+        """The type of the target, such as ``category``; empty where there is none."""
+        return self.target["type"] if self.target else ""
+
+    @property
+    def target_classes(self) -> list[str]:
+        """The classes of the target; none where it is no category."""
+        target = self.target
+        if target is None or target["type"] != "category":
+            return []
+        return target.get("classes", [])
+
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
