@@ -45,11 +45,11 @@ def licence_of(distribution: str) -> str:
         told = metadata(distribution).json
     except PackageNotFoundError:
         return ""
-    stated = str(told.get("license_expression") or told.get("license") or "")
-    if stated:
-        return stated.splitlines()[0]
-    found = [one for one in told.get("classifier") or [] if one.startswith("License ::")]
-    return found[0].rpartition(" :: ")[2] if found else ""
+    classifiers = [one for one in told.get("classifier", ()) if one.startswith("License ::")]
+    names = (one.rpartition(" :: ")[2] for one in classifiers)
+    stated = filter(None, (told.get("license_expression"), told.get("license"), *names))
+    first_line = str(next(stated, "")).splitlines()[:1]
+    return "".join(first_line)
 
 
 def card(

@@ -17,6 +17,7 @@ HOME, PACKAGES, SYSTEM = "opt/python", "opt/packages", "opt/system"
 """Where the interpreter, the packages and the system's libraries lie in the image."""
 
 _NEVER_RUN = {"__pycache__", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip"}
+_OF_NO_USE = {"..", *_NEVER_RUN}  # of a package: nor what it puts beside itself, such as programs
 _LIBRARY = re.compile(r"\.so(\.\d+)*$")
 _FOUND = re.compile(r"^\s*(\S+) => (/\S+) \(0x", re.MULTILINE)
 _LOADER = re.compile(r"^\s*(/\S+) \(0x", re.MULTILINE)
@@ -31,8 +32,7 @@ def packages(names: Iterable[str]) -> dict[str, Path]:
     for found in _with_requirements(names).values():
         for file in found.files or ():
             path = Path(os.fspath(file.locate()))
-            is_part = ".." not in file.parts and not _NEVER_RUN & set(file.parts)
-            if is_part and path.is_file():
+            if _OF_NO_USE.isdisjoint(file.parts) and path.is_file():
                 files[f"{PACKAGES}/{file.as_posix()}"] = path
     return files
 

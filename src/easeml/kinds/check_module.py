@@ -132,9 +132,8 @@ def _check_class(module: Module, trusted: list[str]) -> None:
     found = module.load_class()
     if not inspect.isclass(found):
         raise InvalidInput(f"{module.entry} is not a class.", remedy="Name a class.")
-    if not any(
-        found.__module__ == one or found.__module__.startswith(f"{one}.") for one in trusted
-    ):
+    packages = tuple(f"{package}." for package in trusted)
+    if not f"{found.__module__}.".startswith(packages):
         remedy = f"Name a class of {', '.join(trusted)}."
         raise InvalidInput(
             f"{module.entry} comes from {found.__module__}, which is not trusted.", remedy=remedy

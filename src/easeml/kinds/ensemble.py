@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -83,7 +84,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     rows: Any = version.validation
     actual = rows[target]
     of_validation = _kept(spec, inputs, "validation", rows)
-    choice = choose(spec.objective, actual, of_validation, _limits(spec), spec.seed)
+    choice = choose(spec.objective, actual, of_validation, partial(_may_join, spec), spec.seed)
     places = np.flatnonzero(choice.weights).tolist()
     weights = choice.weights[places].tolist()
     of_test = _kept(spec, inputs, "test", version.test)
@@ -129,19 +130,18 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     )
 
 
-def _limits(spec: EnsembleSpec) -> Callable[[Sequence[int]], bool]:
-    """Return whether models may be members together: few enough, and quick and small enough."""
+def _may_join(spec: EnsembleSpec, places: Sequence[int]) -> bool:
+    """Whether models may be members together: few enough, and quick and small enough."""
+    members = [spec.models[place] for place in places]
+    return (
+        len(members) <= _MOST_MEMBERS
+        and _are_within(spec.size, (one.size for one in members))
+        and _are_within(spec.latency, (one.latency for one in members))
+    )
 
-    def may_join(places: Sequence[int]) -> bool:
-        if len(places) > _MOST_MEMBERS:
-            return False
-        members = [spec.models[place] for place in places]
-        if spec.size is not None and sum(one.size for one in members) > spec.size:
-            return False
-        together = sum(one.latency for one in members)
-        return spec.latency is None or together <= spec.latency
 
-    return may_join
+def _are_within(limit: float | None, parts: Iterable[float]) -> bool:
+    return limit is None or sum(parts) <= limit
 
 
 def _kept(spec: EnsembleSpec, inputs: Path, role: str, rows: pd.DataFrame) -> list[Predictions]:

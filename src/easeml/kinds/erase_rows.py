@@ -136,7 +136,7 @@ class _Work:
         self._note_gone(gone)
         if out is not None and len(places) and not step.upload_id:
             data.write_arrow(out.with_name(f"{step.id}{_SOURCE}"), left)
-        return {parent.next_row + int(place) for place in places}
+        return set((parent.next_row + places).tolist())
 
     def _fed(self, step: Step, parent: Declared) -> pa.Table:
         from easeml import data

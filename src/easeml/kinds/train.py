@@ -167,8 +167,11 @@ def _train(
 
 def _report(curve: list[CurvePoint], step: int, quality: float | None) -> None:
     """Keep what a model says of itself, and print it into the attempt's log."""
-    print(f"step {step}" + ("" if quality is None else f": quality {quality:.4f}"), flush=True)
-    if quality is not None and math.isfinite(quality):
+    if quality is None:
+        print(f"step {step}", flush=True)
+        return
+    print(f"step {step}: quality {quality:.4f}", flush=True)
+    if math.isfinite(quality):
         curve.append(CurvePoint(step=step, quality=quality))
 
 

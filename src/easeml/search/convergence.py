@@ -36,7 +36,7 @@ def remaining(state: SearchState, job: str) -> Remaining:
     left = left[found.all_chances[left] >= UNLIKELY]
     if not left.size:
         return Remaining(0.0, 0.0)
-    best = 0.0 if found.best is None else found.best
+    best = found.best or 0.0
     posterior = found.posterior
     hopes = (posterior.improvement(best) * found.all_chances)[left]
     top = np.sort(left[np.argsort(-hopes, kind="stable")[:_ARMS]])

@@ -8,6 +8,7 @@ both, from the same values.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import starmap
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -42,6 +43,13 @@ class FinishedRun(NamedTuple):
     model: str
     features: tuple[float, ...]
     quality: float
+
+    @classmethod
+    def of(
+        cls, job: str, created: float, model: str, features: Sequence[float], quality: float
+    ) -> "FinishedRun":
+        """Return the run that a change ``set_runs`` tells."""
+        return cls(job, created, model, tuple(features), quality)
 
     @property
     def lesson(self) -> PastRun:
@@ -138,7 +146,7 @@ def preemptions_of(log: Iterable[Change]) -> Iterator[Preempted]:
     for change in log:
         if change.kind == "preempted":
             told = dict(change.values)
-            running = [OnDevice(*one) for one in told.pop("running")]
+            running = list(starmap(OnDevice, told.pop("running")))
             yield Preempted(**told, running=running)
 
 
@@ -154,6 +162,11 @@ def told_arms(arms: Iterable[Arm]) -> list[dict[str, Any]]:
     return [asdict(arm) for arm in arms]
 
 
+def arms_of(told: Sequence[Values]) -> list[Arm]:
+    """Return the arms that ``told_arms`` told."""
+    return [Arm(**{**one, "features": tuple(one["features"])}) for one in told]
+
+
 def _add_job(
     seen: Seen,
     job: str,
@@ -165,7 +178,7 @@ def _add_job(
     history: Sequence[Any] = (),
 ) -> Seen:
     seen = _with_history(seen, job, history)
-    read = _arms(arms)
+    read = arms_of(arms)
     learned = _learned(seen, job, read, since)
     state = states.add_job(
         seen.state,
@@ -181,7 +194,7 @@ def _add_job(
 
 def _add_arms(seen: Seen, job: str, arms: Sequence[Values], since: float | None) -> Seen:
     """The belief grows by new arms; with ``since`` it is learned anew."""
-    new = _arms(arms)
+    new = arms_of(arms)
     before = seen.state.job(job)
     learned = seen.learned[job]
     if since is None:
@@ -229,8 +242,7 @@ def _set_runs(seen: Seen, runs: Mapping[str, Sequence[Any] | None]) -> Seen:
         if run is None:
             known.pop(id, None)
             continue
-        job, created, model, features, quality = run
-        known[id] = FinishedRun(job, created, model, tuple(features), quality)
+        known[id] = FinishedRun.of(*run)
     return replace(seen, runs=MappingProxyType(known))
 
 
@@ -335,10 +347,6 @@ def _learned(seen: Seen, job: str, arms: Sequence[Arm], since: float) -> Learned
 
 def _with_learned(seen: Seen, job: str, learned: Learned) -> Seen:
     return replace(seen, learned=MappingProxyType({**seen.learned, job: learned}))
-
-
-def _arms(told: Sequence[Values]) -> list[Arm]:
-    return [Arm(**{**one, "features": tuple(one["features"])}) for one in told]
 
 
 def _moment(told: float | None) -> float:

@@ -61,21 +61,19 @@ def _log_ratios(
     others = [run for run in runs if run[0] not in jobs]
     own = [run for run in runs if run[0] in jobs and run[1] in models]
     rest = learned(arms, others)
-    for angles in _angles(own):
+    for qualities in _qualities(own):
+        angles = {model: _mean_angle(reached) for model, reached in qualities.items()}
         under_rest = _log_density(rest.by_model, rest.models, angles)
         under_past = _log_density(prior, models, angles)
         yield under_rest - under_past
 
 
-def _angles(runs: Iterable[PastRun]) -> list[dict[str, float]]:
-    """Return the mean angle of each model, for each job."""
+def _qualities(runs: Iterable[PastRun]) -> Iterable[dict[str, list[float]]]:
+    """Return the qualities of each model, for each job."""
     found: dict[str, dict[str, list[float]]] = {}
     for job, model, _, quality in runs:
         found.setdefault(job, {}).setdefault(model, []).append(quality)
-    return [
-        {model: _mean_angle(qualities) for model, qualities in by_model.items()}
-        for by_model in found.values()
-    ]
+    return found.values()
 
 
 def _mean_angle(qualities: Sequence[float]) -> float:

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
+from easeml.search.checks import require
 from easeml.search.surrogates import Posterior
 
 _NO_ARMS = np.zeros(0, dtype=int)
@@ -45,18 +45,26 @@ class Terms:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.priority < math.inf:
-            raise InvalidInput(
-                f"The priority {self.priority} is not a number above 0.",
-                where="terms.priority",
-            )
+        require(
+            0 < self.priority < math.inf,
+            f"The priority {self.priority} is not a number above 0.",
+            where="terms.priority",
+        )
         _check("quota", self.devices, "terms.devices")
         _check("quota", self.seconds, "terms.seconds")
 
 
 def _check(what: str, limit: float | None, where: str) -> None:
-    if limit is not None and not limit >= 0:  # NaN is no limit either
-        raise InvalidInput(f"The {what} {limit} is not a number of at least 0.", where=where)
+    is_limit = limit is None or limit >= 0  # NaN is none
+    require(is_limit, f"The {what} {limit} is not a number of at least 0.", where=where)
+
+
+def is_reached(limit: float | None, used: float) -> bool:
+    """Return whether as much was used as may be; never without a limit."""
+    return limit is not None and used >= limit
+
+
+_NO_LIMITS = Budget()
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +122,13 @@ class SearchJob:
     def within_budget(self) -> bool:
         """May another run start?"""
         budget = self.budget
-        if budget.tasks is not None and self.runs >= budget.tasks:
-            return False
-        if budget.seconds is not None and self.spent + self.ahead >= budget.seconds:
-            return False
-        return budget.cost is None or self.charged + self.ahead < budget.cost
+        if budget == _NO_LIMITS:
+            return True
+        return not (
+            is_reached(budget.tasks, self.runs)
+            or is_reached(budget.seconds, self.spent + self.ahead)
+            or is_reached(budget.cost, self.charged + self.ahead)
+        )
 
     @property
     def runs(self) -> int:
@@ -152,8 +162,12 @@ class SearchJob:
 
         An arm that may break the rules of the job counts with the chance that it does not.
         """
-        over = 0.0 if self.incumbent is None else self.incumbent
-        return self.believed.improvement(over) * self.all_chances
+        return self.believed.improvement(self.reached) * self.all_chances
+
+    @property
+    def reached(self) -> float:
+        """The quality of the incumbent; 0 before the first run."""
+        return self.incumbent or 0.0
 
     @cached_property
     def all_chances(self) -> np.ndarray:

@@ -5,7 +5,7 @@ effect of the configuration + noise. All that follows is in angles; around the q
 0.9 of quality.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -137,7 +137,7 @@ def learned(
     middle = np.searchsorted(np.cumsum(scales.weights), 0.5)
     unit = float(scales.factors[middle])
     return Learned(
-        models={model: place for place, model in enumerate(table.models)},
+        models=table.columns,
         by_model=by_model,
         config_variance=config_variance / unit**2,
         past=configurations.Past.of(spread, unit, _WEIGHT),
@@ -147,10 +147,7 @@ def learned(
 def _in_angles(runs: Sequence[PastRun]) -> list[PastRun]:
     qualities = np.array([quality for *_, quality in runs], dtype=float)
     angles = ARCSINE.latent(qualities).tolist()
-    told = []
-    for (job, model, features, _), angle in zip(runs, angles, strict=True):
-        told.append((job, model, features, angle))
-    return told
+    return [(*run[:3], angle) for run, angle in zip(runs, angles, strict=True)]
 
 
 def _of_models(table: "_Table", config_variance: float) -> Prior:
@@ -191,29 +188,33 @@ def worth_learning(known: int, runs: int) -> bool:
 class _Table:
     """Mean angle by job and model (NaN where missing) of ``counts`` runs.
 
-    ``typical``: by model, the usual distance of its angle to the level of a job.
+    ``rows``: of jobs, ``columns``: of models. ``typical``: by model, the usual distance of its
+    angle to the level of a job.
     """
 
-    jobs: list[str]
-    models: list[str]
+    rows: Mapping[str, int]
+    columns: Mapping[str, int]
     angle: np.ndarray
     counts: np.ndarray
     typical: np.ndarray
 
     @classmethod
     def of(cls, arms: Sequence[Arm], history: Sequence[PastRun]) -> "_Table":
-        jobs = sorted({run[0] for run in history})
-        models = sorted({run[1] for run in history} | {arm.model for arm in arms})
-        rows = {name: place for place, name in enumerate(jobs)}
-        columns = {name: place for place, name in enumerate(models)}
-        sums = np.zeros((len(jobs), len(models)))
-        counts = np.zeros((len(jobs), len(models)))
+        rows = _places(run[0] for run in history)
+        columns = _places([*(run[1] for run in history), *(arm.model for arm in arms)])
+        sums = np.zeros((len(rows), len(columns)))
+        counts = np.zeros((len(rows), len(columns)))
         for job, model, _, angle in history:
             sums[rows[job], columns[model]] += angle
             counts[rows[job], columns[model]] += 1
         angle = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-        typical = np.array([_typical(model) for model in models])
-        return cls(jobs, models, angle, counts, typical)
+        typical = np.array(list(map(_typical, columns)))
+        return cls(rows, columns, angle, counts, typical)
+
+
+def _places(names: Iterable[str]) -> dict[str, int]:
+    """Return the place of each name among all of them in alphabetical order."""
+    return {name: place for place, name in enumerate(sorted(set(names)))}
 
 
 def _shrunk_variance(deviations: np.ndarray, usual: float) -> float:
@@ -229,11 +230,9 @@ def _deviations(
 
     A run that is alone in its cell tells nothing.
     """
-    rows = {job: place for place, job in enumerate(table.jobs)}
-    columns = {model: place for place, model in enumerate(table.models)}
     found = []
     for job, model, features, angle in history:
-        cell = rows[job], columns[model]
+        cell = table.rows[job], table.columns[model]
         if features and table.counts[cell] > 1:
             deviation = float(angle - table.angle[cell])
             found.append((model, tuple(features), deviation))

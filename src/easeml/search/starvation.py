@@ -29,11 +29,9 @@ def waits(known: Mapping[str, Wait], state: SearchState) -> dict[str, Wait]:
     """
     found = {}
     for tenant in state.waiting:
-        served = state.turns.get(tenant)
-        wait = known.get(tenant)
-        if wait is None or wait.served != served:
-            wait = Wait(state.step, state.now, served)
-        found[tenant] = wait
+        began = Wait(state.step, state.now, state.turns.get(tenant))
+        wait = known.get(tenant, began)
+        found[tenant] = wait if wait.served == began.served else began
     return found
 
 
@@ -46,11 +44,11 @@ def starving(waiting: Mapping[str, Wait], state: SearchState, policy: Policy) ->
     if not waiting:
         return []
     bound = policy.longest_wait(len(waiting)) or _USUAL_TURNS * len(waiting)
-    mean = sum(state.priority(tenant) for tenant in waiting) / len(waiting)
+    mean = sum(map(state.priority, waiting)) / len(waiting)
+    long = [name for name, wait in waiting.items() if state.now - wait.moment >= _SECONDS]
     found = []
-    for tenant, wait in waiting.items():
+    for tenant in long:
         patience = bound * mean / state.priority(tenant)
-        is_long = state.now - wait.moment >= _SECONDS
-        if is_long and state.step - wait.step > patience:
+        if state.step - waiting[tenant].step > patience:
             found.append(tenant)
     return found

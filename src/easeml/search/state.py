@@ -15,7 +15,8 @@ import numpy as np
 
 from easeml.errors import InvalidInput, NotFound
 from easeml.search.arms import Arm
-from easeml.search.jobs import Budget, SearchJob, Terms
+from easeml.search.checks import require
+from easeml.search.jobs import Budget, SearchJob, Terms, is_reached
 from easeml.search.surrogates import Posterior, Prior
 
 LEAST_COST = 0.01  # device seconds; nothing is cheaper to start
@@ -105,11 +106,8 @@ class SearchState:
 
         They are those that never had a run, and those of tenants whose priority was ``raised``.
         """
-        found = []
-        for job in chain.from_iterable(self.waiting.values()):
-            if job.tenant in raised or job.runs == 0:
-                found.append(job.name)
-        return found
+        jobs = chain.from_iterable(self.waiting.values())
+        return [job.name for job in jobs if job.tenant in raised or job.runs == 0]
 
     def only(self, jobs: Collection[str]) -> "SearchState":
         """Return what there would be to decide if there were no other jobs."""
@@ -125,9 +123,7 @@ class SearchState:
         own = [job for job in self.jobs.values() if job.tenant == tenant]
         running = sum(len(job.running) for job in own)
         seconds = sum(job.spent + job.ahead for job in own)
-        has_all_devices = terms.devices is not None and running >= terms.devices
-        has_all_seconds = terms.seconds is not None and seconds >= terms.seconds
-        return has_all_devices or has_all_seconds
+        return is_reached(terms.devices, running) or is_reached(terms.seconds, seconds)
 
 
 def add_job(
@@ -144,11 +140,11 @@ def add_job(
 
     Raises ``InvalidInput`` if it is there already or the prior is of another size.
     """
-    if job in state.jobs:
-        raise InvalidInput(
-            "The search has this job already.",
-            where=f"job {job!r}",
-        )
+    require(
+        job not in state.jobs,
+        "The search has this job already.",
+        where=f"job {job!r}",
+    )
     costs = _costs(job, arms, prior)
     terms = {"budget": budget or Budget(), "deadline": deadline, "now": state.now}
     return _put(state, SearchJob(job, tenant, tuple(arms), costs, Posterior.of(prior), **terms))
@@ -215,11 +211,10 @@ def set_costs(state: SearchState, job: str, costs: Sequence[tuple[int, float]]) 
     """
     found = state.job(job)
     arms = list(found.arms)
+    predicted = np.array(found.costs)
     for arm, cost in costs:
         _checked(state, job, arm)
         arms[arm] = replace(arms[arm], cost=cost)
-    predicted = np.array(found.costs)
-    for arm, cost in costs:
         predicted[arm] = max(cost, LEAST_COST)
     predicted.flags.writeable = False
     return _put(state, replace(found, arms=tuple(arms), costs=predicted))
@@ -235,8 +230,12 @@ def set_chances(
     of them than there are arms.
     """
     found = state.job(job)
-    if len(chances) > len(found.arms) or not all(0 <= one <= 1 for one in chances):
-        raise InvalidInput("There is a probability for each arm.", where=f"job {job!r}")
+    are_shares = all(0 <= one <= 1 for one in chances)
+    require(
+        are_shares and len(chances) <= len(found.arms),
+        "There is a probability for each arm.",
+        where=f"job {job!r}",
+    )
     return _put(state, replace(found, chances=tuple(chances), best=best, resting=False))
 
 
@@ -327,22 +326,22 @@ def observed(state: SearchState, observation: Observation) -> SearchState:
     """
     job, arm, quality = observation.job, observation.arm, observation.quality
     state = started(state, job, arm)
-    if quality is not None and not np.isfinite(quality):
-        raise InvalidInput(
-            f"The quality {quality} is not finite.",
-            where=f"job {job!r}, arm {arm}",
-            remedy="Report a failed run with no quality.",
-        )
+    require(
+        quality is None or math.isfinite(quality),
+        f"The quality {quality} is not finite.",
+        where=f"job {job!r}, arm {arm}",
+        remedy="Report a failed run with no quality.",
+    )
     charge = observation.cost if observation.charge is None else observation.charge
     return _put(state, state.job(job).with_result(arm, quality, observation.cost, charge))
 
 
 def _costs(job: str, arms: Sequence[Arm], prior: Prior) -> np.ndarray:
-    if prior.mean.size != len(arms):
-        raise InvalidInput(
-            f"{len(arms)} arms, but a prior over {prior.mean.size}.",
-            where=f"job {job!r}",
-        )
+    require(
+        prior.mean.size == len(arms),
+        f"{len(arms)} arms, but a prior over {prior.mean.size}.",
+        where=f"job {job!r}",
+    )
     costs = np.maximum(np.array([arm.cost for arm in arms], dtype=float), LEAST_COST)
     costs.flags.writeable = False
     return costs

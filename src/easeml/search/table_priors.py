@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from easeml.errors import InvalidInput
+from easeml.search.checks import require
 from easeml.search.links import ARCSINE
 from easeml.search.surrogates import Prior, Scales
 
@@ -95,12 +95,12 @@ def has_scales(table: np.ndarray) -> bool:
 def _checked(quality: np.ndarray) -> np.ndarray:
     table = np.array(quality, dtype=float)
     is_table = table.ndim == 2 and len(table) > 0
-    if not is_table or np.isnan(table).all(axis=0).any() or np.isinf(table).any():
-        raise InvalidInput(
-            "Every model needs a past quality, and every quality must be finite.",
-            where="history",
-            remedy="Drop it.",
-        )
+    require(
+        is_table and not np.isnan(table).all(axis=0).any() and not np.isinf(table).any(),
+        "Every model needs a past quality, and every quality must be finite.",
+        where="history",
+        remedy="Drop it.",
+    )
     return table[~np.isnan(table).all(axis=1)]
 
 

@@ -3,6 +3,7 @@
 A missing number is NaN; a category that is missing or was never seen is any text that is no label.
 """
 
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,10 @@ def transformed(graph: Graph, name: str, fitted: Any, features: str) -> str:
 
     Raises ``NotConvertible``.
     """
-    if name == "table-onehot":
-        return _onehot(graph, fitted)
-    if name == "table-codes":
-        return _codes(graph, fitted)
     if name == "scale":
         return _scaled(graph, fitted, features)
+    if name in _OF_TABLES:
+        return _OF_TABLES[name](graph, fitted)
     raise NotConvertible(f"There is no ONNX graph for the transform {name}.", where=name)
 
 
@@ -96,9 +95,7 @@ def _indicators(graph: Graph, fitted: Any) -> str:
         )
         flat = graph.add("Reshape", slot, graph.constant(np.array([-1])))
         found.append(graph.add("OneHot", flat, depth, ends))
-    total = found[0]
-    for one in found[1:]:
-        total = graph.add("Add", total, one)
+    total = reduce(partial(graph.add, "Add"), found)
     start, end = graph.constant(np.array([0])), graph.constant(np.array([fitted.width]))
     return graph.doubles(graph.add("Slice", total, start, end, graph.constant(np.array([1]))))
 
@@ -113,3 +110,6 @@ def _joined(graph: Graph, table: Any, parts: list[str]) -> str:
     if not parts:
         raise NotConvertible("The model uses no column.", where="pipeline")
     return parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)
+
+
+_OF_TABLES = {"table-onehot": _onehot, "table-codes": _codes}

@@ -33,9 +33,9 @@ def shorten_files(folder: Path, bits: int) -> None:
 
     Doubles have 52, single precision 23, half precision 10. Thresholds of trees keep 23.
     """
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(_files(folder)):
         rewrite = _WRITERS.get(path.suffix)
-        if rewrite is not None and path.is_file():
+        if rewrite is not None:
             rewrite(path, bits)
 
 

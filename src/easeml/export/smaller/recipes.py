@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,10 @@ def recipes_for(trained: TrainedPipeline | TrainedEnsemble) -> Iterator[Recipe]:
     has_steps = any(isinstance(member.model, CanBeShortened) for member in members)
     shares = (1.0, *_SHARES) if has_steps else (1.0,)
     weights = (1.0, *_WEIGHTS) if len(members) > 1 else (1.0,)
-    yield from (Recipe(bits) for bits in _BITS)
-    for share in shares:
-        for weight in weights:
-            if share < 1 or weight < 1:
-                yield Recipe(_HALF, share, weight)
+    yield from map(Recipe, _BITS)
+    # The first pair is all of the steps and all of the members.
+    for share, weight in islice(product(shares, weights), 1, None):
+        yield Recipe(_HALF, share, weight)
 
 
 def write_smaller(
@@ -66,7 +66,7 @@ def write_smaller(
         _write_pipeline(trained, model, recipe, out)
         return
     kept = _heaviest(trained.weights, recipe.weight)
-    members = {str(number) for number in range(len(trained.weights))}
+    members = set(map(str, range(len(trained.weights))))
     shutil.copytree(model, out, ignore=lambda folder, _: members if folder == str(model) else ())
     for place, number in enumerate(kept):
         source, target = member_folder(model, number), member_folder(out, place)

@@ -113,7 +113,7 @@ def write_doubts(folder: Path, doubts: Relation) -> int:
             "row": pa.array(told["row"], pa.int64()),
             "column": pa.array(told["column"], pa.string()),
             "given": pa.array(given, pa.string()),
-            "value": pa.array([text_of(one) for one in told["value"]], pa.string()),
+            "value": pa.array(list(map(text_of, told["value"])), pa.string()),
             "weight": pa.array(told["weight"], pa.float64()),
             "source": pa.array(told["tool"], pa.string()),
         }
@@ -218,9 +218,9 @@ def _by_id(version: Declared, role: str) -> pd.DataFrame:
 
 def cells_of(row: pd.Series, matters: list[str]) -> dict[str, str]:
     """Return the cells of a row as text: those that matter first where there are too many."""
-    names = [str(name) for name in row.index]
+    names = list(map(str, row.index))
     if len(names) > _COLUMNS:
-        names = [*matters, *(name for name in names if name not in matters)][:_COLUMNS]
+        names = list(dict.fromkeys([*matters, *names]))[:_COLUMNS]
     return {name: text_of(row[name]) for name in names}
 
 

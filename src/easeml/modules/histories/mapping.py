@@ -182,22 +182,19 @@ def _bare(name: str) -> str:
 
 def _place_of(param: str, model: str, space: Mapping[str, Any]) -> str:
     """Return the parameter of a space that another program's is; empty where there is none."""
-    for spelling in _spellings(param, model):
-        if spelling in space:
-            return spelling
-        place = _OURS.get(spelling, "")
-        if place in space:
-            return place
-    return ""
+    return next(filter(space.__contains__, _spellings(param, model)), "")
 
 
 def _spellings(param: str, model: str) -> Iterator[str]:
-    """Yield a parameter's name without the prefix of a pipeline, then without that of its model."""
+    """Yield a parameter's name without the prefix of a pipeline, then without that of its model.
+
+    What is ours for a name follows it; empty where nothing is.
+    """
     bare = param.rpartition("__")[2]
-    yield bare
+    yield from (bare, _OURS.get(bare, ""))
     prefix, _, rest = bare.partition("_")
     if rest and _bare(prefix) == _bare(model):
-        yield rest
+        yield from (rest, _OURS.get(rest, ""))
 
 
 def _fitting(node: Any, value: Any) -> Any:
@@ -209,8 +206,7 @@ def _fitting(node: Any, value: Any) -> Any:
             return float(value)
         case {".int": _}, float() if value.is_integer():
             return int(value)
-        case _:
-            return value
+    return value
 
 
 def _qualities(values: Any, direction: Direction) -> tuple[Any, list[str]]:

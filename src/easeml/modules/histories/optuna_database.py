@@ -5,23 +5,28 @@ https://github.com/optuna/optuna/blob/master/optuna/storages/_rdb/models.py
 
 import sqlite3
 from collections import defaultdict
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from easeml.errors import InvalidInput
 from easeml.modules.histories.optuna_values import external
-from easeml.modules.histories.studies import Direction, Study, Trial, number_of, one_named
+from easeml.modules.histories.studies import (
+    Direction,
+    Study,
+    Trial,
+    number_of,
+    one_named,
+    only_objective,
+)
 
 
 def read_database(path: Path, filename: str, study: str) -> Study:
     """Read a study. Raises ``InvalidInput`` for a file that is none of Optuna's."""
     address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
     try:
-        connection = sqlite3.connect(address, uri=True)
-        try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
             return _read(connection, filename, study)
-        finally:
-            connection.close()
     except sqlite3.Error as error:
         raise InvalidInput(
             f"It is no database of Optuna: {error}",
@@ -39,9 +44,8 @@ def _read(connection: sqlite3.Connection, filename: str, asked: str) -> Study:
     told = connection.execute(
         "SELECT direction FROM study_directions WHERE study_id = ? ORDER BY objective", (number,)
     ).fetchall()
-    if len(told) != 1:
-        raise InvalidInput("A study of several objectives is no history.", where=filename)
-    is_loss = str(told[0][0]).upper() == "MINIMIZE"
+    (said,) = only_objective(told, filename)
+    is_loss = str(said).upper() == "MINIMIZE"
     direction = Direction.MINIMIZE if is_loss else Direction.MAXIMIZE
 
     params: defaultdict[int, dict[str, Any]] = defaultdict(dict)

@@ -11,7 +11,14 @@ from typing import Any
 
 from easeml.errors import InvalidInput
 from easeml.modules.histories.optuna_values import external
-from easeml.modules.histories.studies import Direction, Study, Trial, number_of, one_named
+from easeml.modules.histories.studies import (
+    Direction,
+    Study,
+    Trial,
+    number_of,
+    one_named,
+    only_objective,
+)
 
 # Operations: 0 create study, 1 delete study, 4 create trial, 5 set parameter, 6 set state and value.
 _MAXIMIZE = 2
@@ -79,9 +86,7 @@ def read_journal(path: Path, filename: str, study: str) -> Study:
     names = [name for name, _ in there.values()]
     place = list(there)[one_named(names, study, filename)]
     name, directions = there[place]
-    if len(directions) != 1:
-        raise InvalidInput("A study of several objectives is no history.", where=filename)
-    is_gain = directions[0] == _MAXIMIZE
+    is_gain = only_objective(directions, filename) == _MAXIMIZE
     direction = Direction.MAXIMIZE if is_gain else Direction.MINIMIZE
     return Study(name, direction, played.trials_of(place))
 

@@ -126,10 +126,10 @@ def _value_column(columns: Sequence[str], asked: str, filename: str) -> str:
     if asked:
         raise InvalidInput(f"There is no column {asked!r}.", where=filename, remedy=remedy)
     known = _by_bare_name(columns)
-    for name in _VALUES:
-        if name in known:
-            return known[name]
-    raise InvalidInput("No column says how good a trial was.", where=filename, remedy=remedy)
+    usual = next(filter(known.__contains__, _VALUES), None)
+    if usual is None:
+        raise InvalidInput("No column says how good a trial was.", where=filename, remedy=remedy)
+    return known[usual]
 
 
 def _by_bare_name(columns: Sequence[str]) -> dict[str, str]:
@@ -156,10 +156,7 @@ def _direction_of(column: str, asked: str) -> tuple[Direction, list[str]]:
 
 
 def _state_column(columns: Sequence[str]) -> str | None:
-    for column in columns:
-        if column.lower() in _STATES:
-            return column
-    return None
+    return next((column for column in columns if column.lower() in _STATES), None)
 
 
 def _parameters(columns: Sequence[str], value: str) -> dict[str, str]:
@@ -168,23 +165,23 @@ def _parameters(columns: Sequence[str], value: str) -> dict[str, str]:
     Where some columns have a prefix of parameters, only the model may go without.
     """
     has_prefix = any(column.startswith(_PREFIXES) for column in columns)
-    no_parameters = (*_STATES, *_NO_PARAMETERS)
     params = {}
-    for column in columns:
-        is_value = column == value or column.startswith(_VALUE_PREFIXES)
-        if is_value or column.lower() in no_parameters:
-            continue
+    for column in filter(_may_be_parameter, columns):
         bare = _without_prefix(column, _PREFIXES)
-        if bare != column or not has_prefix or column.lower() in _MODELS:
+        is_meant = bare != column or not has_prefix or column.lower() in _MODELS
+        if is_meant and column != value:
             params[column] = bare
     return params
 
 
+def _may_be_parameter(column: str) -> bool:
+    is_other = column.lower() in (*_STATES, *_NO_PARAMETERS)
+    return not is_other and not column.startswith(_VALUE_PREFIXES)
+
+
 def _without_prefix(column: str, prefixes: Sequence[str]) -> str:
-    for prefix in prefixes:
-        if column.startswith(prefix):
-            return column.removeprefix(prefix)
-    return column
+    prefix = next(filter(column.startswith, prefixes), "")
+    return column.removeprefix(prefix)
 
 
 def _trial_of(number: int, line: Mapping[str, Any], columns: _Columns) -> Trial:
@@ -206,10 +203,8 @@ def _has_finished(line: Mapping[str, Any], state_column: str | None) -> bool:
 
 
 def _name_of(line: Mapping[str, Any], number: int) -> str:
-    for column in _NAMES:
-        if line.get(column):
-            return line[column]
-    return str(number)
+    names = filter(None, map(line.get, _NAMES))
+    return next(names, str(number))
 
 
 def _read(text: str) -> Any:

@@ -50,6 +50,13 @@ def one_named(names: Sequence[str], asked: str, where: str) -> int:
     raise InvalidInput("Say which study is meant.", where=where, remedy=f"It has: {known}.")
 
 
+def only_objective(told: Sequence[Any], where: str) -> Any:
+    """Return what is told of the one objective of a study. Raises ``InvalidInput`` for several."""
+    if len(told) != 1:
+        raise InvalidInput("A study of several objectives is no history.", where=where)
+    return told[0]
+
+
 def number_of(told: Any) -> float | None:
     """Return a finite number; None for what is none."""
     try:

@@ -92,10 +92,10 @@ def _flavours(archive: zipfile.ZipFile, described: str) -> dict[str, Any]:
         content = yaml.safe_load(archive.read(described))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInput(f"MLmodel cannot be read: {error}", where=described) from error
-    flavours = content.get("flavors") if isinstance(content, dict) else None
-    if not isinstance(flavours, dict):
-        raise InvalidInput("MLmodel names no flavours.", where=described)
-    return flavours
+    match content:
+        case {"flavors": dict(flavours)}:
+            return flavours
+    raise InvalidInput("MLmodel names no flavours.", where=described)
 
 
 def _text(flavour: Any, name: str) -> str:

@@ -118,7 +118,7 @@ def wanted_columns(estimator: Any, columns: list[str], where: str) -> list[str]:
     """
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
-        return [str(name) for name in names]
+        return list(map(str, names))
     width = getattr(estimator, "n_features_in_", None)
     if width in (None, len(columns)):
         return columns

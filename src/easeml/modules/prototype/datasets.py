@@ -29,7 +29,7 @@ def write_vectors(folder: Path, node: str, rows: Any) -> None:
 
 def write_labels(folder: Path, node: str, of_class: str, codes: NDArray[Any], classes: int) -> None:
     """Write the data set of categories: a row's label is its code."""
-    labels = tuple(str(code) for code in range(classes))
+    labels = tuple(map(str, range(classes)))
     _write(folder, {of_class: labels}, node, [(str(int(code)),) for code in codes])
 
 
@@ -79,8 +79,7 @@ def _code(value: Any, classes: int, name: str) -> int:
     match value:
         case (str(label),) if _is_code(label, classes):
             return int(label)
-        case _:
-            raise _wrong("a prediction is no label of the data set that was learnt from", name)
+    raise _wrong("a prediction is no label of the data set that was learnt from", name)
 
 
 def _is_code(label: str, classes: int) -> bool:

@@ -6,7 +6,8 @@ elsewhere.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from easeml.errors import InvalidInput
@@ -138,16 +139,21 @@ def converted(space: Any, where: str) -> Any:
     With the scale ``exp`` the bounds are powers of ten, which a logarithmic scale between the two
     numbers means here. Raises ``InvalidInput`` for powers that are no numbers.
     """
+    return _changed(space, partial(_without_powers, where))
+
+
+def _changed(space: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Return a configuration space with all its mappings changed, the outer ones first."""
     if isinstance(space, list):
-        return [converted(one, where) for one in space]
-    if not isinstance(space, dict):
+        return [_changed(one, change) for one in space]
+    if isinstance(space, dict):
+        return {key: _changed(value, change) for key, value in change(space).items()}
+    return space
+
+
+def _without_powers(where: str, space: dict[str, Any]) -> dict[str, Any]:
+    if space.get(".scale") != "exp":
         return space
-    if space.get(".scale") == "exp":
-        return _of_powers(space, where)
-    return {key: converted(value, where) for key, value in space.items()}
-
-
-def _of_powers(space: Mapping[str, Any], where: str) -> dict[str, Any]:
     kind = ".int" if ".int" in space else ".float"
     try:
         low, high = (10.0**bound for bound in space[kind])
@@ -163,9 +169,9 @@ def written(space: Any) -> Any:
     """Return a configuration space of easeml in the prototype's language, which knows no defaults and
     no logarithmic scale of whole numbers.
     """
-    if isinstance(space, list):
-        return [written(one) for one in space]
-    if not isinstance(space, dict):
-        return space
+    return _changed(space, _of_known_words)
+
+
+def _of_known_words(space: dict[str, Any]) -> dict[str, Any]:
     unknown = {".default", ".scale"} if ".int" in space else {".default"}
-    return {key: written(value) for key, value in space.items() if key not in unknown}
+    return {key: value for key, value in space.items() if key not in unknown}

@@ -45,9 +45,9 @@ def make(folder: Path, kind: str, image: Path) -> list[Path]:
     skeletons.make_folder(folder)
     name = folder.resolve().name.lower()
     written = {DESCRIPTION: _described(name, kind, texts)}
-    for file in (description.SPACE, description.INPUT, description.OUTPUT):
-        if file in texts:
-            written[file] = texts[file]
+    said = (description.SPACE, description.INPUT, description.OUTPUT)
+    for file in filter(texts.__contains__, said):
+        written[file] = texts[file]
     for file, text in written.items():
         (folder / file).write_text(text, "utf-8")
     shutil.copyfile(image, folder / _IMAGE)

@@ -106,8 +106,11 @@ class PrototypeObjective(ProcessObjective):
     def measure(self, answers: Sequence[tuple[NDArray[Any], NDArray[np.float64]]]) -> list[float]:
         """See ``ProcessObjective``. All calls together have its seconds."""
         ends = time.monotonic() + self.seconds
-        printed = (self._printed(*answer, ends - time.monotonic()) for answer in answers)
-        return [_last_number(lines, self.name) for lines in printed]
+        values = []
+        for actual, predicted in answers:
+            lines = self._printed(actual, predicted, ends - time.monotonic())
+            values.append(_last_number(lines, self.name))
+        return values
 
     def measure_resamples(
         self,
@@ -140,7 +143,7 @@ class PrototypeObjective(ProcessObjective):
             limits = _limits(max(0.0, seconds), len(actual))
             run(place, "eval", arguments, limits, printed.append, self.image, True)
         lines = [line.decode("utf-8", "replace").strip() for line in printed]
-        return [line for line in lines if line]
+        return list(filter(None, lines))
 
 
 def _last_number(lines: Sequence[str], name: str) -> float:

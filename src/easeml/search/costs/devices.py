@@ -19,10 +19,13 @@ def pace_of(belief: CostBelief, device: str, works: Sequence[Work]) -> float:
     """
     if not works or not device:
         return 1.0
-    there = belief.predict([replace(work, device=device) for work in works]).seconds
-    usual = belief.predict([replace(work, device="") for work in works]).seconds
-    pace = float(np.exp(np.mean(np.log(there / usual))))
+    times_as_long = _seconds(belief, device, works) / _seconds(belief, "", works)
+    pace = float(np.exp(np.mean(np.log(times_as_long))))
     return min(_SLOWEST, max(_FASTEST, pace))
+
+
+def _seconds(belief: CostBelief, device: str, works: Sequence[Work]) -> np.ndarray:
+    return belief.predict([replace(work, device=device) for work in works]).seconds
 
 
 def is_slow(own: float, paces: Iterable[float]) -> bool:

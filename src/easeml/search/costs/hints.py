@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.errors import InvalidInput
+from easeml.search.checks import require
 from easeml.search.numbers import is_number
 
 _LINEAR = {"base": 1.0, "per_cell": 1e-6}
@@ -28,11 +28,11 @@ def hinted_cost(
     or a hint or size that is negative or not finite.
     """
     known = checked_hints(hints)
-    if rows < 0 or columns < 0:
-        raise InvalidInput(
-            f"{rows} rows x {columns} columns is no size.",
-            where="cost",
-        )
+    require(
+        min(rows, columns) >= 0,
+        f"{rows} rows x {columns} columns is no size.",
+        where="cost",
+    )
     configured = 1.0
     given = shares or {}
     for name, power in known.pop("powers").items():
@@ -54,23 +54,25 @@ def checked_hints(hints: Mapping[str, Any]) -> dict[str, Any]:
     powers = numbers.pop("powers", {})
     _check_powers(powers)
     for name, value in numbers.items():
-        if name not in form:
-            raise InvalidInput(
-                f"The cost hint {name!r} has no place here.",
-                where="cost",
-                remedy=f"Use {[*form, 'powers']}.",
-            )
-        if not is_number(value) or value < 0:
-            raise InvalidInput(
-                f"{value!r} is not a number of at least 0.",
-                where=f"cost.{name}",
-            )
+        require(
+            name in form,
+            f"The cost hint {name!r} has no place here.",
+            where="cost",
+            remedy=f"Use {[*form, 'powers']}.",
+        )
+        require(
+            is_number(value) and value >= 0,
+            f"{value!r} is not a number of at least 0.",
+            where=f"cost.{name}",
+        )
     return {**form, **numbers, "powers": dict(powers)}
 
 
 def _check_powers(powers: Any) -> None:
-    if not isinstance(powers, Mapping):
-        raise InvalidInput("cost.powers is not a table of exponents.", where="cost")
+    require(
+        isinstance(powers, Mapping),
+        "cost.powers is not a table of exponents.",
+        where="cost",
+    )
     for name, power in powers.items():
-        if not is_number(power):
-            raise InvalidInput(f"{power!r} is not a number.", where=f"cost.powers.{name}")
+        require(is_number(power), f"{power!r} is not a number.", where=f"cost.powers.{name}")

@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -92,12 +93,13 @@ class CostModel:
     seconds that every run takes before anything was measured, whatever its size; 0 for none.
 
     Each effect is a weight with a Gaussian prior around 0, and so is the logarithm of the overhead
-    around what was believed of it. ``places``: feature -> index of its weight; ``mean`` (D,) and
-    ``covariance`` (D, D) of the weights; ``variances`` of each group and ``noise`` of a run. A
-    feature that was never seen has its group's variance, so that what is unlike all that was run
-    has wide error bars. The logarithm of the seconds is linear in the weights where there is no
-    overhead; else it is taken as linear around the mean (Bishop, Pattern Recognition and Machine
-    Learning, 2006, section 5.7.1; for one more run, the extended Kalman filter).
+    around what was believed of it. ``places``: feature -> index of its weight, the overhead's
+    among them where there is one; ``mean`` (D,) and ``covariance`` (D, D) of the weights;
+    ``variances`` of each group and ``noise`` of a run. A feature that was never seen has its
+    group's variance, so that what is unlike all that was run has wide error bars. The logarithm of
+    the seconds is linear in the weights where there is no overhead; else it is taken as linear
+    around the mean (Bishop, Pattern Recognition and Machine Learning, 2006, section 5.7.1; for one
+    more run, the extended Kalman filter).
     """
 
     places: Mapping[Feature, int]
@@ -158,19 +160,14 @@ class CostModel:
         if self.overhead <= 0:
             return Lines(growing, places, slopes, unseen)
 
-        place = self.places.get(_OVERHEAD)
-        fixed = math.log(self.overhead)
-        if place is not None:
-            fixed += float(self.mean[place])
+        place = self.places[_OVERHEAD]
+        fixed = math.log(self.overhead) + float(self.mean[place])
         together = np.logaddexp(growing, fixed)
         share = np.exp(growing - together)  # of the seconds that is no overhead
         slopes *= share[:, None]
         unseen *= share**2
-        if place is None:
-            unseen += self.variances["overhead"] * (1 - share) ** 2
-        else:
-            places[:, -1] = place
-            slopes[:, -1] = 1 - share
+        places[:, -1] = place
+        slopes[:, -1] = 1 - share
         return Lines(together, places, slopes, unseen)
 
     def _weights(self, places: np.ndarray) -> np.ndarray:
@@ -178,10 +175,7 @@ class CostModel:
 
     def _with_places_of(self, work: Work) -> "CostModel":
         """Return the model with weights for all features of a work, also those never seen."""
-        features = [feature for feature, _ in features_of(work)]
-        if self.overhead > 0:
-            features.append(_OVERHEAD)
-        new = [feature for feature in features if feature not in self.places]
+        new = [feature for feature, _ in features_of(work) if feature not in self.places]
         if not new:
             return self
         count = self.mean.size
@@ -249,42 +243,45 @@ def _features_in(works: Sequence[Work]) -> list[Feature]:
     """
     seen: Counter[Feature] = Counter()
     for work in works:
-        seen.update(feature for feature, _ in features_of(work))
+        seen.update(dict(features_of(work)).keys())
     return [feature for feature, runs in seen.items() if runs > 1 or feature[0] != "model job"]
 
 
 @lru_cache(_KNOWN_WORKS)
 def features_of(work: Work) -> tuple[tuple[Feature, float], ...]:
     """Return the features of a work with their values; the overhead is none of them."""
-    rows = math.log(work.rows / ROWS) if work.rows > 0 else 0.0
-    columns = math.log(work.columns / COLUMNS) if work.columns > 0 else 0.0
-    found: list[tuple[Feature, float]] = [(("level",), 1.0), (("model", work.model), 1.0)]
-    if rows:
-        found += [(("rows",), rows), (("model rows", work.model), rows)]
-    if columns:
-        found += [(("columns",), columns), (("model columns", work.model), columns)]
-    if work.classes > 2:  # two are the usual, and a number has none
-        classes = math.log(work.classes / 2)
-        found += [(("classes",), classes), (("model classes", work.model), classes)]
-
+    model = work.model
+    rows = _log_of(work.rows, ROWS)
+    columns = _log_of(work.columns, COLUMNS)
+    classes = max(0.0, _log_of(work.classes, 2))  # two are the usual, and a number has none
+    found: list[tuple[Feature, float]] = [(("level",), 1.0), (("model", model), 1.0)]
+    found += _unless_usual((("rows",), rows), (("model rows", model), rows))
+    found += _unless_usual((("columns",), columns), (("model columns", model), columns))
+    found += _unless_usual((("classes",), classes), (("model classes", model), classes))
     for place, start in enumerate(_BENDS):
-        if rows > start:
-            bend = rows - start
-            found += [(("bend", str(place)), bend), (("model bend", work.model, str(place)), bend)]
+        bend = max(0.0, rows - start)
+        of_bend = str(place)
+        found += _unless_usual((("bend", of_bend), bend), (("model bend", model, of_bend), bend))
 
     for place, coordinate in enumerate(work.features):
-        found.append((("configuration", work.model, str(place)), coordinate - 0.5))
+        found.append((("configuration", model, str(place)), coordinate - 0.5))
 
     if work.device:
-        found.append((("device", work.device), 1.0))
-        found.append((("device model", work.device, work.model), 1.0))
-        if rows:
-            found.append((("device rows", work.device), rows))
-
+        found += [(("device", work.device), 1.0), (("device model", work.device, model), 1.0)]
+        found += _unless_usual((("device rows", work.device), rows))
     if work.job:
-        found.append((("job", work.job), 1.0))
-        found.append((("model job", work.model, work.job), 1.0))
+        found += [(("job", work.job), 1.0), (("model job", model, work.job), 1.0)]
     return tuple(found)
+
+
+def _log_of(size: int, usual: int) -> float:
+    """Return the logarithm of a size as a multiple of the usual one; 0 of one that is unknown."""
+    return math.log(size / usual) if size > 0 else 0.0
+
+
+def _unless_usual(*features: tuple[Feature, float]) -> Iterator[tuple[Feature, float]]:
+    """Give the features that are not 0: a work of the usual size has none of them."""
+    return filter(itemgetter(1), features)
 
 
 def percentage_error(actual: np.ndarray, predicted: np.ndarray) -> float:
@@ -300,8 +297,8 @@ def _fitted(model: CostModel, past: Sequence[tuple[Work, float]]) -> CostModel:
 
     variances = _squares(_USUAL)
     noise = model.noise
-    works = [work for work, _ in past]
-    seconds = np.array([measured for _, measured in past])
+    works, measured = zip(*past, strict=True)
+    seconds = np.array(measured)
     design, targets = _linear(model, works, seconds)
     for sweep in range(_SWEEPS):
         if sweep and model.overhead > 0:

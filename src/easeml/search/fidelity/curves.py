@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from easeml.errors import InvalidInput
+from easeml.search.checks import require
 
 _EXPONENTS = np.linspace(0.1, 2.0, 20)
 _FEWEST = 4  # reports from which a curve is looked at
@@ -42,11 +42,9 @@ def forecast(steps: Sequence[float], qualities: Sequence[float], horizon: float)
     if x.size < _FEWEST:
         return Forecast(float(y[-1]), max(_BEST_POSSIBLE - float(y[-1]), 0.1))
     fits = [_fit(x, y, horizon, exponent) for exponent in _EXPONENTS]
-    logs = np.array([log for *_, log in fits])
+    means, variances, logs = map(np.array, zip(*fits, strict=True))
     weights = np.exp(logs - logs.max())
     weights /= weights.sum()
-    means = np.array([mean for mean, *_ in fits])
-    variances = np.array([variance for _, variance, _ in fits])
     mean = float(weights @ means)
     variance = float(weights @ (variances + (means - mean) ** 2))
     return Forecast(min(mean, _BEST_POSSIBLE), float(np.sqrt(variance)))
@@ -96,16 +94,16 @@ def _checked(
 ) -> tuple[np.ndarray, np.ndarray]:
     x = np.array(steps, dtype=float)
     y = np.array(qualities, dtype=float)
-    if not x.size or x.shape != y.shape or not np.isfinite([x, y]).all():
-        raise InvalidInput(
-            "A curve has as many finite steps as qualities, at least one.",
-            where="curve",
-        )
-    if (np.diff(x) <= 0).any() or x[0] <= 0 or not x[-1] <= horizon < np.inf:
-        raise InvalidInput(
-            "Steps grow from above 0 up to the horizon.",
-            where="curve",
-        )
+    require(
+        x.size and x.shape == y.shape and np.isfinite([x, y]).all(),
+        "A curve has as many finite steps as qualities, at least one.",
+        where="curve",
+    )
+    require(
+        (np.diff(x, prepend=0.0) > 0).all() and x[-1] <= horizon < np.inf,
+        "Steps grow from above 0 up to the horizon.",
+        where="curve",
+    )
     return x, y
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from easeml.errors import InvalidInput
+from easeml.search.checks import require
 
 
 class Rung(NamedTuple):
@@ -33,16 +33,16 @@ class Halving:
     factor: float = 3.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.least <= self.most < math.inf:
-            raise InvalidInput(
-                f"Levels from {self.least} to {self.most} are no ladder.",
-                where="fidelity",
-            )
-        if not 1 < self.factor < math.inf:
-            raise InvalidInput(
-                f"The factor {self.factor} is not above 1.",
-                where="fidelity.factor",
-            )
+        require(
+            0 < self.least <= self.most < math.inf,
+            f"Levels from {self.least} to {self.most} are no ladder.",
+            where="fidelity",
+        )
+        require(
+            1 < self.factor < math.inf,
+            f"The factor {self.factor} is not above 1.",
+            where="fidelity.factor",
+        )
 
     @cached_property
     def levels(self) -> tuple[float, ...]:

@@ -1,14 +1,15 @@
 """easeml's own optimizer: quasi-random at first, then guided by a surrogate of what was tried."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, islice, product
+from functools import partial
+from itertools import cycle, islice, product
 from typing import Any
 
 import numpy as np
 
 from easeml.search import spaces
 from easeml.search.optimizers.base import Tried, fresh
-from easeml.search.optimizers.plain import QuasiRandom
+from easeml.search.optimizers.plain import QuasiRandom, uniform_draw
 from easeml.search.spaces import Choice, Config, Number
 from easeml.search.surrogates import Posterior, Prior
 
@@ -123,27 +124,30 @@ def _neighbours(
     root = spaces.parse(space)
     best = sorted(done, key=lambda one: -(one.quality or 0.0))[:_BEST]
     known = [spaces.parameters(space, one.config) for one in best]
-    for turn in count():
-        values = known[turn % len(known)]
+    for values in cycle(known):
+        yield root.build(partial(_changed, values, generator), "")
 
-        def ask(path: str, parameter: Number | Choice, values: dict[str, Any] = values) -> Any:
-            kept = values.get(path)
-            if isinstance(parameter, Choice):
-                if kept is None or generator.random() < _CHANGED / 2:
-                    return int(generator.integers(len(parameter.options)))
-                return kept[1]
 
-            # A parameter of another option is drawn anew.
-            if kept is None:
-                return parameter.drawn(float(generator.random()))
-            if generator.random() >= _CHANGED:
-                return kept[1]
+def _changed(
+    values: Mapping[str, tuple[Number | Choice, Any]],
+    generator: np.random.Generator,
+    path: str,
+    parameter: Number | Choice,
+) -> Any:
+    """Return the value of a parameter, as it is in ``values`` or changed a little."""
+    # A parameter of another option is drawn anew.
+    if path not in values:
+        return uniform_draw(generator, path, parameter)
 
-            here = parameter.features(kept[1])[0]
-            there = np.clip(here + generator.normal(0, _STEP), 0.0, 1.0)
-            return parameter.at(float(there))
-
-        yield root.build(ask, "")
+    _, kept = values[path]
+    if isinstance(parameter, Choice):
+        is_changed = generator.random() < _CHANGED / 2
+        return uniform_draw(generator, path, parameter) if is_changed else kept
+    if generator.random() >= _CHANGED:
+        return kept
+    here = parameter.features(kept)[0]
+    there = np.clip(here + generator.normal(0, _STEP), 0.0, 1.0)
+    return parameter.at(float(there))
 
 
 OPTIMIZERS = (Guided(),)

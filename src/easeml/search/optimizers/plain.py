@@ -1,6 +1,7 @@
 """Optimizers that learn nothing from what was tried."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, count
 from typing import Any
 
@@ -63,13 +64,15 @@ class Grid:
 def random_draws(space: Mapping[str, Any], generator: np.random.Generator) -> Iterator[Config]:
     """Yield uniform draws of a space, without end."""
     root = spaces.parse(space)
-
-    def ask(path: str, parameter: Number | Choice) -> Any:
-        if isinstance(parameter, Number):
-            return parameter.drawn(float(generator.random()))
-        return int(generator.integers(len(parameter.options)))
-
+    ask = partial(uniform_draw, generator)
     return (root.build(ask, "") for _ in count())
+
+
+def uniform_draw(generator: np.random.Generator, path: str, parameter: Number | Choice) -> Any:
+    """Return a uniform draw of a parameter, on its scale."""
+    if isinstance(parameter, Number):
+        return parameter.drawn(float(generator.random()))
+    return int(generator.integers(len(parameter.options)))
 
 
 def _levels() -> Iterator[int]:

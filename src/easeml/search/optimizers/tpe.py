@@ -1,6 +1,7 @@
 """Optuna's tree-structured Parzen estimator."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from easeml.search import spaces
@@ -9,6 +10,7 @@ from easeml.search.spaces import Choice, Config, Number
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
+    from optuna.trial import Trial
 
 
 class TPE:
@@ -51,18 +53,15 @@ def _asked(space: Mapping[str, Any], tried: Sequence[Tried], seed: int) -> Itera
                 )
             )
     while True:
-        trial = study.ask()
+        yield root.build(partial(_suggested, study.ask()), "")
 
-        def ask(path: str, parameter: Number | Choice, trial: optuna.trial.Trial = trial) -> Any:
-            if isinstance(parameter, Choice):
-                return trial.suggest_categorical(path, range(len(parameter.options)))
-            if parameter.whole:
-                return trial.suggest_int(
-                    path, int(parameter.low), int(parameter.high), log=parameter.log
-                )
-            return trial.suggest_float(path, parameter.low, parameter.high, log=parameter.log)
 
-        yield root.build(ask, "")
+def _suggested(trial: "Trial", path: str, parameter: Number | Choice) -> Any:
+    if isinstance(parameter, Choice):
+        return trial.suggest_categorical(path, range(len(parameter.options)))
+    if parameter.whole:
+        return trial.suggest_int(path, int(parameter.low), int(parameter.high), log=parameter.log)
+    return trial.suggest_float(path, parameter.low, parameter.high, log=parameter.log)
 
 
 def _distribution(parameter: Number | Choice) -> "BaseDistribution":

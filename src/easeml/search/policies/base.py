@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -147,18 +148,18 @@ def decided(policy: str, state: SearchState, scored: Sequence[Scored], **reasons
 
 def waiting_jobs(state: SearchState) -> list[SearchJob]:
     """Return the jobs with something to start, those of the tenant with the next turn first."""
-    jobs: list[SearchJob] = []
-    for of_tenant in state.waiting.values():
-        jobs += of_tenant
-    return jobs
+    return list(chain.from_iterable(state.waiting.values()))
+
+
+def never_run(jobs: Sequence[SearchJob]) -> list[SearchJob]:
+    """Return the jobs of which no arm was run, or is under way."""
+    return [job for job in jobs if job.incumbent is None]
 
 
 def _explanation(
     state: SearchState, chosen: SearchJob, scored: Sequence[Scored], reasons: Mapping[str, Any]
 ) -> dict[str, Any]:
-    leaders: list[dict[str, Any]] = []
-    for each in scored:
-        leaders += _leaders(each)
+    leaders = list(chain.from_iterable(map(_leaders, scored)))
     leaders.sort(key=lambda entry: (-entry["score"], entry["cost"]))
     return {
         "step": state.step,

@@ -4,13 +4,21 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from easeml.search.jobs import SearchJob
-from easeml.search.policies.base import Decision, OneByOne, Scored, decided, waiting_jobs
+from easeml.search.policies.base import (
+    Decision,
+    OneByOne,
+    Scored,
+    decided,
+    never_run,
+    waiting_jobs,
+)
 from easeml.search.policies.expected_improvement import RULE
 from easeml.search.state import SearchState
 
 _PATIENCE = 8  # turns that others may have for each of a tenant's own
 LONGEST_WAIT = "the tenant has waited longest"
 NEWCOMER = "the tenant is new and was never served"
+_BEST_RATE = attrgetter("best_rate")
 _FIRST = "jobs without any run first, expected quality per device second"
 
 
@@ -34,17 +42,7 @@ class GainPerCost(OneByOne):
 
     def next(self, state: SearchState) -> Decision:
         """See ``OneByOne``."""
-        overdue = _overdue(state)
-        if overdue is not None:
-            jobs = state.waiting[overdue]
-            best = max(jobs, key=lambda job: job.best_rate)
-            rule = LONGEST_WAIT if overdue in state.turns else NEWCOMER
-            return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
-
-        jobs = waiting_jobs(state)
-        fresh = [job for job in jobs if job.incumbent is None]
-        best = max(fresh or jobs, key=_weighed(state))
-        rule = _FIRST if fresh else RULE
+        best, rule = _chosen(state)
         return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
 
     def longest_wait(self, tenants: int) -> int | None:
@@ -52,9 +50,23 @@ class GainPerCost(OneByOne):
         return (_PATIENCE + 1) * tenants
 
 
+def _chosen(state: SearchState) -> tuple[SearchJob, str]:
+    """Return the job that is served next, and by which rule."""
+    overdue = _overdue(state)
+    if overdue is not None:
+        rule = LONGEST_WAIT if overdue in state.turns else NEWCOMER
+        return max(state.waiting[overdue], key=_BEST_RATE), rule
+
+    jobs = waiting_jobs(state)
+    fresh = never_run(jobs)
+    if fresh:
+        return max(fresh, key=_weighed(state)), _FIRST
+    return max(jobs, key=_weighed(state)), RULE
+
+
 def _weighed(state: SearchState) -> Callable[[SearchJob], float]:
     if not state.terms:
-        return attrgetter("best_rate")
+        return _BEST_RATE
     return lambda job: job.best_rate * state.priority(job.tenant)
 
 
@@ -62,11 +74,7 @@ def _overdue(state: SearchState) -> str | None:
     """Return the tenant that must be served now, if any."""
     # Those that wait are in the order in which they are due.
     tenant = next(iter(state.waiting))
-    if state.terms:
-        total = sum(map(state.priority, state.waiting))
-    else:
-        total = len(state.waiting)
-
+    total = sum(map(state.priority, state.waiting)) if state.terms else len(state.waiting)
     waited = state.step - state.turns.get(tenant, 0)
     patience = _PATIENCE * total / state.priority(tenant)
     return tenant if waited >= patience else None

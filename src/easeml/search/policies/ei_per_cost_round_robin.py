@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from easeml.search.jobs import SearchJob
-from easeml.search.policies.base import Scored, TakingTurns
+from easeml.search.policies.base import Scored, TakingTurns, never_run
 from easeml.search.state import SearchState
 
 
@@ -24,10 +24,10 @@ class EIPerCostRoundRobin(TakingTurns):
 
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
         """See ``TakingTurns``."""
-        fresh = [job for job in jobs if job.incumbent is None]
+        fresh = never_run(jobs)
         if fresh:
-            return [_warm_start(job) for job in fresh]
-        return [_improvement_rate(job) for job in jobs]
+            return list(map(_warm_start, fresh))
+        return list(map(_improvement_rate, jobs))
 
 
 def _warm_start(job: SearchJob) -> Scored:

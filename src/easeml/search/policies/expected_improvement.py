@@ -1,6 +1,13 @@
 """Expected improvement per cost over all tenants, and to the tenant that had least."""
 
-from easeml.search.policies.base import Decision, OneByOne, Scored, decided, waiting_jobs
+from easeml.search.policies.base import (
+    Decision,
+    OneByOne,
+    Scored,
+    decided,
+    never_run,
+    waiting_jobs,
+)
 from easeml.search.state import SearchState
 
 RULE = "expected improvement per device second"
@@ -21,7 +28,7 @@ class EIRate(OneByOne):
     def next(self, state: SearchState) -> Decision:
         """See ``OneByOne``."""
         jobs = waiting_jobs(state)
-        fresh = [job for job in jobs if job.incumbent is None]
+        fresh = never_run(jobs)
         if fresh:
             job = fresh[0]
             return decided(

@@ -30,10 +30,8 @@ def gittins_index(
     high = np.ones(arms.size)
     low = index = np.minimum(belief.mean[arms], 1.0) - dear - deviation
     for _ in range(_MOST_STEPS):
-        hope, chance = (
-            np.maximum(belief.hope(arms, index), _TINY),
-            np.maximum(belief.chance(arms, index), _TINY),
-        )
+        hope = np.maximum(belief.hope(arms, index), _TINY)
+        chance = np.maximum(belief.chance(arms, index), _TINY)
         low = np.where(hope > dear, index, low)
         high = np.where(hope > dear, high, index)
         ahead = index + np.log(hope / dear) * hope / chance
@@ -84,14 +82,14 @@ class Gittins(OneByOne):
         """
         known = self._known.setdefault(job, {})
         if price not in known:
-            if price > 0:
-                margins = gittins_index(job.believed, job.costs, job.startable, price) - (
-                    job.incumbent or 0.0
-                )
-            else:
-                margins = job.improvement[job.startable]
-            known[price] = margins
+            known[price] = _margins_at(job, price)
         return known[price]
+
+
+def _margins_at(job: SearchJob, price: float) -> np.ndarray:
+    if price <= 0:
+        return job.improvement[job.startable]
+    return gittins_index(job.believed, job.costs, job.startable, price) - job.reached
 
 
 POLICIES = (Gittins(),)

@@ -35,6 +35,17 @@ def upper_bounds(state: SearchState, job: SearchJob, weight: float | None = None
     return job.believed.mean + np.sqrt(beta / job.costs * job.believed.variance)
 
 
+def by_upper_bounds(
+    state: SearchState, jobs: Sequence[SearchJob], weight: float | None = None
+) -> list[Scored]:
+    """Return the startable arms of jobs with their ``upper_bounds``."""
+    scored = []
+    for job in jobs:
+        scores = upper_bounds(state, job, weight)[job.startable]
+        scored.append(Scored(job, job.startable, scores, "upper confidence bound"))
+    return scored
+
+
 class GPUCBRoundRobin(TakingTurns):
     """Tenants in turn; a tenant's arm with the highest upper confidence bound.
 
@@ -55,11 +66,7 @@ class GPUCBRoundRobin(TakingTurns):
 
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
         """See ``TakingTurns``."""
-        rule = "upper confidence bound"
-        return [
-            Scored(job, job.startable, upper_bounds(state, job, self._weight)[job.startable], rule)
-            for job in jobs
-        ]
+        return by_upper_bounds(state, jobs, self._weight)
 
 
 POLICIES = (GPUCBRoundRobin(),)

@@ -7,8 +7,15 @@ from types import MappingProxyType
 import numpy as np
 
 from easeml.search.jobs import SearchJob
-from easeml.search.policies.base import Decision, OneByOne, Scored, decided, waiting_jobs
-from easeml.search.policies.gp_ucb import upper_bounds
+from easeml.search.policies.base import (
+    Decision,
+    OneByOne,
+    Scored,
+    decided,
+    never_run,
+    waiting_jobs,
+)
+from easeml.search.policies.gp_ucb import by_upper_bounds, upper_bounds
 from easeml.search.state import Observation, SearchState, observed, remember
 
 
@@ -24,6 +31,11 @@ class _Memory:
     seen: tuple[frozenset[str], float] = (frozenset(), 0.0)
     still: int = 0
     frozen: bool = False
+
+    def gap(self, job: str) -> float:
+        """Return the gap that the last run of a job left; infinity before one."""
+        _, gap = self.bounds.get(job, (0.0, np.inf))
+        return gap
 
 
 class Greedy(OneByOne):
@@ -55,15 +67,12 @@ class Greedy(OneByOne):
             return decided(self.name, state, self._scored(state, next_turn))
 
         jobs = waiting_jobs(state)
-        fresh = [job for job in jobs if job.incumbent is None]
+        fresh = never_run(jobs)
         if fresh:
             return decided(self.name, state, self._scored(state, fresh[:1]))
 
         scored = self._scored(state, self._candidates(memory, jobs))
-        gaps = []
-        for each in scored:
-            incumbent = each.job.incumbent or 0.0
-            gaps.append(float(each.scores.max()) - incumbent)
+        gaps = [float(each.scores.max()) - each.job.reached for each in scored]
         most = int(np.argmax(gaps))
         return decided(self.name, state, [scored[most]], gap=gaps[most])
 
@@ -114,19 +123,14 @@ class Greedy(OneByOne):
     @staticmethod
     def _candidates(memory: _Memory, jobs: Sequence[SearchJob]) -> list[SearchJob]:
         """Return the jobs with a gap of at least the mean of those known; all if there are none."""
-        gaps = [memory.bounds.get(job.name, (0.0, np.inf))[1] for job in jobs]
-        known = [gap for gap in gaps if gap < np.inf]
-        mean = float(np.mean(known)) if known else 0.0
-
-        chosen = [job for job, gap in zip(jobs, gaps, strict=True) if gap >= mean]
+        gaps = np.array([memory.gap(job.name) for job in jobs])
+        known = gaps[gaps < np.inf]
+        mean = known.sum() / max(1, known.size)
+        chosen = [jobs[place] for place in np.flatnonzero(gaps >= mean).tolist()]
         return chosen or list(jobs)
 
     def _scored(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
-        scored = []
-        for job in jobs:
-            scores = upper_bounds(state, job, self._weight)[job.startable]
-            scored.append(Scored(job, job.startable, scores, "upper confidence bound"))
-        return scored
+        return by_upper_bounds(state, jobs, self._weight)
 
 
 class Hybrid(Greedy):

@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from easeml.errors import InvalidInput
+from easeml.search.checks import require
 
 
 class Running(NamedTuple):
@@ -119,7 +119,7 @@ class LeastDelay:
             for node in np.unique(running.node[allowed]).tolist()
         ]
         return min(
-            (some for some in sets if some),
+            filter(None, sets),
             key=lambda some: (len(some), score[some].sum()),
             default=[],
         )
@@ -163,12 +163,12 @@ RULES: dict[str, Rule] = {
 
 def rule_named(name: str) -> Rule:
     """Return the rule called ``name``; raises ``InvalidInput``."""
-    if name not in RULES:
-        raise InvalidInput(
-            f"There is no rule {name!r}.",
-            where="policy",
-            remedy=f"Use one of: {', '.join(RULES)}.",
-        )
+    require(
+        name in RULES,
+        f"There is no rule {name!r}.",
+        where="policy",
+        remedy=f"Use one of: {', '.join(RULES)}.",
+    )
     return RULES[name]
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from easeml.errors import InvalidInput
+from easeml.search.checks import require
 
 PAPER_NODES, PAPER_LOAD = 84, 2.0
 _MINUTE = 60.0
@@ -17,12 +17,12 @@ class Cluster:
     nodes: int
 
     def __post_init__(self) -> None:
-        if self.nodes < 1:
-            raise InvalidInput(
-                f"{self.nodes} nodes are no cluster.",
-                where="nodes",
-                remedy="Give at least 1.",
-            )
+        require(
+            self.nodes >= 1,
+            f"{self.nodes} nodes are no cluster.",
+            where="nodes",
+            remedy="Give at least 1.",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,31 +41,30 @@ class Tasks:
     grace: np.ndarray
 
     def __post_init__(self) -> None:
-        count = len(self.submit)
-        if not count or any(
-            len(part) != count for part in (self.seconds, self.demand, self.interactive, self.grace)
-        ):
-            raise InvalidInput(
-                "There are no tasks, or their columns differ in length.",
-                where="tasks",
-            )
+        columns = (self.submit, self.seconds, self.demand, self.interactive, self.grace)
+        lengths = set(map(len, columns))
+        require(
+            len(lengths) == 1 and 0 not in lengths,
+            "There are no tasks, or their columns differ in length.",
+            where="tasks",
+        )
         numbers = np.column_stack([self.submit, self.seconds, self.demand, self.grace])
-        if not np.isfinite(numbers).all() or (numbers < 0).any() or (self.seconds <= 0).any():
-            raise InvalidInput(
-                "Times and demands must be numbers of at least 0.",
-                where="tasks",
-            )
-        if (self.demand > 1 + 1e-9).any():
-            raise InvalidInput(
-                "A task asks for more than a node has.",
-                where="tasks",
-                remedy="Leave it out.",
-            )
-        if (np.diff(self.submit) < 0).any():
-            raise InvalidInput(
-                "Tasks must be in the order of their submission.",
-                where="tasks",
-            )
+        require(
+            ((numbers >= 0) & (numbers < np.inf)).all() and (self.seconds > 0).all(),
+            "Times and demands must be numbers of at least 0.",
+            where="tasks",
+        )
+        require(
+            (self.demand <= 1 + 1e-9).all(),
+            "A task asks for more than a node has.",
+            where="tasks",
+            remedy="Leave it out.",
+        )
+        require(
+            (np.diff(self.submit) >= 0).all(),
+            "Tasks must be in the order of their submission.",
+            where="tasks",
+        )
 
     def nodes_in_use(self, share: float) -> int:
         """Return how many nodes would do if nobody ever waited.

@@ -1,14 +1,15 @@
 """Policies beside each other on one workload: the same draws of tenants, costs and past for all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
 
-from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
+from easeml.search.checks import require
 from easeml.search.costs import CostBelief, Work
 from easeml.search.evidence import is_contradicted
 from easeml.search.policies import Policy, policy_named
@@ -44,28 +45,24 @@ class Setting:
     def __post_init__(self) -> None:
         for name in ("tenants", "devices", "seeds"):
             count = getattr(self, name)
-            if count < 1:
-                raise InvalidInput(
-                    f"{count} is not a number of at least 1.",
-                    where=name,
-                )
-        if self.first_seed < 0:
-            raise InvalidInput(
-                f"The seed {self.first_seed} is below 0.",
-                where="first_seed",
-            )
-        if self.costs not in COSTS:
-            raise InvalidInput(
-                f"There are no costs {self.costs!r}.",
-                where="costs",
-                remedy=f"Use {COSTS}.",
-            )
-        if self.history not in HISTORIES:
-            raise InvalidInput(
-                f"There is no history {self.history!r}.",
-                where="history",
-                remedy=f"Use {HISTORIES}.",
-            )
+            require(count >= 1, f"{count} is not a number of at least 1.", where=name)
+        require(
+            self.first_seed >= 0,
+            f"The seed {self.first_seed} is below 0.",
+            where="first_seed",
+        )
+        require(
+            self.costs in COSTS,
+            f"There are no costs {self.costs!r}.",
+            where="costs",
+            remedy=f"Use {COSTS}.",
+        )
+        require(
+            self.history in HISTORIES,
+            f"There is no history {self.history!r}.",
+            where="history",
+            remedy=f"Use {HISTORIES}.",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +109,7 @@ def compare(
     ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown
     policy, or more tenants than the workload has.
     """
-    # The clairvoyant is no policy, and always there.
-    rivals = [name for name in dict.fromkeys(policies) if name != "clairvoyant"]
-    found = {name: policy_named(name) for name in rivals}
+    found = rivals(policies)
     curves: dict[str, list[Curve]] = {name: [] for name in found}
     limit = []
     for number in range(setting.seeds):
@@ -130,6 +125,14 @@ def compare(
             if progress:
                 progress((number + place / len(found)) / setting.seeds)
     return Comparison(setting, curves, limit)
+
+
+def rivals(names: Sequence[str]) -> dict[str, Policy]:
+    """Return the policies of some names, each once; the clairvoyant is none, and always there.
+
+    Raises ``InvalidInput`` for an unknown policy.
+    """
+    return {name: policy_named(name) for name in names if name != "clairvoyant"}
 
 
 class _Knowledge:
@@ -203,13 +206,17 @@ def lessons(past: np.ndarray, models: Sequence[str], prior: Prior) -> Learn:
 
     ``prior``: what the past taught.
     """
+    if not len(past):
+        return learned_prior
     places = {model: place for place, model in enumerate(models)}
+    return partial(_lesson, prior, places)
 
-    def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
-        holds = len(past) > 0 and not is_contradicted(prior, places, runs)
-        return prior if holds else learned_prior(arms, runs)
 
-    return learn
+def _lesson(
+    prior: Prior, places: Mapping[str, int], arms: Sequence[Arm], runs: Sequence[PastRun]
+) -> Prior:
+    """Return the prior that the past taught, unless ``runs`` of today contradict it."""
+    return learned_prior(arms, runs) if is_contradicted(prior, places, runs) else prior
 
 
 def one_run(
@@ -257,21 +264,20 @@ def _told(curves: list[Curve]) -> dict[str, Any]:
     half = np.where(np.isfinite(half), half, 0.0)  # of one seed there is none
     interval = np.column_stack([np.maximum(middle - half, 0.0), middle + half])
 
-    shares = []
-    for level in LEVELS:
-        reached = [each.share_to(level) for each in curves]
-        shares.append(float(np.mean(reached)))
-
     return {
         "cost_share": GRID.tolist(),
         "mean_loss": middle.tolist(),
         "interval": interval.tolist(),
         "worst_loss": losses.max(axis=2).mean(axis=0).tolist(),
-        "area": float(np.mean([each.area for each in curves])),
-        "share_to_level": shares,
-        "share_to_most": float(np.mean([each.share_to_most for each in curves])),
+        "area": _mean(attrgetter("area"), curves),
+        "share_to_level": [_mean(methodcaller("share_to", level), curves) for level in LEVELS],
+        "share_to_most": _mean(attrgetter("share_to_most"), curves),
         "seconds_to_level": [_mean_time(curves, level) for level in LEVELS],
     }
+
+
+def _mean(figure: Callable[[Curve], float], curves: list[Curve]) -> float:
+    return float(np.mean(list(map(figure, curves))))
 
 
 def _mean_time(curves: list[Curve], level: float) -> float | None:

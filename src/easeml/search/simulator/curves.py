@@ -66,8 +66,6 @@ def curve(trace: Trace, workload: Workload) -> Curve:
     runs = sorted(trace.runs, key=lambda run: run.end)
     starts = np.sort([run.start for run in runs])
     ends = np.array([run.end for run in runs])
-    if not runs:
-        return Curve(np.zeros(1), np.zeros(1), _losses(runs, workload))
 
     # At each end: the seconds since all starts so far, less those since all ends so far.
     before_start = np.append(0.0, np.cumsum(starts))
@@ -103,9 +101,8 @@ def clairvoyant(workload: Workload) -> Curve:
 
 def _losses(runs: list[Run], workload: Workload) -> np.ndarray:
     reached = np.zeros((len(runs) + 1, len(workload.tenants)))
-    for step, run in enumerate(runs):
-        if run.quality == run.quality:
-            reached[step + 1, run.tenant] = run.quality
+    for step, run in enumerate(runs, start=1):
+        reached[step, run.tenant] = np.fmax(run.quality, 0.0)  # 0 of a run that failed
     return workload.best - np.maximum.accumulate(reached, axis=0)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
+from easeml.search.checks import require
 from easeml.search.convergence import settled
 from easeml.search.costs import CostBelief, Work
 from easeml.search.costs.news import changed_costs
@@ -60,16 +60,16 @@ class Scenario:
     until_best: bool = False
 
     def __post_init__(self) -> None:
-        if not self.speeds or not all(0 < speed < math.inf for speed in self.speeds):
-            raise InvalidInput(
-                "Devices need speeds above 0.",
-                where="scenario.speeds",
-            )
-        if not 0 <= self.failing < 1:
-            raise InvalidInput(
-                f"The chance of failing {self.failing} is not in [0, 1).",
-                where="scenario.failing",
-            )
+        require(
+            self.speeds and all(0 < speed < math.inf for speed in self.speeds),
+            "Devices need speeds above 0.",
+            where="scenario.speeds",
+        )
+        require(
+            0 <= self.failing < 1,
+            f"The chance of failing {self.failing} is not in [0, 1).",
+            where="scenario.failing",
+        )
 
 
 @dataclass(frozen=True, slots=True)

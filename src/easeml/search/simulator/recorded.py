@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from easeml.errors import NotReady
 from easeml.search.arms import Arm
-from easeml.search.decision_log import Change, FinishedRun, Values
+from easeml.search.decision_log import Change, FinishedRun, Values, arms_of
 from easeml.search.evidence import learned_beside
 from easeml.search.jobs import Terms
-from easeml.search.policies import policy_named
 from easeml.search.prior import PastRun
-from easeml.search.simulator.compare import Comparison, Setting
+from easeml.search.simulator.compare import Comparison, Setting, rivals
 from easeml.search.simulator.curves import Curve, clairvoyant, curve
 from easeml.search.simulator.events import Entry, Scenario, simulate_jobs
 from easeml.search.simulator.workload import Workload
@@ -32,14 +32,19 @@ class _Search:
     arms: list[Arm]
     results: dict[int, tuple[float | None, float]] = field(default_factory=dict)
 
+    @property
+    def has_result(self) -> bool:
+        """Whether any run reached a quality."""
+        return any(quality is not None for quality, _ in self.results.values())
+
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
     """The searches of a log that had a result, with the arms that were run.
 
-    ``arrivals``: seconds from the first to each; ``before``: finished runs of other searches;
-    ``terms``: the shares of tenants, by entry; ``order``: (entry, arm) as the runs ended, at the
-    seconds ``ends`` from the first arrival.
+    ``arrivals``: seconds from the first to each, in the order of the entries; ``before``: finished
+    runs of other searches; ``terms``: the shares of tenants, by entry; ``order``: (entry, arm) as
+    the runs ended, at the seconds ``ends`` from the first arrival.
     """
 
     entries: list[Entry]
@@ -58,29 +63,26 @@ class Recorded:
         for place, entry in enumerate(self.entries):
             quality[place, : len(entry.arms)] = entry.quality
             cost[place, : len(entry.arms)] = entry.seconds
-        names = tuple(f"search {place}" for place in range(1, len(self.entries) + 1))
-        columns = tuple(f"arm {place}" for place in range(1, widest + 1))
-        return Workload(np.clip(quality, 0.0, 1.0), cost, names, columns)
+        names = _numbered("search", len(self.entries))
+        return Workload(np.clip(quality, 0.0, 1.0), cost, names, _numbered("arm", widest))
 
     @property
     def happened(self) -> Curve:
         """The losses as they were, against the seconds that were spent; see ``since_arrival``."""
         work = self.workload
+        entries, arms = np.array(self.order).T
+        steps = np.arange(1, len(self.order) + 1)
         reached = np.zeros((len(self.order) + 1, len(self.entries)))
-        seconds = np.zeros(len(self.order) + 1)
-        for step, (entry, arm) in enumerate(self.order, start=1):
-            seconds[step] = work.cost[entry, arm]
-            quality = work.quality[entry, arm]
-            if not np.isnan(quality):
-                reached[step, entry] = quality
-        spent = np.cumsum(seconds)
+        # A run that failed reached nothing.
+        reached[steps, entries] = np.nan_to_num(work.quality[entries, arms])
+        spent = np.cumsum([0.0, *work.cost[entries, arms]])
         loss = work.best - np.maximum.accumulate(reached, axis=0)
         times = np.array([0.0, *self.ends])
         return self.since_arrival(Curve(spent / float(work.cost.sum()), times, loss))
 
     def since_arrival(self, found: Curve) -> Curve:
         """Return a curve in which a search that has not come yet loses nothing."""
-        arrivals = np.array([self.arrivals[place] for place in range(len(self.entries))])
+        arrivals = np.array(list(self.arrivals.values()))
         is_there = found.time[:, None] >= arrivals
         return found._replace(loss=np.where(is_there, found.loss, 0.0))
 
@@ -91,9 +93,8 @@ def recorded(logs: Iterable[Iterable[Change]]) -> Recorded:
     Raises ``NotReady`` where no search has a result.
     """
     reading = _Reading()
-    for log in logs:
-        for change in log:
-            reading.take(change.kind, change.values)
+    for change in chain.from_iterable(logs):
+        reading.take(change.kind, change.values)
     return reading.found()
 
 
@@ -111,8 +112,7 @@ def compare_recorded(
     ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown
     policy.
     """
-    rivals = [name for name in dict.fromkeys(policies) if name != "clairvoyant"]
-    chosen = {name: policy_named(name) for name in rivals}
+    chosen = rivals(policies)
     work = found.workload
     scenario = Scenario((1.0,) * devices, found.arrivals, terms=found.terms)
 
@@ -137,7 +137,7 @@ class _Reading:
         self._searches: dict[str, _Search] = {}
         self._runs: dict[str, FinishedRun] = {}
         self._terms: dict[str, Terms] = {}
-        self._order: list[tuple[str, int, float]] = []  # job, arm, moment
+        self._ended: list[tuple[tuple[str, int], float]] = []  # job and arm, moment
 
     def take(self, kind: str, values: Values) -> None:
         """Take one change; those that are not of use are left out."""
@@ -154,7 +154,7 @@ class _Reading:
 
     def found(self) -> Recorded:
         """Return what was collected."""
-        told = {name: one for name, one in self._searches.items() if _has_result(one)}
+        told = {name: one for name, one in self._searches.items() if one.has_result}
         if not told:
             raise NotReady(
                 "No search of the log has a result yet.",
@@ -164,14 +164,15 @@ class _Reading:
         first = min(one.arrived for one in searches)
         before = [run.lesson for run in self._runs.values() if run.job not in self._searches]
         places = _places(told)
-        ended = [one for one in self._order if one[:2] in places]
+        ended = [(places[run], moment) for run, moment in self._ended if run in places]
+        order, moments = zip(*ended, strict=True)
         return Recorded(
             [_entry(one, before) for one in searches],
             arrivals={place: one.arrived - first for place, one in enumerate(searches)},
             before=before,
             terms=self._terms_of(searches),
-            order=[places[job, arm] for job, arm, _ in ended],
-            ends=[moment - first for *_, moment in ended],
+            order=list(order),
+            ends=[moment - first for moment in moments],
         )
 
     def _terms_of(self, searches: Sequence[_Search]) -> dict[int, Terms]:
@@ -186,32 +187,30 @@ class _Reading:
         self._now = now
 
     def _add_job(self, job: str, tenant: str, arms: Sequence[Values], **rest: Any) -> None:
-        if job not in self._searches:  # a later leader takes it over
-            self._searches[job] = _Search(tenant, self._now, [])
-        search = self._searches[job]
-        search.arms = [_arm(one) for one in arms]
+        # A later leader takes over a search that is there already.
+        search = self._searches.setdefault(job, _Search(tenant, self._now, []))
+        search.arms = arms_of(arms)
 
     def _add_arms(self, job: str, arms: Sequence[Values], since: float | None) -> None:
-        self._searches[job].arms += [_arm(one) for one in arms]
+        self._searches[job].arms += arms_of(arms)
 
     def _observed(self, job: str, arm: int, quality: float | None, cost: float) -> None:
         search = self._searches[job]
         if arm not in search.results:
-            self._order.append((job, arm, self._now))
+            self._ended.append(((job, arm), self._now))
         search.results[arm] = (quality, max(cost, _LEAST_SECONDS))
 
     def _set_runs(self, runs: dict[str, Sequence[Any] | None]) -> None:
         for id, run in runs.items():
             if run is not None:
-                job, created, model, features, quality = run
-                self._runs[id] = FinishedRun(job, created, model, tuple(features), quality)
+                self._runs[id] = FinishedRun.of(*run)
 
     def _set_terms(self, tenant: str, **terms: Any) -> None:
         self._terms[tenant] = Terms(**terms)
 
 
-def _has_result(search: _Search) -> bool:
-    return any(quality is not None for quality, _ in search.results.values())
+def _numbered(what: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{what} {number}" for number in range(1, count + 1))
 
 
 def _places(searches: Mapping[str, _Search]) -> dict[tuple[str, int], tuple[int, int]]:
@@ -234,7 +233,3 @@ def _entry(search: _Search, before: Sequence[PastRun]) -> Entry:
         np.array(qualities, dtype=float),  # NaN of a run that failed
         np.array(seconds),
     )
-
-
-def _arm(told: Values) -> Arm:
-    return Arm(**{**told, "features": tuple(told["features"])})

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.search.checks import require
 
 LEAST_UNIFORM, MOST_UNIFORM = 0.05, 1.0  # bounds of the random costs, in seconds
 
@@ -31,21 +32,22 @@ class Workload:
         quality = np.array(self.quality, dtype=float)
         cost = np.array(self.cost, dtype=float)
         shape = (len(self.tenants), len(self.models))
-        if quality.shape != shape or cost.shape != shape:
-            raise InvalidInput(
-                f"Qualities {quality.shape}, costs {cost.shape}, but {shape} names.",
-                where="workload",
-            )
-        if np.isinf(quality).any() or (quality < 0).any() or (quality > 1).any():
-            raise InvalidInput(
-                "Qualities must lie in [0, 1]; leave empty where a model failed.",
-                where="workload",
-            )
-        if not (np.isfinite(cost).all() and (cost > 0).all()):
-            raise InvalidInput(
-                "Costs must be numbers above 0.",
-                where="workload",
-            )
+        require(
+            quality.shape == cost.shape == shape,
+            f"Qualities {quality.shape}, costs {cost.shape}, but {shape} names.",
+            where="workload",
+        )
+        is_share = (quality >= 0) & (quality <= 1)
+        require(
+            (is_share | np.isnan(quality)).all(),
+            "Qualities must lie in [0, 1]; leave empty where a model failed.",
+            where="workload",
+        )
+        require(
+            ((cost > 0) & (cost < np.inf)).all(),
+            "Costs must be numbers above 0.",
+            where="workload",
+        )
         empty = np.flatnonzero(np.isnan(quality).all(axis=1))
         if empty.size:
             raise InvalidInput(
@@ -79,16 +81,15 @@ class Workload:
         values = np.array(quality["values"], dtype=float)
         if cost is None:
             return cls(values, np.ones_like(values), tenants, models)
-        rows, columns = (
-            _places(cost["tenants"], tenants, "tenant"),
-            _places(cost["models"], models, "model"),
-        )
+        rows = _places(cost["tenants"], tenants, "tenant")
+        columns = _places(cost["models"], models, "model")
         seconds = np.array(cost["values"], dtype=float)[np.ix_(rows, columns)]
-        if np.isnan(seconds).all(axis=0).any():
-            raise InvalidInput(
-                "A model has no cost at all.",
-                where=models[int(np.isnan(seconds).all(axis=0).argmax())],
-            )
+        without_any = np.isnan(seconds).all(axis=0)
+        require(
+            not without_any.any(),
+            "A model has no cost at all.",
+            where=models[int(without_any.argmax())],
+        )
         return cls(
             values,
             np.where(np.isnan(seconds), np.nanmedian(seconds, axis=0), seconds),
@@ -116,12 +117,12 @@ def split(
     Raises ``InvalidInput`` unless there are that many tenants.
     """
     count = len(workload.tenants)
-    if not 1 <= tenants <= count:
-        raise InvalidInput(
-            f"{tenants} tenants under test of {count}.",
-            where="tenants",
-            remedy=f"Choose 1 to {count}.",
-        )
+    require(
+        1 <= tenants <= count,
+        f"{tenants} tenants under test of {count}.",
+        where="tenants",
+        remedy=f"Choose 1 to {count}.",
+    )
     order = generator.permutation(count)
     return workload.quality[order[tenants:]], workload.of(order[:tenants])
 

@@ -5,14 +5,14 @@ What a space is written as: ``spaces.parse``.
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from easeml.errors import InvalidInput
 from easeml.search.spaces.narrowing import narrow
-from easeml.search.spaces.nodes import Ask, Choice, Number, Parameter
+from easeml.search.spaces.nodes import Ask, Choice, Number, Parameter, check_allowed
 from easeml.search.spaces.parse import parse
 
 __all__ = [
@@ -47,12 +47,7 @@ def complete(space: Mapping[str, Any], config: Mapping[str, Any], where: str = "
     Raises ``InvalidInput`` with the path, beginning with ``where``, of a value outside the space.
     """
     root = parse(space)
-    problem = root.why_not(config, where)
-    if problem:
-        raise InvalidInput(
-            problem[1],
-            where=problem[0],
-        )
+    check_allowed(root, config, where)
     return root.complete(config)
 
 
@@ -85,10 +80,8 @@ def parameters(
 
     The paths are those that ``build`` asks for. Raises like ``complete``.
     """
-    found = {}
-    for path, parameter, value in parse(space).parameters(complete(space, config), ""):
-        found[path] = (parameter, value)
-    return found
+    applying = parse(space).parameters(complete(space, config), "")
+    return {path: (parameter, value) for path, parameter, value in applying}
 
 
 def listed(space: Mapping[str, Any]) -> dict[str, Parameter]:
@@ -116,15 +109,13 @@ def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:
     size = 64
     while True:
         for point in points.random(size):
+            yield root.build(partial(_drawn_at, point, places), "")
 
-            def ask(path: str, parameter: Parameter, point: np.ndarray = point) -> Any:
-                place = places.setdefault(path, len(places))
-                share = min(float(point[place]), 1 - 1e-12)
-                if isinstance(parameter, Number):
-                    return parameter.drawn(share)
-                return int(share * len(parameter.options))
 
-            yield root.build(ask, "")
+def _drawn_at(point: np.ndarray, places: dict[str, int], path: str, parameter: Parameter) -> Any:
+    """Return the value of a parameter at a point, in which each path has a place of its own."""
+    place = places.setdefault(path, len(places))
+    return parameter.drawn(min(float(point[place]), 1 - 1e-12))
 
 
 def suggest(space: Mapping[str, Any], n: int, seed: int) -> list[Config]:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from easeml.errors import InvalidInput
-from easeml.search.spaces.nodes import Node, Number
+from easeml.search.checks import require
+from easeml.search.spaces.nodes import Node, Number, check_allowed
 from easeml.search.spaces.parse import parse
 
 
@@ -20,13 +21,12 @@ def narrow(space: Mapping[str, Any], wishes: Mapping[str, Any], where: str) -> d
     narrowed = dict(space)
     for name, wish in wishes.items():
         path = f"{where}.{name}"
-        if name not in nodes:
-            raise InvalidInput(
-                f"There is no parameter {name!r}.",
-                where=path,
-                remedy=f"There are: {', '.join(nodes)}." if nodes else "It has nothing to tune.",
-            )
-
+        require(
+            name in nodes,
+            f"There is no parameter {name!r}.",
+            where=path,
+            remedy=f"There are: {', '.join(nodes)}." if nodes else "It has nothing to tune.",
+        )
         if _is_range(wish):
             narrowed[name] = _range(space[name], nodes[name], wish, path)
         else:
@@ -49,20 +49,12 @@ def _range(part: Any, node: Node, wish: Mapping[str, Any], path: str) -> dict[st
             remedy="Name the values that it may have.",
         )
 
-    low = wish.get("low")
-    if low is None:
-        low = node.low
-    high = wish.get("high")
-    if high is None:
-        high = node.high
-    _check(node, low, path)
-    _check(node, high, path)
-    if low > high:
-        raise InvalidInput(
-            f"The lower bound {low} is above {high}.",
-            where=path,
-        )
-
+    said = {end: bound for end, bound in wish.items() if bound is not None}
+    low = said.get("low", node.low)
+    high = said.get("high", node.high)
+    check_allowed(node, low, path)
+    check_allowed(node, high, path)
+    require(low <= high, f"The lower bound {low} is above {high}.", where=path)
     kind = ".int" if node.whole else ".float"
     default = min(max(node.default(), low), high)
     return {**part, kind: [low, high], ".default": default}
@@ -70,14 +62,14 @@ def _range(part: Any, node: Node, wish: Mapping[str, Any], path: str) -> dict[st
 
 def _values(node: Node, wish: Any, path: str) -> Any:
     values = wish if isinstance(wish, list | tuple) else [wish]
-    if not values:
-        raise InvalidInput(
-            "No value is left to try.",
-            where=path,
-            remedy="Name at least one.",
-        )
+    require(
+        values,
+        "No value is left to try.",
+        where=path,
+        remedy="Name at least one.",
+    )
     for value in values:
-        _check(node, value, path)
+        check_allowed(node, value, path)
 
     first = values[0]
     if len(values) == 1:
@@ -86,13 +78,3 @@ def _values(node: Node, wish: Any, path: str) -> Any:
     if default not in values:
         default = first
     return {".choice": list(values), ".default": default}
-
-
-def _check(node: Node, value: Any, path: str) -> None:
-    problem = node.why_not(value, path)
-    if problem:
-        place, fault = problem
-        raise InvalidInput(
-            fault,
-            where=place,
-        )

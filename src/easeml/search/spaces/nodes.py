@@ -8,9 +8,10 @@ apply are asked for.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, Protocol
+from itertools import chain, product
+from typing import Any, NamedTuple, Protocol
 
+from easeml.errors import InvalidInput
 from easeml.search.numbers import is_number
 
 UNUSED = 0.5  # coordinate of a parameter that a configuration does not use
@@ -57,6 +58,14 @@ class Node(Protocol):
     def unused(self) -> list[float]:
         """Return the coordinates where this part does not apply."""
         ...
+
+
+def check_allowed(node: Node, value: Any, path: str) -> None:
+    """Raise ``InvalidInput`` with what keeps a value from being allowed, and where."""
+    problem = node.why_not(value, path)
+    if problem:
+        place, fault = problem
+        raise InvalidInput(fault, where=place)
 
 
 @dataclass(frozen=True)
@@ -122,10 +131,8 @@ class Number:
     def grid(self, levels: int) -> Iterator[Any]:
         if levels == 1:
             return iter([self.default()])
-        if self.low == self.high:
-            return iter([self.at(0.0)])
 
-        # Few whole numbers may be reached from several places.
+        # A value of a narrow range may be reached from several places.
         last = levels - 1
         values = [self.at(place / last) for place in range(levels)]
         return iter(dict.fromkeys(values))
@@ -144,11 +151,7 @@ class Number:
         if self.low == self.high:
             return self.unused()
 
-        low, high, here = self.low, self.high, value
-        if self.log:
-            low = math.log(low)
-            high = math.log(high)
-            here = math.log(here)
+        low, high, here = map(self._scale.measure, (self.low, self.high, value))
         share = (here - low) / (high - low)
         return [min(1.0, max(0.0, share))]
 
@@ -157,12 +160,8 @@ class Number:
 
     def at(self, share: float) -> Any:
         """Return the value at a share in [0, 1] of the range, on its scale."""
-        if self.log:
-            low = math.log(self.low)
-            high = math.log(self.high)
-            value = math.exp(low + share * (high - low))
-        else:
-            value = self.low + share * (self.high - self.low)
+        low, high = map(self._scale.measure, (self.low, self.high))
+        value = self._scale.value(low + share * (high - low))
 
         # Rounding may lead out of the bounds.
         inside = min(self.high, max(self.low, value))
@@ -178,6 +177,21 @@ class Number:
             return int(self.low + math.floor(share * count))
         return self.at(share)
 
+    @property
+    def _scale(self) -> "_Scale":
+        return _LOGARITHMIC if self.log else _LINEAR
+
+
+class _Scale(NamedTuple):
+    """How numbers lie on a line: from a number to its place there, and back."""
+
+    measure: Callable[[float], float]
+    value: Callable[[float], float]
+
+
+_LINEAR = _Scale(lambda number: number, lambda place: place)
+_LOGARITHMIC = _Scale(math.log, math.exp)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -190,6 +204,10 @@ class Choice:
         if self.given is MISSING:
             return self.options[0].default()
         return self.given
+
+    def drawn(self, share: float) -> int:
+        """Return the option, by its index, at a uniform draw in [0, 1): all are equally likely."""
+        return int(share * len(self.options))
 
     def build(self, ask: "Ask", path: str) -> Any:
         chosen = 0
@@ -243,16 +261,13 @@ class Choice:
     def features(self, value: Any) -> list[float]:
         chosen = self._chosen(value)
         hot = [0.0] * len(self.options)
+        of_options = [option.unused() for option in self.options]
         if chosen is not None:
             hot[chosen] = 1.0
-        own = hot[len(hot) - self._hot_coordinates() :]
+            of_options[chosen] = self.options[chosen].features(value)
 
-        for place, option in enumerate(self.options):
-            if place == chosen:
-                own += option.features(value)
-            else:
-                own += option.unused()
-        return own
+        own = hot[len(hot) - self._hot_coordinates() :]
+        return [*own, *chain.from_iterable(of_options)]
 
     def unused(self) -> list[float]:
         own = [UNUSED] * self._hot_coordinates()
@@ -315,11 +330,10 @@ class Group:
                 known = ", ".join(self.items) or "none"
                 return f"{path}.{name}", f"There is no such parameter; there are: {known}."
 
-        for name, held in value.items():
-            problem = self.items[name].why_not(held, f"{path}.{name}")
-            if problem:
-                return problem
-        return None
+        problems = (
+            self.items[name].why_not(held, f"{path}.{name}") for name, held in value.items()
+        )
+        return next(filter(None, problems), None)
 
     def features(self, value: Any) -> list[float]:
         coordinates = []

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from easeml.errors import InvalidInput
+from easeml.search.checks import require
 from easeml.search.numbers import is_number
-from easeml.search.spaces.nodes import MISSING, Choice, Constant, Group, Node, Number
+from easeml.search.spaces.nodes import MISSING, Choice, Constant, Group, Node, Number, check_allowed
 
 _ALLOWED = {  # kind of parameter -> the keys that it may have
     ".choice": [".choice", ".default"],
@@ -33,11 +34,11 @@ def parse(space: Any, path: str = "space") -> Group:
 
     Raises ``InvalidInput`` with the path where it is not of the language.
     """
-    if not isinstance(space, Mapping):
-        raise InvalidInput(
-            "A configuration space is a mapping.",
-            where=path,
-        )
+    require(
+        isinstance(space, Mapping),
+        "A configuration space is a mapping.",
+        where=path,
+    )
     dotted = [key for key in space if str(key).startswith(".")]
     if dotted:
         raise InvalidInput(
@@ -46,20 +47,16 @@ def parse(space: Any, path: str = "space") -> Group:
             remedy="Put the parameter under a name.",
         )
 
-    items = {}
-    for name, item in space.items():
-        items[str(name)] = _parse(item, f"{path}.{name}")
-    return Group(items)
+    return Group({str(name): _parse(item, f"{path}.{name}") for name, item in space.items()})
 
 
 def _parse_parameter(space: Mapping[str, Any], path: str) -> Node:
     kinds = _ALLOWED.keys() & space.keys()
-    if len(kinds) != 1:
-        raise InvalidInput(
-            "A parameter has one of .choice, .int and .float.",
-            where=path,
-        )
-
+    require(
+        len(kinds) == 1,
+        "A parameter has one of .choice, .int and .float.",
+        where=path,
+    )
     kind = kinds.pop()
     allowed = _ALLOWED[kind]
     unknown = [key for key in space if key not in allowed]
@@ -77,25 +74,17 @@ def _parse_parameter(space: Mapping[str, Any], path: str) -> Node:
         node = _parse_number(space, kind, path)
 
     if ".default" in space:
-        _check_default(node, space[".default"], path)
+        check_allowed(node, space[".default"], f"{path}.default")
     return node
-
-
-def _check_default(node: Node, default: Any, path: str) -> None:
-    problem = node.why_not(default, f"{path}.default")
-    if problem:
-        place, fault = problem
-        raise InvalidInput(fault, where=place)
 
 
 def _parse_choice(space: Mapping[str, Any], path: str) -> Choice:
     options = space[".choice"]
-    if not isinstance(options, list | tuple) or not options:
-        raise InvalidInput(
-            "The choices are not a list of at least one.",
-            where=f"{path}.choice",
-        )
-
+    require(
+        isinstance(options, list | tuple) and options,
+        "The choices are not a list of at least one.",
+        where=f"{path}.choice",
+    )
     nodes = []
     for place, option in enumerate(options):
         nodes.append(_parse(option, f"{path}.choice[{place}]"))
@@ -105,25 +94,24 @@ def _parse_choice(space: Mapping[str, Any], path: str) -> Choice:
 def _parse_number(space: Mapping[str, Any], kind: str, path: str) -> Number:
     low, high = _bounds(space[kind], f"{path}{kind}")
     is_whole = kind == ".int"
-    if is_whole and (low != int(low) or high != int(high)):
-        raise InvalidInput(
-            "Bounds of .int are whole numbers.",
-            where=f"{path}{kind}",
-        )
-
+    require(
+        not is_whole or low % 1 == high % 1 == 0,
+        "Bounds of .int are whole numbers.",
+        where=f"{path}{kind}",
+    )
     scale = space.get(".scale", "linear")
-    if scale not in ("linear", "log"):
-        raise InvalidInput(
-            f"{scale!r} is no scale.",
-            where=f"{path}.scale",
-            remedy="Use linear or log.",
-        )
+    require(
+        scale in ("linear", "log"),
+        f"{scale!r} is no scale.",
+        where=f"{path}.scale",
+        remedy="Use linear or log.",
+    )
     is_log = scale == "log"
-    if is_log and low <= 0:
-        raise InvalidInput(
-            "A log scale needs bounds above 0.",
-            where=f"{path}{kind}",
-        )
+    require(
+        not is_log or low > 0,
+        "A log scale needs bounds above 0.",
+        where=f"{path}{kind}",
+    )
 
     return Number(
         low,
@@ -136,16 +124,11 @@ def _parse_number(space: Mapping[str, Any], kind: str, path: str) -> Number:
 
 def _bounds(value: Any, path: str) -> tuple[float, float]:
     """Return the lower and the upper bound of a number."""
-    if not isinstance(value, list | tuple) or list(map(is_number, value)) != [True, True]:
-        raise InvalidInput(
-            "Bounds are two finite numbers.",
-            where=path,
-        )
-
+    require(
+        isinstance(value, list | tuple) and list(map(is_number, value)) == [True, True],
+        "Bounds are two finite numbers.",
+        where=path,
+    )
     low, high = value
-    if low > high:
-        raise InvalidInput(
-            f"The lower bound {low} is above {high}.",
-            where=path,
-        )
+    require(low <= high, f"The lower bound {low} is above {high}.", where=path)
     return low, high

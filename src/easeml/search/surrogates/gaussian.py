@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
-from easeml.errors import InvalidInput
+from easeml.search.checks import require
 from easeml.search.links import IDENTITY, Link
 from easeml.search.surrogates.scales import Scales, frozen
 
@@ -64,40 +64,41 @@ class Prior:
     def __post_init__(self) -> None:
         mean = np.array(self.mean, dtype=float)
         covariance = np.array(self.covariance, dtype=float)
-        if mean.ndim != 1 or covariance.shape != (mean.size, mean.size):
-            raise InvalidInput(
-                f"The mean has shape {mean.shape}, the covariance {covariance.shape}.",
-                where="prior",
-                remedy="Give K means and a K x K covariance.",
-            )
-        if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
-            raise InvalidInput(
-                "Mean and covariance must be finite.",
-                where="prior",
-            )
-        if not np.allclose(covariance, covariance.T) or (np.diagonal(covariance) < 0).any():
-            raise InvalidInput(
-                "The covariance must be symmetric with variances of at least 0.",
-                where="prior",
-            )
-        if not (np.isfinite(self.noise) and self.noise > 0):
-            raise InvalidInput(
-                f"The noise variance {self.noise} is not above 0.",
-                where="prior",
-            )
-        if not self.clip > 0:
-            raise InvalidInput(
-                f"The clip {self.clip} is not above 0.",
-                where="prior",
-            )
-        if not 0 <= self.doubt < 1:
-            raise InvalidInput(
-                f"The doubt {self.doubt} is not in [0, 1).",
-                where="prior",
-            )
-        if self.groups is not None and np.shape(self.groups) != mean.shape:
-            raise InvalidInput(
-                f"There are {np.size(self.groups)} groups of {mean.size} arms.",
+        require(
+            mean.ndim == 1 and covariance.shape == (mean.size, mean.size),
+            f"The mean has shape {mean.shape}, the covariance {covariance.shape}.",
+            where="prior",
+            remedy="Give K means and a K x K covariance.",
+        )
+        require(
+            np.isfinite(mean).all() and np.isfinite(covariance).all(),
+            "Mean and covariance must be finite.",
+            where="prior",
+        )
+        require(
+            np.allclose(covariance, covariance.T) and (np.diagonal(covariance) >= 0).all(),
+            "The covariance must be symmetric with variances of at least 0.",
+            where="prior",
+        )
+        require(
+            0 < self.noise < np.inf,
+            f"The noise variance {self.noise} is not above 0.",
+            where="prior",
+        )
+        require(
+            self.clip > 0,
+            f"The clip {self.clip} is not above 0.",
+            where="prior",
+        )
+        require(
+            0 <= self.doubt < 1,
+            f"The doubt {self.doubt} is not in [0, 1).",
+            where="prior",
+        )
+        if self.groups is not None:
+            require(
+                self.groups.shape == mean.shape,
+                f"There are {self.groups.size} groups of {mean.size} arms.",
                 where="prior.groups",
                 remedy="Give each arm the number of its group.",
             )
@@ -350,17 +351,13 @@ class Posterior:
         O(t^3 + t^2 K) for t distinct arms; where the prior only grew by m arms, O(t^2 m + t K).
         Raises ``InvalidInput`` if ``prior`` holds fewer arms or has another link.
         """
-        if prior.link != self.prior.link:
-            raise InvalidInput(
-                "The new prior has another link than the observations.",
-                where="prior.link",
-            )
+        require(
+            prior.link == self.prior.link,
+            "The new prior has another link than the observations.",
+            where="prior.link",
+        )
         more = prior.mean.size - self.counts.size
-        if more < 0:
-            raise InvalidInput(
-                f"The new prior lacks {-more} arms.",
-                where="prior",
-            )
+        require(more >= 0, f"The new prior lacks {-more} arms.", where="prior")
         if self.pivots.size and prior.continues(self.prior):
             return self._continued(prior)
         return exact(prior, np.pad(self.counts, (0, more)), np.pad(self.sums, (0, more)))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from easeml.errors import InvalidInput
+from easeml.search.checks import require
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,21 +26,21 @@ class Scales:
         levels = np.array(self.levels, dtype=float)
         weights = np.array(self.weights, dtype=float)
         shapes = {factors.shape, levels.shape, weights.shape}
-        if len(shapes) > 1 or factors.ndim != 1 or factors.size == 0:
-            raise InvalidInput(
-                "Factors, levels and weights must be as many.",
-                where="prior.scales",
-            )
-        if not np.isfinite([factors, levels, weights]).all() or (factors <= 0).any():
-            raise InvalidInput(
-                "Scales must be finite, and factors above 0.",
-                where="prior.scales",
-            )
-        if (weights < 0).any() or weights.sum() <= 0:
-            raise InvalidInput(
-                "Weights must be at least 0, and one above.",
-                where="prior.scales",
-            )
+        require(
+            len(shapes) == 1 and factors.ndim == 1 and factors.size > 0,
+            "Factors, levels and weights must be as many.",
+            where="prior.scales",
+        )
+        require(
+            np.isfinite([factors, levels, weights]).all() and (factors > 0).all(),
+            "Scales must be finite, and factors above 0.",
+            where="prior.scales",
+        )
+        require(
+            (weights >= 0).all() and (weights > 0).any(),
+            "Weights must be at least 0, and one above.",
+            where="prior.scales",
+        )
         object.__setattr__(self, "factors", frozen(factors))
         object.__setattr__(self, "levels", frozen(levels))
         object.__setattr__(self, "weights", frozen(weights / weights.sum()))

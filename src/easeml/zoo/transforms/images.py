@@ -35,17 +35,16 @@ class FittedImages:
 
     def transform(self, data: Any) -> NDArray[np.float64]:
         """Return the features of every picture."""
-        found = [
-            picture_features(self._read(cell), self.cells, self.small)
-            for cell in cells_of(data, self.column)
-        ]
-        return np.stack(found)
+        pictures = map(self._read, cells_of(data, self.column))
+        return np.stack([picture_features(one, self.cells, self.small) for one in pictures])
 
     def _read(self, cell: Any) -> NDArray[np.float64]:
         if self.kind == "image":
             return pixels(cell, self.size, grey=self.grey)
         image = np.clip(np.nan_to_num(np.asarray(cell, np.float64)) / self.top, 0.0, 1.0)
-        image = shrunk(image, max(self.size)) if max(image.shape[:2]) > max(self.size) else image
+        longest = max(self.size)
+        if max(image.shape[:2]) > longest:
+            image = shrunk(image, longest)
         return image.mean(axis=2, keepdims=True) if self.grey else image
 
     def save(self, folder: Path) -> None:
@@ -79,25 +78,19 @@ def fit_images(
     config: Mapping[str, Any],
 ) -> FittedImages:
     """Return how the pictures of a column are read; small ones of one size keep it."""
-    size = [
-        min(length, config["size"]) if isinstance(length, int) else config["size"]
-        for length in dim[:2]
-    ]
-    top = 1.0
-    if kind == "tensor":
-        top = (
-            float(
-                min(
-                    max((np.nanmax(np.abs(cell), initial=0.0) for cell in cells), default=1.0),
-                    _LARGEST,
-                )
-            )
-            or 1.0
-        )
-    grey = dim[2] == 1 if kind == "image" else False
-    return FittedImages(
-        column, kind, (size[0], size[1]), grey, top, config["cells"], config["small"]
+    longest = config["size"]
+    height, width = (
+        min(length, longest) if isinstance(length, int) else longest for length in dim[:2]
     )
+    top = _white(cells) if kind == "tensor" else 1.0
+    grey = kind == "image" and dim[2] == 1
+    return FittedImages(column, kind, (height, width), grey, top, config["cells"], config["small"])
+
+
+def _white(cells: Sequence[Any]) -> float:
+    """Return the largest number of all arrays, which is white; 1 where all are 0."""
+    largest = max((np.nanmax(np.abs(cell), initial=0.0) for cell in cells), default=1.0)
+    return float(min(largest, _LARGEST)) or 1.0
 
 
 def load_images(folder: Path) -> FittedImages:

@@ -6,6 +6,7 @@ would cost more than most models do.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,7 @@ class Table:
         of_numbers = varies[: len(self.numbers)]
         of_dates = varies[len(self.numbers) :].reshape(-1, len(FEATURES))
 
-        numbers = [name for name, kept in zip(self.numbers, of_numbers, strict=True) if kept]
+        numbers = compress(self.numbers, of_numbers)
         dates = []
         for (column, _), kept in zip(self.dates, of_dates, strict=True):
             features = np.flatnonzero(kept).tolist()
