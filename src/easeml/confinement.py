@@ -36,7 +36,7 @@ _PATH_BENEATH = 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _FIRST_RIGHTS = (1 << 13) - 1
 _LATER_RIGHTS = {2: 1 << 13, 3: 1 << 14, 5: 1 << 15}  # refer, truncate, ioctl on devices
-_NETWORK_RIGHTS = 3  # bind and connect by TCP, from version 4
+_BIND_TCP, _CONNECT_TCP = 1, 2  # from version 4
 _SCOPES = 3  # abstract Unix sockets and signals, from version 6
 _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _LATER_RIGHTS[3] | _LATER_RIGHTS[5]
 
@@ -44,7 +44,7 @@ _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _LATER_RIGHTS[3] | _LATER_RIGH
 _ARCHITECTURE = 0xC000003E
 _OTHER_ABI = 0x40000000  # of x32, whose calls have numbers of their own
 _SOCKET, _CLONE, _CLONE3, _KILL, _TGKILL, _PRLIMIT = 41, 56, 435, 62, 234, 302
-_AF_UNIX = 1
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _CLONE_THREAD = 0x00010000
 _REFUSED = {
     "connect": 42, "accept": 43, "bind": 49, "listen": 50, "accept4": 288,
@@ -149,6 +149,8 @@ def confine(
     starting: Starting = Starting.NOTHING,
     isolation: Isolation = "process",
     reads: Iterable[Path] = (),
+    *,
+    network: bool = False,
 ) -> None:
     """Take from this process, for ever, what a body does not need.
 
@@ -156,7 +158,7 @@ def confine(
     the folders ``reads`` to read. It has no network, starts no programs and no processes (threads
     it may) beyond what ``starting`` says, signals and traces no others, and its environment is
     empty of secrets. Files of ``folder`` are executed only where it may start something. Call it
-    while there is one thread.
+    while there is one thread. With ``network`` it may connect to others, at level ``process``.
 
     At level ``user`` it becomes a user of its own without capabilities, who owns ``folder`` and
     sees no other files than those it may open. At ``sandbox`` it goes on in a child, with a
@@ -174,8 +176,8 @@ def confine(
         _leave_system(folder, temporary, isolation, reads)
     if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise _failed("no_new_privs")
-    _restrict_files(folder, starting, reads)
-    _restrict_calls(starting)
+    _restrict_files(folder, starting, reads, network=network)
+    _restrict_calls(starting, network=network)
 
 
 def _leave_system(
@@ -253,10 +255,12 @@ def _landlock_version() -> int:
     return _libc.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
 
 
-def _restrict_files(folder: Path, starting: Starting, reads: Iterable[Path]) -> None:
+def _restrict_files(
+    folder: Path, starting: Starting, reads: Iterable[Path], *, network: bool
+) -> None:
     version = _landlock_version()
     rights = _rights_of(version)
-    ruleset = _new_ruleset(version, rights)
+    ruleset = _new_ruleset(version, rights, network=network)
     for path in _readable_folders():
         _allow(ruleset, path, _READ_FILE | _READ_DIR | _EXECUTE)
     for path in reads:
@@ -282,11 +286,12 @@ def _rights_of(version: int) -> int:
     return rights
 
 
-def _new_ruleset(version: int, rights: int) -> int:
-    """Return the descriptor of a set of rules that grants nothing yet."""
-    network = _NETWORK_RIGHTS if version >= 4 else 0
+def _new_ruleset(version: int, rights: int, *, network: bool) -> int:
+    """Return the descriptor of a set of rules that grants nothing yet, but to connect."""
+    refused = _BIND_TCP if network else _BIND_TCP | _CONNECT_TCP
+    on_network = refused if version >= 4 else 0
     scopes = _SCOPES if version >= 6 else 0
-    attributes = struct.pack("QQQ", rights, network, scopes)
+    attributes = struct.pack("QQQ", rights, on_network, scopes)
     size = {1: 8, 2: 8, 3: 8, 4: 16, 5: 16}.get(version, 24)
     ruleset = _libc.syscall(_CREATE_RULESET, attributes, size, 0)
     if ruleset < 0:
@@ -327,8 +332,8 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
         raise _failed(f"landlock_add_rule for {path}")
 
 
-def _restrict_calls(starting: Starting) -> None:
-    program = b"".join(_filter(os.getpid(), starting))
+def _restrict_calls(starting: Starting, *, network: bool) -> None:
+    program = b"".join(_filter(os.getpid(), starting, network=network))
     buffer = ctypes.create_string_buffer(program, len(program))
     length = len(program) // 8  # bytes of an instruction
     described = struct.pack("HxxxxxxQ", length, ctypes.addressof(buffer))
@@ -336,7 +341,7 @@ def _restrict_calls(starting: Starting) -> None:
         raise _failed("seccomp")
 
 
-def _filter(own_pid: int, starting: Starting) -> Iterable[bytes]:
+def _filter(own_pid: int, starting: Starting, *, network: bool) -> Iterable[bytes]:
     """Give the instructions of the filter, each of 8 bytes (struct sock_filter)."""
     yield _step(_LOAD, _ARCHITECTURE_AT)
     yield _step(_JUMP_EQUAL, _ARCHITECTURE, skip_if=1)
@@ -344,8 +349,9 @@ def _filter(own_pid: int, starting: Starting) -> Iterable[bytes]:
     yield _step(_LOAD, _NUMBER_AT)
     yield _step(_JUMP_AT_LEAST, _OTHER_ABI, skip_if_not=1)
     yield _refuse(errno.EPERM)
+    granted = starting.granted | {"connect"} if network else starting.granted
     for name, number in _REFUSED.items():
-        if name in starting.granted:
+        if name in granted:
             continue
         yield _step(_JUMP_EQUAL, number, skip_if_not=1)
         yield _refuse(errno.EPERM)
@@ -355,7 +361,8 @@ def _filter(own_pid: int, starting: Starting) -> Iterable[bytes]:
     if starting is not Starting.PROGRAMS:
         yield from _only_where(_CLONE, _JUMP_ANY_BIT, (_CLONE_THREAD,))
         yield from _only_where(_KILL, _JUMP_EQUAL, (own_pid,))
-    yield from _only_where(_SOCKET, _JUMP_EQUAL, (_AF_UNIX,))
+    families = (_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK) if network else (_AF_UNIX,)
+    yield from _only_where(_SOCKET, _JUMP_EQUAL, families)
     yield from _only_where(_TGKILL, _JUMP_EQUAL, (own_pid,))
     yield from _only_where(_PRLIMIT, _JUMP_EQUAL, (0, own_pid))
     yield _step(_RETURN, _ALLOW)

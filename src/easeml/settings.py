@@ -103,6 +103,11 @@ class Settings(BaseSettings):
     module_packages: str = Field(
         "", description="more packages whose classes added models may name, with commas"
     )
+    package_index: str = Field(
+        "",
+        description="where packages come from that modules name in requirements.txt: the address of "
+        "an index, a folder of wheels, or none; empty: as pip of this machine is configured",
+    )
     smtp_url: str = Field(
         "",
         description="server that takes mail: smtp://USER:PASSWORD@HOST:587 (with STARTTLS where it "

@@ -1,29 +1,29 @@
 """A refit learns from train and validation rows, knows them again, and predicts the test rows."""
 
+import json
+from base64 import b64decode
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
-from easeml.contract.tasks import ModuleChoice, Pipeline, WeightedPipeline
-from easeml.data import declare, infer_table, read_table, read_version, write_version
+from easeml.confinement import why_unavailable
+from easeml.contract.tasks import ModuleChoice, Pipeline, TaskResult, WeightedPipeline
+from easeml.data import VersionTables, declare, infer_table, read_table, read_version, write_version
 from easeml.kinds.refit import RefitSpec, refit
 from easeml.kinds.shared.predictions import read_predictions, write_predictions
-from easeml.modules import Predictions, known_rows
+from easeml.modules import Predictions, known_rows, packed
 from easeml.modules.pipeline import load_trained
 
 
-def test_all_rows_but_the_test_rows_are_learned_from(tmp_path: Path) -> None:
+def refitted(folder: Path, choice: ModuleChoice) -> tuple[TaskResult, VersionTables]:
+    """Refit a model of a table in which the price is a multiple of x."""
     frame = pd.DataFrame({"x": [x + 0.5 for x in range(80)], "price": [3.5 * x for x in range(80)]})
-    frame.to_csv(tmp_path / "rows.csv", index=False)
-    table = read_table(tmp_path / "rows.csv")
-    write_version(
-        tmp_path / "version", declare(table, infer_table(table, "price").columns, "price")
-    )
-    version = read_version(tmp_path / "version")
-    pipeline = Pipeline(
-        transforms=[ModuleChoice(module="table-codes", config={})],
-        model=ModuleChoice(module="knn-regressor", config={"k": 1}),
-    )
+    frame.to_csv(folder / "rows.csv", index=False)
+    table = read_table(folder / "rows.csv")
+    write_version(folder / "version", declare(table, infer_table(table, "price").columns, "price"))
+    version = read_version(folder / "version")
+    pipeline = Pipeline(transforms=[ModuleChoice(module="table-codes", config={})], model=choice)
     spec = RefitSpec(
         members=[WeightedPipeline(pipeline=pipeline, weight=1.0)],
         objective="r2",
@@ -33,11 +33,15 @@ def test_all_rows_but_the_test_rows_are_learned_from(tmp_path: Path) -> None:
     )
     unseen = version.validation
     first_fit = {"validation": Predictions(unseen["price"].to_numpy() - 2.0, None, None)}
-    write_predictions(tmp_path / "predictions", {"validation": unseen["_row"]}, first_fit)
-    outputs = tmp_path / "outputs"
-    outputs.mkdir()
-    result = refit(spec, tmp_path, outputs)
+    write_predictions(folder / "predictions", {"validation": unseen["_row"]}, first_fit)
+    (folder / "outputs").mkdir()
+    return refit(spec, folder, folder / "outputs"), version
 
+
+def test_all_rows_but_the_test_rows_are_learned_from(tmp_path: Path) -> None:
+    nearest = ModuleChoice(module="knn-regressor", config={"k": 1})
+    result, version = refitted(tmp_path, nearest)
+    outputs = tmp_path / "outputs"
     assert result.value["rows"] == len(version.train) + len(version.validation)
     model = load_trained(outputs / "model")
     assert model.manifest["quality"] == 0.7  # measured before, of the first fit
@@ -51,3 +55,38 @@ def test_all_rows_but_the_test_rows_are_learned_from(tmp_path: Path) -> None:
     assert found.are_known(columns, version.validation["price"].to_numpy()).all()
     rows, _ = read_predictions(outputs / "predictions", "test")
     assert sorted(rows) == sorted(version.test["_row"])
+
+
+TOML = """\
+name = "steps"
+kind = "model"
+version = "1"
+title = "Steps"
+contract = 1
+accepts = "regression"
+[runtime]
+kind = "process"
+data = "csv"
+"""
+TRAIN = """\
+#!/bin/sh
+read -r step < checkpoint/step
+echo $step > "$6/began-at"
+echo 7 > checkpoint/step
+echo "{}"
+"""
+PREDICT = """\
+#!/bin/sh
+exec awk 'NR == 1 { print "p0" } NR > 1 { print 0 }' "$2/features.csv" > "$6/predictions.csv"
+"""
+
+
+@pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
+def test_a_refit_goes_on_from_what_an_earlier_attempt_kept(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint").mkdir()
+    (tmp_path / "checkpoint" / "step").write_text("4\n")
+    text = packed.pack_texts(TOML, {"train": TRAIN, "predict": PREDICT})
+    refitted(tmp_path, ModuleChoice(module="steps", config={}, source=text))
+    (state,) = (tmp_path / "outputs").rglob("state.json")
+    assert b64decode(json.loads(state.read_text())["memory"]["began-at"]) == b"4\n"
+    assert (tmp_path / "checkpoint" / "step").read_text() == "7\n"

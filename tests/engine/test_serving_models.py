@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,7 +93,13 @@ class _Child(TenantChild):
         """Nothing is forked."""
 
     async def load(
-        self, model_id: str, name: str, objective: str, folder: Path, objective_source: str = ""
+        self,
+        model_id: str,
+        name: str,
+        objective: str,
+        folder: Path,
+        objective_source: str = "",
+        environments: Mapping[str, str] | None = None,
     ) -> None:
         if _Child.deaths:
             _Child.deaths -= 1

@@ -33,6 +33,7 @@ from easeml.modules.containers.image_files import BadImage
 from easeml.modules.objective_programs import ProcessObjective
 from easeml.modules.process import ProcessModel
 from easeml.modules.scale import Scale
+from easeml.modules.transform_programs import ProcessTransform
 
 LOOK_EVERY = 0.25  # seconds: each look costs processor time
 DATA = Data(np.array([[0.0, 1.0], [0.2, 0.9], [5.0, 1.1], [5.1, 1.0]]), np.array([0, 0, 1, 1]), 2)
@@ -47,9 +48,9 @@ def kept() -> Iterator[None]:
     asking.forget()
 
 
-def folder_with_image(place: Path, image: str) -> Path:
+def folder_with_image(place: Path, image: str, kind: str = "model") -> Path:
     """Make the folder of a module in shell whose programs run in an image."""
-    skeletons.make(place, "model", "shell")
+    skeletons.make(place, kind, "shell")
     toml = (place / "module.toml").read_text()
     (place / "module.toml").write_text(
         toml.replace('kind = "process"', f'kind = "container"\nimage = "{image}"')
@@ -105,6 +106,22 @@ def test_an_objective_in_an_image_measures(tmp_path: Path) -> None:
         for where in ("", image)
     ]
     assert found[0] == found[1] == pytest.approx([0.6, 1.0])
+
+
+def test_a_transform_in_an_image_changes_features(tmp_path: Path) -> None:
+    container_images.needs_containers()
+    folder = folder_with_image(tmp_path / "squares", "image.tar", "transform")
+    (folder / "image.tar").write_bytes(container_images.shell_image().read_bytes())
+    container_images.reference(container_images.shell_image())
+    module = module_of(folder)
+    assert module.runtime == "container"
+    found = []
+    for transform in (module.make(), ProcessTransform("same", module.files, "csv")):
+        fitted = transform.fit(DATA.X, {}, {}, Context())
+        assert fitted.memory
+        found.append(fitted.transform(DATA.X))
+    assert found[0].shape == (4, 4)
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize(

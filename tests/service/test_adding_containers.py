@@ -5,12 +5,14 @@ were killed go on from their checkpoints.
 import csv
 import json
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 import container_images
 import prototype_images
@@ -27,6 +29,7 @@ pytestmark = [
     pytest.mark.xdist_group("containers"),  # one service for all of them
 ]
 ROWS = 80
+PASSWORD = "correct horse battery"
 
 
 def containers_of(easeml: EasemlProcess) -> list[str]:
@@ -36,14 +39,18 @@ def containers_of(easeml: EasemlProcess) -> list[str]:
     return [line for line in listed if own in line]
 
 
-def write_table(path: Path) -> None:
-    """Write a table that the nearest mean learns without a fault."""
+def write_table(path: Path, learnable_to: float = 15) -> None:
+    """Write a table that the nearest mean learns without a fault, up to some weight: heavier rows are of
+    either kind.
+    """
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["size", "weight", "kind"])
         for row in range(ROWS):
             kind = row % 2
-            writer.writerow([kind * 5 + row % 7 / 3, row * 37 % 101 / 7, ["small", "large"][kind]])
+            weight = row * 37 % 101 / 7
+            told = kind if weight < learnable_to else row // 2 % 2
+            writer.writerow([kind * 5 + row % 7 / 3, weight, ["small", "large"][told]])
 
 
 def write_module(easeml: EasemlProcess, folder: Path) -> None:
@@ -72,9 +79,9 @@ def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     images.remove(images.held(own), own)
 
 
-def declare(easeml: EasemlProcess, tmp_path: Path, *rules: str) -> str:
+def declare(easeml: EasemlProcess, tmp_path: Path, *rules: str, learnable_to: float = 15) -> str:
     """Declare an application whose search tries a baseline and what is added; return its id."""
-    write_table(tmp_path / "sizes.csv")
+    write_table(tmp_path / "sizes.csv", learnable_to)
     names = [one.name for one in load_registry().of_kind("model")]
     others = ",".join(name for name in names if name != "baseline-classifier")
     given = (str(tmp_path / "sizes.csv"), "--target", "kind", "--exclude", others, *rules)
@@ -166,29 +173,79 @@ def test_a_run_that_was_killed_goes_on_from_its_checkpoint(
     easeml.command("module", "archive", folder.name)
 
 
+def add_by_page(easeml: EasemlProcess, name: str, folder: Path) -> None:
+    """Sign in as somebody, and choose a folder on the page *Add a module*: its image, which is larger
+    than a request may be, is sent in pieces.
+    """
+    program = shutil.which("chromium")
+    assert program is not None, "Chromium is not installed."
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        page = browser.new_page(base_url=easeml.url)
+        page.set_default_timeout(120_000)
+        page.goto("/knowledge/add")
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        page.get_by_label("A folder of programs").set_input_files(folder)
+        page.get_by_role("button", name="Check it").click()
+        page.wait_for_url(f"**/knowledge/added/{folder.name}")
+        page.get_by_role("link", name="It is in the knowledge base.").click()
+        page.get_by_text("in a container").first.wait_for()
+        browser.close()
+
+
+def add_by_rest(easeml: EasemlProcess, folder: Path, image: Path) -> None:
+    """Send an image in pieces, and then the folder that names it, as programs do."""
+    with Client(easeml.url, easeml.key) as client:
+        upload = client.send_in_pieces(image)
+        client.add_module(packed.pack(folder), private=True, image_upload=upload)
+        while (checks := client.module_checks(folder.name)).state == "checking":
+            time.sleep(LOOK_EVERY)
+    assert checks.state == "ready", checks.error
+
+
 @pytest.mark.long
 def test_images_of_the_prototype_are_searched_by_and_served(
     easeml: EasemlProcess, tmp_path: Path
 ) -> None:
+    """A model comes by the page, an objective by REST, an optimizer by a command, from one who is no
+    provider. The optimizer proposes what the search tries.
+    """
+    easeml.call("POST", "/api/v1/users", {"name": "bea", "password": PASSWORD})
+    of_provider = easeml.key
+    bea = {"name": "bea", "password": PASSWORD}
+    easeml.key = easeml.call("POST", "/api/v1/login", bea)["secret"]
     names = {"model": "old-neighbours", "objective": "old-accuracy", "optimizer": "old-draws"}
     for kind, name in names.items():
         image = str(prototype_images.image(kind))
         folder = str(tmp_path / name)
         easeml.command("module", "init", folder, "--kind", kind, "--image", image)
-        easeml.command("module", "add", folder)
-    easeml.command("config", "set", "optimizer", names["optimizer"])
-    rules = ("--objective", names["objective"], "--name", "old", "--max-tasks", "2")
-    application = declare(easeml, tmp_path, *rules)
+    add_by_page(easeml, "bea", tmp_path / names["model"])
+    of_objective = tmp_path / names["objective"]
+    add_by_rest(easeml, of_objective, of_objective / prototype_images.image("objective").name)
+    easeml.command("module", "add", str(tmp_path / names["optimizer"]), "--private")
+
+    rules = ("--objective", names["objective"], "--optimizer", names["optimizer"])
+    limits = ("--name", "old", "--max-tasks", "6")
+    application = declare(easeml, tmp_path, *rules, *limits, learnable_to=9)
     assert predictions(easeml, application, names["model"]) == ["small", "large"]
-    easeml.command("config", "set", "optimizer", "default")
+    asked: list[dict] = []
+    while not asked:
+        time.sleep(LOOK_EVERY)
+        found = easeml.call("GET", "/api/v1/tasks?kind=advise&state=done&limit=200")["items"]
+        asked = [task for task in found if task["name"] == "Suggest configurations"]
+    base = easeml.call("GET", "/api/v1/modules")
+    assert [one["fault"] for one in base["modules"] if one["name"] == names["optimizer"]] == [""]
     for name in names.values():
         easeml.command("module", "archive", name)
+    easeml.key = of_provider
 
 
 def test_a_module_in_an_image_is_added_searched_and_served(
     easeml: EasemlProcess, tmp_path: Path
 ) -> None:
-    person = {"name": "ann", "password": "correct horse battery"}
+    person = {"name": "ann", "password": PASSWORD}
     easeml.call("POST", "/api/v1/users", person)
     of_provider = easeml.key
     easeml.key = easeml.call("POST", "/api/v1/login", person)["secret"]  # ann, from here on

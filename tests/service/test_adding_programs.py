@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import wheels
 from easeml.confinement import why_unavailable
 from easeml.modules import load_registry
 from isolation_levels import highest_level
@@ -20,6 +21,14 @@ pytestmark = [
     pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp"),
 ]
 ROWS = 80
+WITH_PACKAGES = """\
+#!/usr/bin/env python3
+import importlib.util, os, sys
+import luckynumbers
+if importlib.util.find_spec("numpy") or luckynumbers.NUMBER != 7:
+    sys.exit("there are other packages than those that were named")
+os.execv(os.path.join(os.path.dirname(__file__), "learn"), sys.argv)
+"""
 
 
 def use_an_objective(easeml: EasemlProcess, folder: Path, table: Path, application: str) -> None:
@@ -67,9 +76,11 @@ def use_an_objective(easeml: EasemlProcess, folder: Path, table: Path, applicati
 
 @pytest.fixture(scope="module")
 def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
-    """A service that takes programs."""
-    home = tmp_path_factory.mktemp("confined") / "home"
-    service = EasemlProcess(home, workers=1, isolation=highest_level())
+    """A service that takes programs, and has packages for them."""
+    place = tmp_path_factory.mktemp("confined")
+    index = wheels.write(place / "wheels", "luckynumbers", "1.2", "NUMBER = 7\n")
+    level = highest_level()
+    service = EasemlProcess(place / "home", workers=1, isolation=level, package_index=str(index))
     service.start()
     yield service
     service.stop()
@@ -112,7 +123,14 @@ def test_programs_are_added_searched_and_served(easeml: EasemlProcess, tmp_path:
     easeml.command("module", "init", str(folder), "--language", "shell")
     refused = easeml.command("module", "add", str(folder), expect=4)
     assert "--private" in refused
+    (folder / "train").rename(folder / "learn")
+    (folder / "train").write_text(WITH_PACKAGES)
+    (folder / "requirements.txt").write_text("no-such-package\n")
+    said = easeml.command("module", "add", str(folder), "--private", expect=1)
+    assert "No matching distribution found for no-such-package" in said
+    (folder / "requirements.txt").write_text("luckynumbers >= 1.0  # for luck\n")
     said = easeml.command("module", "add", str(folder), "--private")
+    assert "passed: The packages of requirements.txt can be installed." in said
     assert "failed" not in said
     listed = json.loads(easeml.command("module", "list", "--kind", "model", "--json"))
     assert [one["name"] for one in listed if one["private"]] == ["nearest"]
@@ -130,6 +148,9 @@ def test_programs_are_added_searched_and_served(easeml: EasemlProcess, tmp_path:
         (folder / "module.toml").read_text().replace('"nearest"', '"hostile"')
     )
     (folder / "predict").write_text("#!/bin/sh\necho I was too tired >&2\nexit 1\n")
-    easeml.key = of_provider
-    said = easeml.command("module", "add", str(folder), expect=1)
+    said = easeml.command("module", "add", str(folder), "--private", expect=1)
     assert "I was too tired" in said
+    tasks = easeml.call("GET", "/api/v1/tasks?kind=advise&limit=200")["items"]
+    builds = [one["state"] for one in tasks if one["name"] == "Install packages for a module"]
+    assert sorted(builds) == ["done", "failed"]  # one for both modules that name the same
+    easeml.key = of_provider

@@ -53,3 +53,4 @@ class Joined(Answer):
     isolation: str
     lease_seconds: float
     module_packages: str
+    package_index: str = ""

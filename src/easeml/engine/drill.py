@@ -8,6 +8,7 @@ from easeml.contract.upkeep import Drilled
 from easeml.engine.serving.fetching import fetch
 from easeml.engine.serving.tenant import TenantChild, warm_up
 from easeml.errors import EasemlError
+from easeml.service.modules.environments import MachineEnvironments
 from easeml.service.modules.images import MachineImages
 from easeml.settings import Settings
 from easeml.store import Store
@@ -60,7 +61,10 @@ async def _drill(
                 fetched = await asyncio.to_thread(fetch, store, model, models)
                 if images := MachineImages(store, settings.home).of_model(fetched):
                     child.allow(images)
-                await child.load(model.id, model.name, application.objective, fetched)
+                environments = MachineEnvironments(store, settings.home)
+                packages = environments.of_model(fetched, "", models / "environments")
+                facts = (model.id, model.name, application.objective, fetched, "", packages)
+                await child.load(*facts)
             except EasemlError as failure:
                 error = failure.message
             drilled.append(

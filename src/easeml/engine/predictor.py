@@ -34,6 +34,7 @@ from easeml.protocols.endpoint import problem
 from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import comparing, lost_models
+from easeml.service.modules.environments import MachineEnvironments
 from easeml.service.modules.images import MachineImages
 from easeml.service.rollouts import kept
 from easeml.settings import Settings
@@ -84,6 +85,7 @@ class Predictor:
         self._settings = settings
         self._folder = folder
         self._images = MachineImages(store, settings.home)
+        self._environments = MachineEnvironments(store, settings.home)
         self._slots: dict[tuple[str, str], _Slot] = {}
         self._children: dict[str, TenantChild] = {}
         self._starting: dict[str, asyncio.Lock] = {}
@@ -165,7 +167,11 @@ class Predictor:
                 images = await asyncio.to_thread(self._images.of_model, fetched, source)
                 if images:
                     await asyncio.to_thread(child.allow, images)
-                await child.load(model.id, model.name, application.objective, fetched, source)
+                packages = await asyncio.to_thread(
+                    self._environments.of_model, fetched, source, models / "environments"
+                )
+                facts = (model.id, model.name, application.objective, fetched, source, packages)
+                await child.load(*facts)
             except BaseException:
                 await self._forget({model.served: fetched})
                 raise

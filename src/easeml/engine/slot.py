@@ -19,8 +19,8 @@ from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.errors import DatabaseAway, EasemlError, Fenced
 from easeml.folders import remove_folder
 from easeml.search.preemption import GRACE
+from easeml.service.modules.environments import MachineEnvironments
 from easeml.service.modules.images import MachineImages
-from easeml.service.sources import granting
 from easeml.service.tasks import results, task_views
 from easeml.service.tasks.kinds import kind_named
 from easeml.settings import Settings
@@ -48,6 +48,7 @@ class SlotContext:
     folder: Path
     lease_seconds: float
     images: MachineImages | None = None  # without, no program runs in a container
+    environments: MachineEnvironments | None = None  # without, none has packages of its own
     settings: Settings | None = None  # without, no task reaches out
     checkpoints: Checkpoints | NoCheckpoints = field(default_factory=NoCheckpoints)
 
@@ -283,7 +284,7 @@ class Slot(threading.Thread):
         with trace.step("fetch the inputs"):
             self._fetch_inputs(task, attempt, spec, folder)
         try:
-            self._name_images(folder)
+            self._name_what_programs_run_in(folder)
         except EasemlError as error:
             return TaskResult(ok=False, error=str(error))
         self._hand_grant(task, folder)
@@ -320,17 +321,21 @@ class Slot(threading.Thread):
             context.store.artefacts.fetch(task.tenant_id, digest, place)
         context.checkpoints.bring(attempt, folder)
 
-    def _name_images(self, folder: Path) -> None:
-        """Load the images that the body's modules run in, and tell it what the engine calls them."""
-        if self._context.images is not None:
-            texts = task_main.module_texts(folder)
-            task_main.name_images(folder, self._context.images.provide(texts))
+    def _name_what_programs_run_in(self, folder: Path) -> None:
+        """Bring the images and packages that the body's modules run in, and tell it where they are."""
+        context = self._context
+        texts = task_main.module_texts(folder)
+        if context.images is not None:
+            task_main.name_images(folder, context.images.provide(texts))
+        if context.environments is not None:
+            task_main.name_environments(folder, context.environments.provide(texts))
 
     def _hand_grant(self, task: Task, folder: Path) -> None:
         """Let the body of a kind that reaches out do so."""
         context = self._context
-        if context.settings is not None and kind_named(task.spec_kind).reaches_out:
-            granted = granting.grant(context.store, context.settings, task)
+        grant = kind_named(task.spec_kind).grant
+        if context.settings is not None and grant is not None:
+            granted = grant(context.store, context.settings, task)
             task_main.hand_grant(folder, granted.model_dump_json())
 
     def _put_back(self, task: Task, attempt: Attempt, seconds: float) -> None:

@@ -18,6 +18,7 @@ from easeml.contract.tasks import CHECKPOINT, GRANT, RESULT, Limits, TaskResult,
 from easeml.errors import EasemlError
 from easeml.modules import added, packed
 from easeml.modules.containers import asking, keeper
+from easeml.modules.environments import placing
 from easeml.modules.leash import waited_seconds
 from easeml.modules.programs import ProgramFailed
 from easeml.service.tasks import logs
@@ -31,6 +32,7 @@ INPUTS = "inputs"
 OUTPUTS = "outputs"
 _MANIFEST = "manifest.json"
 _IMAGES = "images.json"
+_ENVIRONMENTS = "environments.json"
 _DEEPEST = 20_000  # characters of a traceback that are kept
 
 
@@ -55,8 +57,11 @@ def reaches_out(folder: Path) -> bool:
 
 
 def needs_this_machine(folder: Path) -> bool:
-    """Whether a task cannot run elsewhere: its images lie here, or it was granted a secret."""
-    return reaches_out(folder) or (folder / _IMAGES).exists()
+    """Whether a task cannot run elsewhere: what its programs run in lies here, or it was granted a
+    secret.
+    """
+    lies_here = [(folder / name).exists() for name in (_IMAGES, _ENVIRONMENTS)]
+    return reaches_out(folder) or any(lies_here)
 
 
 def concerns_uploaded_programs(folder: Path) -> bool:
@@ -90,6 +95,21 @@ def begin_keeping_containers(folder: Path) -> None:
     """
     if (folder / _IMAGES).exists():
         asking.use(keeper.fork(json.loads((folder / _IMAGES).read_text())))
+
+
+def name_environments(folder: Path, places: Mapping[str, str]) -> None:
+    """Note in which environments the programs of a task may run, and where these are."""
+    if places:
+        (folder / _ENVIRONMENTS).write_text(json.dumps(places))
+
+
+def begin_using_environments(folder: Path) -> list[Path]:
+    """Let the programs of a task run in its environments; return the folders that it has to read."""
+    if not (folder / _ENVIRONMENTS).exists():
+        return []
+    places = json.loads((folder / _ENVIRONMENTS).read_text())
+    placing.use(places)
+    return [Path(place) for place in places.values()]
 
 
 def run(folder: Path) -> TaskResult:

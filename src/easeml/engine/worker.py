@@ -9,6 +9,7 @@ import structlog
 from easeml.contract.states import Lane, ProcessKind, ProcessState
 from easeml.errors import DatabaseAway
 from easeml.folders import remove_folder
+from easeml.service.modules.environments import MachineEnvironments
 from easeml.service.modules.images import MachineImages
 from easeml.settings import Settings
 from easeml.store import Store
@@ -44,6 +45,8 @@ def run_worker(settings: Settings) -> None:
         folder = work / process.id
         images = MachineImages(store, settings.home)
         containers.look_after(images)
+        environments = MachineEnvironments(store, settings.home)
+        environments.remove_unneeded()
         context = SlotContext(
             store,
             executor,
@@ -52,6 +55,7 @@ def run_worker(settings: Settings) -> None:
             folder,
             settings.lease_seconds,
             images,
+            environments,
             settings,
             checkpoints,
         )

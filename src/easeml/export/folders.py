@@ -20,6 +20,7 @@ from easeml.export.onnx_files import sizes_of_graph, write_graph
 from easeml.export.papers import data_sheet, page
 from easeml.export.smaller import Compressed, Evidence, compress, sizes_of_parts
 from easeml.modules.containers import images
+from easeml.modules.environments import placing
 from easeml.version import __version__
 
 if TYPE_CHECKING:
@@ -165,13 +166,16 @@ def _smaller(source: _Source, evidence: Evidence, form: str, folder: Path) -> _S
 
 
 def _check_no_image(model: Path) -> None:
-    """Raise ``InvalidInput`` for a model that predicts by programs of an image: the folder is no
-    place for an image, and where it goes there may be no engine.
+    """Raise ``InvalidInput`` for a model that predicts by programs of an image, or with packages of
+    their own: the folder is no place for these, and where it goes there may be no engine.
     """
-    manifests = [path.read_bytes() for path in model.rglob("manifest.json")]
-    if images.named_in(b"\n".join(manifests)):
+    manifests = b"\n".join(path.read_bytes() for path in model.rglob("manifest.json"))
+    lacks = "in a container image" if images.named_in(manifests) else ""
+    if placing.named_in(manifests):
+        lacks = "with packages of their own"
+    if lacks:
         raise InvalidInput(
-            "This model predicts by programs in a container image, which are not exported.",
+            f"This model predicts by programs {lacks}, which are not exported.",
             where=str(model.name),
             remedy="Predict at its endpoint, or export another model of the application.",
         )

@@ -6,6 +6,7 @@ import inspect
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -58,6 +59,7 @@ def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResu
     Writes no output.
     """
     from easeml.modules.conformance_suites import checks_of
+    from easeml.modules.environments import placing, requirements
 
     module = replace(parse(spec.source, "module.toml"), source=spec.source)
     registry = load_registry()
@@ -65,6 +67,9 @@ def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResu
     steps = []
     if not module.is_programs:
         steps.append(_Step("check_class", _CLASS, lambda: _check_class(module, spec.trusted)))
+    if module.environment:
+        is_here = partial(placing.folder_of, module.environment)
+        steps.append(_Step(requirements.CHECK, requirements.TITLE, is_here))
     steps += [_of_library(check, module, registry, outputs) for check in checks_of(module)]
     checks = [Check(name=step.name, title=step.title) for step in steps]
     for check in checks:
@@ -81,7 +86,7 @@ def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResu
 class _Step:
     """One check, and how it ended."""
 
-    def __init__(self, name: str, title: str, act: Callable[[], None], remedy: str = ""):
+    def __init__(self, name: str, title: str, act: Callable[[], object], remedy: str = ""):
         self.name = name
         self.title = title
         self._act = act

@@ -14,7 +14,9 @@ from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from easeml.store import Transaction
+    from easeml.fetching import Grant
+    from easeml.settings import Settings
+    from easeml.store import Store, Transaction
     from easeml.store.records import Task
 
 
@@ -62,6 +64,13 @@ def _tell(size: int, total: int | None) -> None:
     print(f"{size:,}{whole} bytes", flush=True)
 
 
+def grant(store: Store, settings: Settings, task: Task) -> Grant:
+    """Return limits, and the one connection that it needs."""
+    from easeml.service.sources import granting
+
+    return granting.grant(store, settings, task)
+
+
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Have what came read into the version that waits for it."""
     from easeml.service.sources import arriving
@@ -88,5 +97,5 @@ KIND = Kind(
     outputs=("source",),
     values=("digest", "size", "filename"),
     seconds=INGEST_SECONDS,
-    reaches_out=True,
+    grant=grant,
 )

@@ -1,13 +1,16 @@
 """Run as a program: limits and confines itself for ever, and then becomes a program of a module.
 
-``python -I launch.py FOLDER MEMORY PROGRAM ARGUMENTS...``: it may read and write ``FOLDER``, where
-its own files are, and take ``MEMORY`` bytes. Nothing of the module is read before it is confined.
+``python -I launch.py PLAN``, where ``PLAN`` is a ``Plan`` as JSON. Nothing of the module is read
+before it is confined.
 """
 
+import json
 import os
 import resource
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 CANNOT_START = 126
@@ -15,17 +18,41 @@ LARGEST_FILE = 256 * 2**20  # bytes
 _R_HOMES = ("/usr/lib/R", "/usr/lib64/R", "/usr/local/lib/R", "/usr/local/lib64/R")
 
 
-def main(folder: Path, memory: int, program: list[str]) -> None:
+class Plan(NamedTuple):
+    """What becomes of the process: it may read and write ``folder``, read the folders ``reads``,
+    take ``memory`` bytes, write files of ``largest_file`` bytes, and go on the ``network``.
+
+    ``program``: with its arguments. ``variables``: of the environment, beside the usual ones.
+    """
+
+    folder: str
+    memory: int
+    program: Sequence[str]
+    reads: Sequence[str] = ()
+    variables: Mapping[str, str] = {}
+    network: bool = False
+    largest_file: int = LARGEST_FILE
+
+
+def command_of(plan: Plan) -> list[str]:
+    """Return the command by which a process does what a plan says."""
+    return [sys.executable, "-I", __file__, json.dumps(plan)]
+
+
+def main(plan: Plan) -> None:
     """Become the program, or end with a message and ``CANNOT_START``."""
     from easeml.confinement import Starting, confine
     from easeml.parents import die_with_parent
 
     die_with_parent()
-    _limit(resource.RLIMIT_DATA, memory)
-    _limit(resource.RLIMIT_FSIZE, LARGEST_FILE)
+    _limit(resource.RLIMIT_DATA, plan.memory)
+    _limit(resource.RLIMIT_FSIZE, plan.largest_file)
     _limit(resource.RLIMIT_NOFILE, 256)
     _limit(resource.RLIMIT_CORE, 0)
-    confine(folder, Starting.ANOTHER)
+    reads = [Path(path) for path in plan.reads]
+    confine(Path(plan.folder), Starting.ANOTHER, reads=reads, network=plan.network)
+    os.environ.update(plan.variables)
+    program = list(plan.program)
     try:
         command = _of_r(program) if _names_r(program[0]) else program
         os.execv(command[0], command)  # noqa: S606  there is no shell here on purpose
@@ -67,4 +94,4 @@ def _limit(what: int, most: int) -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))  # an exported model brings its own copy of easeml
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    main(Plan(*json.loads(sys.argv[1])))

@@ -12,6 +12,7 @@ from easeml.search import hinted_cost, spaces
 from . import description, packed
 from .accepts import Accepts
 from .contract import CONTRACT_VERSION
+from .environments import requirements
 from .prototype import description as prototype
 from .scale import scale_of
 
@@ -35,10 +36,12 @@ class Module:
     was added to a running easeml; empty where it is installed. ``files``: of a folder of programs,
     name -> text; ``exchange``: the format of the tables that they are given. ``measure``: of an
     objective that is such a folder, the fields of ``scale.Scale``. ``image``: that the programs
-    run in (``containers.images``); empty where they run as processes. ``takes``: what an objective
-    has to be told, for which it is a family (``families``). ``sought``: a search may go by it; of
-    others more is not better. ``monotonic``: a model that can be held to rise or fall with a feature
-    (``contract.Data``). ``contract``: the version that it is written for, or one of
+    run in (``containers.images``); empty where they run as processes. ``environment``: of packages
+    that these have (``environments.placing``). ``gpu``: of a model in a container, whether it needs
+    one. ``takes``: what an objective has to be told, for which it is a family (``families``).
+    ``sought``: a search may go by it; of others more is not better. ``monotonic``: a model that can
+    be held to rise or fall with a feature (``contract.Data``). ``contract``: the version that it is
+    written for, or one of
     ``prototype.description.CONTRACTS``.
     """
 
@@ -67,12 +70,19 @@ class Module:
     sought: bool = True
     monotonic: bool = False
     image: str = ""
+    environment: str = ""
+    gpu: bool = False
     contract: str = str(CONTRACT_VERSION)
 
     @property
     def is_programs(self) -> bool:
         """Whether it is a folder of programs, which run as processes or containers of their own."""
         return bool(self.files) or bool(self.image)
+
+    @property
+    def needs_packages(self) -> bool:
+        """Whether its programs run as processes, and ``requirements.txt`` names packages."""
+        return not self.image and bool(requirements.read(self.files))
 
     @property
     def runtime(self) -> str:
@@ -108,8 +118,10 @@ class Module:
         from .made_of_programs import made
 
         given = {"name": self.name, "files": self.files, "exchange": self.exchange}
-        if self.image:
-            given["image"] = self.image
+        if self.image or self.environment:
+            given["image"] = self.image or self.environment
+        if self.kind == "model":
+            given["gpu"] = self.gpu
         if self.kind == "objective":
             given["scale"] = scale_of(self.measure)
         return made(self.contract, self.kind, given)
@@ -189,6 +201,8 @@ def parse(text: str, where: str) -> Module:
         sought=document.get("sought", True),
         monotonic=document.get("monotonic", False),
         image=document.get("image", {}).get("ref", ""),
+        environment=document.get("environment", {}).get("ref", ""),
+        gpu=document["runtime"].get("gpu", False),
         contract=str(document["contract"]),
     )
 

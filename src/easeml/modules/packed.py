@@ -13,6 +13,7 @@ from typing import Any
 from easeml.errors import InvalidInput, TooLarge
 
 from .containers import images
+from .environments import placing
 from .scale import why_no_measure
 
 MARK = "# A folder of programs, as one text."
@@ -29,7 +30,7 @@ FORMATS = {
     "optimizer": ("json", "csv"),
 }
 """Kind of module -> the formats that its programs may be given data in, the usual one first."""
-_RUNTIME_KEYS = {"process": ("kind", "data"), "container": ("kind", "data", "image")}
+_RUNTIME_KEYS = {"process": ("kind", "data"), "container": ("kind", "data", "image", "gpu")}
 PROGRAMS = {
     "model": ("train", "predict"),
     "transform": ("transform",),
@@ -76,6 +77,12 @@ def pack_texts(description: str, files: Mapping[str, str], image: str = "") -> s
             remedy="Leave out what the programs do not read, or put it into an image.",
         )
     return text
+
+
+def with_environment(source: str, digest: str) -> str:
+    """Return the text of a module that runs with the packages of a stored environment."""
+    named = f'[environment]\nref = "{placing.BY_DIGEST}{digest}"\n'
+    return source.replace(f"{MARK}\n", f"{MARK}\n{named}", 1)
 
 
 def image_file(folder: Path) -> Path | None:
@@ -133,7 +140,10 @@ def check_programs(document: Mapping[str, Any], where: str) -> None:
     runtime = document["runtime"]
     kind = document["kind"]
     _check_runtime(runtime, FORMATS[kind], where)
+    if runtime.get("gpu") and kind != "model":
+        raise InvalidInput("Only a model is given a GPU.", where=f"{where}: runtime.gpu")
     _check_image(document, where)
+    _check_environment(document, where)
     files = document.get("files", {})
     for name, text in files.items():
         _check_file(name, text, where)
@@ -152,6 +162,8 @@ def _check_runtime(runtime: Mapping[str, Any], formats: Sequence[str], where: st
         raise InvalidInput(
             f"Unknown key 'runtime.{unknown[0]}'.", where=where, remedy=f"Keys: {', '.join(known)}."
         )
+    if not isinstance(runtime.get("gpu", False), bool):
+        raise InvalidInput("runtime.gpu is not true or false.", where=where)
     if runtime.get("data", formats[0]) not in formats:
         raise InvalidInput(
             "runtime.data is not known.", where=where, remedy=f"Formats: {', '.join(formats)}."
@@ -165,8 +177,6 @@ def _check_transform(document: Mapping[str, Any], where: str) -> None:
             where=where,
             remedy="Write accepts = 'features', and no schemas.",
         )
-    if document["runtime"]["kind"] == "container":
-        raise InvalidInput("A transform cannot run in a container.", where=f"{where}: runtime.kind")
 
 
 def _check_complete(files: Mapping[str, Any], kind: str, where: str) -> None:
@@ -199,6 +209,17 @@ def _check_reference(image: Mapping[str, Any], where: str) -> None:
             remedy="Write image = 'FILE.tar', a file beside module.toml, or the name of an image that "
             "the machine holds, and add the folder, not its module.toml.",
         )
+
+
+def _check_environment(document: Mapping[str, Any], where: str) -> None:
+    """Raise ``InvalidInput`` for packages that are named in another way, or not for processes."""
+    named = document.get("environment", {})
+    if not named:
+        return
+    reference = str(named.get("ref", ""))
+    is_whole = placing.named_in(reference.encode()) == {reference} and len(named) == 1
+    if not is_whole or document["runtime"]["kind"] != "process":
+        raise InvalidInput("This names no environment of packages.", where=f"{where}: environment")
 
 
 def _check_measure(measure: Mapping[str, Any], where: str) -> None:

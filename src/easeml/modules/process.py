@@ -52,7 +52,8 @@ class ProcessModel:
     """The programs ``train`` and ``predict`` of a folder.
 
     ``exchange``: format of their tables; ``image``: that they run in, empty where they run as
-    processes; ``seconds``: how long ``train`` may run.
+    processes; ``seconds``: how long ``train`` may run; ``gpu``: it needs one, and ``predict`` gets one
+    where there is one.
     """
 
     name: str
@@ -60,6 +61,7 @@ class ProcessModel:
     exchange: str
     image: str = ""
     seconds: float = _FIT_SECONDS
+    gpu: bool = False
     most_rows: ClassVar[int] = 2**31  # that ``predict`` is given at once
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedProcess:
@@ -96,7 +98,8 @@ class ProcessModel:
             copy_files(context.checkpoint, place / checkpoints.FOLDER)
             kept = Kept(place / checkpoints.FOLDER, context.checkpoint)
         told = partial(report, context, place, kept)
-        run(place, "train", arguments, Limits(self.seconds), told, self.image)
+        limits = Limits(self.seconds, gpu="needed" if self.gpu else "")
+        run(place, "train", arguments, limits, told, self.image)
 
     def answer(self, place: Path, X: Any, trained: TrainedProcess) -> NDArray[np.float64]:
         """Run ``predict`` in a folder of its own, which holds ``memory``; return what it answers of
@@ -105,7 +108,8 @@ class ProcessModel:
         write_features(place, X, self.exchange)
         rows = X.shape[0]
         arguments = ["--data", "data", "--memory", "memory", "--output", "output"]
-        run(place, "predict", arguments, Limits(self.seconds_to_predict(rows)), image=self.image)
+        limits = Limits(self.seconds_to_predict(rows), gpu="wanted" if self.gpu else "")
+        run(place, "predict", arguments, limits, image=self.image)
         path = place / "output" / f"predictions.{self.exchange}"
         return read_numbers(path, self.name, rows, trained.width)
 

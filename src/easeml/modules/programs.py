@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from easeml.confinement import why_unavailable
 from easeml.errors import Conflict, EasemlError, InvalidInput
@@ -28,13 +28,18 @@ _SAID = 2000  # letters of what a program printed that are shown
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a program may take: ``memory``, ``disk`` and ``printed`` in bytes, ``files`` in number."""
+    """What a program may take: ``memory``, ``disk`` and ``printed`` in bytes, ``files`` in number.
+
+    ``gpu``: of a container, whether it gets the GPUs of the machine: never, where there are some, or
+    only where there are.
+    """
 
     seconds: float
     memory: int = 2 * 2**30
     disk: int = 512 * 2**20
     files: int = 10_000
     printed: int = 16 * 2**20
+    gpu: Literal["", "wanted", "needed"] = ""
 
 
 class ProgramFailed(EasemlError):
@@ -54,12 +59,13 @@ def run(
     arguments: list[str],
     limits: Limits,
     told: Callable[[bytes], None] = nobody,
+    environment: Path | None = None,
 ) -> None:
     """Run ``place/module/PROGRAM`` in ``place``, which it may read and write, and nothing else.
 
-    ``told`` is called with each line that it prints, while it runs. Raises ``ProgramFailed`` with
-    the end of what it said on its error channel, ``InvalidInput`` for exit code 2, ``Conflict``
-    where programs cannot be confined.
+    ``environment``: a virtual environment whose Python it finds first. ``told`` is called with each
+    line that it prints, while it runs. Raises ``ProgramFailed`` with the end of what it said on its
+    error channel, ``InvalidInput`` for exit code 2, ``Conflict`` where programs cannot be confined.
     """
     reason = why_unavailable()
     if reason:
@@ -67,9 +73,12 @@ def run(
             f"Programs of modules cannot be confined on this machine: {reason}.",
             remedy="Run them on Linux on x86-64 with Landlock (5.13 or newer).",
         )
-    command = [sys.executable, "-I", launch.__file__, str(place), str(limits.memory)]
-    command += [str(place / "module" / program), *arguments]
-    judge(program, watched(command, _environment(), place, limits, told))
+    command = [str(place / "module" / program), *arguments]
+    reads = [str(environment)] if environment else []
+    plan = launch.Plan(str(place), limits.memory, command, reads)
+    own = environment / "bin" if environment else Path(sys.executable).parent
+    variables = _variables(own)
+    judge(program, watched(launch.command_of(plan), variables, place, limits, told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +126,11 @@ def watched(
         return Ended(process.returncode, fault, said)
 
 
-def _environment() -> dict[str, str]:
-    """Return the little that programs know: where programs are, and that threads are few."""
-    own = Path(sys.executable).parent
+def _variables(own: Path) -> dict[str, str]:
+    """Return the little that programs know: where programs are, and that threads are few.
+
+    ``own``: the folder whose Python comes first.
+    """
     threads = os.environ.get("OMP_NUM_THREADS", "1")
     return {
         "PATH": f"{own}:/usr/local/bin:/usr/bin:/bin",

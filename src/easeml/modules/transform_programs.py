@@ -25,7 +25,8 @@ from .program_folder import (
     write_features,
     write_memory,
 )
-from .programs import Limits, run
+from .programs import Limits
+from .runtimes import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,11 +41,16 @@ _STATE = "state.json"
 
 @dataclass(frozen=True, slots=True)
 class ProcessTransform:
-    """The program ``transform`` of a folder, and ``fit`` where it learns something."""
+    """The program ``transform`` of a folder, and ``fit`` where it learns something.
+
+    ``image``: what they run in, empty where they run as processes; ``fit`` is one of the files then,
+    too.
+    """
 
     name: str
     files: Mapping[str, str]
     exchange: str
+    image: str = ""
 
     def fit(
         self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
@@ -67,7 +73,7 @@ class ProcessTransform:
             save_json(place / "data" / "about.json", about)
             save_json(place / "config.json", dict(config))
             arguments = ["--data", "data", "--config", "config.json", "--output", "memory"]
-            run(place, "fit", arguments, Limits(_FIT_SECONDS))
+            run(place, "fit", arguments, Limits(_FIT_SECONDS), image=self.image)
             return read_memory(place / "memory", self.name, "fit")
 
     def load(self, folder: Path) -> FittedProcessTransform:
@@ -105,7 +111,8 @@ class FittedProcessTransform:
             write_features(place, data, exchange)
             write_memory(place / "memory", self.memory)
             arguments = ["--data", "data", "--memory", "memory", "--output", "output"]
-            run(place, "transform", arguments, Limits(_SECONDS + rows * _SECONDS_A_ROW))
+            limits = Limits(_SECONDS + rows * _SECONDS_A_ROW)
+            run(place, "transform", arguments, limits, image=self.maker.image)
             path = place / "output" / f"features.{exchange}"
             return read_numbers(path, self.maker.name, rows, self.width or None, "transform")
 

@@ -246,9 +246,11 @@ def _child(
     told.close()
     redirect_output(folder / task_main.LOG)
     task_main.begin_keeping_containers(folder)
+    packages = task_main.begin_using_environments(folder)
     if isolation != "none" and not task_main.reaches_out(folder):
         uploaded = task_main.concerns_uploaded_programs(folder)
-        confine(folder, Starting.PROGRAMS if uploaded else Starting.NOTHING, isolation)
+        starting = Starting.PROGRAMS if uploaded else Starting.NOTHING
+        confine(folder, starting, isolation, packages)
         if limits.threads > 1:
             use_plain_threads(limits.threads)
     code = 0

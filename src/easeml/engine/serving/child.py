@@ -27,6 +27,7 @@ from easeml.engine.serving.shelf import Assigned, Shelf
 from easeml.modules import added, known_rows
 from easeml.modules.containers import asking
 from easeml.modules.ensemble import load_model
+from easeml.modules.environments import placing
 from easeml.schema import Schema
 
 _log = structlog.get_logger()
@@ -238,6 +239,7 @@ def _by_application(waiting: Sequence[_Waiting]) -> Iterator[tuple[str, list[_Wa
 
 def _load(request: Header) -> Served:
     """Load, warm up, and replay the manifest's parity sample before anybody is served."""
+    placing.use(request["environments"])
     added.tell(request["objective_source"], _MEASURE_SECONDS)
     trained = load_model(Path(request["folder"]))
     trained.check_parity()

@@ -70,16 +70,24 @@ class TenantChild:
         return not self._listener.done()
 
     async def load(
-        self, model_id: str, name: str, objective: str, folder: Path, objective_source: str = ""
+        self,
+        model_id: str,
+        name: str,
+        objective: str,
+        folder: Path,
+        objective_source: str = "",
+        environments: Mapping[str, str] | None = None,
     ) -> None:
         """Load a model beside those that serve.
 
-        ``objective_source``: text of the objective, where it is not installed.
+        ``objective_source``: text of the objective, where it is not installed. ``environments``: of
+        programs, by name, and where they are.
 
         Raises ``EasemlError`` if it fails or its parity does not hold.
         """
-        facts = {"model_id": model_id, "name": name, "objective": objective, "folder": str(folder)}
-        facts["objective_source"] = objective_source
+        facts: Header = {"model_id": model_id, "name": name, "objective": objective}
+        facts |= {"folder": str(folder), "objective_source": objective_source}
+        facts["environments"] = dict(environments or {})
         if error := await self._call({"do": "load", **facts}):
             raise EasemlError(f"Model {model_id} could not be loaded: {error}")
 

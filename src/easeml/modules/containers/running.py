@@ -17,7 +17,7 @@ from easeml.folders import temporary_folder
 from easeml.modules.programs import Ended, Limits, watched
 from easeml.namespaces import FIRST_USER
 
-from . import sweeping, syscalls
+from . import devices, sweeping, syscalls
 from .engines import Engine, engine, environment
 
 WORK = "/work"
@@ -145,6 +145,8 @@ def _confined(using: Engine, user: str, limits: Limits, notes: Path) -> list[str
     options += ["--ulimit", "core=0:0", "--ulimit", f"fsize={_LARGEST_FILE}:{_LARGEST_FILE}"]
     if os.geteuid() == 0:  # elsewhere it would count all processes of who runs easeml
         options += ["--ulimit", f"nproc={MOST_PROCESSES}:{MOST_PROCESSES}"]
+    if limits.gpu == "needed" or (limits.gpu and devices.are_there()):
+        options += devices.options(using)
     options += ["--log-driver", "none", "--no-healthcheck", "--stop-timeout", "0"]
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         options += ["--env", f"{variable}={threads}"]

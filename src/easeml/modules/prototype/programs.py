@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -72,7 +72,7 @@ class PrototypeModel(ProcessModel):
         save_json(place / "config.json", dict(config))
         arguments = ["--data", _DATA, "--conf", f"{WORK}/config.json", "--output", _MEMORY]
         told = partial(report, context, place, None)
-        limits = _limits(self.seconds, rows)
+        limits = replace(_limits(self.seconds, rows), gpu="needed" if self.gpu else "")
         run(place, "train", [*arguments, *self._metadata()], limits, told, self.image, True)
 
     def answer(self, place: Path, X: Any, trained: TrainedProcess) -> NDArray[np.float64]:
@@ -80,7 +80,8 @@ class PrototypeModel(ProcessModel):
         rows = X.shape[0]
         datasets.write_vectors(place / "data" / "input", description.nodes_of(self.files)[0], X)
         arguments = ["--data", _DATA, "--memory", _MEMORY, "--output", _OUTPUT]
-        limits = _limits(self.seconds_to_predict(rows), rows)
+        usual = _limits(self.seconds_to_predict(rows), rows)
+        limits = replace(usual, gpu="wanted" if self.gpu else "")
         arguments += self._metadata()
         run(place, "predict", arguments, limits, image=self.image, by_entry=True)
         folder = place / "output" / "output"

@@ -85,6 +85,7 @@ def join(
         isolation=settings.isolation,
         lease_seconds=settings.lease_seconds,
         module_packages=settings.module_packages,
+        package_index=settings.package_index,
     )
 
 

@@ -10,6 +10,7 @@ installed and trusts.
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,10 +20,11 @@ from easeml.contract.parameters import OnceKey
 from easeml.contract.states import CheckState, ModuleState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, NotFound
+from easeml.modules import Module, packed
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.knowledge import knowledge_base
-from easeml.service.modules import admission, images, taking_up
+from easeml.service.modules import admission, environments, images, taking_up
 from easeml.service.search import variants
 from easeml.service.tasks import logs, requests
 from easeml.settings import Settings
@@ -60,6 +62,7 @@ def add(
     trusted = admission.trusted_packages(settings)
     source = images.whole_text(store, caller, wish, settings.upload_limit)
     module = knowledge_base.read_added(source)
+    environments.check_unnamed(module)
     admission.check_module(module, settings, trusted, is_private=wish.private)
     owner = caller.tenant_id if wish.private else ""
     with store.read() as tx:  # before a large image is taken
@@ -71,23 +74,47 @@ def add(
             return _show(tx, tx.module_marks.get(earlier["name"]), b"")
         admission.check_new(tx, module, owner)
         images.refer(tx, caller, module, size)
-        task = requests.request(
-            tx, caller.tenant_id, KIND, module.name, source=source, trusted=trusted
-        )
+        begun = _begin(tx, caller.tenant_id, module, trusted)
         mark = taking_up.mark(
             tx,
             module.name,
-            source=source,
             state=ModuleState.CHECKING,
-            task_id=task.id,
             error="",
             archived=False,
             tenant_id=owner,
+            **begun,
         )
         tx.events.append("module.checking", module.name, {"by": caller.user_id}, caller.tenant_id)
         once.remember(tx, {"name": module.name})
         shown = _show(tx, mark, b"")
     return shown.model_copy(update={"isolation": settings.isolation})
+
+
+def _begin(tx: Transaction, tenant_id: str, module: Module, trusted: list[str]) -> dict[str, str]:
+    """Have a module checked; or first have the packages installed that it needs, if they are not yet.
+
+    Returns its text, and the id of the task. Raises ``InvalidInput`` for packages that cannot be
+    named so.
+    """
+    source = module.source
+    if module.needs_packages:
+        digest = environments.known(tx, tenant_id, module)
+        if not digest:
+            building = environments.have_built(tx, tenant_id, module)
+            return {"source": source, "task_id": building.id}
+        source = packed.with_environment(source, digest)
+    name = module.name
+    task = requests.request(tx, tenant_id, KIND, name, source=source, trusted=trusted)
+    return {"source": source, "task_id": task.id}
+
+
+def go_on(tx: Transaction, built: Task, digest: str) -> None:
+    """Have the modules checked that waited for packages, which are stored by now."""
+    for mark in tx.module_marks.list(task_id=built.id, limit=None):
+        source = packed.with_environment(mark.source, digest)
+        request = partial(requests.request, tx, built.tenant_id, KIND, mark.id)
+        task = request(source=source, trusted=[])  # packages of classes: there are none
+        tx.module_marks.update(mark.id, source=source, task_id=task.id)
 
 
 def checks(store: Store, settings: Settings, caller: Caller, name: str) -> ModuleChecks:
@@ -150,7 +177,7 @@ def share(tx: Transaction, caller: Caller, mark: ModuleMark) -> None:
 
 
 def record_failure(tx: Transaction, task: Task) -> None:
-    """Note that the checks did not come to an end.
+    """Note that the checks did not come to an end, or that packages could not be installed.
 
     The class hangs, crashes or takes too much memory.
     """
@@ -158,8 +185,9 @@ def record_failure(tx: Transaction, task: Task) -> None:
 
 
 def _fail(tx: Transaction, task: Task, error: str) -> None:
-    tx.module_marks.update(task.subject, state=ModuleState.FAILED, error=error)
-    tx.events.append("module.failed", task.subject, {"error": error}, task.tenant_id)
+    for mark in tx.module_marks.list(task_id=task.id, limit=None):
+        tx.module_marks.update(mark.id, state=ModuleState.FAILED, error=error)
+        tx.events.append("module.failed", mark.id, {"error": error}, task.tenant_id)
 
 
 def _checks(task: Task, printed: bytes) -> list[Check]:

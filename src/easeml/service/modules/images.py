@@ -115,9 +115,8 @@ class MachineImages:
         ``folder``: its files; ``objective_source``: the text of an objective that is not installed.
         Raises ``NotReady`` where no engine works.
         """
-        texts = [path.read_bytes() for path in folder.rglob("manifest.json")]
         try:
-            return self.provide(b"\n".join([*texts, objective_source.encode()]))
+            return self.provide(texts_of_model(folder, objective_source))
         except Conflict as error:  # it is the machine that lacks something, not the model
             raise NotReady(error.message, where=error.where, remedy=error.remedy) from error
 
@@ -140,18 +139,27 @@ class MachineImages:
         if not held:
             return []
         with self.store.read() as tx:
-            needed = _needed(tx)
+            needed = images.named_in(texts_in_use(tx))
         unneeded = [digest for digest in held if f"{images.BY_DIGEST}{digest}" not in needed]
         images.remove(unneeded, own)
         return unneeded
 
 
-def _needed(tx: Transaction) -> set[str]:
-    """Return the images that modules need, as their texts name them."""
+def texts_of_model(folder: Path, objective_source: str) -> bytes:
+    """Return what names what the programs of a trained model, and its objective, run in."""
+    texts = [path.read_bytes() for path in folder.rglob("manifest.json")]
+    return b"\n".join([*texts, objective_source.encode()])
+
+
+def texts_in_use(tx: Transaction) -> bytes:
+    """Return the texts of modules that may still be called.
+
+    Those that failed their checks, and those that were archived and have trained nothing, are not.
+    """
     used = set(tx.unscoped().candidates.column("model"))
-    needed: set[str] = set()
+    texts = []
     for mark in tx.module_marks.list(state=_GOOD, limit=None):
         is_used = mark.id in used or not mark.archived
         if is_used:
-            needed |= images.named_in(mark.source.encode())
-    return needed
+            texts.append(mark.source.encode())
+    return b"\n".join(texts)

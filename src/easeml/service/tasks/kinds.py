@@ -25,12 +25,16 @@ from easeml.contract.tasks import Spec, TaskResult
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from easeml.store import Tables, Transaction
+    from pydantic import BaseModel
+
+    from easeml.settings import Settings
+    from easeml.store import Store, Tables, Transaction
     from easeml.store.records import Task
 
     Inputs = Callable[[Tables, Task], dict[str, str]]
     Record = Callable[[Transaction, Task, TaskResult, Mapping[str, str]], None]
     Failed = Callable[[Transaction, Task], None]
+    Grant = Callable[[Store, Settings, Task], BaseModel]
     Called = Callable[[Mapping[str, Any]], str]
 
 Body = Callable[[Any, Path, Path], TaskResult]
@@ -68,8 +72,13 @@ class Kind:
     values: tuple[str, ...] = ()  # likewise; numbers among them have to be finite
     lane: Lane = Lane.SHORT
     seconds: float | None = None  # a limit below the worker's usual one
-    reaches_out: bool = False  # its body is on the network, so it reads nothing of what users bring
+    grant: Grant | None = None  # what its body may do that is on the network: see ``reaches_out``
     called: Called | None = None  # a title that depends on what the task is told
+
+    @property
+    def reaches_out(self) -> bool:
+        """Whether its body is on the network, for which it reads nothing of what users bring."""
+        return self.grant is not None
 
     @property
     def module(self) -> str:

@@ -61,7 +61,8 @@ async def add(context: PageContext) -> Response:
         zip_file = chosen_file(form.get("zip"))
         file = chosen_file(form.get("file"))
         if folder:
-            made = await _add_folder(context, folder, is_private)
+            image = str(form.get("image", ""))
+            made = await _add_folder(context, folder, is_private, image)
         elif zip_file is not None:
             made = await _add_zip(context, zip_file, is_private)
         else:
@@ -74,9 +75,12 @@ async def add(context: PageContext) -> Response:
 
 
 async def _add_folder(
-    context: PageContext, folder: dict[str, UploadFile], is_private: bool
+    context: PageContext, folder: dict[str, UploadFile], is_private: bool, image: str
 ) -> ModuleChecks:
-    """Have a folder of programs checked: its texts, and the tar file of its image if it has one."""
+    """Have a folder of programs checked: its texts, and the tar file of its image if it has one.
+
+    ``image``: the id of the upload that is this file, where the page has sent it before.
+    """
     if _DESCRIPTION not in folder:
         raise InvalidInput(
             f"There is no {_DESCRIPTION} in the folder.",
@@ -84,7 +88,6 @@ async def _add_folder(
             remedy="Begin with `easeml module init`.",
         )
     toml = await _text(folder.pop(_DESCRIPTION))
-    image = ""
     files = {}
     for name, file in folder.items():
         if name.endswith(".tar"):
