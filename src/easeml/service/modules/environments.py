@@ -18,6 +18,15 @@ from easeml.store.records import Task
 KIND = "build-environment"
 
 
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """What the task tells that has built one; ``size``: bytes of the artefact."""
+
+    digest: str
+    size: int
+    packages: list[str]
+
+
 def check_unnamed(module: Module) -> None:
     """Raise ``InvalidInput`` for a module that names an environment itself."""
     if module.environment:
@@ -31,10 +40,10 @@ def check_unnamed(module: Module) -> None:
 def known(tx: Transaction, tenant_id: str, module: Module) -> str:
     """Return the digest of an environment that the tenant has stored already; empty: it has none."""
     for task in _builds(tx, tenant_id, module, (TaskState.DONE,)):
-        digest = str(task.result["digest"])
-        if tx.scoped(tenant_id).artefacts.find(digest=digest) is not None:
-            artefact_references.keep(tx, tenant_id, digest, int(task.result["size"]))
-            return digest
+        built = _Built(**task.result)
+        if tx.scoped(tenant_id).artefacts.find(digest=built.digest) is not None:
+            artefact_references.keep(tx, tenant_id, built.digest, built.size)
+            return built.digest
     return ""
 
 
