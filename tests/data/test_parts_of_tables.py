@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -67,6 +67,8 @@ def in_parts(path: Path, name: str, size: int) -> pa.Table:
     return pa.concat_tables(parts)
 
 
+# A line end within a cell that lies on the border of two blocks.
+@example(b'name 0,name 1\r\n"11""",2.5\r\n,"11\r\n1"', 1, 16, False)
 @given(csv_files(), st.integers(1, 7), st.sampled_from([16, 100, 1 << 20]), st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_csv(content: bytes, size: int, block: int, is_wide: bool) -> None:

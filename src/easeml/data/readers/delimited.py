@@ -189,11 +189,37 @@ def _told(encoding: str, source: Source, layout: Layout, head: str = "") -> dict
     return told
 
 
+class _WholeLineEnds:
+    """A file whose pieces never end between a carriage return and its line feed.
+
+    Arrow drops a line feed at the beginning of a piece, where the piece before ended with a carriage
+    return: in a cell of several lines it would be lost.
+    """
+
+    closed = False
+
+    def __init__(self, file: IO[bytes] | pa.NativeFile):
+        self._file = file
+        self._held = b""
+
+    def read(self, size: int) -> bytes:
+        """Return up to ``size`` bytes, none at the end."""
+        new = self._file.read(size - len(self._held))
+        piece = self._held + new
+        if piece == b"\r":
+            piece += self._file.read(1)  # nothing would mean the end
+        self._held = b""
+        if new and len(piece) > 1 and piece.endswith(b"\r"):
+            self._held = b"\r"
+            return piece[:-1]
+        return piece
+
+
 class _Unreadable(DatasetError):
     """Arrow cannot read this; told from rows that are too long or too short."""
 
 
-def _batches(file: object, block: int, layout: Layout) -> Generator[pa.RecordBatch]:
+def _batches(file: IO[bytes] | pa.NativeFile, block: int, layout: Layout) -> Generator[pa.RecordBatch]:
     """The rows of a file of UTF-8, some at a time, with their cells stripped.
 
     Raises DatasetError for a row of another width, _Unreadable for what Arrow cannot read.
@@ -223,7 +249,7 @@ def _batches(file: object, block: int, layout: Layout) -> Generator[pa.RecordBat
     )
     is_header_left = layout.has_names
     try:
-        for batch in arrow_csv.open_csv(file, reading, parsing, as_text):
+        for batch in arrow_csv.open_csv(_WholeLineEnds(file), reading, parsing, as_text):
             trimmed = _trimmed(batch, layout)
             if is_header_left and len(trimmed):
                 is_header_left = False
