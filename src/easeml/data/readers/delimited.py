@@ -219,7 +219,9 @@ class _Unreadable(DatasetError):
     """Arrow cannot read this; told from rows that are too long or too short."""
 
 
-def _batches(file: IO[bytes] | pa.NativeFile, block: int, layout: Layout) -> Generator[pa.RecordBatch]:
+def _batches(
+    file: IO[bytes] | pa.NativeFile, block: int, layout: Layout
+) -> Generator[pa.RecordBatch]:
     """The rows of a file of UTF-8, some at a time, with their cells stripped.
 
     Raises DatasetError for a row of another width, _Unreadable for what Arrow cannot read.
