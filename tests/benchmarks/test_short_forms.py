@@ -26,12 +26,18 @@ PEERS_ONLY = {"search_decision_peers"}
 """Benchmarks that measure nothing without libraries that they install from the network."""
 RUN_ELSEWHERE = {
     "cluster_faults",  # tests/faults, tests/service/test_joined_machine.py and test_on_postgres.py
+    "container_overhead",  # tests/modules/test_containers.py, tests/service/test_adding_containers.py
     "database_stress",  # tests/store/test_sqlite.py is its short form
+    "debugging",  # tests/lifecycle/debugging
+    "executors",  # tests/engine
     "exports",  # tests/export
+    "headline_live",  # live_search asks the same
     "kill_processes",  # tests/faults
+    "large_predictions",  # tests/service/test_predicted_files.py
     "logged_predictions",  # tests/service/test_rollouts.py, tests/api/test_log_writer.py
     "pages_in_browser",  # tests/web
-    "prediction_latency",  # serving_costs asks the same
+    "prediction_latency",  # tests/service/test_swap.py
+    "serving_costs",  # tests/service/test_swap.py
     "tables_beside_flaml",  # live_search searches the same
 }
 """Those whose way through the service is the subject of other tests: here they only start."""

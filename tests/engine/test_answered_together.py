@@ -140,7 +140,8 @@ def test_a_child_answers_what_came_while_it_was_busy(model: Path, monkeypatch: p
     handing, handed = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     threading.Thread(target=answer, args=(control, handed), daemon=True).start()
     load = {"id": 1, "do": "load", "model_id": "m", "name": "m", "objective": "accuracy"}
-    ours.sendall(encode({**load, "folder": str(model), "objective_source": ""}))
+    of_model = {"folder": str(model), "objective_source": "", "environments": {}}
+    ours.sendall(encode({**load, **of_model}))
     assert receive_frame(ours)[0] == {"id": 1, "error": ""}
     assign = {"do": "serve", "application": "app", "model_id": "m", "challenger_id": "", "share": 0}
     ours.sendall(encode({"id": 2, **assign}))

@@ -10,6 +10,8 @@ from pathlib import Path
 import grimp
 import pytest
 
+pytestmark = pytest.mark.xdist_group("sources")  # all of them are read once
+
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "easeml"
 MADE_BY_HAND_AND_FROM_IT = {"_async", "_sync"}  # the client: one is made from the other
 COLUMNS = 100

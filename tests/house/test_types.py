@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("sources")  # all of them are read once
+
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "easeml"
 ROOMS = ("store", "service", "kinds", "engine", "api", "client", "web", "cli")
 STORING = ("store", "service", "kinds", "engine", "api")

@@ -39,7 +39,7 @@ def measure(name: str, frame: pd.DataFrame, said: Predictions) -> float:
     return found.value
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 1000), rows=st.integers(80, 200), groups=st.integers(2, 4))
 def test_gaps_are_differences_of_the_largest_and_the_least(
     seed: int, rows: int, groups: int

@@ -139,10 +139,11 @@ for step in range(int(kept.read_text()) + 1 if kept.exists() else 1, 1 if is_che
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "steps"),
     [
-        pytest.param("shell", IN_SHELL, id="container", marks=pytest.mark.long),
+        pytest.param("shell", IN_SHELL, id="container"),
         pytest.param("python", IN_PYTHON, id="process"),
     ],
 )

@@ -86,6 +86,7 @@ def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     service.stop()
 
 
+@pytest.mark.long
 def test_a_researchers_afternoon(
     easeml: EasemlProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

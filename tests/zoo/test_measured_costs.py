@@ -31,6 +31,7 @@ def test_a_number_is_one_table_for_ever(number: int) -> None:
         assert np.isfinite(first.answers.astype(float)).all()
 
 
+@pytest.mark.long
 def test_a_table_is_measured_once(tmp_path: Path) -> None:
     runs = tmp_path / "runs.jsonl"
     command = [sys.executable, str(SCRIPTS / "measure_zoo.py"), str(runs)]

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from easeml.errors import Conflict
 
 from .engines import Engine
@@ -62,6 +60,8 @@ def _gpus() -> list[str]:
 
 
 def _documents() -> Iterator[dict[str, Any]]:
+    import yaml  # an exported model has no containers, and does without
+
     for folder in FOLDERS:
         for path in sorted(folder.glob("*")):
             if path.suffix in (".json", ".yaml", ".yml"):

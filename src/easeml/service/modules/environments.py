@@ -14,17 +14,17 @@ from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests
 from easeml.store import Store, Transaction
 from easeml.store.records import Task
+from easeml.store.shapes import Shape
 
 KIND = "build-environment"
 
 
 @dataclass(frozen=True, slots=True)
-class _Built:
+class _Built(Shape):
     """What the task tells that has built one; ``size``: bytes of the artefact."""
 
     digest: str
     size: int
-    packages: list[str]
 
 
 def check_unnamed(module: Module) -> None:
@@ -40,7 +40,7 @@ def check_unnamed(module: Module) -> None:
 def known(tx: Transaction, tenant_id: str, module: Module) -> str:
     """Return the digest of an environment that the tenant has stored already; empty: it has none."""
     for task in _builds(tx, tenant_id, module, (TaskState.DONE,)):
-        built = _Built(**task.result)
+        built = _Built.from_json(task.result)
         if tx.scoped(tenant_id).artefacts.find(digest=built.digest) is not None:
             artefact_references.keep(tx, tenant_id, built.digest, built.size)
             return built.digest
