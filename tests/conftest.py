@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
+import session_files
 from kernel_cache import keep_kernels, restore_kernels
 
 _HERE = Path(__file__).parent
@@ -30,6 +31,18 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],  # a busy machine is no fault
 )
 settings.load_profile("easeml")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make room for the files that tests share, before workers start."""
+    if not hasattr(config, "workerinput"):
+        session_files.begin()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave nothing on the machine: the images of containers alone are a gigabyte."""
+    if not hasattr(config, "workerinput"):
+        session_files.end()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

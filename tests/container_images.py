@@ -5,13 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+import session_files
 from easeml.errors import EasemlError
 from easeml.export.image_files import interpreter
 from easeml.modules.containers import engines, images, trial
@@ -56,7 +56,7 @@ def why_none() -> str:
         return "containers need podman (and runc) or docker: install them"
     reason = _tried()
     if reason and "CONTAINERS_CONF" not in os.environ:
-        path = Path(tempfile.mkdtemp(prefix="easeml-containers-")) / "containers.conf"
+        path = session_files.new_folder() / "containers.conf"
         path.write_text(_FOR_SMALL_SANDBOXES)
         os.environ["CONTAINERS_CONF"] = str(path)
         engines.engine.cache_clear()
@@ -75,7 +75,7 @@ def _tried() -> str:
 @cache
 def python_image() -> Path:
     """Return the tar file of an image with this Python and its standard library, and nothing else."""
-    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "python.tar"
+    path = session_files.new_folder() / "python.tar"
     trial.write_image(path, python_files(), VARIABLES)
     return path
 
@@ -93,7 +93,7 @@ def python_files() -> dict[str, bytes]:
 @cache
 def shell_image() -> Path:
     """Return the tar file of an image with a shell, awk and sleep, and what they link to."""
-    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "shell.tar"
+    path = session_files.new_folder() / "shell.tar"
     trial.write_image(path, shell_files(("sh", "awk", "sleep")), OF_SHELL)
     return path
 

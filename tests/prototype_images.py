@@ -2,12 +2,12 @@
 objective in shell, and one that does everything wrong.
 """
 
-import tempfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import container_images
+import session_files
 from easeml.modules.containers import trial
 
 PROGRAMS = Path(__file__).parent / "prototype_programs"
@@ -63,7 +63,7 @@ def _write(
     entry: str,
     variables: Mapping[str, str],
 ) -> Path:
-    path = Path(tempfile.mkdtemp(prefix="easeml-image-")) / "image.tar"
+    path = session_files.new_folder() / "image.tar"
     placed = {f"{FOLDER}/{name}": content for name, content in files.items()}
     folder = f"/{FOLDER}"
     trial.write_image(path, {**others, **placed}, variables, entry=[entry], folder=folder)

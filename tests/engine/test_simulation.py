@@ -2,8 +2,6 @@
 nothing lost.
 """
 
-import atexit
-import shutil
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from simulated import REGISTRY, Crash, CrashingStore, SimulatedExecutor
 
+import session_files
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine.housekeeping import give_back_lost_work
 from easeml.engine.membership import register, this_host
@@ -47,8 +46,7 @@ class Engine(RuleBasedStateMachine):
         self.home = Path(self._folder.name)
         self.now = 1000.0
         if Engine._template is None:
-            Engine._template = Path(tempfile.mkdtemp(prefix="easeml-simulation-"))
-            atexit.register(shutil.rmtree, Engine._template, ignore_errors=True)
+            Engine._template = session_files.new_folder()
             simulated.make_template(Engine._template)
         self.store = simulated.open_copy(Engine._template, self.home / "home", lambda: self.now)
         self.decided: set[str] = set()
