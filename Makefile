@@ -10,7 +10,7 @@ DEVELOPS := .venv/.ready-dev
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install develop run test test-all test-pretrained test-boosting test-s3 test-ray test-quick test-floor lint prove coverage \
+.PHONY: install develop run test test-all test-pretrained test-networks test-boosting test-s3 test-ray test-quick test-floor lint prove coverage \
 	docs docs-site wheel lock clean
 
 install: $(RUNS)
@@ -49,6 +49,10 @@ test-all: develop
 # so `make prove` runs them, and CI does not.
 test-pretrained: develop
 	./scripts/test-with requirements-pretrained.lock tests/lifecycle/feasibility/test_pretrained.py
+
+# Networks for pictures and series: PyTorch is a large library.
+test-networks: develop
+	./scripts/test-with requirements-pretrained.lock tests/zoo/test_networks.py
 
 test-boosting: develop
 	./scripts/test-with requirements-boosting.lock tests/zoo/test_models.py tests/zoo/test_monotonic.py -k "catboost or xgboost"

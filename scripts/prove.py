@@ -47,7 +47,7 @@ def claims(root: Path = ROOT) -> list[Claim]:
     for seed in range(FUZZ_ROUNDS):
         fuzz = (*quick, "-m", "hypothesis", f"--hypothesis-seed={seed}")
         found.append(Claim(f"fuzz_{seed:02}", fuzz))
-    for name in ("boosting", "pretrained"):  # with libraries that easeml does not bring
+    for name in ("boosting", "networks", "pretrained"):  # with libraries that easeml does not bring
         found.append(Claim(f"with_{name}", ("make", "-C", str(root), f"test-{name}")))
     found.append(Claim("faults", (*pytest, "-m", "faults")))
     found.append(Claim("long_tests", (*pytest, "-m", "long")))

@@ -1,6 +1,7 @@
 """The Python SDK: ``Client`` and its asynchronous twin ``AsyncClient``, over the REST API only."""
 
-from easeml.client._async.client import AsyncClient
+from typing import TYPE_CHECKING
+
 from easeml.client._sync.client import Client
 from easeml.client.answers import made_request
 from easeml.client.credentials import (
@@ -10,6 +11,9 @@ from easeml.client.credentials import (
     save_credentials,
 )
 from easeml.client.waiting import Milestone, has_reached
+
+if TYPE_CHECKING:
+    from easeml.client._async.client import AsyncClient
 
 __all__ = [
     "AsyncClient",
@@ -22,3 +26,12 @@ __all__ = [
     "made_request",
     "save_credentials",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load the asynchronous client when it is first asked for: no command needs it."""
+    if name != "AsyncClient":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from easeml.client._async.client import AsyncClient
+
+    return AsyncClient

@@ -8,49 +8,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.data import pixels
 from easeml.modules import Context
 from easeml.modules.files import load_json, save_json
 from easeml.zoo.transforms.cell_columns import cells_of, dim_of, kinds
-from easeml.zoo.transforms.picture_features import picture_features, shrunk
+from easeml.zoo.transforms.picture_features import picture_features
+from easeml.zoo.transforms.picture_reader import PictureReader
 
 _FILE = "images.json"
-_LARGEST = 1e30
 
 
 @dataclass(frozen=True, slots=True)
 class FittedImages:
-    """``size``: height and width to which a picture is brought; ``top``: the value that is white in
-    an array.
+    """Features of the pictures that ``reader`` reads; ``cells`` and ``small``: see
+    ``picture_features``.
     """
 
-    column: str
-    kind: str
-    size: tuple[int, int]
-    grey: bool
-    top: float
+    reader: PictureReader
     cells: int
     small: int
     notes: tuple[str, ...] = ()
 
     def transform(self, data: Any) -> NDArray[np.float64]:
         """Return the features of every picture."""
-        pictures = map(self._read, cells_of(data, self.column))
+        pictures = map(self.reader.read, cells_of(data, self.reader.column))
         return np.stack([picture_features(one, self.cells, self.small) for one in pictures])
-
-    def _read(self, cell: Any) -> NDArray[np.float64]:
-        if self.kind == "image":
-            return pixels(cell, self.size, grey=self.grey)
-        image = np.clip(np.nan_to_num(np.asarray(cell, np.float64)) / self.top, 0.0, 1.0)
-        longest = max(self.size)
-        if max(image.shape[:2]) > longest:
-            image = shrunk(image, longest)
-        return image.mean(axis=2, keepdims=True) if self.grey else image
 
     def save(self, folder: Path) -> None:
         """Write what is needed to read pictures alike."""
-        held = [self.column, self.kind, self.size, self.grey, self.top, self.cells, self.small]
-        save_json(folder / _FILE, held)
+        save_json(folder / _FILE, [*self.reader.to_json(), self.cells, self.small])
 
 
 class Images:
@@ -78,22 +63,11 @@ def fit_images(
     config: Mapping[str, Any],
 ) -> FittedImages:
     """Return how the pictures of a column are read; small ones of one size keep it."""
-    longest = config["size"]
-    height, width = (
-        min(length, longest) if isinstance(length, int) else longest for length in dim[:2]
-    )
-    top = _white(cells) if kind == "tensor" else 1.0
-    grey = kind == "image" and dim[2] == 1
-    return FittedImages(column, kind, (height, width), grey, top, config["cells"], config["small"])
-
-
-def _white(cells: Sequence[Any]) -> float:
-    """Return the largest number of all arrays, which is white; 1 where all are 0."""
-    largest = max((np.nanmax(np.abs(cell), initial=0.0) for cell in cells), default=1.0)
-    return float(min(largest, _LARGEST)) or 1.0
+    reader = PictureReader.of(cells, column, kind, dim, config["size"])
+    return FittedImages(reader, config["cells"], config["small"])
 
 
 def load_images(folder: Path) -> FittedImages:
     """Read what ``FittedImages.save`` wrote. Raises ``Damaged``."""
-    column, kind, size, grey, top, cells, small = load_json(folder / _FILE)
-    return FittedImages(column, kind, tuple(size), grey, top, cells, small)
+    *reader, cells, small = load_json(folder / _FILE)
+    return FittedImages(PictureReader.from_json(reader), cells, small)

@@ -40,7 +40,7 @@ class FittedSeries:
 
     def transform(self, data: Any) -> NDArray[np.float64]:
         """Return statistics of channels, what kernels find, and the values where they are few."""
-        found = [self._channels(cell) for cell in cells_of(data, self.column)]
+        found = [channels_of(cell, len(self.centre)) for cell in cells_of(data, self.column)]
         even = np.stack([resampled(one, self.steps) for one in found])
         even = (even - self.centre[:, None]) / self.scale[:, None]
 
@@ -51,12 +51,6 @@ class FittedSeries:
             parts.append(np.array([_plain_features(one) for one in found]))
             parts.append(self.kernels.transform(even))
         return np.concatenate(parts, axis=1)
-
-    def _channels(self, cell: Any) -> NDArray[np.float64]:
-        """Return as many channels as in training; those that are not there hold nothing."""
-        wanted = len(self.centre)
-        given = np.clip(np.asarray(cell, np.float64)[:wanted], -_LARGEST, _LARGEST)
-        return np.pad(given, ((0, wanted - len(given)), (0, 0)), constant_values=np.nan)
 
     def save(self, folder: Path) -> None:
         """Write all files."""
@@ -109,6 +103,12 @@ class Series:
         centre = arrays.pop("centre")
         scale = arrays.pop("scale")
         return FittedSeries(column, steps, raw, centre, scale, Kernels(**arrays))
+
+
+def channels_of(cell: Any, wanted: int) -> NDArray[np.float64]:
+    """Return so many channels (wanted, steps) of a series; those that are not there hold nothing."""
+    given = np.clip(np.asarray(cell, np.float64)[:wanted], -_LARGEST, _LARGEST)
+    return np.pad(given, ((0, wanted - len(given)), (0, 0)), constant_values=np.nan)
 
 
 def _evened(cell: Any, channels: int, steps: int) -> NDArray[np.float64]:
