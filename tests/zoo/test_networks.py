@@ -133,7 +133,8 @@ def test_a_run_that_has_had_enough_ends_with_what_it_has() -> None:
 def test_equal_seeds_give_equal_networks(kind: str) -> None:
     unseen = SAMPLES[kind][0].iloc[100:]
     first, again, other = (
-        learnt(kind, "label", Context(seed=seed)).predict(unseen).probabilities for seed in (7, 7, 8)
+        learnt(kind, "label", Context(seed=seed)).predict(unseen).probabilities
+        for seed in (7, 7, 8)
     )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)

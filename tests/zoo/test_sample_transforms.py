@@ -210,3 +210,33 @@ def test_whatever_fits_becomes_finite_numbers_and_is_saved(
     np.testing.assert_allclose(alone, found, rtol=1e-9)
     made.save(tmp_path)
     np.testing.assert_array_equal(REGISTRY.get(name).make().load(tmp_path).transform(frame), found)
+
+
+@pytest.mark.parametrize("name", ["image-features", "picture-pixels", "sample-features"])
+def test_what_reads_pictures_names_its_library(name: str) -> None:
+    """Or what is exported would miss it."""
+    assert REGISTRY.get(name).libraries["PIL"] == "pillow"
+
+
+def test_pixels_are_those_of_the_picture() -> None:
+    random = np.random.default_rng(0)
+    array = random.integers(0, 256, (6, 5), dtype=np.uint8)
+    transform, frame = fitted("picture-pixels", [png(array)], tensor(6, 5, 1, format="image"))
+    np.testing.assert_allclose(transform.transform(frame)[0, :, :, 0], array / 255, atol=1e-6)
+
+
+def test_arrays_of_other_sizes_are_brought_to_one() -> None:
+    cells = [np.arange(15.0).reshape(3, 5, 1), np.ones((1, 1, 1)), np.ones((40, 20, 1))]
+    transform, frame = fitted("picture-pixels", cells, tensor("h", "w", 1), size=8)
+    made = transform.transform(frame)
+    assert made.shape == (3, 8, 8, 1)
+    by_rows = np.arange(8) * 3 // 8  # of the first picture, by repeating the nearest
+    np.testing.assert_allclose(made[0, :, 0, 0], cells[0][by_rows, 0, 0] / 14)
+
+
+def test_series_are_brought_to_the_longest() -> None:
+    cells = [np.array([[0.0, np.nan, 2.0]]), np.array([[1.0, 2.0, 3.0, 4.0, 5.0], [0.0] * 5])]
+    transform, frame = fitted("series-steps", cells, tensor("c", "t"))
+    made = transform.transform(frame)
+    assert made.shape == (2, 2, 5)
+    assert made[0].tolist() == [[0.0, 0.5, 1.0, 1.5, 2.0], [0.0] * 5]

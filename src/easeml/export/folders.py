@@ -259,7 +259,12 @@ def _pins(manifest: Mapping[str, Any]) -> dict[str, str]:
     pins = {name: version(name) for name in (*_LIBRARIES, *_SERVING)}
     pins |= manifest["libraries"]
     del pins["easeml"]  # its code lies beside the model
-    return dict(sorted(pins.items()))
+    return {name: _public(pins[name]) for name in sorted(pins)}
+
+
+def _public(number: str) -> str:
+    """Return a version without its local part, such as ``+cpu``, which no index has."""
+    return number.partition("+")[0]
 
 
 def _tell(source: _Source, form: str, written: _Written, out: Path) -> dict[str, Any]:
