@@ -11,6 +11,7 @@ import pytest
 
 from easeml.data import object_array
 from easeml.modules import Context, load_registry, score
+from easeml.modules.conformance import CHECKS
 from easeml.modules.pipeline import TrainedPipeline, fit, load_trained, save
 from easeml.search import spaces
 
@@ -162,3 +163,9 @@ def test_series_without_values_are_predicted() -> None:
     strange = [np.full((2, 5), np.nan), np.ones((1, 3)), np.full((3, 900), -np.inf)]
     predicted = trained.predict(pd.DataFrame({"x": object_array(strange)}))
     assert np.isfinite(predicted.probabilities).all()
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("task", ["classifier", "regressor"])
+def test_a_network_of_tables_conforms(check: Any, task: str, tmp_path: Path) -> None:
+    check(REGISTRY.get(f"table-network-{task}"), REGISTRY, tmp_path)

@@ -43,8 +43,8 @@ class TrainedNetwork:
             parts = [self.network(part).double() for part in rows.split(_ROWS_AT_ONCE)]
         said = torch.cat(parts)
         if self.classes:
-            return torch.softmax(said, dim=1).numpy()
-        values = said.numpy().reshape(len(X), -1)
+            return _together(torch.softmax(said, dim=-1)).numpy()
+        values = _together(said).numpy()
         values = values[:, 0] if self.centre.ndim == 0 else values
         return values * self.scale + self.centre
 
@@ -102,6 +102,11 @@ class NetworkModel(ABC):
         except RuntimeError as error:
             raise Damaged("The weights are another network's.", where=str(folder)) from error
         return TrainedNetwork(network.eval(), shape, classes, np.asarray(centre), np.asarray(scale))
+
+
+def _together(said: Any) -> Any:
+    """Return the means (rows, outputs) of what the members of a network say, where it has any."""
+    return said.mean(dim=1) if said.ndim == 3 else said
 
 
 def _answers(data: Data, centre: NDArray[np.float64], scale: NDArray[np.float64]) -> Any:

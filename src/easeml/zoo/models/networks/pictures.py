@@ -9,7 +9,7 @@ from torch.nn import functional  # pyright: ignore[reportMissingImports]
 
 from .blocks import Residual, Standardised
 from .model import NetworkModel
-from .training import Augment
+from .training import Augment, as_they_are
 
 _STAGES = 3  # each with twice the channels of the one before, at half its height and width
 _SHIFT = 0.125  # of height and width, at most
@@ -61,7 +61,7 @@ class PictureNetwork(NetworkModel):
     def augment(self, config: Mapping[str, Any]) -> Augment:
         """Return what shifts pictures, and mirrors half of them if ``change`` says so."""
         if config["change"] == "none":
-            return _as_they_are
+            return as_they_are
         return _shifted_and_mirrored if config["change"] == "mirror" else _shifted
 
 
@@ -69,22 +69,18 @@ def _channels_first(pictures: Any) -> Any:
     return pictures.permute(0, 3, 1, 2)
 
 
-def _as_they_are(pictures: Any, generator: Any) -> Any:
-    return pictures
-
-
-def _shifted(pictures: Any, generator: Any) -> Any:
+def _shifted(pictures: Any) -> Any:
     """Move all pictures of a batch alike, by up to an eighth; what comes in repeats the border."""
     height, width = pictures.shape[1:3]
     far = [max(1, round(_SHIFT * length)) for length in (height, width)]
     moved = functional.pad(
         _channels_first(pictures), (far[1], far[1], far[0], far[0]), mode="replicate"
     )
-    down, right = (int(torch.randint(2 * most + 1, (), generator=generator)) for most in far)
+    down, right = (int(torch.randint(2 * most + 1, ())) for most in far)
     return moved[:, :, down : down + height, right : right + width].permute(0, 2, 3, 1)
 
 
-def _shifted_and_mirrored(pictures: Any, generator: Any) -> Any:
-    mirrored = torch.rand(len(pictures), generator=generator) < 0.5
+def _shifted_and_mirrored(pictures: Any) -> Any:
+    mirrored = torch.rand(len(pictures)) < 0.5
     turned = torch.where(mirrored[:, None, None, None], pictures.flip(2), pictures)
-    return _shifted(turned, generator)
+    return _shifted(turned)

@@ -8,7 +8,7 @@ from torch import nn  # pyright: ignore[reportMissingImports]
 
 from .blocks import Residual, Standardised
 from .model import NetworkModel
-from .training import Augment
+from .training import Augment, as_they_are
 
 _KERNELS = (9, 5, 3)  # steps, of each stage
 _NOISE = 0.1  # deviations of a channel
@@ -55,16 +55,12 @@ class SeriesNetwork(NetworkModel):
 
     def augment(self, config: Mapping[str, Any]) -> Augment:
         """Return what scales series and adds noise, if ``change`` says so."""
-        return _as_they_are if config["change"] == "none" else _noisy
+        return as_they_are if config["change"] == "none" else _noisy
 
 
-def _as_they_are(series: Any, generator: Any) -> Any:
-    return series
-
-
-def _noisy(series: Any, generator: Any) -> Any:
+def _noisy(series: Any) -> Any:
     """Scale each series a little, and add noise by the deviation of its channels."""
     size = series.std(dim=(0, 2), keepdim=True, correction=0)
-    noise = torch.randn(series.shape, generator=generator) * size * _NOISE
-    scaling = 1 + _SCALING * torch.randn((len(series), 1, 1), generator=generator)
+    noise = torch.randn(series.shape) * size * _NOISE
+    scaling = 1 + _SCALING * torch.randn((len(series), 1, 1))
     return series * scaling + noise

@@ -17,8 +17,8 @@ from easeml.modules.files import load_arrays
 from .arrays import arrays_of, give, give_optimizer, optimizer_arrays
 
 Tensor = Any  # of PyTorch, which is not there where types are checked
-Augment = Callable[[Tensor, Any], Tensor]
-"""Changes a batch of inputs, by a random generator, so that no epoch sees the same."""
+Augment = Callable[[Tensor], Tensor]
+"""Changes a batch of inputs at random, so that no epoch sees the same."""
 
 _CHECKPOINT = "training.npz"
 _BATCH = 64
@@ -44,6 +44,11 @@ class Recipe:
     def of(cls, config: Mapping[str, Any]) -> "Recipe":
         """Return the recipe of a configuration."""
         return cls(config["epochs"], config["learning_rate"], config["weight_decay"])
+
+
+def as_they_are(inputs: Tensor) -> Tensor:
+    """Change nothing."""
+    return inputs
 
 
 @contextmanager
@@ -73,23 +78,23 @@ def train(
     """Train a network; return how many epochs it had.
 
     ``inputs``: float32 (rows, ...); ``answers``: int64 (rows,) for classes, float32 (rows, outputs)
-    for numbers. It goes on from the context's checkpoint, and ends early where the context has enough.
+    for numbers. It draws from PyTorch's own random numbers, goes on from the context's checkpoint, and ends
+    early where the context has enough.
     """
     place = device()
     network.to(place).train()
     optimizer = torch.optim.AdamW(
         network.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
     )
-    generator = torch.Generator().manual_seed(context.seed)
     batch = _batch_of(len(inputs))
     steps = recipe.epochs * -(-len(inputs) // batch)
     schedule = _Schedule(optimizer, recipe.learning_rate, steps)
 
-    done = _resumed(context.checkpoint, network, optimizer, generator, schedule)
+    done = _resumed(context.checkpoint, network, optimizer, schedule)
     while done < recipe.epochs:
-        for rows in _batches(len(inputs), batch, generator):
+        for rows in _batches(len(inputs), batch):
             schedule.step()
-            changed = augment(inputs[rows], generator).to(place)
+            changed = augment(inputs[rows]).to(place)
             loss = _loss(network(changed), answers[rows].to(place))
             optimizer.zero_grad()
             loss.backward()
@@ -98,7 +103,7 @@ def train(
         done += 1
         context.report(done, None)
         if done < recipe.epochs:
-            _keep(context.checkpoint, network, optimizer, generator, schedule, done)
+            _keep(context.checkpoint, network, optimizer, schedule, done)
             if context.enough():
                 break
     network.to("cpu").eval()
@@ -128,6 +133,12 @@ class _Schedule:
 
 
 def _loss(said: Tensor, answers: Tensor) -> Tensor:
+    """Return the mean loss of what is said (rows, outputs), or by several members of a network (rows,
+    members, outputs).
+    """
+    if said.ndim == 3:
+        answers = answers.repeat_interleave(said.shape[1], dim=0)
+        said = said.flatten(0, 1)
     if answers.dtype == torch.int64:
         return functional.cross_entropy(said, answers, label_smoothing=_SMOOTHING)
     return functional.smooth_l1_loss(said, answers)
@@ -138,9 +149,9 @@ def _batch_of(rows: int) -> int:
     return max(_LEAST_ROWS, min(_BATCH, rows // _LEAST_BATCHES))
 
 
-def _batches(rows: int, batch: int, generator: Any) -> Iterator[Tensor]:
+def _batches(rows: int, batch: int) -> Iterator[Tensor]:
     """Yield places of rows in a new order; none alone, since a batch is normalised by its rows."""
-    order = torch.randperm(rows, generator=generator)
+    order = torch.randperm(rows)
     for part in order.split(batch):
         if len(part) > 1:
             yield part
@@ -150,7 +161,6 @@ def _keep(
     folder: Path | None,
     network: Any,
     optimizer: Any,
-    generator: Any,
     schedule: _Schedule,
     done: int,
 ) -> None:
@@ -160,21 +170,20 @@ def _keep(
     folder.mkdir(parents=True, exist_ok=True)
     known = {f"network.{name}": values for name, values in arrays_of(network).items()}
     known |= {f"optimizer.{name}": values for name, values in optimizer_arrays(optimizer).items()}
-    counted = np.array([done, schedule.taken])
+    known["counted"] = np.array([done, schedule.taken])
+    known["random"] = torch.get_rng_state().numpy()
     with whole_file(folder / _CHECKPOINT) as part, part.open("wb") as file:
-        np.savez(file, counted=counted, generator=generator.get_state().numpy(), **known)
+        np.savez(file, **known)  # pyright: ignore[reportArgumentType]  # see save_arrays
 
 
-def _resumed(
-    folder: Path | None, network: Any, optimizer: Any, generator: Any, schedule: _Schedule
-) -> int:
+def _resumed(folder: Path | None, network: Any, optimizer: Any, schedule: _Schedule) -> int:
     """Take up what ``_keep`` wrote; return the epochs that are done, 0 where nothing was kept."""
     if folder is None or not (folder / _CHECKPOINT).exists():
         return 0
     kept = load_arrays(folder / _CHECKPOINT)
     give(network, _below("network.", kept))
     give_optimizer(optimizer, _below("optimizer.", kept))
-    generator.set_state(torch.from_numpy(kept["generator"]))
+    torch.set_rng_state(torch.from_numpy(kept["random"]))
     done, schedule.taken = kept["counted"].tolist()
     return done
 
