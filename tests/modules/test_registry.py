@@ -54,7 +54,8 @@ dim = [1]
 def test_the_zoo_is_whole() -> None:
     assert REGISTRY.problems == ()
     for module in REGISTRY.modules:
-        assert module.takes or module.make() is not None
+        if module.name not in REGISTRY.lacking:
+            assert module.takes or module.make() is not None
 
 
 @pytest.mark.parametrize("schema_in", [MIXED, {"nodes": {"a": NUMBER}}])
