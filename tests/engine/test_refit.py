@@ -16,16 +16,17 @@ from easeml.modules import Predictions, known_rows, packed
 from easeml.modules.pipeline import load_trained
 
 
-def refitted(folder: Path, choice: ModuleChoice) -> tuple[TaskResult, VersionTables]:
-    """Refit a model of a table in which the price is a multiple of x."""
+def refitted(folder: Path, *choices: ModuleChoice) -> tuple[TaskResult, VersionTables]:
+    """Refit a model, or an ensemble, of a table in which the price is a multiple of x."""
     frame = pd.DataFrame({"x": [x + 0.5 for x in range(80)], "price": [3.5 * x for x in range(80)]})
     frame.to_csv(folder / "rows.csv", index=False)
     table = read_table(folder / "rows.csv")
     write_version(folder / "version", declare(table, infer_table(table, "price").columns, "price"))
     version = read_version(folder / "version")
-    pipeline = Pipeline(transforms=[ModuleChoice(module="table-codes", config={})], model=choice)
+    codes = [ModuleChoice(module="table-codes", config={})]
+    pipelines = [Pipeline(transforms=codes, model=choice) for choice in choices]
     spec = RefitSpec(
-        members=[WeightedPipeline(pipeline=pipeline, weight=1.0)],
+        members=[WeightedPipeline(pipeline=one, weight=1 / len(choices)) for one in pipelines],
         objective="r2",
         quality=0.7,
         schema_in=version.schema_in.to_json(),
@@ -83,10 +84,14 @@ exec awk 'NR == 1 { print "p0" } NR > 1 { print 0 }' "$2/features.csv" > "$6/pre
 
 @pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
 def test_a_refit_goes_on_from_what_an_earlier_attempt_kept(tmp_path: Path) -> None:
-    (tmp_path / "checkpoint").mkdir()
-    (tmp_path / "checkpoint" / "step").write_text("4\n")
+    steps = {"checkpoint": "4\n", "checkpoint-1": "5\n"}  # of an ensemble, each member its own
+    for name, step in steps.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "step").write_text(step)
     text = packed.pack_texts(TOML, {"train": TRAIN, "predict": PREDICT})
-    refitted(tmp_path, ModuleChoice(module="steps", config={}, source=text))
-    (state,) = (tmp_path / "outputs").rglob("state.json")
-    assert b64decode(json.loads(state.read_text())["memory"]["began-at"]) == b"4\n"
-    assert (tmp_path / "checkpoint" / "step").read_text() == "7\n"
+    choice = ModuleChoice(module="steps", config={}, source=text)
+    refitted(tmp_path, choice, choice)
+    states = sorted((tmp_path / "outputs").rglob("state.json"))
+    memories = [json.loads(state.read_text())["memory"] for state in states]
+    assert [b64decode(one["began-at"]) for one in memories] == [b"4\n", b"5\n"]
+    assert {(tmp_path / name / "step").read_text() for name in steps} == {"7\n"}

@@ -90,6 +90,8 @@ def test_the_newest_checkpoint_of_the_task_is_brought(tmp_path: Path) -> None:
     for attempt in ("a1", "a2"):
         (work / "worker" / attempt / "checkpoint").mkdir(parents=True)
         (work / "worker" / attempt / "checkpoint" / "state").write_text(attempt)
+    (work / "worker" / "a2" / "checkpoint-1").mkdir()  # of another member of an ensemble
+    (work / "worker" / "a2" / "checkpoint-1" / "state").write_text("other")
     kept.keep_those_of(work / "worker")
     assert names(tmp_path / "kept") == ["a1", "a2"]
     (work / "dead" / "a3" / "checkpoint").mkdir(parents=True)
@@ -99,5 +101,6 @@ def test_the_newest_checkpoint_of_the_task_is_brought(tmp_path: Path) -> None:
     fourth = cast(Any, SimpleNamespace(id="a4", number=4, task_id="t"))
     kept.bring(fourth, work / "own" / "a4")
     assert (work / "own" / "a4" / "checkpoint" / "state").read_text() == "a2"
+    assert (work / "own" / "a4" / "checkpoint-1" / "state").read_text() == "other"
     kept.forget(fourth)
     assert names(tmp_path / "kept") == []

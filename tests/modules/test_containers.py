@@ -200,6 +200,13 @@ def test_of_an_image_layers_environment_and_beginning_are_left(tmp_path: Path) -
         assert config["rootfs"]["diff_ids"] == [f"sha256:{digest}"]
 
 
+def test_layers_unpack_to_a_few_times_what_is_stored(tmp_path: Path) -> None:
+    with pytest.raises(image_files.BadImage, match="more bytes than an image may have"):
+        rewritten(tmp_path, of_docker(BOMB), 2**30)
+    plain = b"x" * 2**22
+    assert rewritten(tmp_path, of_docker(plain), 2**30)["0.tar"] == plain
+
+
 def test_a_layout_is_read_like_what_docker_saves(tmp_path: Path) -> None:
     trial.write_image(tmp_path / "image.tar", {"module/train": b"x"}, {"A": "b"})
     parts = rewritten(tmp_path, (tmp_path / "image.tar").read_bytes())

@@ -1,10 +1,15 @@
 """Packages of modules: what may be named, what pip may do, and what becomes of it on a machine."""
 
+import copy
 import json
 import os
 import socket
 import sys
+import threading
 import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +116,47 @@ def test_what_cannot_be_installed_is_told_as_pip_says_it(tmp_path: Path, index: 
         Source.of("none")
 
 
+@needs_confinement
+def test_no_password_is_shown_among_the_arguments_of_what_installs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index that is asked, and looks at its caller meanwhile as every user of the machine can."""
+    seen: list[bytes] = []
+    asked: list[str] = []
+
+    class Index(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.headers.get("Authorization", ""))
+            seen.extend(command_lines())
+            self.send_error(404)
+
+        def log_message(self, *told: object) -> None:
+            """Nobody reads it."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Index) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"127.0.0.1:{server.server_port}"
+        address = f"http://reader:verysecret@{place}/simple"
+        for name in ("http_proxy", "HTTP_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        monkeypatch.setenv("https_proxy", "http://reader:verysecret@127.0.0.1:9")
+        with pytest.raises(InvalidInput, match="No matching distribution") as told:
+            build(["unknown"], Source.of(address), tmp_path / "file", 2**20, 60)
+        server.shutdown()
+    assert "verysecret" not in str(told.value)
+    assert asked[0].startswith("Basic ")
+    assert any(b"install" in one for one in seen)
+    assert not [one for one in seen if b"verysecret" in one]
+
+
+def command_lines() -> Iterator[bytes]:
+    """The arguments of all processes, as ``ps`` shows them."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it ended
+            yield (process / "cmdline").read_bytes()
+
+
 ATTACK = """
 import os, socket
 socket.create_connection(("127.0.0.1", {port}), 5)
@@ -141,14 +187,29 @@ def test_pip_is_on_the_network_and_can_do_nothing_else(tmp_path: Path) -> None:
     assert ended.said == "tried", ended
 
 
-def write_file(path: Path, names: list[str], interpreter: str = "") -> Path:
+def write_file(
+    path: Path, names: list[str], about: object = None, compression: int = zipfile.ZIP_STORED
+) -> Path:
     """Write what says that it is an environment."""
-    about = {"interpreter": interpreter or requirements.interpreter(), "packages": []}
-    with zipfile.ZipFile(path, "w") as packed_file:
-        packed_file.writestr(placing.ABOUT, json.dumps(about))
+    told = {"interpreter": requirements.interpreter()} if about is None else about
+    with zipfile.ZipFile(path, "w", compression) as packed_file:
+        packed_file.writestr(placing.ABOUT, json.dumps(told))
         for name in names:
-            packed_file.writestr(name, "x")
+            packed_file.writestr(name, "x" * 1000)
     return path
+
+
+def with_one_file_twice(path: Path) -> None:
+    """Have an environment name the same bytes by two entries: what it unpacks to is more than it is."""
+    write_file(path, ["packages/x.py"])
+    with zipfile.ZipFile(path, "a") as packed_file:
+        first = packed_file.infolist()[1]
+        for number in range(99):
+            twin = copy.copy(first)
+            twin.filename = f"packages/{number}.py"
+            packed_file.filelist.append(twin)
+            packed_file.NameToInfo[twin.filename] = twin
+        packed_file._didModify = True
 
 
 def test_what_is_no_environment_is_not_laid_out(tmp_path: Path) -> None:
@@ -165,7 +226,19 @@ def test_what_is_no_environment_is_not_laid_out(tmp_path: Path) -> None:
         write_file(given, ["packages/x.py", "bin/python3"])
         lay_out()
     with pytest.raises(Conflict, match="Let all machines have the same Python"):
-        write_file(given, [], "cpython-27-linux-x86_64")
+        write_file(given, [], {"interpreter": "cpython-27-linux-x86_64"})
+        lay_out()
+    for about in ([], "text", {}, {"interpreter": [1]}):
+        with pytest.raises(InvalidInput, match="no environment of packages"):
+            write_file(given, [], about)
+            lay_out()
+    with pytest.raises(InvalidInput, match=r"packages/x\.py is compressed"):
+        write_file(given, [], compression=zipfile.ZIP_STORED)
+        with zipfile.ZipFile(given, "a", zipfile.ZIP_DEFLATED) as packed_file:
+            packed_file.writestr("packages/x.py", "0" * 2**20)
+        lay_out()
+    with pytest.raises(InvalidInput, match="It unpacks to 100,"):
+        with_one_file_twice(given)
         lay_out()
     assert not list(folder.iterdir())
 
@@ -175,5 +248,7 @@ def test_a_module_names_no_environment_but_by_its_digest(tmp_path: Path) -> None
     text = packed.pack(tmp_path / "mine")
     whole = packed.with_environment(text, DIGEST)
     assert parse(whole, "module.toml").environment == REFERENCE
+    tricky = text.replace("\n", f"\nreference = '''\n{packed.MARK}\n'''\n", 1)
+    assert parse(packed.with_environment(tricky, DIGEST), "module.toml").environment == REFERENCE
     with pytest.raises(InvalidInput, match="names no environment"):
         parse(whole.replace(DIGEST, "../../etc"), "module.toml")

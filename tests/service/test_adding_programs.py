@@ -43,6 +43,8 @@ def use_an_objective(easeml: EasemlProcess, folder: Path, table: Path, applicati
         time.sleep(LOOK_EVERY)
         metrics = easeml.call("GET", application)["live_model"]["metrics"]
     assert metrics["counted"] == 1.0
+    asked = easeml.command("app", "models", application.rpartition("/")[2], "--measure", "counted")
+    assert asked.count("counted") >= 1
 
     rules = ("--target", "kind", "--objective", "counted", "--name", "counted again")
     models = ("--models", "naive-bayes,baseline-classifier", "--max-tasks", "3")

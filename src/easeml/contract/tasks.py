@@ -15,9 +15,18 @@ RESULT = "result.json"
 
 CHECKPOINT = "checkpoint"
 """The folder of a body's work folder that its next attempt finds, where this one is killed."""
+MOST_MEMBERS = 6
+"""Models that an ensemble may have, each with a checkpoint of its own."""
 
 GRANT = "grant.json"
 """Where a body that reaches out finds what it may do, which nothing else keeps."""
+
+
+def checkpoint_of(member: int) -> str:
+    """Return the folder, within the work folder, of what a member of an ensemble keeps; a model alone
+    is the first.
+    """
+    return f"{CHECKPOINT}-{member}" if member else CHECKPOINT
 
 
 class _Wire(BaseModel):
@@ -27,15 +36,17 @@ class _Wire(BaseModel):
 class Spec(_Wire):
     """Base of what a kind of task is told; each has a field ``kind``, a literal: the kind's name.
 
-    ``objective_source``: text of the objective's module file, where it is not installed.
+    ``objective_source``: text of the objective's module file, where it is not installed;
+    ``measure_sources``: those of other objectives that it measures by.
     """
 
     objective_source: str = ""
+    measure_sources: list[str] = Field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all fields, without an ``objective_source`` that is empty."""
-        left_out = set() if self.objective_source else {"objective_source"}
-        return self.model_dump(exclude=left_out)
+        """Return all fields, without texts of modules that are empty."""
+        texts = {"objective_source", "measure_sources"}
+        return self.model_dump(exclude={name for name in texts if not getattr(self, name)})
 
     @property
     def longest_seconds(self) -> float | None:

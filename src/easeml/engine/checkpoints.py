@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 
 from easeml.contract.states import FINISHED_TASKS
-from easeml.contract.tasks import CHECKPOINT
+from easeml.contract.tasks import MOST_MEMBERS, checkpoint_of
 from easeml.errors import EasemlError
 from easeml.folders import remove_folder
 from easeml.modules.checkpoints import copy_files
@@ -33,12 +33,12 @@ class Checkpoints:
     def bring(self, attempt: Attempt, folder: Path) -> None:
         """Put what the newest earlier attempt left into the work folder of an attempt."""
         for place in chain.from_iterable(map(self._places, self._earlier(attempt))):
-            if _copied(place, folder / CHECKPOINT):
+            if _copied(place, folder):
                 return
 
     def keep(self, attempt_id: str, folder: Path) -> None:
         """Keep what an attempt that was stopped has left in its work folder."""
-        _copied(folder / CHECKPOINT, self.kept / attempt_id)
+        _copied(folder, self.kept / attempt_id)
 
     def forget(self, attempt: Attempt) -> None:
         """Remove what earlier attempts left: this one has a result."""
@@ -75,7 +75,7 @@ class Checkpoints:
 
     def _places(self, attempt_id: str) -> Iterator[Path]:
         yield self.kept / attempt_id
-        yield from self.work.glob(f"*/{attempt_id}/{CHECKPOINT}")
+        yield from self.work.glob(f"*/{attempt_id}")
 
 
 class NoCheckpoints:
@@ -92,11 +92,13 @@ class NoCheckpoints:
 
 
 def _copied(source: Path, target: Path) -> bool:
-    """Copy a checkpoint, and tell whether there was one. One that cannot be copied is none: whoever
-    wrote it must not end a worker by it.
+    """Copy the checkpoints of a work folder, and tell whether there was one. One that cannot be copied
+    is none: whoever wrote it must not end a worker by it.
     """
-    try:
-        return bool(copy_files(source, target))
-    except (EasemlError, OSError):
-        _log.warning("a checkpoint could not be kept", place=str(source), exc_info=True)
-        return False
+    copied: list[str] = []
+    for name in map(checkpoint_of, range(MOST_MEMBERS)):
+        try:
+            copied += copy_files(source / name, target / name)
+        except (EasemlError, OSError):
+            _log.warning("a checkpoint could not be kept", place=str(source), exc_info=True)
+    return bool(copied)

@@ -49,20 +49,21 @@ async def _drill(
     drilled = []
     try:
         for application, model in served:
-            models = folder.resolve() / application.tenant_id / "models"
-            child = children.get(application.tenant_id)
+            tenant_id = application.tenant_id
+            models = folder.resolve() / tenant_id / "models"
+            child = children.get(tenant_id)
             if child is None or not child.alive:
                 models.mkdir(parents=True, exist_ok=True)
                 child = TenantChild(settings.predictor_memory, models, settings.isolation)
-                children[application.tenant_id] = child
+                children[tenant_id] = child
                 await child.start()
             error = ""
             try:
                 fetched = await asyncio.to_thread(fetch, store, model, models)
-                if images := MachineImages(store, settings.home).of_model(fetched):
+                if images := MachineImages(store, settings.home).of_model(tenant_id, fetched):
                     child.allow(images)
                 environments = MachineEnvironments(store, settings.home)
-                packages = environments.of_model(fetched, "", models / "environments")
+                packages = environments.of_model(tenant_id, fetched, "", models / "environments")
                 facts = (model.id, model.name, application.objective, fetched, "", packages)
                 await child.load(*facts)
             except EasemlError as failure:

@@ -14,10 +14,12 @@ from easeml.store.records import Process
 HEARTBEAT_SECONDS = 3.0  # every beat is a commit, and wakes all who wait for one
 
 
-def register(store: Store, kind: ProcessKind, address: str = "", device: str = "") -> Process:
+def register(
+    store: Store, kind: ProcessKind, address: str = "", device: str = "", *, gpu: bool = False
+) -> Process:
     """Add this process to the store as running and return its record.
 
-    ``device``: the kind of a worker's device.
+    ``device``: the kind of a worker's device; ``gpu``: whether it gives containers one.
     """
     with store.write() as tx:
         return tx.processes.add(
@@ -29,6 +31,7 @@ def register(store: Store, kind: ProcessKind, address: str = "", device: str = "
                 address=address,
                 heartbeat=tx.now(),
                 device=device,
+                gpu=gpu,
             )
         )
 

@@ -164,12 +164,12 @@ class Predictor:
         try:
             fetched = await asyncio.to_thread(fetch, self._store, model, models)
             try:
-                images = await asyncio.to_thread(self._images.of_model, fetched, source)
+                tenant_id = application.tenant_id
+                images = await asyncio.to_thread(self._images.of_model, tenant_id, fetched, source)
                 if images:
                     await asyncio.to_thread(child.allow, images)
-                packages = await asyncio.to_thread(
-                    self._environments.of_model, fetched, source, models / "environments"
-                )
+                needed = (tenant_id, fetched, source, models / "environments")
+                packages = await asyncio.to_thread(self._environments.of_model, *needed)
                 facts = (model.id, model.name, application.objective, fetched, source, packages)
                 await child.load(*facts)
             except BaseException:

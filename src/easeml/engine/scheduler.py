@@ -12,7 +12,7 @@ from easeml.search import Decision, Policy
 from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.search.preemption import LeastDelay, rule_named
 from easeml.service.administration import kept_settings
-from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge import gpus, knowledge_base
 from easeml.service.models import ensembling, promotion, refitting
 from easeml.service.search import (
     candidates,
@@ -106,6 +106,7 @@ class Scheduler:
         if not self._leadership.is_held:
             return
         self._again.update(self._move_to_now())
+        self._follow_gpus()
         try:
             self._follow_quotas()
             self._write_costs()
@@ -118,6 +119,12 @@ class Scheduler:
         if self._mirror.tenants:
             with self._store.read() as tx:
                 self._mirror.follow_terms(tx, self._mirror.tenants)
+
+    def _follow_gpus(self) -> None:
+        """Look at all searches again where a first worker with a GPU came, or the last one went."""
+        with self._store.read() as tx:
+            has_gpu = gpus.workers(tx) > 0
+        self._again.update(self._mirror.follow_gpus(has_gpu))
 
     def _write_costs(self) -> None:
         """Write what waiting candidates are believed to cost by now."""
@@ -318,8 +325,11 @@ class Scheduler:
         self._parts += 1
 
     def _free_devices(self) -> int:
+        taken = {"lane": Lane.SEARCH, "state": TASKS_UNDER_WAY}
+        if not self._mirror.has_gpu:
+            taken["gpu"] = False  # what waits for a GPU keeps no other device busy
         with self._store.read() as tx:
-            under_way = tx.unscoped().tasks.count(lane=Lane.SEARCH, state=TASKS_UNDER_WAY)
+            under_way = tx.unscoped().tasks.count(**taken)
         return _TASKS_A_WORKER * live_workers(self._store, self._lease_seconds) - under_way
 
     def _for_each(self, job_ids: Sequence[str], action: Callable[[str], None]) -> None:

@@ -75,6 +75,7 @@ class SearchMirror:
 
     def __init__(self, policy: Policy, registry: Registry):
         self.registry = registry
+        self.has_gpu = False  # whether a worker has one
         self._reads_anew = False  # what earlier runs teach, since configurations may mean others
         self._seen = Seen()
         self._jobs: dict[str, _JobMirror] = {}
@@ -98,6 +99,13 @@ class SearchMirror:
         """Know other modules from now on."""
         self.registry = registry
         self._reads_anew = True
+
+    def follow_gpus(self, has_gpu: bool) -> list[str]:
+        """Know whether a worker has a GPU; return the jobs that have to be synced if it is news."""
+        if self.has_gpu == has_gpu:
+            return []
+        self.has_gpu = has_gpu
+        return list(self._jobs)
 
     def follow_policy(self, policy: Policy) -> None:
         """Let another policy decide from now on."""
@@ -303,21 +311,22 @@ class SearchMirror:
     def _follow_rules(self, tables: Tables, rules: Rules, job: Job, known_job: _JobMirror) -> None:
         """Tell the search how likely its arms keep the limits on models, where there are any.
 
-        Those of modules that do nothing but fail have no chance.
+        Those of modules that do nothing but fail have no chance, nor those that need a GPU where
+        no worker has one.
         """
         limits = model_limits.limits(rules)
         arms = self.state.job(job.id).arms
-        faulty = [place for place, arm in enumerate(arms) if self._is_faulty(arm)]
-        if not limits and not faulty and not known_job.chances:
+        hopeless = [place for place, arm in enumerate(arms) if self._is_hopeless(arm)]
+        if not limits and not hopeless and not known_job.chances:
             return
         models = tables.models.list(job_id=job.id, limit=None)
         chances: list[float] = []
         if limits:
             measured = model_limits.measured_arms(tables, models, known_job.arms)
             chances = feasible.chances(arms, measured, limits)
-        elif faulty:
+        elif hopeless:
             chances = [1.0] * len(arms)
-        for place in faulty:
+        for place in hopeless:
             chances[place] = 0.0
         chances = list(map(round, chances, repeat(_DIGITS)))
         best = best_that_may_serve(models, known_job.arms, chances)
@@ -325,9 +334,14 @@ class SearchMirror:
             known_job.chances = chances
             self.note("set_chances", job=job.id, chances=chances, best=best)
 
-    def _is_faulty(self, arm: Arm) -> bool:
-        """Whether the model of an arm, or an added transform before it, does nothing but fail."""
-        return not self.registry.faulty.isdisjoint(arm.model.split("+"))
+    def _is_hopeless(self, arm: Arm) -> bool:
+        """Whether the model of an arm, or an added transform before it, does nothing but fail, or
+        needs a GPU that no worker has.
+        """
+        hopeless = self.registry.faulty
+        if not self.has_gpu:
+            hopeless |= self.registry.asking_for_gpus
+        return not hopeless.isdisjoint(arm.model.split("+"))
 
     def _extend(self, tx: Transaction, tables: Tables, job: Job, known_job: _JobMirror) -> None:
         """Take in the candidates that were added.

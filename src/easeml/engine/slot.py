@@ -284,7 +284,7 @@ class Slot(threading.Thread):
         with trace.step("fetch the inputs"):
             self._fetch_inputs(task, attempt, spec, folder)
         try:
-            self._name_what_programs_run_in(folder)
+            self._name_what_programs_run_in(task, folder)
         except EasemlError as error:
             return TaskResult(ok=False, error=str(error))
         self._hand_grant(task, folder)
@@ -321,14 +321,15 @@ class Slot(threading.Thread):
             context.store.artefacts.fetch(task.tenant_id, digest, place)
         context.checkpoints.bring(attempt, folder)
 
-    def _name_what_programs_run_in(self, folder: Path) -> None:
+    def _name_what_programs_run_in(self, task: Task, folder: Path) -> None:
         """Bring the images and packages that the body's modules run in, and tell it where they are."""
         context = self._context
         texts = task_main.module_texts(folder)
         if context.images is not None:
-            task_main.name_images(folder, context.images.provide(texts))
+            task_main.name_images(folder, context.images.provide(task.tenant_id, texts))
         if context.environments is not None:
-            task_main.name_environments(folder, context.environments.provide(texts))
+            places = context.environments.provide(task.tenant_id, texts)
+            task_main.name_environments(folder, places)
 
     def _hand_grant(self, task: Task, folder: Path) -> None:
         """Let the body of a kind that reaches out do so."""

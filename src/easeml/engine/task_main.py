@@ -130,7 +130,8 @@ def _run(folder: Path) -> TaskResult:
     try:
         kind = load_kind(spec.module)
         told = kind.spec.model_validate(spec.body)
-        added.tell(told.objective_source)
+        for source in (told.objective_source, *told.measure_sources):
+            added.tell(source)
         with span(spec.body.get("kind", "body")):
             result = kind.body(told, folder / INPUTS, folder / OUTPUTS)
     except MemoryError:

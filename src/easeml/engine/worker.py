@@ -9,6 +9,7 @@ import structlog
 from easeml.contract.states import Lane, ProcessKind, ProcessState
 from easeml.errors import DatabaseAway
 from easeml.folders import remove_folder
+from easeml.modules.containers import devices
 from easeml.service.modules.environments import MachineEnvironments
 from easeml.service.modules.images import MachineImages
 from easeml.settings import Settings
@@ -37,7 +38,8 @@ def run_worker(settings: Settings) -> None:
     open_executor = executor_named(settings.executor)
     executor = open_executor(limits, isolation=settings.isolation)
     store = Store.of(settings)
-    process = register(store, ProcessKind.WORKER, device=settings.device_kind)
+    has_gpu = settings.executor == "local" and devices.are_there()  # others run no containers
+    process = register(store, ProcessKind.WORKER, device=settings.device_kind, gpu=has_gpu)
     try:
         work = settings.home / "work"
         checkpoints = Checkpoints(store, settings.home / "checkpoints", work)

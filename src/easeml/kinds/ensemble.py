@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from easeml.contract.states import Lane
-from easeml.contract.tasks import Spec, TaskResult
+from easeml.contract.tasks import MOST_MEMBERS, Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from easeml.modules.ensemble import TrainedEnsemble
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
-
-_MOST_MEMBERS = 6  # more cost latency and disk, and bring little
 
 
 class MayJoin(BaseModel):
@@ -134,7 +132,7 @@ def _may_join(spec: EnsembleSpec, places: Sequence[int]) -> bool:
     """Whether models may be members together: few enough, and quick and small enough."""
     members = [spec.models[place] for place in places]
     return (
-        len(members) <= _MOST_MEMBERS
+        len(members) <= MOST_MEMBERS  # more cost latency and disk, and bring little
         and _are_within(spec.size, (one.size for one in members))
         and _are_within(spec.latency, (one.latency for one in members))
     )

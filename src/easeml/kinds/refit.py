@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from easeml.contract.states import Lane
-from easeml.contract.tasks import CHECKPOINT, Spec, TaskResult, WeightedPipeline
+from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline, checkpoint_of
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions, write_predictions
 from easeml.kinds.shared.qualities import latency_of
@@ -60,18 +60,16 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     version = read_version(inputs / "version")
     rows = pd.concat([version.train, version.validation], ignore_index=True)
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
-    # The models of an ensemble would find each other's files there.
-    checkpoint = outputs.parent / CHECKPOINT if len(spec.members) == 1 else None
     started = time.perf_counter()
     fitted = []
-    for member in spec.members:
+    for number, member in enumerate(spec.members):
         enough = Leash(math.inf if member.leash is None else member.leash).is_over
         context = Context(
             seed=spec.seed,
             threads=threads,
             enough=enough,
             objective=spec.objective,
-            checkpoint=checkpoint,
+            checkpoint=outputs.parent / checkpoint_of(number),
         )
         pipeline = member.pipeline.model_dump()
         fitted.append(fit(pipeline, rows, spec.schema_in, spec.schema_out, context))

@@ -8,7 +8,7 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,14 +22,13 @@ class Plan(NamedTuple):
     """What becomes of the process: it may read and write ``folder``, read the folders ``reads``,
     take ``memory`` bytes, write files of ``largest_file`` bytes, and go on the ``network``.
 
-    ``program``: with its arguments. ``variables``: of the environment, beside the usual ones.
+    ``program``: with its arguments. Everybody on the machine may read a plan: it holds no secret.
     """
 
     folder: str
     memory: int
     program: Sequence[str]
     reads: Sequence[str] = ()
-    variables: Mapping[str, str] = {}
     network: bool = False
     largest_file: int = LARGEST_FILE
 
@@ -50,8 +49,9 @@ def main(plan: Plan) -> None:
     _limit(resource.RLIMIT_NOFILE, 256)
     _limit(resource.RLIMIT_CORE, 0)
     reads = [Path(path) for path in plan.reads]
+    known = dict(os.environ)  # by whoever starts this, for the program; confining empties it
     confine(Path(plan.folder), Starting.ANOTHER, reads=reads, network=plan.network)
-    os.environ.update(plan.variables)
+    os.environ.update(known | os.environ)
     program = list(plan.program)
     try:
         command = _of_r(program) if _names_r(program[0]) else program

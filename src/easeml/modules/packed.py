@@ -82,7 +82,10 @@ def pack_texts(description: str, files: Mapping[str, str], image: str = "") -> s
 def with_environment(source: str, digest: str) -> str:
     """Return the text of a module that runs with the packages of a stored environment."""
     named = f'[environment]\nref = "{placing.BY_DIGEST}{digest}"\n'
-    return source.replace(f"{MARK}\n", f"{MARK}\n{named}", 1)
+    description, mark, files = source.rpartition(
+        f"{MARK}\n"
+    )  # a description may hold the line, too
+    return f"{description}{mark}{named}{files}"
 
 
 def image_file(folder: Path) -> Path | None:

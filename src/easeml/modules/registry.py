@@ -88,6 +88,11 @@ class Registry:
         names = set[str]().union(*(module.libraries for module in self.modules))
         return tuple(sorted(names))
 
+    @cached_property
+    def asking_for_gpus(self) -> frozenset[str]:
+        """The names of the models that need a GPU to learn."""
+        return frozenset(module.name for module in self.modules if module.gpu)
+
     def of_kind(self, kind: str) -> list[Module]:
         """Return the modules of a kind, by rank and name."""
         found = [module for module in self.modules if module.kind == kind]

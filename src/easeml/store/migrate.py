@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from easeml.errors import Conflict
 
-SCHEMA_VERSION = "0038"
+SCHEMA_VERSION = "0039"
 """The newest revision under ``migrations/versions``; known here so that an up-to-date start needs
 no Alembic.
 """

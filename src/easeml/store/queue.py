@@ -52,6 +52,7 @@ _RUNNING = (
 class _Device:
     kind: str = ""
     pace: float = 1.0
+    gpu: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +81,15 @@ class Queue:
         Urgent tasks come first. Tenants take turns: the one with the fewest running tasks in the
         lane comes first, then the one that was served longest ago. A tenant's own tasks are taken
         oldest first. A device that is slower than others takes the shortest run of the tenants with
-        the fewest running tasks, so that long ones are left for the fast ones.
+        the fewest running tasks, so that long ones are left for the fast ones. Only a worker with a
+        GPU takes what needs one.
         """
         device, paces = self._devices(process_id)
         waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
             waiting = sa.and_(waiting, tasks.c.kind.in_(kinds))
+        if not device.gpu:
+            waiting = sa.and_(waiting, tasks.c.gpu.is_(sa.false()))
         for which in (sa.and_(waiting, tasks.c.urgent), waiting):
             turns = self._turns(which, lane)
             offered = [tasks.c.tenant_id == tenant_id for tenant_id, _ in turns]
@@ -151,8 +155,9 @@ class Queue:
         running = sa.and_(
             processes.c.kind == ProcessKind.WORKER, processes.c.state == ProcessState.RUNNING
         )
-        asked = sa.select(processes.c.id, processes.c.device, processes.c.pace).where(running)
-        found = {row.id: _Device(row.device, row.pace) for row in self._session.all(asked)}
+        of_device = (processes.c.device, processes.c.pace, processes.c.gpu)
+        asked = sa.select(processes.c.id, *of_device).where(running)
+        found = {row.id: _Device(*row[1:]) for row in self._session.all(asked)}
         return found.get(process_id, _Device()), {device.pace for device in found.values()}
 
     def _shortest(self, waiting: "sa.ColumnElement[bool]", tenants: Sequence[str]) -> str | None:

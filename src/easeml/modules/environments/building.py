@@ -49,7 +49,10 @@ _HINT = "Only wheels are installed. Name versions that have one for this Python,
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where pip finds packages: its ``options``, ``variables``, and what it has to ``read``."""
+    """Where pip finds packages: its ``options``, ``variables``, and what it has to ``read``.
+
+    What may hold a password is among the variables.
+    """
 
     options: list[str]
     variables: Mapping[str, str]
@@ -79,7 +82,7 @@ class Source:
             place = Path(setting).resolve()
             return cls(["--no-index", "--find-links", str(place)], own, [place])
         own |= {k: v for k, v in os.environ.items() if _is_for_pip(k) and not k.startswith("PIP_")}
-        return cls(["--index-url", setting], own, network)
+        return cls([], own | {"PIP_INDEX_URL": setting}, network)
 
 
 def _is_for_pip(name: str) -> bool:
@@ -135,11 +138,12 @@ def _run_pip(place: Path, source: Source, limits: Limits) -> Ended:
         limits.memory,
         command,
         reads=[str(path) for path in reads if path.exists()],
-        variables={**source.variables},
         network=True,
         largest_file=limits.disk,
     )
-    return watched(launch.command_of(plan), {"PATH": "/usr/bin:/bin"}, place, limits)
+    # Passwords of an index or a proxy are variables: arguments are shown to everybody by ps.
+    variables = {"PATH": "/usr/bin:/bin", **source.variables}
+    return watched(launch.command_of(plan), variables, place, limits)
 
 
 def _judge(ended: Ended) -> None:
@@ -152,13 +156,15 @@ def _judge(ended: Ended) -> None:
 
 
 def _pack(place: Path, out: Path) -> None:
-    """Write what was installed to a file that depends on nothing else."""
+    """Write what was installed to a file that depends on nothing else.
+
+    Nothing is compressed, so that what it is charged for is what it takes wherever it is laid out.
+    """
     installed = paths_below(place / PACKAGES, _DEEPEST)
     plain = [path for path in installed if path.is_file() and not path.is_symlink()]
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+    with zipfile.ZipFile(out, "w") as packed:
         for path in sorted([place / ABOUT, *plain]):
             entry = zipfile.ZipInfo(path.relative_to(place).as_posix(), _LONG_AGO)
-            entry.compress_type = zipfile.ZIP_DEFLATED
             with packed.open(entry, "w", force_zip64=True) as file, path.open("rb") as content:
                 while piece := content.read(2**20):
                     file.write(piece)

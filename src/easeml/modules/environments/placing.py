@@ -8,6 +8,7 @@ import venv
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from easeml.errors import Conflict, InvalidInput, NotFound
 
@@ -19,7 +20,6 @@ PACKAGES = "packages"
 """The folder of packages, in the file of an environment."""
 BY_DIGEST = "environment-sha256:"
 _NAMED = re.compile(rb"environment-sha256:[0-9a-f]{64}")
-_LARGEST = 8 * 2**30  # bytes that the packages may unpack to
 
 _used: dict[str, Path] = {}  # by this process
 
@@ -63,9 +63,10 @@ def unpack(file: Path, target: Path) -> None:
     ``lay_out``."""
     try:
         with zipfile.ZipFile(file) as packed:
-            _check(json.loads(packed.read(ABOUT)), packed.infolist())
+            _check_entries(packed.infolist(), file.stat().st_size)
+            _check_interpreter(json.loads(packed.read(ABOUT)))
             packed.extractall(target)  # before there are links that a name could lead through
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as error:
         raise InvalidInput(f"This is no environment of packages: {error}", where=ABOUT) from error
     venv.EnvBuilder(symlinks=True, with_pip=False).create(target)
     (site,) = target.glob("lib/python*/site-packages")
@@ -76,21 +77,35 @@ def unpack(file: Path, target: Path) -> None:
             path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def _check(about: Mapping[str, str], entries: Sequence[zipfile.ZipInfo]) -> None:
-    strange = [
-        one.filename for one in entries if not one.filename.startswith((ABOUT, f"{PACKAGES}/"))
-    ]
-    if strange:
-        raise InvalidInput(f"{strange[0]} is no file of a package.", where=ABOUT)
-    size = sum(one.file_size for one in entries)
+def _check_entries(entries: Sequence[zipfile.ZipInfo], size: int) -> None:
+    """Raise ``InvalidInput`` for what is no file of a package, and for more than was stored.
+
+    ``size``: bytes of the file. It holds everything as it is, so a machine gives no more of its disk
+    than the tenant was charged for.
+    """
+    for entry in entries:
+        if not entry.filename.startswith((ABOUT, f"{PACKAGES}/")):
+            raise InvalidInput(f"{entry.filename} is no file of a package.", where=ABOUT)
+        if entry.compress_type != zipfile.ZIP_STORED:
+            raise InvalidInput(f"{entry.filename} is compressed.", where=ABOUT)
+    unpacked = sum(entry.file_size for entry in entries)
+    if unpacked > size:
+        raise InvalidInput(
+            f"It unpacks to {unpacked:,} bytes, more than the {size:,} that are stored.",
+            where=ABOUT,
+        )
+
+
+def _check_interpreter(about: Any) -> None:
+    """Raise ``InvalidInput`` for no description, ``Conflict`` for one of another Python."""
+    if not isinstance(about, dict) or not isinstance(about.get("interpreter"), str):
+        raise InvalidInput("This is no environment of packages.", where=ABOUT)
     if about["interpreter"] != interpreter():
         raise Conflict(
             f"Its packages are for {about['interpreter']}; this machine has {interpreter()}.",
             where="requirements.txt",
             remedy="Let all machines have the same Python, and add the module again.",
         )
-    if size > _LARGEST:
-        raise InvalidInput(f"It unpacks to {size:,} bytes.", where=ABOUT)
 
 
 def use(places: Mapping[str, str]) -> None:

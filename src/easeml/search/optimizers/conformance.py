@@ -11,7 +11,7 @@ from easeml.search.optimizers.base import Optimizer, Tried
 
 NETWORK: dict[str, Any] = {
     "rate": {".float": [1e-5, 1.0], ".scale": "log"},
-    "layers": {".int": [1, 6]},
+    "layers": {".int": [1, 6], ".resource": True},
     "kind": {
         ".choice": [
             {"name": "dense", "width": {".int": [4, 512], ".scale": "log"}},

@@ -106,13 +106,17 @@ class Constant:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a range with inclusive bounds, on a linear or logarithmic scale."""
+    """A number of a range with inclusive bounds, on a linear or logarithmic scale.
+
+    ``is_resource``: more of it costs more and seldom harms, such as trees or steps.
+    """
 
     low: float
     high: float
     whole: bool
     log: bool
     given: float | None
+    is_resource: bool = False
 
     def default(self) -> Any:
         if self.given is not None:

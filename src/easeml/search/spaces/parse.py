@@ -1,8 +1,9 @@
 """Reading the JSON of a configuration space.
 
 A mapping with ``.choice`` (a list), ``.int`` or ``.float`` (a pair of inclusive bounds) is a
-parameter, perhaps with ``.scale`` (``linear`` or ``log``) and ``.default``; another mapping is a
-group of named spaces; anything else is a constant. Options of a choice may be spaces themselves:
+parameter, perhaps with ``.scale`` (``linear`` or ``log``) and ``.default``, and ``.resource`` (true)
+where more of a number above 0 costs more and seldom harms, such as trees; another mapping is a group
+of named spaces; anything else is a constant. Options of a choice may be spaces themselves:
 conditional parameters.
 """
 
@@ -16,8 +17,8 @@ from easeml.search.spaces.nodes import MISSING, Choice, Constant, Group, Node, N
 
 _ALLOWED = {  # kind of parameter -> the keys that it may have
     ".choice": [".choice", ".default"],
-    ".int": [".default", ".int", ".scale"],
-    ".float": [".default", ".float", ".scale"],
+    ".int": [".default", ".int", ".resource", ".scale"],
+    ".float": [".default", ".float", ".resource", ".scale"],
 }
 
 
@@ -113,12 +114,20 @@ def _parse_number(space: Mapping[str, Any], kind: str, path: str) -> Number:
         where=f"{path}{kind}",
     )
 
+    is_resource = space.get(".resource", False)
+    require(
+        isinstance(is_resource, bool) and not (is_resource and low <= 0),
+        "A resource is true or false, and a number above 0.",
+        where=f"{path}.resource",
+    )
+
     return Number(
         low,
         high,
         whole=is_whole,
         log=is_log,
         given=space.get(".default"),
+        is_resource=is_resource,
     )
 
 

@@ -85,7 +85,7 @@ def objectives(tx: Transaction, names: Iterable[str]) -> dict[str, tuple[str, st
 def _added_objectives(tx: Transaction, names: list[str]) -> dict[str, tuple[str, str]]:
     """Return title and sentence of those of these objectives that were added."""
     found: dict[str, tuple[str, str]] = {}
-    for source in tx.module_marks.column("source", id=names, state=ModuleState.READY):
+    for source in sources_of(tx, names):
         module = read_added(source)
         found[module.name] = (module.title, module.about)
     return found
@@ -98,6 +98,11 @@ def objective_source(tx: Transaction, name: str) -> str:
     """
     mark = tx.module_marks.find(id=name, state=ModuleState.READY)
     return mark.source if mark else ""
+
+
+def sources_of(tx: Transaction, names: Iterable[str]) -> list[str]:
+    """Return the texts of those of these modules that were added."""
+    return tx.module_marks.column("source", id=sorted(names), state=ModuleState.READY)
 
 
 def pipeline_of(registry: Registry, candidate: Candidate) -> Pipeline:

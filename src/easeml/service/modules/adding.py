@@ -23,8 +23,8 @@ from easeml.errors import Conflict, NotFound
 from easeml.modules import Module, packed
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
-from easeml.service.knowledge import knowledge_base
-from easeml.service.modules import admission, environments, images, taking_up
+from easeml.service.knowledge import gpus, knowledge_base
+from easeml.service.modules import admission, environments, images, surroundings, taking_up
 from easeml.service.search import variants
 from easeml.service.tasks import logs, requests
 from easeml.settings import Settings
@@ -62,12 +62,13 @@ def add(
     trusted = admission.trusted_packages(settings)
     source = images.whole_text(store, caller, wish, settings.upload_limit)
     module = knowledge_base.read_added(source)
-    environments.check_unnamed(module)
+    surroundings.check_unnamed(module)
     admission.check_module(module, settings, trusted, is_private=wish.private)
     owner = caller.tenant_id if wish.private else ""
     with store.read() as tx:  # before a large image is taken
         if once.earlier(tx) is None:
             admission.check_new(tx, module, owner)
+            gpus.check(tx, module)
     size = images.keep(store, caller, module, wish.image_upload, settings.upload_limit)
     with store.write() as tx:
         if earlier := once.earlier(tx):

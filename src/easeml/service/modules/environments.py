@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 
 from easeml.contract.states import TASKS_UNDER_WAY, TaskGroup, TaskState
-from easeml.errors import InvalidInput, NotFound
+from easeml.errors import NotFound
 from easeml.modules import Module
 from easeml.modules.environments import placing, requirements
-from easeml.service.modules import images
+from easeml.service.modules import images, surroundings
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests
 from easeml.store import Store, Transaction
@@ -25,16 +25,6 @@ class _Built(Shape):
 
     digest: str
     size: int
-
-
-def check_unnamed(module: Module) -> None:
-    """Raise ``InvalidInput`` for a module that names an environment itself."""
-    if module.environment:
-        raise InvalidInput(
-            "The environment of a module is made by the service.",
-            where="module.toml: environment",
-            remedy=f"Leave it out; name packages in {requirements.FILE}.",
-        )
 
 
 def known(tx: Transaction, tenant_id: str, module: Module) -> str:
@@ -81,32 +71,36 @@ class MachineEnvironments:
     store: Store
     home: Path
 
-    def provide(self, texts: bytes, folder: Path | None = None) -> dict[str, str]:
-        """Lay out all environments that are named in ``texts``: name -> where it is.
+    def provide(self, tenant_id: str, texts: bytes, folder: Path | None = None) -> dict[str, str]:
+        """Lay out the environments that ``texts`` name and a tenant may use: name -> where it is.
 
         ``folder``: below which; by default where tasks find them. Raises as ``placing.lay_out``, and
         ``NotFound`` for one that is not stored.
         """
         target = folder or self._own
+        with self.store.read() as tx:
+            usable = surroundings.usable(tx, tenant_id, texts)
         found = {}
-        for one in sorted(placing.named_in(texts)):
+        for one in sorted(filter(placing.is_environment, usable)):
             found[one] = str(placing.lay_out(one, target, partial(self._fetch, one)))
         return found
 
-    def of_model(self, model: Path, objective_source: str, folder: Path) -> dict[str, str]:
-        """Lay out below ``folder`` what a trained model's programs need; see ``provide``.
+    def of_model(
+        self, tenant_id: str, model: Path, objective_source: str, folder: Path
+    ) -> dict[str, str]:
+        """Lay out below ``folder`` what a tenant's trained model needs; see ``provide``.
 
         ``model``: its files; ``objective_source``: the text of an objective that is not installed.
         """
-        return self.provide(images.texts_of_model(model, objective_source), folder)
+        return self.provide(tenant_id, images.texts_of_model(model, objective_source), folder)
 
     def remove_unneeded(self) -> None:
-        """Remove what no module needs any more: see ``images.texts_in_use``."""
+        """Remove what no module needs any more: see ``surroundings.in_use``."""
         if not self._own.is_dir():
             return
         with self.store.read() as tx:
-            texts = images.texts_in_use(tx)
-        kept = {one.removeprefix(placing.BY_DIGEST) for one in placing.named_in(texts)}
+            needed = surroundings.in_use(tx)
+        kept = {one.removeprefix(placing.BY_DIGEST) for one in needed}
         for place in self._own.iterdir():
             if place.name not in kept:
                 shutil.rmtree(place, ignore_errors=True)

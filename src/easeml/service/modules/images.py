@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from easeml.contract.knowledge import NewModule
-from easeml.contract.states import ModuleState
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotReady
 from easeml.modules import Module, packed
 from easeml.modules.containers import images
 from easeml.service.access.caller import Caller
+from easeml.service.modules import surroundings
 from easeml.service.storage import artefact_references, uploads
 from easeml.store import Store, Transaction
 
-_GOOD = (ModuleState.CHECKING, ModuleState.READY)
 _WHERE = "module.toml: runtime.image"
 
 
@@ -95,28 +94,31 @@ class MachineImages:
     store: Store
     home: Path
 
-    def provide(self, texts: bytes) -> dict[str, str]:
-        """Have the engine hold all images that are named in ``texts``: image -> what it is called.
+    def provide(self, tenant_id: str, texts: bytes) -> dict[str, str]:
+        """Have the engine hold the images that ``texts`` name and a tenant may use.
 
-        Raises ``Conflict`` where no engine works, ``InvalidInput`` for a stored file that is no
-        image, ``NotFound`` for one that is not stored or not on this machine.
+        Returns what the engine calls each of them. Raises ``Conflict`` where no engine works,
+        ``InvalidInput`` for a stored file that is no image, ``NotFound`` for one that is not stored
+        or not on this machine.
         """
         own = images.repository(self.home)
+        with self.store.read() as tx:
+            usable = surroundings.usable(tx, tenant_id, texts)
         found = {}
-        for image in sorted(images.named_in(texts)):
+        for image in sorted(usable & images.named_in(texts)):
             found[image] = images.provide(
                 image, own, lambda path, one=image: self._fetch(one, path)
             )
         return found
 
-    def of_model(self, folder: Path, objective_source: str = "") -> dict[str, str]:
-        """Have the engine hold what a trained model's programs run in; see ``provide``.
+    def of_model(self, tenant_id: str, folder: Path, objective_source: str = "") -> dict[str, str]:
+        """Have the engine hold what a tenant's trained model runs in; see ``provide``.
 
         ``folder``: its files; ``objective_source``: the text of an objective that is not installed.
         Raises ``NotReady`` where no engine works.
         """
         try:
-            return self.provide(texts_of_model(folder, objective_source))
+            return self.provide(tenant_id, texts_of_model(folder, objective_source))
         except Conflict as error:  # it is the machine that lacks something, not the model
             raise NotReady(error.message, where=error.where, remedy=error.remedy) from error
 
@@ -139,7 +141,7 @@ class MachineImages:
         if not held:
             return []
         with self.store.read() as tx:
-            needed = images.named_in(texts_in_use(tx))
+            needed = surroundings.in_use(tx)
         unneeded = [digest for digest in held if f"{images.BY_DIGEST}{digest}" not in needed]
         images.remove(unneeded, own)
         return unneeded
@@ -149,17 +151,3 @@ def texts_of_model(folder: Path, objective_source: str) -> bytes:
     """Return what names what the programs of a trained model, and its objective, run in."""
     texts = [path.read_bytes() for path in folder.rglob("manifest.json")]
     return b"\n".join([*texts, objective_source.encode()])
-
-
-def texts_in_use(tx: Transaction) -> bytes:
-    """Return the texts of modules that may still be called.
-
-    Those that failed their checks, and those that were archived and have trained nothing, are not.
-    """
-    used = set(tx.unscoped().candidates.column("model"))
-    texts = []
-    for mark in tx.module_marks.list(state=_GOOD, limit=None):
-        is_used = mark.id in used or not mark.archived
-        if is_used:
-            texts.append(mark.source.encode())
-    return b"\n".join(texts)

@@ -11,7 +11,7 @@ from easeml.contract.states import (
 from easeml.ids import new_id
 from easeml.modules import Registry
 from easeml.search import Decision as Choice
-from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge import gpus, knowledge_base
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Decision, Job, Task
@@ -37,7 +37,7 @@ def write_decision(
     ``urgent``: it goes before all that is not.
 
     None (and nothing is written) if the job was paused, stopped or used up meanwhile, or the
-    candidate was taken.
+    candidate was taken, or all GPUs are, and it needs one.
     """
     job = tx.unscoped().jobs.get(choice.job)
     tables = tx.scoped(job.tenant_id)
@@ -45,6 +45,8 @@ def write_decision(
     if job.state != JobState.RUNNING or candidate is None or not within_limits(tx, job):
         return None
     if tables.tasks.count(candidate_id=candidate.id, state=[*TASKS_UNDER_WAY, *FINISHED_TASKS]):
+        return None
+    if registry.get(candidate.model).gpu and not gpus.has_room(tx):
         return None
     if cost is not None and cost != candidate.predicted_cost:
         candidate = tables.candidates.update(candidate.id, predicted_cost=cost)

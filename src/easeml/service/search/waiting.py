@@ -18,6 +18,7 @@ from easeml.contract.states import (
 )
 from easeml.search.state import LEAST_COST
 from easeml.service.events.telling import tell_providers
+from easeml.service.knowledge import gpus
 from easeml.service.limits import used
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job
@@ -40,6 +41,7 @@ class WaitsFor(StrEnum):
     SCHEDULER = "scheduler"
     QUOTA = "quota"
     QUOTA_IN_USE = "quota-in-use"
+    GPU = "gpu"
     LIMIT = "limit"
     DEADLINE = "deadline"
     GAIN = "gain"
@@ -49,6 +51,7 @@ class WaitsFor(StrEnum):
 
 # What does not pass by itself, and was not asked for: somebody has to be told.
 _BLOCKED = (WaitsFor.WORKER, WaitsFor.QUOTA, WaitsFor.DEADLINE)
+_MAY_BE_GPUS = (WaitsFor.GAIN, WaitsFor.DEVICE, WaitsFor.DECISION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,13 @@ def reasons(tx: Transaction, jobs: Sequence[Job]) -> dict[str, Waiting]:
         reason = _reason(job, around)
         if reason is not None:
             found[job.id] = reason
-    return found
+    return found | _for_gpus(tx, found)
+
+
+def _for_gpus(tx: Transaction, found: dict[str, Waiting]) -> dict[str, Waiting]:
+    """Return what else is true of searches that seem to have nothing left, or wait for a device."""
+    asked = [job_id for job_id, one in found.items() if one.waits_for in _MAY_BE_GPUS]
+    return {job_id: Waiting(WaitsFor.GPU, text) for job_id, text in gpus.left(tx, asked).items()}
 
 
 def blocked(tx: Transaction) -> dict[str, Waiting]:

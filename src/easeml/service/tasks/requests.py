@@ -4,7 +4,7 @@ from typing import Any
 
 from easeml.contract.states import TASKS_UNDER_WAY, Lane, TaskGroup
 from easeml.ids import new_id, request_id
-from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge import gpus, knowledge_base
 from easeml.service.tasks.kinds import called, kind_named
 from easeml.store import Tables, Transaction, id_of
 from easeml.store.records import Candidate, Json, Task
@@ -33,6 +33,8 @@ def request(
     declared = kind_named(kind)
     if spec.get("objective"):
         spec["objective_source"] = knowledge_base.objective_source(tx, spec["objective"])
+    if spec.get("measures"):
+        spec["measure_sources"] = knowledge_base.sources_of(tx, spec["measures"])
     payload = declared.spec.model_validate({"kind": kind, **spec}).to_json()
     task = tx.scoped(tenant_id).tasks.add(
         Task(
@@ -47,6 +49,7 @@ def request(
             max_attempts=max_attempts,
             urgent=urgent,
             request=request_id(),
+            gpu=gpus.is_needed(payload),
         )
     )
     name = candidate.name if candidate else called(payload)

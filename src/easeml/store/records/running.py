@@ -19,6 +19,7 @@ class Process:
     created: float = 0.0
     draining: bool = False  # a worker that takes no new tasks
     device: str = ""  # kind of a worker's device; empty: the usual
+    gpu: bool = False  # a worker on a machine that gives containers a GPU
     pace: float = 1.0  # how many times as long runs take on that kind as on the usual, as learned
 
 

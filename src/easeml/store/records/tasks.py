@@ -37,6 +37,7 @@ class Task:
     lost: float = 0.0  # device seconds of these, which are part of the cost
     request: str = ""  # id of the request that asked for it; empty where a process did
     device: str = ""  # kind of the device that took it last
+    gpu: bool = False  # only a worker with a GPU takes it
     traced: bool = False  # its attempts note what they do, while this is so
 
     @property
