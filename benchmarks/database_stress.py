@@ -151,7 +151,7 @@ def main() -> None:
     """Run the stress and print its outcome; exit 1 if anything was lost, or nothing written."""
     parser = arguments(__file__, __doc__)
     parser.add_argument("--seconds", type=float, default=300)
-    seconds = read_options(parser, seconds=3.0).seconds
+    seconds = read_options(parser, seconds=1.5).seconds
     print(machine_line("easeml", "sqlalchemy"))
     with tempfile.TemporaryDirectory() as folder:
         outcome = stress(Path(folder), seconds)

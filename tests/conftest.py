@@ -89,14 +89,24 @@ def _turn(item: pytest.Item) -> int:
 
 def _group(item: pytest.Item) -> str | None:
     """Return the name of what a test shares with others, which then run in the same worker."""
-    if _has(item, *_OWN_SERVICE):
-        return None
+    if _has(item, "xdist_group", *_OWN_SERVICE):
+        return None  # it says itself, or shares nothing
     folders = item.path.relative_to(_HERE).parts[:-1]
+    if folders == ("lifecycle", "doubts"):
+        return "lifecycle/cleaning"  # doubts are ranked by its kernels
     if folders[:1] == ("lifecycle",):
         return "/".join(folders)  # kernels
-    if not _has(item, "service"):
-        return None
-    return "browser" if folders[:1] == ("web",) else "service"
+    if _has(item, "service"):
+        return "browser" if folders[:1] == ("web",) else "service"
+    file = item.path.relative_to(_HERE).with_suffix("")
+    return str(file) if _shares_within_its_file(item) else None
+
+
+def _shares_within_its_file(item: pytest.Item) -> bool:
+    """Tell whether a test uses what is made once for its file: once a worker, where it has many."""
+    assert isinstance(item, pytest.Function)
+    used = item._fixtureinfo.name2fixturedefs.values()
+    return any(fixture.scope == "module" for *_, fixture in used)
 
 
 def _has(item: pytest.Item, *marks: str) -> bool:

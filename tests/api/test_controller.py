@@ -1,6 +1,7 @@
-"""The controller as a process, and event streams over a real connection."""
+"""The controller as a process, started once, and event streams over a real connection."""
 
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -9,6 +10,8 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -32,7 +35,21 @@ class Running:
     http: httpx.Client
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory, furnished: tuple[Path, Any]) -> Settings:
+    home = tmp_path_factory.mktemp("controller")
+    shutil.copytree(furnished[0], home, dirs_exist_ok=True)
+    return Settings(home=home)
+
+
+@pytest.fixture(scope="module")
+def store(settings: Settings) -> Iterator[Store]:
+    store = Store.open(settings.database, settings.artefacts)
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
 def controller(store: Store, settings: Settings) -> Iterator[Running]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -80,6 +97,12 @@ def _events(lines: Iterator[str]) -> Iterator[dict]:
             message = {}
 
 
+def latest(store: Store) -> int:
+    """Return the number of the last event: tests tell their events from those before."""
+    with store.read() as tx:
+        return max((event.seq for event in tx.events.after(0, limit=1000)), default=0)
+
+
 def append(store: Store, tenant_id: str, *subjects: str) -> None:
     with store.write() as tx:
         for subject in subjects:
@@ -87,10 +110,11 @@ def append(store: Store, tenant_id: str, *subjects: str) -> None:
 
 
 def test_streams_give_the_past_then_the_present_of_one_tenant(controller, store, ann, bob) -> None:
+    before = latest(store)
     append(store, ann.caller.tenant_id, "a1", "a2")
     with (
-        events_of(controller.http, ann.headers) as anns,
-        events_of(controller.http, bob.headers) as bobs,
+        events_of(controller.http, ann.headers, after=before) as anns,
+        events_of(controller.http, bob.headers, after=before) as bobs,
     ):
         assert [next(anns)["subject"] for _ in range(2)] == ["a1", "a2"]
         append(store, bob.caller.tenant_id, "b1")
@@ -103,8 +127,9 @@ def test_streams_give_the_past_then_the_present_of_one_tenant(controller, store,
 
 
 def test_a_stream_is_taken_up_where_it_broke(controller, store, ann) -> None:
+    before = latest(store)
     append(store, ann.caller.tenant_id, "a1", "a2", "a3")
-    with events_of(controller.http, ann.headers) as events:
+    with events_of(controller.http, ann.headers, after=before) as events:
         first, second = next(events), next(events)
     with events_of(controller.http, ann.headers, after=first["seq"]) as events:
         assert next(events)["subject"] == "a2"
@@ -121,24 +146,11 @@ def test_a_stream_is_taken_up_where_it_broke(controller, store, ann) -> None:
 
 
 def test_twenty_streams_at_once(controller, store, ann) -> None:
+    asked = {"headers": ann.headers, "after": latest(store)}
     with ExitStack() as stack:
-        streams = [stack.enter_context(events_of(controller.http, ann.headers)) for _ in range(20)]
+        streams = [stack.enter_context(events_of(controller.http, **asked)) for _ in range(20)]
         append(store, ann.caller.tenant_id, "a1")
         assert [next(events)["subject"] for events in streams] == ["a1"] * 20
-
-
-def test_stopping_ends_open_streams_and_signs_off(controller, store, ann) -> None:
-    with store.read() as tx:
-        (registered,) = tx.processes.list(kind="controller", state="running")
-    assert registered.pid == controller.process.pid
-    with events_of(controller.http, ann.headers) as events:
-        append(store, ann.caller.tenant_id, "a1")
-        assert next(events)["subject"] == "a1"
-        controller.process.send_signal(signal.SIGTERM)
-        assert list(events) == []
-    assert controller.process.wait(timeout=90) == 0
-    with store.read() as tx:
-        assert tx.processes.get(registered.id).state == "ended"
 
 
 def test_its_heartbeat_grows(controller, store) -> None:
@@ -159,3 +171,18 @@ def test_its_heartbeat_grows(controller, store) -> None:
 def test_a_broken_connection_names_no_server(controller, ann) -> None:
     answer = controller.http.get("/api/v1/me", headers=ann.headers)
     assert "server" not in answer.headers
+
+
+def test_stopping_ends_open_streams_and_signs_off(controller, store, ann) -> None:
+    """The last test, as it ends what all of them share."""
+    with store.read() as tx:
+        (registered,) = tx.processes.list(kind="controller", state="running")
+    assert registered.pid == controller.process.pid
+    with events_of(controller.http, ann.headers, after=latest(store)) as events:
+        append(store, ann.caller.tenant_id, "a1")
+        assert next(events)["subject"] == "a1"
+        controller.process.send_signal(signal.SIGTERM)
+        assert list(events) == []
+    assert controller.process.wait(timeout=90) == 0
+    with store.read() as tx:
+        assert tx.processes.get(registered.id).state == "ended"

@@ -137,7 +137,7 @@ MARKS = [b"PAR1", b"ARROW1\0\0", b"\xff\xff\xff\xff", b"\x93NUMPY\x01\0", b"PK\x
 
 
 @settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 @given(st.sampled_from(MARKS), st.binary(max_size=200))
 def test_rubbish_behind_any_mark_only_ever_raises_dataset_errors(
@@ -152,7 +152,7 @@ def test_rubbish_behind_any_mark_only_ever_raises_dataset_errors(
 
 
 @settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 @given(DOCUMENTS)
 def test_any_json_is_read_or_refused(tmp_path: Path, document: object) -> None:

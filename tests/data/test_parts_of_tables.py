@@ -70,7 +70,7 @@ def in_parts(path: Path, name: str, size: int) -> pa.Table:
 # A line end within a cell that lies on the border of two blocks.
 @example(b'name 0,name 1\r\n"11""",2.5\r\n,"11\r\n1"', 1, 16, False)
 @given(csv_files(), st.integers(1, 7), st.sampled_from([16, 100, 1 << 20]), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_csv(content: bytes, size: int, block: int, is_wide: bool) -> None:
     with pytest.MonkeyPatch.context() as patch, _File(content) as path:
         patch.setattr(delimited, "_SLICED", block)
@@ -96,7 +96,7 @@ def test_csv(content: bytes, size: int, block: int, is_wide: bool) -> None:
     st.booleans(),
     st.integers(1, 5),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_json_lines_and_lists(rows: list[Any], line_end: str, is_list: bool, size: int) -> None:
     lines = [json.dumps(row) for row in rows]
     text = f"[{','.join(lines)}]" if is_list else line_end.join(lines)
@@ -182,7 +182,7 @@ def schemas() -> Any:
     st.integers(1, 6),
     st.sets(st.integers(0, 3), max_size=1),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_rows_and_their_faults(schemas: Any, rows: list[Any], size: int, absent: set[int]) -> None:
     names = ["x", "z", "color", "day", "y"]
     kept = [place for place in range(5) if place not in absent]

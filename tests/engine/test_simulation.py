@@ -198,7 +198,7 @@ class Engine(RuleBasedStateMachine):
 
 
 Engine.TestCase.settings = settings(
-    max_examples=12,
+    max_examples=6,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),

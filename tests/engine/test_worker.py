@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +20,12 @@ from easeml.service.tasks import steering, traces
 from easeml.store import Store
 from easeml.store.records import Task, Tenant
 from easeml.tracing import SWITCH, TRACE
+from warm_python import Started, WarmPython
+
+HERE = Path(__file__).parent
 
 SILENCE = 30.0
-Start = Callable[[], subprocess.Popen[bytes]]
+Start = Callable[[], Started]
 
 
 @pytest.fixture
@@ -35,22 +36,28 @@ def caller(store: Store) -> Caller:
     return Caller("user", tenant.id)
 
 
-@pytest.fixture
-def start_worker(store: Store, tmp_path: Path) -> Iterator[Start]:
-    """Starts workers on the store's home; they are killed afterwards."""
-    started: list[subprocess.Popen[bytes]] = []
+@pytest.fixture(scope="module")
+def warm() -> Iterator[WarmPython]:
+    with WarmPython(["worker_for_tests"], HERE) as python:
+        yield python
 
-    def start() -> subprocess.Popen[bytes]:
-        script = Path(__file__).with_name("worker_for_tests.py")
+
+@pytest.fixture
+def start_worker(store: Store, tmp_path: Path, warm: WarmPython) -> Iterator[Start]:
+    """Starts workers on the store's home, forked as in a service; they are killed afterwards."""
+    started: list[Started] = []
+
+    def start() -> Started:
         before = count_workers(store)
-        started.append(subprocess.Popen([sys.executable, str(script), str(tmp_path)]))
+        started.append(warm.start(["-m", "worker_for_tests", str(tmp_path)], tmp_path, HERE))
         eventually(lambda: count_workers(store) > before)
         return started[-1]
 
     yield start
     for process in started:
-        process.kill()
-        process.wait()
+        if alive(process.pid):
+            process.kill()
+            process.wait()
 
 
 def count_workers(store: Store) -> int:
@@ -202,7 +209,7 @@ def test_sigterm_gives_the_work_back_at_once(
     task_id = submit(store, caller, "hang")
     wait_for(store, task_id, "running")
     os.kill(worker.pid, signal.SIGTERM)
-    assert worker.wait(30) == 0
+    assert worker.wait() == 0
     assert task(store, task_id).state == "waiting"
     assert attempts(store, task_id) == ["lost"]
     with store.read() as tx:

@@ -43,6 +43,11 @@ def pages() -> dict[str, str]:
     return reference.pages()
 
 
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    return reference.openapi()
+
+
 @pytest.mark.parametrize("name", ["commands.md", "rest.md", "modules.md", "settings.md"])
 def test_the_committed_reference_is_current(pages: dict[str, str], name: str):
     committed = (ROOT / "docs" / "reference" / name).read_text("utf-8")
@@ -68,9 +73,8 @@ def test_what_has_no_documentation_text_is_refused(said: str | None):
 
 
 def test_an_undocumented_route_command_module_or_setting_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
+    document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ):
-    document = reference.openapi()
     route = {"operationId": "x", "summary": "Made Up", "responses": {}}
     with pytest.raises(reference.Missing, match="GET /x"):
         reference.operation_text(document, "/x", "get", route)
@@ -170,8 +174,8 @@ def words_of(name: str) -> set[str]:
     return {word.lower().removesuffix("s") for word in words}
 
 
-def test_the_rest_api_uses_no_synonym_of_the_vocabulary():
-    found = {name for name in names_in(reference.openapi()) if words_of(name) & SYNONYMS}
+def test_the_rest_api_uses_no_synonym_of_the_vocabulary(document: dict[str, Any]):
+    found = {name for name in names_in(document) if words_of(name) & SYNONYMS}
     assert not found
 
 

@@ -6,12 +6,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import container_images
 from easeml.confinement import why_unavailable
+from warm_python import WarmPython
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "extending"
@@ -19,8 +21,23 @@ NAMES = ["model", "transform", "objective", "policy", "optimizer", "tool", "kind
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"(?:# |\{# )([\w./-]+\.\w+)(?: #\})?\n")
 
+# What commands and examples of the pages import, but for plug-ins.
+IMPORTED = [
+    *("easeml.cli.modules", "easeml.cli.uploading", "easeml.client.frames"),
+    *("easeml.modules.checking", "easeml.modules.conformance_suites"),
+    *("easeml.search.optimizers.conformance", "easeml.search.policies.conformance"),
+    *("easeml.lifecycle.tool_conformance", "easeml.service.tasks.conformance", "easeml.store"),
+    *("pandas", "pyarrow.parquet", "scipy.stats", "sklearn.ensemble", "skops.io"),
+]
 
-def follow(page: Path, folder: Path) -> str:
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[WarmPython]:
+    with WarmPython(IMPORTED) as python:
+        yield python
+
+
+def follow(page: Path, folder: Path, warm: WarmPython) -> str:
     """Do what a page says, in its order; return what was printed.
 
     A block that begins with the name of a file is this file; other Python is run, and so is every
@@ -35,10 +52,11 @@ def follow(page: Path, folder: Path) -> str:
         if named:
             write(site, named[1], text)
         elif language == "python":
-            said.append(run(["-c", text], site, place))
+            said.append(checked(warm.run(["-c", text], place, site)))
         elif language == "sh":
             for line in text.splitlines():
-                said.append(run(["-m", "easeml.cli", *line.split()[1:]], site, place))
+                command = ["-m", "easeml.cli", *line.split()[1:]]
+                said.append(checked(warm.run(command, place, site)))
     return "\n".join(said)
 
 
@@ -61,19 +79,27 @@ def write(site: Path, name: str, text: str) -> None:
 
 
 def run(arguments: list[str], site: Path, place: Path) -> str:
-    """Run Python with the plug-in installed; fail with what it said where it fails."""
+    """Run a new Python with the plug-in installed; fail with what it said where it fails."""
     environment = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "200"}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=place, env=environment, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+    command = [sys.executable, *arguments]
+    return checked(
+        subprocess.run(
+            command, cwd=place, env=environment, capture_output=True, text=True, check=False
+        )
+    )
+
+
+def checked(done: subprocess.CompletedProcess[str]) -> str:
+    """Return what a process printed; fail with what it said where it failed."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_plug_in_is_found_checked_and_used_as_its_page_says(name: str, tmp_path: Path) -> None:
-    said = follow(PAGES / f"{name}.md", tmp_path)
+def test_a_plug_in_is_found_checked_and_used_as_its_page_says(
+    name: str, tmp_path: Path, warm: WarmPython
+) -> None:
+    said = follow(PAGES / f"{name}.md", tmp_path, warm)
     if name == "policy":
         assert "highest-mean" in said
     if name == "tool":
@@ -81,8 +107,8 @@ def test_a_plug_in_is_found_checked_and_used_as_its_page_says(name: str, tmp_pat
 
 
 @pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
-def test_programs_are_made_and_checked_as_their_page_says(tmp_path: Path) -> None:
-    said = follow(PAGES / "programs.md", tmp_path)
+def test_programs_are_made_and_checked_as_their_page_says(tmp_path: Path, warm: WarmPython) -> None:
+    said = follow(PAGES / "programs.md", tmp_path, warm)
     assert "my-shell/train" in said
     assert "my-python/train" in said
     assert said.count("passed: ") == 10
@@ -90,18 +116,22 @@ def test_programs_are_made_and_checked_as_their_page_says(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
-def test_an_objective_is_made_and_checked_as_its_page_says(tmp_path: Path) -> None:
-    said = follow(PAGES / "objective-programs.md", tmp_path)
+def test_an_objective_is_made_and_checked_as_its_page_says(
+    tmp_path: Path, warm: WarmPython
+) -> None:
+    said = follow(PAGES / "objective-programs.md", tmp_path, warm)
     assert "my-measure/eval" in said
     assert said.count("passed: ") == 5
     assert "failed" not in said
 
 
 @pytest.mark.skipif(shutil.which("podman") is None, reason="the page uses podman: install it")
-def test_a_module_in_a_container_is_made_and_checked_as_its_page_says(tmp_path: Path) -> None:
+def test_a_module_in_a_container_is_made_and_checked_as_its_page_says(
+    tmp_path: Path, warm: WarmPython
+) -> None:
     container_images.needs_containers()
     try:
-        said = follow(PAGES / "containers.md", tmp_path)
+        said = follow(PAGES / "containers.md", tmp_path, warm)
     finally:
         removed = ["podman", "rmi", "--force", "localhost/shell-and-awk:1"]
         subprocess.run(removed, capture_output=True, check=True)
@@ -110,10 +140,12 @@ def test_a_module_in_a_container_is_made_and_checked_as_its_page_says(tmp_path: 
 
 
 @pytest.mark.skipif(shutil.which("podman") is None, reason="the page uses podman: install it")
-def test_an_image_of_the_prototype_is_checked_as_its_page_says(tmp_path: Path) -> None:
+def test_an_image_of_the_prototype_is_checked_as_its_page_says(
+    tmp_path: Path, warm: WarmPython
+) -> None:
     container_images.needs_containers()
     try:
-        said = follow(PAGES / "prototype.md", tmp_path)
+        said = follow(PAGES / "prototype.md", tmp_path, warm)
     finally:
         removed = ["podman", "rmi", "--force", "localhost/old-accuracy:1"]
         subprocess.run(removed, capture_output=True, check=True)
@@ -124,20 +156,20 @@ def test_an_image_of_the_prototype_is_checked_as_its_page_says(tmp_path: Path) -
 @pytest.mark.skipif(bool(why_unavailable()), reason="programs need Landlock and seccomp")
 @pytest.mark.parametrize(("page", "checks"), [("optimizer", 4), ("transform", 9)])
 def test_others_are_made_and_checked_as_their_pages_say(
-    page: str, checks: int, tmp_path: Path
+    page: str, checks: int, tmp_path: Path, warm: WarmPython
 ) -> None:
-    said = follow(PAGES / f"{page}-programs.md", tmp_path)
+    said = follow(PAGES / f"{page}-programs.md", tmp_path, warm)
     assert said.count("passed: ") == checks
     assert f"{checks} passed in" in said
     assert "failed" not in said
 
 
-def test_without_its_entry_point_a_plug_in_is_not_found(tmp_path: Path) -> None:
+def test_without_its_entry_point_a_plug_in_is_not_found(tmp_path: Path, warm: WarmPython) -> None:
     text = (PAGES / "optimizer.md").read_text("utf-8")
     page = tmp_path / "page.md"
     page.write_text(text.replace('"easeml.optimizers"', '"other.optimizers"'), "utf-8")
     with pytest.raises(AssertionError, match="There is no optimizer 'local'"):
-        follow(page, tmp_path)
+        follow(page, tmp_path, warm)
 
 
 def test_a_broken_plug_in_is_told_and_harms_no_other(tmp_path: Path) -> None:

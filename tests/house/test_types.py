@@ -4,7 +4,7 @@ What is not there yet has a limit that may only go down: lower it with the chang
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,26 +38,24 @@ LOOK_UPS = 6  # what an event tells, in one place each; the kind of a task
 STATES = {"state", "lane"}  # fields of records that are enumerations, and of nothing else
 
 
-@pytest.fixture(scope="module")
-def trees() -> dict[Path, ast.Module]:
-    files = [path for room in ROOMS for path in (SOURCES / room).rglob("*.py")]
-    return {path: ast.parse(path.read_text("utf-8")) for path in files}
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCES).parts[0]
 
 
-def json_fields(tree: ast.Module) -> set[tuple[str, str]]:
+def json_fields(nodes: Iterable[ast.AST]) -> set[tuple[str, str]]:
     """Return the fields of records that are JSON without a type, by class."""
     return {
         (record.name, ast.unparse(field.target))
-        for record in ast.walk(tree)
+        for record in nodes
         if isinstance(record, ast.ClassDef)
         for field in record.body
         if isinstance(field, ast.AnnAssign) and "Json" in ast.unparse(field.annotation)
     }
 
 
-def look_ups(tree: ast.Module, fields: set[str]) -> Iterator[int]:
+def look_ups(nodes: Iterable[ast.AST], fields: set[str]) -> Iterator[int]:
     """Give the lines on which a key of such a field is looked up by its name."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Subscript) and _is_string(node.slice):
             holder = node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -69,9 +67,9 @@ def look_ups(tree: ast.Module, fields: set[str]) -> Iterator[int]:
             yield node.lineno
 
 
-def states_as_strings(tree: ast.Module) -> Iterator[int]:
+def states_as_strings(nodes: Iterable[ast.AST]) -> Iterator[int]:
     """Give the lines on which a state is compared with a string, or given as one."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Compare) and _is_state(node.left):
             yield from (node.lineno for one in node.comparators if _has_string(one))
         if isinstance(node, ast.keyword) and node.arg in STATES and _has_string(node.value):
@@ -91,35 +89,40 @@ def _is_string(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def test_json_of_records_has_a_shape(trees: dict[Path, ast.Module]):
+def test_json_of_records_has_a_shape(nodes: dict[Path, list[ast.AST]]):
     records = SOURCES / "store" / "records"
-    fields = [json_fields(tree) for path, tree in trees.items() if path.parent == records]
+    fields = [json_fields(found) for path, found in nodes.items() if path.parent == records]
     assert set.union(*fields) == OPEN_JSON
 
 
-def test_open_json_is_looked_into_by_its_type(trees: dict[Path, ast.Module]):
+def test_open_json_is_looked_into_by_its_type(nodes: dict[Path, list[ast.AST]]):
     common = {"value", "inputs", "answer", "ledger"}  # many other things have these
     fields = {field for _, field in OPEN_JSON} - common
     found = [
         (path.name, line)
-        for path, tree in trees.items()
-        if path.relative_to(SOURCES).parts[0] in STORING
-        for line in look_ups(tree, fields)
+        for path, within in nodes.items()
+        if room_of(path) in STORING
+        for line in look_ups(within, fields)
     ]
     assert len(found) <= LOOK_UPS, found
 
 
 def test_look_ups_are_found():
     source = 'task.payload["kind"]; task.result.get("low"); task.result.get(name); other["kind"]'
-    assert len(list(look_ups(ast.parse(source), {"payload", "result"}))) == 2
+    assert len(list(look_ups(ast.walk(ast.parse(source)), {"payload", "result"}))) == 2
 
 
-def test_states_are_members_of_enumerations(trees: dict[Path, ast.Module]):
-    found = [(path.name, line) for path, tree in trees.items() for line in states_as_strings(tree)]
+def test_states_are_members_of_enumerations(nodes: dict[Path, list[ast.AST]]):
+    found = [
+        (path.name, line)
+        for path, within in nodes.items()
+        if room_of(path) in ROOMS
+        for line in states_as_strings(within)
+    ]
     assert not found
 
 
 def test_states_as_strings_are_found():
     source = 'job.state == "done"; job.state in ("done",); rows.list(state="done", lane=["x"])'
-    assert len(list(states_as_strings(ast.parse(source)))) == 4
-    assert not list(states_as_strings(ast.parse("job.state == State.DONE; f(kind='a')")))
+    assert len(list(states_as_strings(ast.walk(ast.parse(source))))) == 4
+    assert not list(states_as_strings(ast.walk(ast.parse("job.state == State.DONE; f(kind='a')"))))

@@ -21,7 +21,7 @@ from .calls import Call, number, quoted, read_call, unquoted, written
 from .contract import Predictions
 from .objective_programs import ProcessObjective
 from .registry import load_registry
-from .score import Measured, measured, value
+from .score import Measured, measured, value_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,14 +154,14 @@ def _of_groups(
     groups = _groups(labels[known], further)
     places = [np.flatnonzero(known & (labels == group)) for group in groups]
     whole = measured(name, actual, predictions, resamples=0)
+    value = value_of_rows(name, actual, predictions)
     if further.kind == GAP:
         summary = np.ptp
     else:
         summary = np.max if whole.lower_is_better else np.min
 
     def found(chosen: Sequence[NDArray[np.intp]]) -> float:
-        values = [value(name, actual.iloc[rows], predictions.of_rows(rows)) for rows in chosen]
-        return float(summary(values))
+        return float(summary([value(rows) for rows in chosen]))
 
     result = found(places)
     random = np.random.default_rng(_SEED)

@@ -70,6 +70,24 @@ def value(objective: str, actual: Any, predictions: Predictions) -> float:
     return measure.value(*_prepare(measure, objective, actual, predictions))
 
 
+def value_of_rows(
+    objective: str, actual: Any, predictions: Predictions
+) -> Callable[[NDArray[np.intp]], float]:
+    """Return what gives ``value`` on the rows at the given places, where one may come twice.
+
+    Arguments and errors as for ``score``. It is for many choices of the same rows.
+    """
+    measure = objective_for(objective, predictions.classes)
+    known, predicted, good = _aligned(measure, objective, actual, predictions)
+
+    def of(rows: NDArray[np.intp]) -> float:
+        scored = rows[good[rows]]
+        _refuse_none(scored)
+        return measure.value(known[scored], predicted[scored])
+
+    return of
+
+
 def interval(
     objective: str, actual: Any, predictions: Predictions, *, resamples: int = _MOST_RESAMPLES
 ) -> tuple[float, float, float]:
@@ -198,6 +216,26 @@ def _ends(value: float, resampled: list[float]) -> tuple[float, float]:
 def _prepare(
     measure: Objective, name: str, actual: Any, predictions: Predictions
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the actual and the predicted values of the rows that can be scored."""
+    known, predicted, good = _aligned(measure, name, actual, predictions)
+    scored = np.flatnonzero(good)
+    _refuse_none(scored)
+    return known[scored], predicted[scored]
+
+
+def _refuse_none(scored: NDArray[np.intp]) -> None:
+    if not len(scored):
+        raise InvalidInput(
+            "No row has an actual value.",
+            where="actual",
+            remedy="Give rows with labels.",
+        )
+
+
+def _aligned(
+    measure: Objective, name: str, actual: Any, predictions: Predictions
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the actual and the predicted values of all rows, and which can be scored."""
     if len(actual) != len(predictions.values):
         raise InvalidInput(
             f"{len(actual)} actual values, but {len(predictions.values)} predictions.",
@@ -212,13 +250,7 @@ def _prepare(
         _check_labels(actual, known, predictions.classes)
         predicted = _probabilities(measure, name, predictions)
         good = known >= 0
-    if not good.any():
-        raise InvalidInput(
-            "No row has an actual value.",
-            where="actual",
-            remedy="Give rows with labels.",
-        )
-    return known[good], predicted[good]
+    return known, predicted, np.asarray(good)
 
 
 def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:

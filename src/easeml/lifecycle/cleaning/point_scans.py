@@ -1,8 +1,7 @@
-"""Scans of many points at once, on all cores (compiled, parallel)."""
+"""Scans of many points, a part of them at a time: see ``in_parts`` (compiled)."""
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from easeml.lifecycle.cleaning.world_scan import new_workspace, possible_winners, scan
@@ -67,36 +66,28 @@ def nearest_items(distances, first, k, items):
     return found
 
 
-@njit(cache=True, parallel=True)
-def nearest_of_block(columns, first, points, k, items, lengths):
+@njit(cache=True, nogil=True)
+def nearest_of_block(part, parts, columns, first, points, k, items, lengths):
     """Fill ``items[v, :lengths[v]]`` with the candidates that can matter to point v."""
-    for v in numba.prange(points.shape[0]):
+    for v in range(part, points.shape[0], parts):
         distances = np.empty(columns.shape[1])
         squared_distances(columns, points[v], distances)
         lengths[v] = nearest_items(distances, first, k, items[v])
 
 
-@njit(cache=True, parallel=True)
-def possible_of_points(items, starts, state, k, enough, chosen, possible):
+@njit(cache=True, nogil=True)
+def possible_of_points(part, parts, items, starts, state, k, enough, chosen, possible):
     """Fill ``possible[v, c]`` for the chosen points; see ``possible_winners``."""
-    for index in numba.prange(chosen.shape[0]):
+    for index in range(part, chosen.shape[0], parts):
         v = chosen[index]
         possible_winners(items[starts[v] : starts[v + 1]], state, k, enough, possible[v])
 
 
-@njit(cache=True, parallel=True)
-def scan_points(items, starts, state, k, chosen, parts, shares, gains, touched):
+@njit(cache=True, nogil=True)
+def scan_points(part, parts, items, starts, state, k, chosen, shares, gains, touched):
     """Fill a row of ``shares`` a chosen point, and of ``gains`` and ``touched`` if they have columns."""
-    for part in numba.prange(parts):
-        workspace = new_workspace(state, k, gains.shape[1] > 0)
-        for index in range(part, chosen.shape[0], parts):
-            v = chosen[index]
-            scan(
-                items[starts[v] : starts[v + 1]],
-                state,
-                k,
-                shares[index],
-                gains[index],
-                touched[index],
-                workspace,
-            )
+    workspace = new_workspace(state, k, gains.shape[1] > 0)
+    for index in range(part, chosen.shape[0], parts):
+        v = chosen[index]
+        near = items[starts[v] : starts[v + 1]]
+        scan(near, state, k, shares[index], gains[index], touched[index], workspace)

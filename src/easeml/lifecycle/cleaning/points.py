@@ -21,16 +21,19 @@ class Points:
     def __init__(self, rows: Incomplete, X: Any, k: int):
         from easeml.lifecycle.cleaning.point_scans import nearest_of_block
         from easeml.lifecycle.cleaning.world_scan import State
+        from easeml.lifecycle.compiled import in_parts, parts_of
 
         self.rows, self.k = rows, min(check_k(k), len(rows))
-        points = check_points(X, rows.values.shape[1], "X")
-        columns = np.ascontiguousarray(rows.values.T)
+        # Copies have one memory layout, so kernels are compiled once.
+        points = check_points(X, rows.values.shape[1], "X").copy()
+        columns = rows.values.T.copy()
         lists = []
         for start in range(0, len(points), _BLOCK):
             block = points[start : start + _BLOCK]
             items = np.empty((len(block), len(rows.values)), np.int32)
             lengths = np.zeros(len(block), np.int64)
-            nearest_of_block(columns, rows.first, block, self.k, items, lengths)
+            arrays = (columns, rows.first, block, self.k, items, lengths)
+            in_parts(nearest_of_block, parts_of(len(block)), *arrays)
             lists.extend(items[v, :length].copy() for v, length in enumerate(lengths))
         self.items = np.concatenate([np.zeros(0, np.int32), *lists])
         self.starts = np.concatenate([[0], np.cumsum(list(map(len, lists)))]).astype(np.int64)
@@ -62,12 +65,13 @@ class Points:
         At least ``enough`` of a point's labels are found, if there are so many.
         """
         from easeml.lifecycle.cleaning.point_scans import possible_of_points
+        from easeml.lifecycle.compiled import in_parts, parts_of
 
+        chosen = self._all(chosen)
         found = np.zeros((len(self), len(self.rows.classes)), np.bool_)
         enough = len(self.rows.classes) if enough is None else enough
-        possible_of_points(
-            self.items, self.starts, self.state, self.k, enough, self._all(chosen), found
-        )
+        arrays = (self.items, self.starts, self.state, self.k, enough, chosen, found)
+        in_parts(possible_of_points, parts_of(len(chosen)), *arrays)
         return found
 
     def scan(
@@ -79,26 +83,16 @@ class Points:
         row takes off a label's entropy on average, and (n, N) bool which rows the answer depends
         on.
         """
-        import numba
-
         from easeml.lifecycle.cleaning.point_scans import scan_points
+        from easeml.lifecycle.compiled import in_parts, parts_of
 
         chosen = self._all(chosen)
         width = len(self.rows) if gains else 0
         shares = np.zeros((len(chosen), len(self.rows.classes)))
         bits = np.zeros((len(chosen), width))
         touched = np.zeros((len(chosen), width), np.bool_)
-        scan_points(
-            self.items,
-            self.starts,
-            self.state,
-            self.k,
-            chosen,
-            numba.get_num_threads(),
-            shares,
-            bits,
-            touched,
-        )
+        arrays = (self.items, self.starts, self.state, self.k, chosen, shares, bits, touched)
+        in_parts(scan_points, parts_of(len(chosen)), *arrays)
         return shares, bits, touched
 
     def _all(self, chosen: np.ndarray | None) -> np.ndarray:

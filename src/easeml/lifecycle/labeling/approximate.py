@@ -101,20 +101,20 @@ class _Cells:
 
     def values(self, game: Game, ranked: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean values over the validation rows ``points``, and the rows found for each."""
-        from numba import get_num_threads
-
+        from easeml.lifecycle.compiled import in_parts, parts_of
         from easeml.lifecycle.labeling.kernels_truncated import add_from_cells
 
         task = game.task
         n = len(game.task.X)
-        parts = min(get_num_threads(), len(points))
+        parts = parts_of(len(points))
         counts = np.bincount(task.y, minlength=len(task.classes)).astype(float)
         totals = np.zeros((parts, n))
         far = np.zeros((parts, len(counts), 2))
         found = np.empty((len(points), ranked), np.int32)
-        add_from_cells(
-            self.rows, self.ids, self.start, self.probes[points], task.X_valid[points], task.y_valid[points], task.y,
-            counts, game.table, game.sums, ranked, totals, far, found,
+        in_parts(
+            add_from_cells, parts, self.rows, self.ids, self.start, self.probes[points],
+            task.X_valid[points], task.y_valid[points], task.y, counts, game.table, game.sums,
+            ranked, totals, far, found,
         )  # fmt: skip
         return game.merged(totals, far, points), found
 

@@ -12,7 +12,6 @@ the mean over all their orders: for ranks a + 1 .. b with g's mean G and M match
 """
 
 import numpy as np
-from numba import prange
 
 from easeml.lifecycle.compiled import njit
 from easeml.lifecycle.labeling.sorting import sort_nearest_first, squared_distances
@@ -59,8 +58,10 @@ def _scan(
         stop = start
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def add_exact(
+    part: int,
+    parts: int,
     blocks: np.ndarray,
     rows: int,
     points: np.ndarray,
@@ -80,31 +81,29 @@ def add_exact(
     classes), unless it is empty, gives the matches. ``constants`` (points,) are the constants of
     the values. ``squares`` has the shape of ``totals``, or no rows where they are not wanted.
     """
-    parts = totals.shape[0]
-    for part in prange(parts):
-        distances = np.empty((4, blocks.shape[0] * blocks.shape[2]))
-        keys, values, match = np.empty(rows), np.empty(rows), np.empty(rows)
-        order, own = np.empty(rows, np.int32), np.arange(rows).astype(np.int32)
-        four = np.zeros((4, points.shape[1]))
-        for first in range(part * 4, points.shape[0], parts * 4):
-            many = min(4, points.shape[0] - first)
-            for point in range(many):
-                for column in range(points.shape[1]):
-                    four[point, column] = points[first + point, column]
-            squared_distances(blocks, four, distances)
-            for point in range(many):
-                wanted = classes[first + point]
-                if posterior.shape[0]:
-                    for i in range(rows):
-                        match[i] = posterior[i, wanted]
-                else:
-                    for i in range(rows):
-                        match[i] = 1.0 if labels[i] == wanted else 0.0
-                sort_nearest_first(distances[point, :rows], own, keys, order)
-                _scan(keys, order, match, table, sums, 0.0, same, values)
-                constant = constants[first + point]
+    distances = np.empty((4, blocks.shape[0] * blocks.shape[2]))
+    keys, values, match = np.empty(rows), np.empty(rows), np.empty(rows)
+    order, own = np.empty(rows, np.int32), np.arange(rows).astype(np.int32)
+    four = np.zeros((4, points.shape[1]))
+    for first in range(part * 4, points.shape[0], parts * 4):
+        many = min(4, points.shape[0] - first)
+        for point in range(many):
+            for column in range(points.shape[1]):
+                four[point, column] = points[first + point, column]
+        squared_distances(blocks, four, distances)
+        for point in range(many):
+            wanted = classes[first + point]
+            if posterior.shape[0]:
                 for i in range(rows):
-                    totals[part, order[i]] += values[i] + constant
-                if squares.shape[0]:
-                    for i in range(rows):
-                        squares[part, order[i]] += (values[i] + constant) ** 2
+                    match[i] = posterior[i, wanted]
+            else:
+                for i in range(rows):
+                    match[i] = 1.0 if labels[i] == wanted else 0.0
+            sort_nearest_first(distances[point, :rows], own, keys, order)
+            _scan(keys, order, match, table, sums, 0.0, same, values)
+            constant = constants[first + point]
+            for i in range(rows):
+                totals[part, order[i]] += values[i] + constant
+            if squares.shape[0]:
+                for i in range(rows):
+                    squares[part, order[i]] += (values[i] + constant) ** 2

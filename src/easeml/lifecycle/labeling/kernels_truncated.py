@@ -4,7 +4,6 @@ Those others are one group of rows at equal distance.
 """
 
 import numpy as np
-from numba import prange
 
 from easeml.lifecycle.compiled import njit
 from easeml.lifecycle.labeling.kernels import _scan
@@ -39,8 +38,10 @@ def _nearest(distances: np.ndarray, least: int, keys: np.ndarray, ids: np.ndarra
         place = 2 * place + 1
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def add_truncated(
+    part: int,
+    parts: int,
     blocks: np.ndarray,
     rows: int,
     points: np.ndarray,
@@ -62,35 +63,33 @@ def add_truncated(
     also ``far[v, 1 if c == v else 0]``: what it would get beyond the ranked rows, which ``totals``
     corrects for the ranked ones. ``counts`` are the rows by class.
     """
-    parts = totals.shape[0]
-    for part in prange(parts):
-        distances = np.empty((4, blocks.shape[0] * blocks.shape[2]))
-        keys, near, values, match = (
-            np.empty(rows + 1),
-            np.empty(rows + 1),
-            np.empty(rows),
-            np.empty(rows),
-        )
-        ids, order, own = (
-            np.empty(rows + 1, np.int32),
-            np.empty(rows + 1, np.int32),
-            np.arange(rows).astype(np.int32),
-        )
-        four = np.zeros((4, points.shape[1]))
-        for first in range(part * 4, points.shape[0], parts * 4):
-            many = min(4, points.shape[0] - first)
-            for point in range(many):
-                for column in range(points.shape[1]):
-                    four[point, column] = points[first + point, column]
-            squared_distances(blocks, four, distances)
-            for point in range(many):
-                wanted = classes[first + point]
-                found = _nearest(distances[point, :rows], least, keys, ids)
-                sort_nearest_first(keys[:found], own[:found], near, order)
-                _add_ranked(
-                    near, order, found, ids, labels, wanted, float(counts[wanted]), table, sums, same, match, values,
-                    totals[part], far[part],
-                )  # fmt: skip
+    distances = np.empty((4, blocks.shape[0] * blocks.shape[2]))
+    keys, near, values, match = (
+        np.empty(rows + 1),
+        np.empty(rows + 1),
+        np.empty(rows),
+        np.empty(rows),
+    )
+    ids, order, own = (
+        np.empty(rows + 1, np.int32),
+        np.empty(rows + 1, np.int32),
+        np.arange(rows).astype(np.int32),
+    )
+    four = np.zeros((4, points.shape[1]))
+    for first in range(part * 4, points.shape[0], parts * 4):
+        many = min(4, points.shape[0] - first)
+        for point in range(many):
+            for column in range(points.shape[1]):
+                four[point, column] = points[first + point, column]
+        squared_distances(blocks, four, distances)
+        for point in range(many):
+            wanted = classes[first + point]
+            found = _nearest(distances[point, :rows], least, keys, ids)
+            sort_nearest_first(keys[:found], own[:found], near, order)
+            _add_ranked(
+                near, order, found, ids, labels, wanted, float(counts[wanted]), table, sums, same, match, values,
+                totals[part], far[part],
+            )  # fmt: skip
 
 
 @njit(cache=True)
@@ -146,8 +145,10 @@ def _beyond(
     )
 
 
-@njit(parallel=True, cache=True)
+@njit(nogil=True, cache=True)
 def add_from_cells(
+    part: int,
+    parts: int,
     rows: np.ndarray,
     ids: np.ndarray,
     cell_start: np.ndarray,
@@ -169,30 +170,29 @@ def add_from_cells(
     ``cell_start[c + 1]`` begins. The ranked rows are written to ``found`` (points, most), -1 where
     there are fewer.
     """
-    n, parts = rows.shape[0], totals.shape[0]
-    for part in prange(parts):
-        keys, near, values, match = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-        chosen, order, own = (
-            np.empty(n, np.int32),
-            np.empty(n, np.int32),
-            np.arange(n).astype(np.int32),
-        )
-        for point in range(part, points.shape[0], parts):
-            count = 0
-            for cell in probes[point]:
-                for row in range(cell_start[cell], cell_start[cell + 1]):
-                    total = 0.0
-                    for column in range(rows.shape[1]):
-                        total += (rows[row, column] - points[point, column]) ** 2
-                    keys[count], chosen[count] = total, ids[row]
-                    count += 1
-            wanted = classes[point]
-            if count:
-                sort_nearest_first(keys[:count], own[:count], near, order)
-            ranked = min(most, count)
-            _add_ranked(
-                near, order, ranked, chosen, labels, wanted, float(counts[wanted]), table, sums, 1e-12, match, values,
-                totals[part], far[part],
-            )  # fmt: skip
-            for i in range(most):
-                found[point, i] = chosen[order[i]] if i < ranked else -1
+    n = rows.shape[0]
+    keys, near, values, match = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    chosen, order, own = (
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.arange(n).astype(np.int32),
+    )
+    for point in range(part, points.shape[0], parts):
+        count = 0
+        for cell in probes[point]:
+            for row in range(cell_start[cell], cell_start[cell + 1]):
+                total = 0.0
+                for column in range(rows.shape[1]):
+                    total += (rows[row, column] - points[point, column]) ** 2
+                keys[count], chosen[count] = total, ids[row]
+                count += 1
+        wanted = classes[point]
+        if count:
+            sort_nearest_first(keys[:count], own[:count], near, order)
+        ranked = min(most, count)
+        _add_ranked(
+            near, order, ranked, chosen, labels, wanted, float(counts[wanted]), table, sums, 1e-12, match, values,
+            totals[part], far[part],
+        )  # fmt: skip
+        for i in range(most):
+            found[point, i] = chosen[order[i]] if i < ranked else -1

@@ -16,7 +16,6 @@ derivative of that, found backwards.
 """
 
 import numpy as np
-from numba import prange
 
 from easeml.lifecycle.compiled import njit
 
@@ -215,8 +214,10 @@ def _add_gradient(
             outer[here, 0] += 1 - t
 
 
-@njit(parallel=True, cache=True)
-def unit_values(
+@njit(nogil=True, cache=True)
+def add_unit_values(
+    part: int,
+    parts: int,
     facts: np.ndarray,
     match: np.ndarray,
     group_of: np.ndarray,
@@ -225,16 +226,15 @@ def unit_values(
     k: int,
     nodes: np.ndarray,
     weights: np.ndarray,
-) -> np.ndarray:
-    """Return values (points, facts + groups) for output rows (points, n) nearest first."""
-    values = np.zeros((facts.shape[0], group_of.shape[0] + parented.shape[0]))
-    for point in prange(facts.shape[0]):
+    values: np.ndarray,
+) -> None:
+    """Add to ``values`` (points, facts + groups) those of output rows (points, n) nearest first."""
+    for point in range(part, facts.shape[0], parts):
         for node in range(nodes.shape[0]):
             _add_gradient(
                 facts[point], match[point], group_of, group_start, parented, k, nodes[node], weights[node],
                 values[point],
             )  # fmt: skip
-    return values
 
 
 @njit(cache=True)

@@ -1,7 +1,6 @@
 """Compiled Shapley values of the weighted vote, through the multilinear extension of its game."""
 
 import numpy as np
-from numba import prange
 
 from easeml.lifecycle.compiled import njit
 
@@ -57,14 +56,19 @@ def _add_gradient(
                 before[cast + 1, moved] += t * chance
 
 
-@njit(parallel=True, cache=True)
-def vote_values(
-    votes: np.ndarray, k: int, bound: int, nodes: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Return values (points, n) for signed votes (points, n), each nearest first."""
-    values = np.zeros(votes.shape)
-    for point in prange(votes.shape[0]):
-        later = np.empty((votes.shape[1] + 1, k + 1, 2 * bound + 1))
+@njit(nogil=True, cache=True)
+def add_vote_values(
+    part: int,
+    parts: int,
+    votes: np.ndarray,
+    k: int,
+    bound: int,
+    nodes: np.ndarray,
+    weights: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    """Add to ``values`` (points, n) those of signed votes (points, n), each nearest first."""
+    later = np.empty((votes.shape[1] + 1, k + 1, 2 * bound + 1))
+    for point in range(part, votes.shape[0], parts):
         for node in range(nodes.shape[0]):
             _add_gradient(votes[point], k, bound, nodes[node], weights[node], later, values[point])
-    return values

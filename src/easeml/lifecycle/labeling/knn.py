@@ -148,40 +148,39 @@ class Game:
 
         The second is empty where it was not asked for.
         """
-        from numba import get_num_threads
-
+        from easeml.lifecycle.compiled import in_parts, parts_of
         from easeml.lifecycle.labeling.kernels import add_exact
 
         task = self.task
         n = len(self.task.X)
-        parts = min(get_num_threads(), -(-len(task.X_valid) // 4))
+        parts = parts_of(-(-len(task.X_valid) // 4))
         constants = self._constants()
         totals = np.zeros((parts, n))
         second = np.zeros((parts if squares else 0, n))
         for some in self._portions(parts, progress):
-            add_exact(
-                self.blocks, n, task.X_valid[some], task.y_valid[some], constants[some], task.y, self.posterior,
-                self.table, self.sums, self.same, totals, second,
+            in_parts(
+                add_exact, parts, self.blocks, n, task.X_valid[some], task.y_valid[some],
+                constants[some], task.y, self.posterior, self.table, self.sums, self.same,
+                totals, second,
             )  # fmt: skip
         t = len(task.X_valid)
         return totals.sum(axis=0) / t, second.sum(axis=0) / t if squares else np.zeros(0)
 
     def truncated(self, ranked: int, progress: Progress | None = None) -> np.ndarray:
         """Return the mean value of each row; at least ``ranked`` are ranked each time."""
-        from numba import get_num_threads
-
+        from easeml.lifecycle.compiled import in_parts, parts_of
         from easeml.lifecycle.labeling.kernels_truncated import add_truncated
 
         task = self.task
         n = len(self.task.X)
-        parts = min(get_num_threads(), -(-len(task.X_valid) // 4))
+        parts = parts_of(-(-len(task.X_valid) // 4))
         counts = np.bincount(task.y, minlength=len(task.classes)).astype(float)
         totals = np.zeros((parts, n))
         far = np.zeros((parts, len(counts), 2))
         for some in self._portions(parts, progress):
-            add_truncated(
-                self.blocks, n, task.X_valid[some], task.y_valid[some], task.y, counts,
-                self.table, self.sums, self.same, ranked, totals, far,
+            in_parts(
+                add_truncated, parts, self.blocks, n, task.X_valid[some], task.y_valid[some],
+                task.y, counts, self.table, self.sums, self.same, ranked, totals, far,
             )  # fmt: skip
         return self.merged(totals, far, np.arange(len(task.X_valid)))
 

@@ -164,7 +164,8 @@ def integrated_values(
 
     The multilinear extension's gradient is integrated along its diagonal.
     """
-    from easeml.lifecycle.labeling.kernels_units import unit_values
+    from easeml.lifecycle.compiled import in_parts, parts_of
+    from easeml.lifecycle.labeling.kernels_units import add_unit_values
 
     fact_units, first, fact = np.unique(facts, return_index=True, return_inverse=True)
     groups = np.arange(len(fact_units)) if parents is None else parents[first]
@@ -180,7 +181,9 @@ def integrated_values(
         some = slice(begin, min(begin + step, len(task.X_valid)))
         order = _nearest_first(task.X, task.X_valid[some])
         match = (task.y_valid[some, None] == task.y[order]).astype(float)
-        found = unit_values(fact[order], match, group, start, parented, task.k, nodes, weights)
+        found = np.zeros((len(match), len(totals)))
+        arrays = (fact[order], match, group, start, parented, task.k, nodes, weights, found)
+        in_parts(add_unit_values, parts_of(len(match)), *arrays)
         totals += found.sum(axis=0)
         tell(some.stop / len(task.X_valid))
     values = np.zeros(n_units)

@@ -51,7 +51,8 @@ def weighted_knn_shapley(
     """
     from scipy.spatial.distance import cdist
 
-    from easeml.lifecycle.labeling.kernels_vote import vote_values
+    from easeml.lifecycle.compiled import in_parts, parts_of
+    from easeml.lifecycle.labeling.kernels_vote import add_vote_values
 
     task = check_task(X, y, X_valid, y_valid, k, metric)
     check_count(levels, "levels")
@@ -69,7 +70,10 @@ def weighted_knn_shapley(
         order = np.argsort(distances, axis=1, kind="stable")[:, :ranked]
         votes = _levels(distances, levels) * np.where(task.y_valid[some, None] == task.y, 1, -1)
         sorted_votes = np.take_along_axis(votes, order, axis=1)
-        np.add.at(totals, order, vote_values(sorted_votes, voters, voters * levels, nodes, weights))
+        values = np.zeros(sorted_votes.shape)
+        arrays = (sorted_votes, voters, voters * levels, nodes, weights, values)
+        in_parts(add_vote_values, parts_of(len(values)), *arrays)
+        np.add.at(totals, order, values)
         tell(some.stop / t)
     return totals / t
 
