@@ -57,9 +57,9 @@ test-networks: develop
 test-boosting: develop
 	./scripts/test-with requirements-boosting.lock tests/zoo/test_models.py tests/zoo/test_monotonic.py -k "catboost or xgboost"
 
-# Artefacts in a bucket, with a server that speaks S3.
+# Artefacts and data in a bucket, with a server that speaks S3.
 test-s3: develop
-	./scripts/test-with requirements-s3.lock tests/store/test_bucket.py
+	./scripts/test-with requirements-s3.lock tests/store/test_bucket.py tests/fetching/test_bucket_origins.py
 
 # Tasks on a Ray cluster, which the tests start on loopback. Not part of CI: its programs take long to start.
 test-ray: develop

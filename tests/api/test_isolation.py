@@ -36,6 +36,7 @@ BODIES = {
     "/api/v1/applications/{application_id}/measures": {"measure": "noisy(0.1)"},
     "/api/v1/applications/{application_id}/measures/remove": {"measure": "noisy(0.1)"},
     "/api/v1/applications/{application_id}/work/import": {"filename": "a.csv", "text": ""},
+    "/api/v1/models/{model_id}/signatures": {"manifest": "{}"},
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
     "/api/v1/users/{user_id}/role": {"role": "provider"},
     "/api/v1/users/{user_id}/access": {"disabled": True},

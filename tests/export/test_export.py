@@ -1,8 +1,10 @@
 """What is taken elsewhere loads with its own code, and predicts as it did here."""
 
+import io
 import json
 import subprocess
 import sys
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +12,12 @@ import numpy as np
 import pytest
 from training import CHAINS, FACTS, ensemble, trained
 
+from easeml import signing
 from easeml.data import DatasetError
 from easeml.errors import Damaged, InvalidInput
-from easeml.export import load_exported, write_export
-from easeml.export.facts import licence_of
+from easeml.export import check_signed, load_exported, write_export
+from easeml.export.facts import card, licence_of
+from easeml.export.papers import write_pdf
 
 QUESTION = """
 import sys, pandas, json
@@ -112,10 +116,92 @@ def test_the_card_is_a_page_and_the_data_are_told(tmp_path: Path) -> None:
     types = {one["name"]: one["dataType"] for one in record_set["field"]}
     assert types["Size (cm)"] == "sc:Float"
     assert types["target"] == "sc:Text"
+    (file,) = data["distribution"]
+    assert all(one["source"]["fileObject"]["@id"] == file["@id"] for one in record_set["field"])
+
+
+def test_the_card_is_paper_too(tmp_path: Path) -> None:
+    trained("ridge", tmp_path / "m")
+    manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())
+    notes = [f"note {number}: " + "many words " * 20 for number in range(30)]
+    written_card = card(replace(FACTS, notes=notes), manifest, {"a library": "MIT"})
+    write_pdf(written_card, tmp_path / "card.pdf")
+    paper = (tmp_path / "card.pdf").read_bytes()
+    assert paper.startswith(b"%PDF-")
+    assert paper.count(b"/Type /Page\n") + paper.count(b"/Type /Page ") > 1
+    assert b"/FontFile2" in paper  # its letters are letters, not pictures of these
+
+
+def test_a_signed_folder_is_known_and_a_changed_one_is_not(tmp_path: Path) -> None:
+    trained("logistic", tmp_path / "m")
+    key = signing.new_key()
+    out = tmp_path / "taken"
+
+    def sign(manifest: str) -> dict:
+        digests = json.loads(manifest)["sha256"]
+        return signing.sign(
+            key, "m", {**digests, "export.json": signing.digest_of(manifest.encode())}
+        )
+
+    write_export(tmp_path / "m", FACTS, "python", out, sign=sign)
+    assert check_signed(out, signing.public_key(key)) == FACTS
+    with pytest.raises(Damaged, match="Another key"):
+        check_signed(out, signing.public_key(signing.new_key()))
+    (out / "more").write_text("x")
+    with pytest.raises(Damaged, match="was not signed"):
+        check_signed(out, signing.public_key(key))
+    (out / "more").unlink()
+    card = (out / "card.md").read_text()
+    (out / "card.md").write_text(card.replace("0.9", "1.0"))
+    with pytest.raises(Damaged, match="was changed"):
+        check_signed(out, signing.public_key(key))
+    (out / "card.md").unlink()
+    with pytest.raises(Damaged, match="lacks"):
+        check_signed(out, signing.public_key(key))
+
+
+def test_a_modelpack_holds_what_the_folder_does(tmp_path: Path) -> None:
+    trained("ridge", tmp_path / "m")
+    told = write_export(tmp_path / "m", FACTS, "mlflow", tmp_path / "p.tar", is_pack=True)
+    digests = {}
+    with tarfile.open(tmp_path / "p.tar") as layout:
+        index = json.loads(content(layout, "index.json"))
+        manifest = json.loads(blob(layout, index["manifests"][0]))
+        config = json.loads(blob(layout, manifest["config"]))
+        for layer in manifest["layers"]:
+            held = blob(layout, layer)
+            name = layer["annotations"]["org.cncf.model.filepath"]
+            if layer["mediaType"].endswith(".raw"):
+                digests[name] = signing.digest_of(held)
+                continue
+            with tarfile.open(fileobj=io.BytesIO(held)) as inside:
+                for member in inside.getnames():
+                    digests[member] = signing.digest_of(content(inside, member))
+    assert manifest["artifactType"] == "application/vnd.cncf.model.manifest.v1+json"
+    assert config["modelfs"]["diffIds"] == [layer["digest"] for layer in manifest["layers"]]
+    assert config["config"] == {"architecture": "logistic 0", "format": "mlflow"}
+    assert digests.pop("export.json")
+    assert digests == told["sha256"]
+
+
+def content(tar: tarfile.TarFile, name: str) -> bytes:
+    """Return a file of a tar file."""
+    file = tar.extractfile(name)
+    assert file is not None
+    return file.read()
+
+
+def blob(layout: tarfile.TarFile, descriptor: dict) -> bytes:
+    """Return what a descriptor refers to; its digest is that of its content."""
+    held = content(layout, "blobs/" + descriptor["digest"].replace(":", "/"))
+    assert descriptor["digest"] == f"sha256:{signing.digest_of(held)}"
+    return held
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:
     trained("logistic", tmp_path / "m")
+    with pytest.raises(InvalidInput, match="for registries already"):
+        write_export(tmp_path / "m", FACTS, "oci", tmp_path / "taken", is_pack=True)
     with pytest.raises(InvalidInput, match="no format 'pickle'"):
         write_export(tmp_path / "m", FACTS, "pickle", tmp_path / "taken")
     (tmp_path / "there").mkdir()

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from easeml.errors import EasemlError, TooLarge, Unreachable
@@ -58,6 +59,35 @@ def test_an_object_comes_and_what_is_not_there_is_told_without_the_key(connectio
     small = grant.model_copy(update={"limit": 3})
     with pytest.raises(TooLarge):
         fetch(read_origin("s3://bucket/open/a.csv"), came, small, lambda *_: None)
+
+
+def test_an_object_comes_from_a_server_of_another_make(tmp_path: Path):
+    moto = pytest.importorskip("moto.server", reason="make test-s3 runs it")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        address = f"http://{host}:{port}"
+        rows = b"a,b\n" + b"1,2\n" * 2_000_000
+        httpx.put(f"{address}/lab").raise_for_status()
+        httpx.put(f"{address}/lab/open/a.csv", content=rows).raise_for_status()
+        connection = Connection(
+            url="s3://lab/open",
+            tenants=["*"],
+            access_key_id="KEY",
+            secret_access_key="hush",
+            endpoint=address,
+            region="us-east-1",
+        )
+        grant = Grant(limit=len(rows), seconds=60, connection=connection)
+        came = tmp_path / "came"
+        found = fetch(read_origin("s3://lab/open/a.csv"), came, grant, lambda *_: None)
+        assert found.size == came.stat().st_size == len(rows)
+        assert found.etag
+        with pytest.raises(Unreachable, match="NotFound"):
+            fetch(read_origin("s3://lab/open/none.csv"), came, grant, lambda *_: None)
+    finally:
+        server.stop()
 
 
 @pytest.mark.parametrize("key", ["open/../a.csv", "../a.csv"])

@@ -2,11 +2,18 @@
 
 import http.server
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from easeml.errors import EasemlError, InvalidInput, NotAllowed, TooLarge, Unreachable
 from easeml.fetching import Grant, fetch, read_origin
@@ -59,6 +66,52 @@ def port() -> Iterator[int]:
     yield site.server_address[1]
     site.shutdown()
     site.server_close()
+
+
+@pytest.fixture
+def secure_port(tmp_path: Path) -> Iterator[int]:
+    """The port of the same site with TLS; its certificate is in ``tmp_path``, as ``site.pem``."""
+    certificate, key = tmp_path / "site.pem", tmp_path / "key.pem"
+    _certify(certificate, key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Site)
+    site.socket = context.wrap_socket(site.socket, server_side=True)
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    yield site.server_address[1]
+    site.shutdown()
+    site.server_close()
+
+
+def _certify(certificate: Path, key: Path) -> None:
+    """Write a certificate of localhost, which signs itself, and its key."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, private.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(private, hashes.SHA256())
+    )
+    certificate.write_bytes(made.public_bytes(Encoding.PEM))
+    key.write_bytes(
+        private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+    )
+
+
+def test_a_file_comes_by_tls_from_a_site_that_proves_its_name(
+    secure_port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"https://localhost:{secure_port}/table"
+    with pytest.raises(Unreachable, match="certificate"):
+        _fetch(address, tmp_path, "localhost")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "site.pem"))
+    found = _fetch(address, tmp_path, "localhost")
+    assert ((tmp_path / "came").read_bytes(), found.filename) == (_TABLE, "table.csv")
+    with pytest.raises(Unreachable, match="certificate"):  # of this name, and not of that
+        _fetch(address.replace("localhost", "127.0.0.1"), tmp_path, "127.0.0.1")
 
 
 def _grant(*trusted: str) -> Grant:

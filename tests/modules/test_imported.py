@@ -1,6 +1,7 @@
 """Models that were fitted elsewhere, read from their files: each predicts as where it was fitted."""
 
 import contextlib
+import io
 import pickle
 import zipfile
 from pathlib import Path
@@ -173,25 +174,32 @@ def test_a_folder_of_mlflow_is_read(tmp_path: Path, flavour: str):
 
 
 class Hostile:
-    """What runs a command where it is unpickled."""
+    """What runs a command and writes a file where it is unpickled."""
+
+    def __init__(self, path: Path):
+        self.path = path
 
     def __reduce__(self) -> Any:
-        import os
-
-        return os.system, ("touch hostile-was-here",)
+        return exec, (f"import os; os.system('touch {self.path}'); open('{self.path}', 'w')",)
 
 
-def test_a_pickle_is_never_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidInput, match="it is not read"):
-        imported(pickle.dumps(Hostile()), tmp_path, SPECIES)
+def test_a_pickle_is_written_anew(tmp_path: Path):
+    pipeline = mixed(LogisticRegression())
+    found = imported(pickle.dumps(pipeline), tmp_path, SPECIES)
+    np.testing.assert_allclose(shares(found.predict(ROWS)), pipeline.predict_proba(GIVEN))
+    assert "(pickle)" in found.notes[0]
+    assert zipfile.is_zipfile(io.BytesIO(found.model.content))  # as skops writes it
+
+
+def test_a_pickle_that_does_more_does_it_to_nobody(tmp_path: Path):
+    there = tmp_path / "hostile-was-here"
     path = tmp_path / "zipped"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("MLmodel", "flavors:\n  sklearn: {pickled_model: model.pkl}\n")
-        archive.writestr("model.pkl", pickle.dumps(Hostile()))
-    with pytest.raises(InvalidInput, match="it is not read"):
+        archive.writestr("model.pkl", pickle.dumps(Hostile(there)))
+    with pytest.raises(InvalidInput, match="PermissionError"):
         imported(path.read_bytes(), tmp_path, SPECIES)
-    assert not (tmp_path / "hostile-was-here").exists()
+    assert not there.exists()
 
 
 def zipped(folder: Path, **members: Any) -> bytes:

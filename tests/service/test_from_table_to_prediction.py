@@ -37,6 +37,7 @@ def check_exported(
     """The live model, taken elsewhere, predicts what its endpoint predicts."""
     told = easeml.command("model", "export", application_id, "--out", str(out), "--json")
     assert json.loads(told)["facts"]["application_id"] == application_id
+    assert "Yes: " in easeml.command("model", "verify", str(out))
     predicted = load_exported(out / "model").predict(pd.read_csv(path))
     assert list(predicted["prediction"]) == [row["prediction"] for row in rows]
     shares = [float(row["probability_malignant"]) for row in rows]

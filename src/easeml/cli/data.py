@@ -214,6 +214,22 @@ def versions(application_id: Application, as_json: Json = False) -> None:
 
 
 @app.command()
+def use(application_id: Application, version: VersionName, as_json: Json = False) -> None:
+    """Let an application go on with another version of its data, such as an earlier one.
+
+    Its search starts anew there.
+    """
+    from easeml.cli.versions import version_id
+    from easeml.client import Client
+
+    with Client() as client:
+        name = f"{application_id}:{version}" if version.isdecimal() else version
+        used = client.use_version(application_id, version_id(client, name))
+    told = f"{application_id} uses version {used.number} now, and its search starts anew on it."
+    print_done(used, told, as_json=as_json)
+
+
+@app.command()
 def compare(version: VersionName, other: VersionName, as_json: Json = False) -> None:
     """Show what the second version has that the first had not: rows, switches, schema."""
     from easeml.cli.versions import print_comparison, version_id

@@ -3,6 +3,7 @@
 import tarfile
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,9 +12,9 @@ import typer
 
 from easeml.cli import retention
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_done
+from easeml.cli.output import print_done, say
 from easeml.client import Client
-from easeml.errors import Conflict
+from easeml.errors import Conflict, Damaged
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,11 +60,16 @@ def export(
             help="Make it at least 62 % smaller within one point of quality, or refuse.",
         ),
     ] = False,
+    is_pack: Annotated[
+        bool,
+        typer.Option("--modelpack", help="Write a tar file for registries (CNCF ModelPack)."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write a model so that it predicts as its endpoint does, without a service.
 
-    The folder holds the code that it needs, pinned requirements, export.json and a model card. An
+    The folder holds the code that it needs, pinned requirements, export.json and a model card, and
+    is signed: see `easeml model verify`. An
     image (oci) holds such a folder, its packages and Python; docker, podman and others load it. An
     ONNX graph holds the whole pipeline of numbers and categories; it is compared on all test rows,
     and refused where one is predicted otherwise. What --compress costs is measured on validation
@@ -71,10 +77,10 @@ def export(
     """
     from easeml.export import ModelFacts, write_export
 
+    is_translated = form == ExportFormat.ONNX
     with TemporaryDirectory(prefix="easeml-export-") as folder:
         files = Path(folder)
         with Client() as client:
-            is_translated = form == ExportFormat.ONNX
             model_id = _model_id(client, name)
             client.download_model(
                 model_id, files / "model.tar", test_rows=is_translated, evidence=smaller
@@ -84,8 +90,18 @@ def export(
         facts = ModelFacts.from_json((files / "facts.json").read_text())
         rows = _test_rows(files / "test-rows.parquet") if is_translated else None
         evidence = _evidence(files) if smaller else None
-        told = write_export(files / "model", facts, form, out, rows, evidence)
-    sentence = f"{facts.model} ({facts.model_id}) is in {out}; {_usage(form, out)}."
+        told = write_export(
+            files / "model",
+            facts,
+            form,
+            out,
+            rows,
+            evidence,
+            sign=partial(_signature, model_id),
+            is_pack=is_pack,
+        )
+    usage = _FOR_REGISTRIES if is_pack else _usage(form, out)
+    sentence = f"{facts.model} ({facts.model_id}) is in {out}; {usage}."
     if smaller:
         sentence += f"\n{_cost(told['compressed'])}"
     print_done(told, sentence, as_json=as_json)
@@ -96,7 +112,9 @@ def bring(
     application_id: ApplicationId,
     file: Annotated[
         Path,
-        typer.Argument(help="An ONNX graph, a skops file, or a zip file of an MLflow folder."),
+        typer.Argument(
+            help="An ONNX graph, a skops file or a pickle, or a zip file of an MLflow folder."
+        ),
     ],
     name: Annotated[str, typer.Option(help="Name of the model; by default that of the file.")] = "",
     timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait for its quality.")] = 600.0,
@@ -115,6 +133,47 @@ def bring(
     print_done(task, told, as_json=as_json)
 
 
+@app.command("signing-key")
+def signing_key(
+    out: Annotated[Path | None, typer.Option(help="Write it into this file.")] = None,
+) -> None:
+    """Print the public key of this easeml, by which `easeml model verify` knows its exports."""
+    with Client() as client:
+        pem = client.signing_key().pem
+    if out is None:
+        say(pem.rstrip())
+        return
+    out.write_text(pem)
+    say(f"The key is in {out}.")
+
+
+@app.command()
+def verify(
+    folder: Annotated[Path, typer.Argument(help="An exported folder.")],
+    key: Annotated[
+        Path | None, typer.Option(help="A file with the public key; without it, the service's.")
+    ] = None,
+) -> None:
+    """Tell whether an exported folder is as the easeml signed it that has the model. Exit code 1: no."""
+    from easeml.export import check_signed
+
+    if key is None:
+        with Client() as client:
+            pem = client.signing_key().pem
+    else:
+        pem = key.read_text()
+    try:
+        facts = check_signed(folder, pem)
+    except Damaged as error:
+        say(f"No: {error}")
+        raise typer.Exit(1) from error
+    told = "not read" if facts.test_quality is None else f"{facts.test_quality['value']:.4f}"
+    say(
+        f"Yes: {facts.model} ({facts.model_id}) of {facts.application}, of version {facts.version} "
+        f"of the data {facts.dataset_id}; {facts.objective} on test rows: {told}."
+    )
+
+
 def _model_id(client: Client, name: str) -> str:
     """Return the id of a model, or that of an application's live model. Raises ``Conflict``."""
     if not name.startswith("app"):
@@ -124,6 +183,11 @@ def _model_id(client: Client, name: str) -> str:
         remedy = "Wait until the search has trained one: easeml app wait."
         raise Conflict("No model is live yet.", where=name, remedy=remedy)
     return live.model_id
+
+
+def _signature(model_id: str, manifest: str) -> Mapping[str, Any]:
+    with Client() as client:
+        return client.sign_export(model_id, manifest=manifest).bundle
 
 
 def _test_rows(path: Path) -> "pd.DataFrame":
@@ -155,6 +219,7 @@ def _usage(form: ExportFormat, out: Path) -> str:
     return _USAGE[form].format(out=out, graph=out / "model.onnx")
 
 
+_FOR_REGISTRIES = "an OCI layout for registries, which oras and others push"
 _USAGE = {
     ExportFormat.PYTHON: "in Python, from that folder: from load import model",
     ExportFormat.MLFLOW: "in Python: mlflow.pyfunc.load_model('{out}')",

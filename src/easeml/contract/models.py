@@ -78,3 +78,15 @@ class Measures(Answer):
     asked: list[str] = Field(default_factory=list)
     offered: list[str] = Field(default_factory=list)
     task_id: str = ""
+
+
+class Signature(Answer):
+    """The signature of an exported model: what its file ``model.sig`` holds."""
+
+    bundle: dict[str, Any]
+
+
+class SigningKey(Answer):
+    """The public key, as PEM, by which exported models are signed."""
+
+    pem: str

@@ -37,16 +37,18 @@ class Spec(_Wire):
     """Base of what a kind of task is told; each has a field ``kind``, a literal: the kind's name.
 
     ``objective_source``: text of the objective's module file, where it is not installed;
-    ``measure_sources``: those of other objectives that it measures by.
+    ``measure_sources``: those of other objectives that it measures by. ``starts_programs``: its body
+    starts programs that are confined further, whatever its inputs.
     """
 
     objective_source: str = ""
     measure_sources: list[str] = Field(default_factory=list)
+    starts_programs: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return all fields, without texts of modules that are empty."""
-        texts = {"objective_source", "measure_sources"}
-        return self.model_dump(exclude={name for name in texts if not getattr(self, name)})
+        """Return all fields, without these three where they say nothing."""
+        own = ("objective_source", "measure_sources", "starts_programs")
+        return self.model_dump(exclude={name for name in own if not getattr(self, name)})
 
     @property
     def longest_seconds(self) -> float | None:

@@ -64,12 +64,15 @@ def needs_this_machine(folder: Path) -> bool:
     return reaches_out(folder) or any(lies_here)
 
 
-def concerns_uploaded_programs(folder: Path) -> bool:
-    """Whether a task is about a module whose programs somebody uploaded.
+def starts_programs(folder: Path) -> bool:
+    """Whether the body of a task starts programs: it says so, or is about a module whose programs
+    somebody uploaded.
 
-    Its description is in the task's words, or in the manifest of a model among the inputs.
+    The description of a module is in the task's words, or in the manifest of a model among the
+    inputs.
     """
-    return packed.MARK.encode() in module_texts(folder)
+    texts = module_texts(folder)
+    return packed.MARK.encode() in texts or b'"starts_programs":true' in texts
 
 
 def module_texts(folder: Path) -> bytes:

@@ -5,6 +5,15 @@ that is installed.
 from easeml.export.exported import ExportedModel, load_exported
 from easeml.export.facts import ModelFacts
 from easeml.export.folders import FORMATS, write_export
+from easeml.export.signed import check_signed
 from easeml.export.smaller import Evidence
 
-__all__ = ["FORMATS", "Evidence", "ExportedModel", "ModelFacts", "load_exported", "write_export"]
+__all__ = [
+    "FORMATS",
+    "Evidence",
+    "ExportedModel",
+    "ModelFacts",
+    "check_signed",
+    "load_exported",
+    "write_export",
+]

@@ -39,17 +39,24 @@ class ModelFacts:
         return json.dumps(asdict(self), indent=1)
 
 
+_UNSPECIFIC = "OSI Approved"  # a family of licences
+
+
 def licence_of(distribution: str) -> str:
     """Return the licence that an installed distribution states; empty where it states none."""
     try:
         told = metadata(distribution).json
     except PackageNotFoundError:
         return ""
-    classifiers = [one for one in told.get("classifier", ()) if one.startswith("License ::")]
-    names = (one.rpartition(" :: ")[2] for one in classifiers)
-    stated = filter(None, (told.get("license_expression"), told.get("license"), *names))
-    first_line = str(next(stated, "")).splitlines()[:1]
-    return "".join(first_line)
+    stated = [told.get("license_expression")]
+    for classifier in told.get("classifier", ()):
+        kind, _, name = classifier.rpartition(" :: ")
+        if kind.startswith("License"):
+            stated.append(name)
+    stated.append(told.get("license"))
+    specific = [one for one in stated if one and one != _UNSPECIFIC]
+    first = next(iter(specific or filter(None, stated)), "")
+    return "".join(str(first).splitlines()[:1])
 
 
 def card(

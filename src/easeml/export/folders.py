@@ -1,6 +1,5 @@
 """Folders with a trained model, the code that it needs, and what is told of it."""
 
-import hashlib
 import json
 import platform
 import shutil
@@ -16,17 +15,22 @@ from easeml.errors import InvalidInput
 from easeml.export.exported import ExportedModel, load_exported
 from easeml.export.facts import ModelFacts, card, licence_of
 from easeml.export.image import write_image
+from easeml.export.modelpack import write_modelpack
 from easeml.export.onnx_files import sizes_of_graph, write_graph
-from easeml.export.papers import data_sheet, page
+from easeml.export.papers import data_sheet, page, write_pdf
+from easeml.export.signed import MANIFEST
 from easeml.export.smaller import Compressed, Evidence, compress, sizes_of_parts
 from easeml.modules.containers import images
 from easeml.modules.environments import placing
+from easeml.signing import SIGNATURE, digest_of
 from easeml.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
 
 IMAGE = "oci"
+
+Sign = Callable[[str], Mapping[str, Any]]
 
 _ROOMS = ("data", "export", "modules", "protocols", "schema", "search", "zoo")
 """What a model needs to predict: the room with the models, and all below it."""
@@ -39,12 +43,13 @@ _FILES = (
     "ids.py",
     "namespaces.py",
     "parents.py",
+    "signing.py",
     "spans.py",
     "version.py",
 )
 _LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "skops")
 _SERVING = ("httptools", "starlette", "uvicorn")
-_MODEL, _CODE, _ABOUT = "model", "code", "export.json"
+_MODEL, _CODE = "model", "code"
 
 _LOADER = '''"""Loads the model beside this file: ``from load import model``, ``model.predict(frame)``."""
 
@@ -121,15 +126,19 @@ def write_export(
     out: Path,
     rows: "pd.DataFrame | None" = None,
     evidence: Evidence | None = None,
+    *,
+    sign: Sign | None = None,
+    is_pack: bool = False,
 ) -> dict[str, Any]:
     """Write a trained model's folder ``model`` in a format of ``FORMATS`` to ``out``.
 
     ``out`` is a new folder, or the new tar file of an image. ``rows``: typed inputs on which a
     model that is translated (``onnx``) has to predict alike. ``evidence``: the model is made smaller
-    first, see ``smaller.compress``. Returns what ``export.json`` tells of it. Raises ``InvalidInput``
-    where ``out`` is there, the format is not known or the model cannot be translated or made
-    smaller, ``Damaged`` where the model does not predict here as it did when trained; then nothing
-    is written.
+    first, see ``smaller.compress``. ``sign``: the signature of a manifest's text, for ``model.sig``.
+    ``is_pack``: ``out`` is the tar file of a ModelPack with what the folder would hold. Returns what
+    ``export.json`` tells of it. Raises ``InvalidInput`` where ``out`` is there, the format is not
+    known or the model cannot be translated or made smaller, ``Damaged`` where the model does not
+    predict here as it did when trained; then nothing is written.
     """
     if form not in FORMATS:
         remedy = f"Known: {', '.join(FORMATS)}."
@@ -137,6 +146,9 @@ def write_export(
     if out.exists():
         remedy = "Name a folder or file that is not there yet."
         raise InvalidInput("It is there already.", where=str(out), remedy=remedy)
+    if is_pack and form == IMAGE:
+        remedy = "Push the image itself, or export another format as a ModelPack."
+        raise InvalidInput("An image is made for registries already.", remedy=remedy)
     _check_no_image(model)
     source = _Source(model, load_exported(model), facts, rows)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -147,12 +159,17 @@ def write_export(
         folder.mkdir()
         written = FORMATS[form](source, folder)
         told = _tell(source, form, written, folder)
-        if form != IMAGE:
-            folder.rename(out)
-            return told
-        image = Path(temporary) / "image.tar"
-        write_image(folder, written.pins, facts, image)
-        image.rename(out)
+        if sign is not None:
+            signature = sign((folder / MANIFEST).read_text())
+            (folder / SIGNATURE).write_text(json.dumps(signature, indent=1))
+        packed = Path(temporary) / "packed.tar"
+        if form == IMAGE:
+            write_image(folder, written.pins, facts, packed)
+        elif is_pack:
+            write_modelpack(folder, form, facts, packed)
+        else:
+            packed = folder
+        packed.rename(out)
     return told
 
 
@@ -274,13 +291,14 @@ def _tell(source: _Source, form: str, written: _Written, out: Path) -> dict[str,
     written_card = card(source.facts, source.manifest, licences, cost)
     (out / "card.md").write_text(written_card)
     (out / "card.html").write_text(page(written_card))
+    write_pdf(written_card, out / "card.pdf")
     data = data_sheet(source.facts, source.manifest)
     (out / "data.croissant.json").write_text(json.dumps(data, indent=1))
     digests = {}
     for path in sorted(out.rglob("*")):
         if path.is_file():
             name = path.relative_to(out).as_posix()
-            digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+            digests[name] = digest_of(path.read_bytes())
     told = {
         "format": form,
         "easeml": __version__,
@@ -293,5 +311,5 @@ def _tell(source: _Source, form: str, written: _Written, out: Path) -> dict[str,
         **({"compressed": cost} if cost else {}),
         "sha256": digests,
     }
-    (out / _ABOUT).write_text(json.dumps(told, indent=1))
+    (out / MANIFEST).write_text(json.dumps(told, indent=1))
     return told

@@ -37,6 +37,7 @@ class ImportModelSpec(Spec):
     objective: str
     schema_in: dict[str, Any]
     schema_out: dict[str, Any]
+    starts_programs: bool = True  # one reads pickles
     measures: list[str] = Field(default_factory=list)
 
 

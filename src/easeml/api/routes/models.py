@@ -9,9 +9,16 @@ from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
 from easeml.api.context import Asker, Here
-from easeml.service.views import model_files
+from easeml.api.operations import Operation, add_routes
+from easeml.service.views import model_files, signatures
+
+OPERATIONS = (
+    Operation("sign_export", "POST", "/models/{model_id}/signatures", signatures.sign_export),
+    Operation("signing_key", "GET", "/signing-key", signatures.signing_key),
+)
 
 router = APIRouter(tags=["models"])
+add_routes(router, OPERATIONS)
 
 _WITH_ROWS = Query(description="With the inputs of the test rows, to compare a translation on.")
 _WITH_EVIDENCE = Query(

@@ -24,6 +24,12 @@ OPERATIONS = (
         version_views.of_application,
     ),
     Operation(
+        "use_version",
+        "POST",
+        "/applications/{application_id}/versions/{version_id}/use",
+        changes.use_version,
+    ),
+    Operation(
         "push_flow",
         "POST",
         "/applications/{application_id}/flow",

@@ -13,7 +13,6 @@ from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
 
 _FRAME = "table"  # what a table in memory is called
-_PICKLES = {".pkl", ".pickle", ".joblib"}
 _SAMPLES = {".zip", ".npy", ".npz", ".ts", ".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff"}
 
 
@@ -96,19 +95,13 @@ class Datasets(Uploads):
     ) -> Task:
         """Have a file read, by a task, as a model of an application that was trained elsewhere.
 
-        ``path``: an ONNX graph, a scikit-learn pipeline that skops wrote, or a zip file of an
-        MLflow folder with one of these. ``name``: of the model; empty: the stem of the file.
+        ``path``: an ONNX graph, a scikit-learn pipeline that skops wrote or that was pickled, or a
+        zip file of an MLflow folder with one of these. ``name``: of the model; empty: the stem of the file.
         ``progress`` is called with bytes sent and bytes in all. The task fails where the file is no
-        model of the application. Raises InvalidInput for a pickle, where the file cannot be read or
-        the name is none, NotFound, Conflict while the data is not ready, TooLarge.
+        model of the application. Raises InvalidInput where the file cannot be read or the name is
+        none, NotFound, Conflict while the data is not ready, TooLarge.
         """
         path = check_file(path)
-        if path.suffix.lower() in _PICKLES:
-            raise InvalidInput(
-                "A pickle may run code when it is read, so it is not read.",
-                where=path.name,
-                remedy="Write the model by skops.io.dump, or as ONNX.",
-            )
         return self._create_from(
             Task,
             f"/applications/{application_id}/imports",

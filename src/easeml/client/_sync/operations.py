@@ -38,7 +38,7 @@ from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.keeping import Deletion, Dependents, Shares
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
 from easeml.contract.model_rules import ModelRules, NewModelRules
-from easeml.contract.models import Measures, TrainedModel
+from easeml.contract.models import Measures, Signature, SigningKey, TrainedModel
 from easeml.contract.notifications import Notifications
 from easeml.contract.pareto import Pareto
 from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
@@ -710,6 +710,24 @@ class Operations(Calls):
             method="PUT",
         )
 
+    def sign_export(
+        self, model_id: str, manifest: str, *, filename: str = "export.json"
+    ) -> Signature:
+        """Sign an exported model: its manifest, and the files whose digests that names.
+
+        Raises ``NotFound``, ``InvalidInput`` for what is no manifest, and ``Conflict`` where it
+        tells of the model what is not known of it here.
+        """
+        return self._send(
+            Signature,
+            f"/models/{model_id}/signatures",
+            {"manifest": manifest, "filename": filename},
+        )
+
+    def signing_key(self) -> SigningKey:
+        """Return the public key by which exports of this easeml are signed."""
+        return self._get(SigningKey, "/signing-key")
+
     def knowledge_base(self) -> KnowledgeBase:
         """Return all modules; what other tenants did with them shows in numbers only.
 
@@ -1245,6 +1263,17 @@ class Operations(Calls):
         Those that could not be made are among them, with the reason.
         """
         return self._list(VersionLine, f"/applications/{application_id}/versions")
+
+    def use_version(self, application_id: str, version_id: str) -> Version:
+        """Let an application go on with another version of its data: an earlier one, or a later
+        again.
+
+        Its search starts anew there. What serves goes on, and is scored on the validation rows
+        of that version first. Raises ``NotFound``, ``Conflict`` for a version that is none of
+        the application's or has no prepared rows, ``NotReady`` while the data is changed by
+        somebody else.
+        """
+        return self._send(Version, f"/applications/{application_id}/versions/{version_id}/use")
 
     def push_flow(
         self, application_id: str, wish: PushedFlow, *, idempotency_key: str | None = None

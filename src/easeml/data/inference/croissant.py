@@ -26,6 +26,7 @@ _MEDIA_TYPES = {
     ".jsonl": "application/jsonlines",
     ".parquet": "application/x-parquet",
 }
+_ROWS = "rows.csv"
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -39,6 +40,7 @@ _CONTEXT = {
     "extract": "cr:extract",
     "column": "cr:column",
     "fileObject": "cr:fileObject",
+    "isLiveDataset": "cr:isLiveDataset",
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
 }
 
@@ -53,36 +55,21 @@ def croissant(file: str | Path, inference: Inference) -> dict[str, Any]:
     name = re.sub(r"\W+", "-", file.stem)
     with Source(file.name, file).open() as opened:
         content = opened.read()
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"rows/{report.name}",
-            "name": report.name,
-            "description": report.evidence,
-            "dataType": _CROISSANT[report.type],
-            "source": {"fileObject": {"@id": file.name}, "extract": {"column": report.name}},
-        }
-        for report in inference.columns
-    ]
-    return {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "name": name,
-        "description": f"{inference.rows} rows; to predict: {inference.target or 'nothing'}.",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": file.name,
-                "name": file.name,
-                "contentUrl": file.name,
-                "contentSize": f"{len(content)} B",
-                "encodingFormat": _MEDIA_TYPES.get(file.suffix, "application/octet-stream"),
-                "sha256": hashlib.sha256(content).hexdigest(),
-            }
-        ],
-        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
+    fields = []
+    for report in inference.columns:
+        field = _field(report.name, report.type, file.name)
+        fields.append({**field, "description": report.evidence})
+    about = {"description": f"{inference.rows} rows; to predict: {inference.target or 'nothing'}."}
+    told = {
+        "@type": "cr:FileObject",
+        "@id": file.name,
+        "name": file.name,
+        "contentUrl": file.name,
+        "contentSize": f"{len(content)} B",
+        "encodingFormat": _MEDIA_TYPES.get(file.suffix, "application/octet-stream"),
+        "sha256": hashlib.sha256(content).hexdigest(),
     }
+    return _described(name, about, told, fields)
 
 
 def croissant_of(
@@ -90,19 +77,40 @@ def croissant_of(
 ) -> dict[str, Any]:
     """Return Croissant 1.0 metadata (JSON-LD) of a dataset that is described and not handed out.
 
-    ``columns``: name to type, as ``kinds_of`` tells them.
+    ``columns``: name to type, as ``kinds_of`` tells them. The file that its owner can have written
+    of it is named ``rows.csv``; whoever only has the description has no digest of it.
     """
-    fields = []
-    for column, kind in columns.items():
-        told = {"@type": "cr:Field", "@id": f"rows/{column}", "name": column}
-        fields.append({**told, "dataType": _CROISSANT[kind]})
+    fields = [_field(column, kind, _ROWS) for column, kind in columns.items()]
+    file = {
+        "@type": "cr:FileObject",
+        "@id": _ROWS,
+        "name": _ROWS,
+        "contentUrl": _ROWS,
+        "encodingFormat": _MEDIA_TYPES[".csv"],
+    }
+    about = {"description": description, "version": version, "isLiveDataset": True}
+    return _described(name, about, file, fields)
+
+
+def _described(
+    name: str, about: Mapping[str, Any], file: Mapping[str, Any], fields: list[dict[str, Any]]
+) -> dict[str, Any]:
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "name": name,
-        "description": description,
-        "version": version,
+        **about,
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "distribution": [],
+        "distribution": [file],
         "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
+    }
+
+
+def _field(column: str, kind: str, file: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:Field",
+        "@id": f"rows/{column}",
+        "name": column,
+        "dataType": _CROISSANT[kind],
+        "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
     }

@@ -248,8 +248,8 @@ def _child(
     task_main.begin_keeping_containers(folder)
     packages = task_main.begin_using_environments(folder)
     if isolation != "none" and not task_main.reaches_out(folder):
-        uploaded = task_main.concerns_uploaded_programs(folder)
-        starting = Starting.PROGRAMS if uploaded else Starting.NOTHING
+        starts = task_main.starts_programs(folder)
+        starting = Starting.PROGRAMS if starts else Starting.NOTHING
         confine(folder, starting, isolation, packages)
         if limits.threads > 1:
             use_plain_threads(limits.threads)

@@ -18,16 +18,16 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, Val
 
 
 def model_in(path: Path, filename: str) -> tuple[bytes, str]:
-    """Return the bytes of the model in a file, and their form: "onnx" or "skops".
+    """Return the bytes of the model in a file, and their form: "onnx", "skops" or "pickle".
 
-    Raises ``InvalidInput`` for a pickle, for more than 1 GiB, and for what is neither.
+    Raises ``InvalidInput`` for more than 1 GiB, and for what is none of these.
     """
     if path.stat().st_size > _LARGEST:
         raise _too_large(filename)
     if not zipfile.is_zipfile(path):
         content = path.read_bytes()
         if content[:1] == b"\x80" or filename.lower().endswith(_PICKLES):
-            raise _is_pickle(filename)
+            return content, "pickle"
         return content, "onnx"
     try:
         with zipfile.ZipFile(path) as archive:
@@ -57,14 +57,15 @@ def _of_mlflow(archive: zipfile.ZipFile, described: str) -> tuple[bytes, str]:
         data = _text(flavours["onnx"], "data")
         form = "onnx"
     elif "sklearn" in flavours:
-        data = _of_sklearn(flavours["sklearn"], described)
-        form = "skops"
+        data = _text(flavours["sklearn"], "pickled_model")
+        is_skops = _text(flavours["sklearn"], "serialization_format") == "skops"
+        form = "skops" if is_skops else "pickle"
     else:
         names = ", ".join(str(name)[:50] for name in list(flavours)[:5])
         raise InvalidInput(
             f"The MLflow folder has the flavours {names}.",
             where=described,
-            remedy="Log the model by mlflow.onnx, or by mlflow.sklearn as skops.",
+            remedy="Log the model by mlflow.onnx or mlflow.sklearn.",
         )
     folder = PurePosixPath(described).parent
     name = str(folder / data)
@@ -72,15 +73,6 @@ def _of_mlflow(archive: zipfile.ZipFile, described: str) -> tuple[bytes, str]:
         said = f"The MLflow folder does not have its model {data!r}."
         raise InvalidInput(said, where=described)
     return archive.read(name), form
-
-
-def _of_sklearn(flavour: Any, described: str) -> str:
-    """Return the name of the file of the flavour ``sklearn``. Raises ``InvalidInput`` for a pickle."""
-    data = _text(flavour, "pickled_model")
-    form = _text(flavour, "serialization_format")
-    if form != "skops":
-        raise _is_pickle(data or described)
-    return data
 
 
 def _flavours(archive: zipfile.ZipFile, described: str) -> dict[str, Any]:
@@ -109,14 +101,6 @@ def _text(flavour: Any, name: str) -> str:
     if not isinstance(found, str):
         return ""
     return found
-
-
-def _is_pickle(where: str) -> InvalidInput:
-    return InvalidInput(
-        "A pickle may run code when it is read, so it is not read.",
-        where=where,
-        remedy="Write the model by skops.io.dump, or as ONNX.",
-    )
 
 
 def _too_large(where: str) -> InvalidInput:

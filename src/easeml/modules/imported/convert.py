@@ -20,6 +20,7 @@ from .archives import model_in
 from .faults import told_as_failure
 from .labels import agreeing, matched
 from .model import Estimator, Graph, Imported
+from .pickles import as_skops
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,6 +83,9 @@ def convert(
     Raises ``InvalidInput`` with column or class where the model is not one of this application.
     """
     content, form = model_in(path, filename)
+    came_as = form
+    if form == "pickle":
+        content, form = as_skops(content, filename), "skops"
     schema_in, schema_out = schemas
     kinds = _kinds(schema_in)
     written = _written_numbers(Schema.from_json(schema_in), kinds)
@@ -93,7 +97,7 @@ def convert(
     model = replace(model, order=order)
     name, source = _MODULES[form]
     description = {"transforms": [], "model": {"module": name, "config": {}, "source": source}}
-    notes = [f"Imported from {filename} ({form}). {_NOT_KNOWN}", *target.notes]
+    notes = [f"Imported from {filename} ({came_as}). {_NOT_KNOWN}", *target.notes]
     if model.written:
         columns = ", ".join(model.written)
         notes.append(f"Categories of digits are given to it as numbers: {columns}.")

@@ -2,13 +2,15 @@
 
 Qualities are compared on the same validation rows or not at all.
 
-No row ever changes its role, so two versions of an application have the same validation rows if
-they have as many.
+No row ever changes its role, so two versions have the same validation rows if one was made of the
+other and they have as many.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from easeml.service.advice import reports
+from easeml.service.datasets.lines import line_of
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction, id_of
@@ -108,14 +110,31 @@ def record(
     return reports.keep(tx, task, model.application_id, version_id, found.to_json())
 
 
-def have_same_validation_rows(one: DatasetVersion, other: DatasetVersion) -> bool:
-    """Can qualities on the validation rows of two versions of an application be compared?"""
-    return one.summary.rows_of("validation") == other.summary.rows_of("validation")
+def have_same_validation_rows(
+    one: DatasetVersion, other: DatasetVersion, versions: Mapping[str, DatasetVersion]
+) -> bool:
+    """Can qualities on the validation rows of two versions of an application be compared?
+
+    ``versions``: those of its data set, by id. After going back to an earlier version, others may
+    have as many rows and not the same.
+    """
+    if one.summary.rows_of("validation") != other.summary.rows_of("validation"):
+        return False
+    older, newer = sorted((one, other), key=lambda version: version.number)
+    return older.id in line_of(newer.id, versions)
 
 
 def _is_comparable(tables: Tables, application: Application, model: TrainedModel) -> bool:
-    trained_on = tables.versions.get(tables.jobs.get(model.job_id).version_id)
-    return have_same_validation_rows(trained_on, tables.versions.get(application.version_id))
+    trained_on = tables.jobs.get(model.job_id).version_id
+    return _are_comparable(tables, trained_on, application.version_id)
+
+
+def _are_comparable(tables: Tables, one_id: str, other_id: str) -> bool:
+    if one_id == other_id:
+        return True
+    one = tables.versions.get(one_id)
+    versions = tables.versions.by_id(dataset_id=one.dataset_id)
+    return have_same_validation_rows(one, versions[other_id], versions)
 
 
 def _rescored(tables: Tables, application: Application) -> Rescored:
@@ -128,11 +147,10 @@ def _rescored(tables: Tables, application: Application) -> Rescored:
 
 def _report(tables: Tables, application: Application) -> Report | None:
     """Return the report on the live model and the validation rows of the application's version."""
-    version = tables.versions.get(application.version_id)
     found = tables.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
     for report in found:
         if Rescored.from_json(report.value).model_id != application.live_model_id:
             continue
-        if have_same_validation_rows(tables.versions.get(report.version_id), version):
+        if _are_comparable(tables, report.version_id, application.version_id):
             return report
     return None

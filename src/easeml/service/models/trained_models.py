@@ -49,14 +49,19 @@ def versions_of_jobs(tables: Tables, job_ids: Collection[str]) -> dict[str, Lear
     """Return what each job learned from."""
     jobs = tables.jobs.list(id=list(job_ids), limit=None)
     asked = [job.application_id for job in jobs]
-    in_use = dict(tables.applications.pick("id", "version_id", id=asked))
-    ids = [job.version_id for job in jobs] + list(in_use.values())
-    versions = tables.versions.by_id(id=ids)
+    in_use = {}
+    datasets = set()
+    for id, version_id, dataset_id in tables.applications.pick(
+        "id", "version_id", "dataset_id", id=asked
+    ):
+        in_use[id] = version_id
+        datasets.add(dataset_id)
+    versions = tables.versions.by_id(dataset_id=sorted(datasets))
     found = {}
     for job in jobs:
         version = versions[job.version_id]
         now = versions[in_use[job.application_id]]
-        is_comparable = rescoring.have_same_validation_rows(version, now)
+        is_comparable = rescoring.have_same_validation_rows(version, now, versions)
         found[job.id] = LearnedFrom(version.number, is_comparable)
     return found
 

@@ -16,6 +16,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.advice import rescoring
 from easeml.service.datasets import datasets
+from easeml.service.datasets.lines import line_of
 from easeml.service.search import jobs
 from easeml.service.storage import uploads
 from easeml.service.tasks import requests
@@ -198,6 +199,46 @@ def answer(
     version = _add_version(tx, tables, application, OperationName.ANSWER, spec)
     requests.request(tx, version.tenant_id, "ingest-answers", version.id, **spec)
     return version
+
+
+def use_version(store: Store, caller: Caller, application_id: str, version_id: str) -> Version:
+    """Let an application go on with another version of its data: an earlier one, or a later again.
+
+    Its search starts anew there. What serves goes on, and is scored on the validation rows of that
+    version first. Raises ``NotFound``, ``Conflict`` for a version that is none of the application's
+    or has no prepared rows, ``NotReady`` while the data is changed by somebody else.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = _changeable(tables, application_id, None)
+        version = tables.versions.get(version_id)
+        versions = tables.versions.by_id(dataset_id=application.dataset_id)
+        is_before = version.id in line_of(application.version_id, versions)
+        is_own = is_before or version.operation.application_id == application.id
+        has_roles = version.operation.name != OperationName.UPLOAD
+        if not is_own or not has_roles or version.state != VersionState.READY:
+            raise Conflict(
+                "This is no version with rows of this application.",
+                where=version.id,
+                remedy=f"Look what there is: easeml data versions {application.id}.",
+            )
+        if version.id != application.version_id:
+            _go_on_with(tx, tables, application, version)
+        return datasets.show_version(version)
+
+
+def _go_on_with(
+    tx: Transaction, tables: Tables, application: Application, version: DatasetVersion
+) -> None:
+    """Let an application use a version that is ready, with a new search."""
+    application = tables.applications.update(application.id, version_id=version.id)
+    job = jobs.current(tables, application.id)
+    if job is not None:
+        end_search(tx, tables, job)
+        add_job(tx, job, version)
+    rescoring.request(tx, application)
+    data = {"version_id": version.id, "number": version.number}
+    tx.events.append("application.data", application.id, data, application.tenant_id)
 
 
 def can_change(tables: Tables, application: Application) -> bool:

@@ -22,6 +22,7 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import next_offset
 from easeml.service.advice import suspicious_rows
+from easeml.service.datasets.lines import line_of
 from easeml.service.versions import changes
 from easeml.store import Store, Tables
 from easeml.store.records import Application, DatasetVersion
@@ -141,21 +142,9 @@ def _history(tables: Tables, application: Application) -> list[DatasetVersion]:
     They are those that led to the one in use, and changes that are under way or failed.
     """
     found = tables.versions.by_id(dataset_id=application.dataset_id)
-    own = _line_of(application.version_id, found)
+    own = line_of(application.version_id, found)
     own |= {id for id, one in found.items() if one.operation.application_id == application.id}
     return sorted([found[id] for id in own], key=lambda version: -version.number)
-
-
-def _line_of(version_id: str, versions: Mapping[str, DatasetVersion]) -> set[str]:
-    """Return a version with all that it was made of, parents of parents too, by id."""
-    line = set[str]()
-    at = [version_id]
-    while at:
-        version = versions.get(at.pop())
-        if version is not None and version.id not in line:
-            line.add(version.id)
-            at += version.parents
-    return line
 
 
 def _line(version: DatasetVersion, application: Application) -> contract.VersionLine:

@@ -13,7 +13,7 @@ from easeml.service.applications import application_views
 from easeml.service.models import lost_models
 from easeml.service.models.trained_models import show_models
 from easeml.service.retention.facts import EXPORTED
-from easeml.store import Store
+from easeml.store import Store, Transaction
 from easeml.store.records import DatasetVersion
 
 MODEL, FACTS, TEST_ROWS = "model", "facts.json", "test-rows.parquet"
@@ -46,22 +46,9 @@ def pack(
         model = tables.models.get(model_id)
         application = tables.applications.get(model.application_id)
         version = tables.versions.get(application.version_id)
-        shown = application_views.show(tx, application)
-        (described,) = show_models(tables, [model])
+        facts = facts_of(tx, caller, model_id)
     lost_models.check_files(store, model)
     files = store.artefacts.fetch(caller.tenant_id, model.served, folder / MODEL)
-    facts = {
-        "application_id": shown.id,
-        "application": shown.name,
-        "model_id": model.id,
-        "model": model.name,
-        "dataset_id": shown.dataset_id,
-        "version": described.version,
-        "objective": shown.objective,
-        "quality": model.quality,
-        "test_quality": _test_quality(shown.test_quality, model.id),
-        "notes": model.notes,
-    }
     (folder / FACTS).write_text(json.dumps(facts))
     path = folder / f"{model.id}.tar"
     with tarfile.open(path, "w") as tar:
@@ -77,6 +64,27 @@ def pack(
         about = {"application_id": application.id, "by": caller.user_id}
         tx.events.append(EXPORTED, model.id, about, caller.tenant_id)
     return path
+
+
+def facts_of(tx: Transaction, caller: Caller, model_id: str) -> dict[str, Any]:
+    """Return the fields of ``easeml.export.ModelFacts``. Raises ``NotFound``."""
+    tables = tx.scoped(caller.tenant_id)
+    model = tables.models.get(model_id)
+    application = tables.applications.get(model.application_id)
+    shown = application_views.show(tx, application)
+    (described,) = show_models(tables, [model])
+    return {
+        "application_id": shown.id,
+        "application": shown.name,
+        "model_id": model.id,
+        "model": model.name,
+        "dataset_id": shown.dataset_id,
+        "version": described.version,
+        "objective": shown.objective,
+        "quality": model.quality,
+        "test_quality": _test_quality(shown.test_quality, model.id),
+        "notes": model.notes,
+    }
 
 
 def _test_rows(store: Store, caller: Caller, version: DatasetVersion, folder: Path) -> Path:

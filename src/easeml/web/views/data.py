@@ -120,6 +120,15 @@ async def refresh(context: PageContext) -> Response:
 
 
 @signed_in
+async def use(context: PageContext) -> Response:
+    """Let the application go on with another version of its data."""
+    await context.form()
+    application_id = context.path("application")
+    await context.client.use_version(application_id, context.path("version"))
+    return back_to(f"/applications/{application_id}/data#versions")
+
+
+@signed_in
 async def set_follows(context: PageContext) -> Response:
     """Say whether new rows of the source join the application's data."""
     follows = str((await context.form()).get("follows", "")) == "1"
@@ -196,6 +205,7 @@ routes = [
     Route(f"{_HERE}/look", look, methods=["POST"]),
     Route(f"{_HERE}/refresh", refresh, methods=["POST"]),
     Route(f"{_HERE}/follows", set_follows, methods=["POST"]),
+    Route(f"{_HERE}/use/{{version}}", use, methods=["POST"]),
     Route(f"{_HERE}/doubts", export_doubts),
     Route(f"{_HERE}/doubts", look_for_doubts, methods=["POST"]),
     Route(f"{_HERE}/export/{{version}}", export),

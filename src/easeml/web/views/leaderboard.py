@@ -78,6 +78,22 @@ async def bring(context: PageContext) -> Response:
 
 
 @signed_in
+async def learn(context: PageContext) -> Response:
+    """Let the search of the application learn from trials of another program."""
+    form = await context.form()
+    application = context.path("application")
+    file = chosen_file(form.get("trials"))
+    if file is None:
+        raise InvalidInput("No file was chosen.", where="trials", remedy="Choose a file of trials.")
+    asked = {}
+    for name in ("model", "study", "value", "direction"):
+        asked[name] = str(form.get(name, "")).strip()
+    async with copied(file) as path:
+        task = await context.client.import_history(application, path, **asked)
+    return back_to(f"/tasks/{task.id}")
+
+
+@signed_in
 async def rules(context: PageContext) -> Response:
     """Change what every model that serves has to keep."""
     form = await context.form()
@@ -110,5 +126,6 @@ routes = [
     Route(f"{_HERE}/models", show),
     Route(f"{_HERE}/measures", measure, methods=["POST"]),
     Route(f"{_HERE}/import", bring, methods=["POST"]),
+    Route(f"{_HERE}/learn", learn, methods=["POST"]),
     Route(f"{_HERE}/rules", rules, methods=["POST"]),
 ]
