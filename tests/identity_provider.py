@@ -36,7 +36,8 @@ class StandInProvider:
     """What it says of itself and of people.
 
     ``person``: who signs in next. ``spoil``: changes the claims of the next tokens. ``sign``: makes
-    a token of claims. ``asked``: how often each address was asked.
+    a token of claims. ``strange_keys``: published beside the others. ``asked``: how often each
+    address was asked.
     """
 
     issuer: str = ""
@@ -47,6 +48,7 @@ class StandInProvider:
     about: dict[str, Any] = field(default_factory=dict)
     refusal: str = ""
     keys: list[Key] = field(default_factory=lambda: [rsa_key("first")])
+    strange_keys: list[Any] = field(default_factory=list)
     asked: dict[str, int] = field(default_factory=dict)
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -114,7 +116,8 @@ class StandInProvider:
 
     async def key_set(self, request: Request) -> Response:
         self._note("keys")
-        return JSONResponse(KeySet(self.keys).as_dict(private=False))
+        found = KeySet(self.keys).as_dict(private=False)
+        return JSONResponse({"keys": [*self.strange_keys, *found["keys"]]})
 
     async def userinfo(self, request: Request) -> Response:
         self._note("userinfo")

@@ -143,6 +143,11 @@ class Settings(BaseSettings):
         description="MLflow tracking server that is told of all runs of searches: "
         "http://[USER:PASSWORD@]HOST:PORT; empty: none is",
     )
+    otlp_endpoint: str = Field(
+        "",
+        description="collector of OpenTelemetry (OTLP over HTTP) that is told how each application "
+        "came to its first prediction: http://HOST:4318; empty: none is",
+    )
     policy: str = Field("default", description="policy of the scheduler")
     preemption: str = Field(
         "least-delay", description="which task ends so that an urgent one can run; fifo: none does"

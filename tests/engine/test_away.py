@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from simulated import REGISTRY, SimulatedExecutor, add_job
 
-from easeml.contract.states import Lane, ProcessKind
+from easeml.contract.states import Lane, ProcessKind, ProcessState
 from easeml.contract.tasks import Limits
 from easeml.engine import predictor as predicting
 from easeml.engine import slot as slots
@@ -131,28 +131,35 @@ def test_nobody_is_stuck_where_the_database_stands_still() -> None:
     assert watch.stuck({"scheduler": 5.0, "worker": 5.0}) == set()
 
 
+@pytest.mark.parametrize("kind", [ProcessKind.SCHEDULER, ProcessKind.WORKER])
 def test_a_stuck_process_is_killed_and_another_is_not(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: ProcessKind
 ) -> None:
     clock = Clock()
     watch = Watch(60.0, clock)
-    sleeping = ManagedProcess(
-        "scheduler",
+    # Workers and predictor are forked by the process that the supervisor started.
+    is_forked = kind == ProcessKind.WORKER
+    script = "sleep 600 & echo $!; wait" if is_forked else "echo $$; exec sleep 600"
+    started = ManagedProcess(
+        kind,
         1,
         tmp_path,
-        lambda output: subprocess.Popen(["sleep", "600"], stdout=output, stderr=output),
+        lambda output: subprocess.Popen(["sh", "-c", script], stdout=output, stderr=output),
     )
-    sleeping.keep_running()
-    assert sleeping.pid is not None
-    own = register(store, ProcessKind.WORKER)
+    started.keep_running()
+    while not (said := started.log.read_text()):
+        os.sched_yield()
+    sleeping = int(said)
+    own = register(store, ProcessKind.CONTROLLER)
     with monkeypatch.context() as there:
-        there.setattr(os, "getpid", lambda: sleeping.pid)
-        register(store, ProcessKind.SCHEDULER)
-    kill_stuck(store, watch, [sleeping])
+        there.setattr(os, "getpid", lambda: sleeping)
+        silent = register(store, kind)
+    kill_stuck(store, watch, [started])
     clock.now = 61.0
     with store.write() as tx:
         tx.processes.update(own.id, heartbeat=tx.now() + 1)
-    kill_stuck(store, watch, [sleeping])
-    sleeping.end(20)
-    assert sleeping.pid is None
-    assert os.getpid()  # this process, which is registered as well, was left alone
+        tx.processes.update(silent.id, state=ProcessState.ENDED)  # as a scheduler notes it
+    kill_stuck(store, watch, [started])
+    started.end(20)  # the shell ends as soon as what it waits for
+    assert started.pid is None
+    assert not Path(f"/proc/{sleeping}").exists()

@@ -50,6 +50,10 @@ def test_the_replaced_model_is_forgotten_unless_it_serves_elsewhere():
     shelf.assign("app2", Assigned("m3"))
     assert not shelf.assign("app1", Assigned("m1"))
     assert (shelf.of("app1"), shelf.of("app2"), shelf.of("app3")) == ("m2", "m3", None)
+    shelf.withdraw("app2")
+    shelf.withdraw("app3")  # which had none
+    assert (shelf.of("app1"), shelf.of("app2")) == ("m2", None)
+    assert not shelf.assign("app2", Assigned("m3"))
 
 
 def test_a_fetch_is_whole_or_nothing(store: Store, tmp_path: Path):
@@ -112,6 +116,10 @@ class _Child(TenantChild):
         _Child.served = assigned.model_id
         _Child.assigned = assigned
 
+    async def withdraw(self, application: str) -> None:
+        assert _Child.served  # once
+        _Child.served = ""
+
 
 @pytest.fixture
 def predictor(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predictor:
@@ -139,6 +147,24 @@ def test_the_best_that_can_be_loaded_serves_and_the_api_says_so(
     assert "match their digest" in lost["best"]
     assert [event.data["name"] for event in told] == ["next", "best"]
     assert len(list((tmp_path / "serving" / "t1" / "models").iterdir())) == 1
+
+
+def test_what_serves_no_more_is_let_go_at_once(
+    store: Store, tmp_path: Path, predictor: Predictor
+) -> None:
+    _serving(store, tmp_path, {"live": "good"})
+
+    async def erase() -> None:
+        await predictor.set_up("t1", "app_1")
+        with store.write() as tx:
+            tx.unscoped().applications.update("app_1", live_model_id="")
+        for _ in range(2):  # as its event tells it, and as somebody asks
+            with pytest.raises(NotReady, match="no model yet"):
+                await predictor.set_up("t1", "app_1")
+
+    asyncio.run(erase())
+    assert _Child.served == ""
+    assert not list((tmp_path / "serving").rglob("*.bin"))  # nor does its copy stay
 
 
 def test_a_model_that_is_rolled_out_is_loaded_beside_the_live_one(

@@ -152,6 +152,29 @@ def test_keys_may_change_and_made_up_ones_are_no_reason_to_look(there) -> None:
     assert there.asked == {"configuration": 1, "keys": 2, "token": 3}
 
 
+def test_a_key_that_the_provider_took_back_or_changed_does_not_count_for_ever(there) -> None:
+    now = [0.0]
+    provider = IdentityProvider(there.issuer, CLIENT_ID, CLIENT_SECRET, clock=lambda: now[0])
+    identified(provider)
+    old, changed = there.keys[0], RSAKey.generate_key(2048, {"kid": "first"})
+    there.keys[:] = [changed]  # by the same name
+    now[0] += 61
+    assert identified(provider).subject == "1"
+    now[0] += 3601
+    there.keys[:] = [rsa_key("second")]
+    there.sign = lambda claims: jwt.encode({"alg": "RS256", "kid": "first"}, claims, changed)
+    with pytest.raises(NotSignedIn, match="does not publish"):
+        identified(provider)
+    there.sign = lambda claims: jwt.encode({"alg": "RS256", "kid": "first"}, claims, old)
+    with pytest.raises(NotSignedIn, match="does not publish"):
+        identified(provider)
+
+
+def test_a_key_of_a_kind_that_nobody_knows_yet_harms_no_other(there, provider) -> None:
+    there.strange_keys = [{"kty": "AKP", "alg": "ML-DSA-44", "pub": "AA"}, {"kty": "RSA"}, 7]
+    assert identified(provider).subject == "1"
+
+
 def test_elliptic_keys_count_too(there, provider) -> None:
     key = ECKey.generate_key("P-256", {"kid": "curve"})
     there.keys = [key]

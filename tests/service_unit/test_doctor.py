@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from easeml.service.upkeep.doctor import examine
 from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.backup import back_up
+from easeml.store.sqlite import driver
 
 from .test_story import searching, train
 
@@ -127,3 +129,46 @@ def test_a_broken_database_is_told_in_words(store: Store, settings: Settings):
     finding = found(settings)["database"]
     assert finding.state == "failing"
     assert finding.remedy
+
+
+def break_page_of(path: Path, name: str) -> None:
+    """Overwrite the first page of a table or an index."""
+    with closing(driver.connect(path)) as database:
+        root = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,))
+        (page,) = root.fetchone()
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xee" * size)
+
+
+def test_a_database_whose_rows_can_be_read_is_written_anew(
+    store: Store, settings: Settings, serving: str, ann: Caller
+):
+    store.close()
+    path = settings.home / "easeml.db"
+    break_page_of(path, "tasks_by_subject_tenant_id_id")
+    assert found(settings)["database"].state == "failing"
+    assert (
+        examine(settings, repair=True, backup=None, progress=nothing, in_use=True)[-1].state
+        == "failing"
+    )
+    findings = found(settings, repair=True)
+    assert findings["database"].repaired
+    assert states(findings) == {"ok"}
+    again = Store.of(settings)
+    assert applications.get(again, ann, serving).live is not None
+    again.close()
+    assert (settings.home / "easeml.db.damaged").exists()
+
+
+def test_a_database_that_lost_rows_is_left_as_it_is(store: Store, settings: Settings, serving: str):
+    store.close()
+    path = settings.home / "easeml.db"
+    break_page_of(path, "tasks")
+    before = path.read_bytes()
+    finding = found(settings, repair=True)["database"]
+    assert (finding.state, finding.repaired) == ("failing", False)
+    assert "rows are lost" in finding.message
+    assert path.read_bytes() == before
+    assert not list(settings.home.glob("*.rebuilt"))

@@ -16,7 +16,12 @@ from pathlib import Path
 import pytest
 
 from easeml.contract.states import MemberRole
-from easeml.contract.subscriptions import Confirmation, NewSubscription, Subscription
+from easeml.contract.subscriptions import (
+    Confirmation,
+    NewSubscription,
+    SecretRenewal,
+    Subscription,
+)
 from easeml.engine.messages import messenger as messenger_module
 from easeml.engine.messages import webhooks
 from easeml.engine.messages.mail import mail_of
@@ -137,6 +142,12 @@ def tell(store: Store, caller: Caller, kind: str, subject: str = "app_1", **data
         tx.events.append(kind, subject, data, caller.tenant_id)
 
 
+def signature_of(headers: dict[str, str], body: bytes, secret: str) -> str:
+    content = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    return f"v1,{base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()}"
+
+
 def post_to(store: Store, tmp_path: Path, caller: Caller, url: str, **more: object) -> Subscription:
     wish = NewSubscription.model_validate({"way": "webhook", "address": url, **more})
     return subscriptions.subscribe(store, settings(tmp_path), caller, wish)
@@ -164,18 +175,40 @@ def test_what_happens_is_posted_once_in_order_and_signed(
     assert event["data"]["text"] == "serves a better model: tree-2, score 0.9000 on validation rows"
     assert (event["specversion"], event["subject"]) == ("1.0", "app_1")
     assert headers["content-type"].startswith("application/cloudevents+json")
-    content = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-    key = base64.b64decode(made.secret.removeprefix("whsec_"))
-    signature = base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()
-    assert headers["webhook-signature"] == f"v1,{signature}"
+    assert headers["webhook-signature"] == signature_of(headers, body, made.secret)
     assert only(store, ann).secret == ""  # it is told once
+
+
+def test_an_old_secret_signs_as_well_until_everybody_has_the_new_one(
+    store: Store, ann: Caller, clock: Clock, tmp_path: Path, receiver: Receiver
+) -> None:
+    made = post_to(store, tmp_path, ann, receiver.url)
+    sender = messenger(store, tmp_path)
+    renewed = subscriptions.renew_secret(store, ann, made.id, SecretRenewal(overlap_hours=1))
+    assert renewed.secret not in ("", made.secret)
+    tell(store, ann, "promotion.live")
+    sender.send_due()
+    clock.now += 3601
+    tell(store, ann, "promotion.live")
+    sender.send_due()
+    last = subscriptions.renew_secret(store, ann, made.id, SecretRenewal(overlap_hours=0))
+    tell(store, ann, "promotion.live")
+    sender.send_due()
+    expected = [[renewed.secret, made.secret], [renewed.secret], [last.secret]]
+    for (headers, body), secrets in zip(receiver.got, expected, strict=True):
+        signatures = [signature_of(headers, body, secret) for secret in secrets]
+        assert headers["webhook-signature"].split(" ") == signatures
+    assert only(store, ann).secret == ""
+    subscriptions.unsubscribe(store, ann, made.id)
+    with pytest.raises(NotFound):
+        subscriptions.renew_secret(store, ann, made.id, SecretRenewal())
 
 
 def test_the_signature_is_that_of_the_published_example() -> None:
     # Standard Webhooks 1.0.0, the example of its specification.
     secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     body = b'{"test": 2432232314}'
-    headers = signed(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
+    headers = signed([secret], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, body)
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 

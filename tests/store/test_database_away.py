@@ -1,5 +1,7 @@
 """A database that is locked, down or cut off is named, and used again as soon as it answers."""
 
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +12,9 @@ import sqlalchemy as sa
 from easeml.errors import DatabaseAway, Unreachable
 from easeml.store import Store, Tenant
 from easeml.store import database as databases
+from easeml.store.patience import PatientConnection
 from easeml.store.sqlite import driver
+from postgres_cluster import database
 
 
 @contextmanager
@@ -47,6 +51,22 @@ def away(url: str, monkeypatch: pytest.MonkeyPatch):
     return (lambda: locked(url)) if url.startswith("sqlite") else (lambda: down(url))
 
 
+@contextmanager
+def standing_still(template: str) -> Iterator[None]:
+    """A PostgreSQL server keeps its connections, takes new ones, and answers nothing."""
+    folder = Path(str(sa.make_url(template).query["host"]))
+    server = int((folder / "data" / "postmaster.pid").read_text().split()[0])
+    backends = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+    all_processes = [server, *map(int, backends)]
+    for process in all_processes:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in all_processes:
+            os.kill(process, signal.SIGCONT)
+
+
 def add_tenant(store: Store, name: str) -> None:
     with store.write() as tx:
         tx.tenants.add(Tenant(name, name))
@@ -75,6 +95,43 @@ def test_a_connection_that_is_cut_within_a_transaction_leaves_nothing_of_it(away
             tx.tenants.add(Tenant("other half", "other half"))
     with store.read() as tx:
         assert not tx.tenants.list(limit=None)
+
+
+@pytest.mark.postgres
+def test_a_server_that_stands_still_is_not_waited_for_for_ever(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(PatientConnection, "silent_seconds", 0.2)
+    monkeypatch.setitem(databases.PATIENCE, "connect_timeout", 2)  # psycopg's least
+    with database(postgres) as url:
+        store = Store.open(url, tmp_path / "artefacts")
+        add_tenant(store, "before")
+        with standing_still(postgres):
+            with pytest.raises(DatabaseAway, match="does not answer"):  # the connection is dropped
+                add_tenant(store, "meanwhile")
+            with pytest.raises(DatabaseAway, match="does not answer"):  # and none is made
+                add_tenant(store, "meanwhile")
+        add_tenant(store, "after")
+        with store.read() as tx:
+            names = {tenant.id for tenant in tx.tenants.list(limit=None)}
+        assert names == {"before", "after"}
+        store.close()
+
+
+@pytest.mark.postgres
+def test_who_waits_longer_for_a_lock_than_may_be_lets_it_be(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(PatientConnection, "silent_seconds", 0.2)
+    with database(postgres) as url:
+        store = Store.open(url, tmp_path / "artefacts")
+        with store.write() as tx:
+            tx.tenants.add(Tenant("one", "one"))
+            with pytest.raises(DatabaseAway):
+                add_tenant(store, "one")  # waits to see whether the other commits
+        with store.read() as tx:
+            assert [tenant.id for tenant in tx.tenants.list(limit=None)] == ["one"]
+        store.close()
 
 
 def test_who_waits_for_commits_goes_on_after_a_database_that_was_away(away, url, open_store):

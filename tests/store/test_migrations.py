@@ -1,5 +1,7 @@
 import subprocess
 import sys
+from contextlib import closing
+from importlib import import_module
 
 import pytest
 import sqlalchemy as sa
@@ -8,6 +10,7 @@ from easeml.errors import Conflict, InvalidInput, Unreachable
 from easeml.store import Store, Tenant, tables
 from easeml.store.database import connect
 from easeml.store.migrate import SCHEMA_VERSION
+from easeml.store.sqlite import driver
 
 
 def test_migrations_make_the_tables_of_the_metadata(store, url):
@@ -79,3 +82,27 @@ def test_sqlite_is_durable(tmp_path):
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
     store.close()
+
+
+def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
+    url = f"sqlite:///{tmp_path}/easeml.db"
+    store = Store.open(url, tmp_path / "artefacts")
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "lab"))
+    store.close()
+    assert not list(tmp_path.glob("*.before-*"))  # there was nothing to keep
+    newest = import_module("easeml.store.migrations.versions.0040_secrets_of_webhooks")
+    with closing(driver.connect(tmp_path / "easeml.db")) as older:
+        older.execute("ALTER TABLE subscriptions DROP COLUMN old_secret")
+        older.execute("ALTER TABLE subscriptions DROP COLUMN old_secret_until")
+        older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
+        older.commit()
+    store = Store.open(url, tmp_path / "artefacts")
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t2", "later"))
+    store.close()
+    (kept,) = tmp_path.glob(f"easeml.db.before-{SCHEMA_VERSION}")
+    with closing(driver.connect(kept)) as before:
+        (version,) = before.execute("SELECT version_num FROM alembic_version").fetchone()
+        assert version == newest.down_revision
+        assert before.execute("SELECT id FROM tenants").fetchall() == [("t1",)]

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from easeml.errors import Conflict, NotAllowed, NotFound
+from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from easeml.ids import new_id
 from easeml.store import Application, Dataset, Store, Task, Tenant, User, grouped, id_of
 from easeml.store.shapes import Rules
@@ -99,6 +99,17 @@ def test_lists_are_paged_in_order_of_id(store):
         assert found.list(id=[]) == []
         with pytest.raises(TypeError, match="colour"):
             found.list(colour="red")
+
+
+def test_a_number_that_no_database_holds_is_a_fault_of_who_named_it(store):
+    for number in (2**63, 10**40):
+        with pytest.raises(InvalidInput, match="too large"), store.read() as tx:
+            tx.tenants.list(skip=number)
+        with pytest.raises(InvalidInput, match="too large"), store.write() as tx:
+            tx.events.append("kind", "subject", {}, "t1")
+            tx.unscoped().tasks.list(state="waiting", skip=number)
+    with store.read() as tx:
+        assert tx.events.last() == 0
 
 
 def test_none_finds_what_is_unset(store):

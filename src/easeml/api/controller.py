@@ -16,10 +16,12 @@ from easeml.api.event_fanout import EventFanout
 from easeml.api.log_writer import LogWriter
 from easeml.api.other_controllers import follow_changes
 from easeml.api.patient_protocol import PatientProtocol
+from easeml.api.telemetry import Telemetry, ToldPredictor
 from easeml.contract.states import ProcessKind
 from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from easeml.engine.messages.collector import collector_of
 from easeml.engine.networks import networks_of
 from easeml.engine.serving.frames import answer_before_threads
 from easeml.engine.temporary import use_own_folder
@@ -67,7 +69,9 @@ async def _serve(store: Store, settings: Settings) -> None:
     proxies = networks_of(settings.trusted_proxies)
     predictor = PredictorClient(store, settings)
     writer = LogWriter(settings)
-    app = create_app(store, settings, predictor, writer.keep)
+    telemetry = _telemetry(store, settings)
+    told = ToldPredictor(predictor, telemetry) if telemetry else predictor
+    app = create_app(store, settings, told, writer.keep)
     config = uvicorn.Config(
         create_asgi_app(app, settings),
         http=PatientProtocol,
@@ -94,8 +98,19 @@ async def _serve(store: Store, settings: Settings) -> None:
         with suppress(asyncio.CancelledError):
             await beats
         await predictor.close()
+        if telemetry:
+            telemetry.close()
         await asyncio.to_thread(writer.close)
         await asyncio.to_thread(sign_off, store, process.id)
+
+
+def _telemetry(store: Store, settings: Settings) -> Telemetry | None:
+    collector = collector_of(settings)
+    if collector is None:
+        return None
+    telemetry = Telemetry(store, collector)
+    telemetry.start()
+    return telemetry
 
 
 async def _beat(store: Store, process_id: str) -> None:

@@ -43,7 +43,9 @@ def doctor(
     pid = running_supervisor(settings.home)
     state = f"easeml runs (process {pid})." if pid else "easeml does not run."
     with progress("Reading what is stored") as move:
-        found = examine(settings, repair=repair, backup=backup, progress=move)
+        found = examine(
+            settings, repair=repair, backup=backup, progress=move, in_use=pid is not None
+        )
     findings = [Finding(check="processes", state=FindingState.OK, message=state)]
     findings += [_isolation(settings), _containers(), *found]
     print_found(findings, _show, as_json=as_json)

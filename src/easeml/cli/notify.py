@@ -107,6 +107,20 @@ def test(subscription_id: SubscriptionId, as_json: Json = False) -> None:
         _print(client.try_subscription(subscription_id), as_json)
 
 
+@notify.command("renew-secret")
+def renew_secret(
+    subscription_id: SubscriptionId,
+    overlap: Annotated[
+        float, typer.Option(metavar="HOURS", help="How long the old one signs as well.")
+    ] = 24.0,
+    as_json: Json = False,
+) -> None:
+    """Sign what is posted with a new secret; the old one signs as well for a while."""
+    with Client() as client:
+        renewed = client.renew_subscription_secret(subscription_id, overlap_hours=overlap)
+    print_found(renewed, _print_made, as_json=as_json)
+
+
 @notify.command()
 def end(subscription_id: SubscriptionId, as_json: Json = False) -> None:
     """Send nothing there any more, for good."""

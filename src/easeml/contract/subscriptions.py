@@ -28,11 +28,17 @@ class Confirmation(Request):
     code: str = Field(min_length=1, max_length=100)
 
 
+class SecretRenewal(Request):
+    """A new secret for what is posted. ``overlap_hours``: how long the old one signs as well."""
+
+    overlap_hours: float = Field(24.0, ge=0.0, le=720.0)
+
+
 class Subscription(Answer):
     """Notifications that are sent elsewhere.
 
-    ``secret`` signs what is posted; it is told once, when the subscription is made. ``failures``:
-    tries since something arrived, with the ``error`` of the last; ``next_try`` and ``last_sent``
+    ``secret`` signs what is posted; it is told once, when the subscription is made or the secret
+    renewed. ``failures``: tries since something arrived, with the ``error`` of the last; ``next_try`` and ``last_sent``
     are times, null where there is none.
     """
 

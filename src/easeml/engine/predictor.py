@@ -26,6 +26,7 @@ from easeml.errors import (
     DatabaseAway,
     EasemlError,
     InvalidInput,
+    NotFound,
     NotReady,
     StorageFull,
     Unreachable,
@@ -45,7 +46,13 @@ log = structlog.get_logger()
 _GREETING_SECONDS = 5.0
 _BACKLOG = 1024
 _AGAIN_SECONDS = 2.0  # until what could not be set up is tried again
-_CHANGED = ("promotion.live", "promotion.refitted", *kept.EVENTS)
+_CHANGED = (
+    "promotion.live",
+    "promotion.refitted",
+    "promotion.withdrawn",
+    "application.deleted",
+    *kept.EVENTS,
+)
 _STATUS = {"not-found": 404, "not-ready": 503, "unreachable": 503, "storage-full": 507}
 
 
@@ -106,17 +113,31 @@ class Predictor:
 
         A live model that cannot be loaded gives way to the best that can; then the API says so.
         Raises ``NotFound`` for another tenant's application, ``NotReady`` where there is no model
-        yet.
+        yet, or none any more: then what served is let go.
         """
         slot = self._slots.setdefault((tenant, application), _Slot())
         async with slot.setting_up:
             while True:
-                wanted = await asyncio.to_thread(self._wanted, tenant, application)
+                try:
+                    wanted = await asyncio.to_thread(self._wanted, tenant, application)
+                except DatabaseAway:
+                    raise
+                except (NotFound, NotReady):
+                    await self._withdraw(slot, application)
+                    raise
                 try:
                     return await self._set_up_twice(slot, wanted)
                 except _Unloadable as fault:
                     log.error("model given up", model=fault.model.id, error=fault.reason)
                     await asyncio.to_thread(self._give_up, wanted, fault)
+
+    async def _withdraw(self, slot: _Slot, application: str) -> None:
+        """Let nothing answer for an application: its model may know what is erased."""
+        if slot.child is not None and slot.child.alive:
+            await slot.child.withdraw(application)
+            log.info("withdrawn", application=application)
+        await self._forget(slot.fetched)
+        slot.child, slot.assigned, slot.fetched = None, None, {}
 
     async def _set_up_twice(self, slot: _Slot, wanted: _Wanted) -> None:
         """Set up models; once more where the child ended meanwhile, for whatever reason."""

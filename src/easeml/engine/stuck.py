@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import structlog
 
@@ -47,15 +48,31 @@ class Watch:
 
 
 def kill_stuck(store: Store, watch: Watch, processes: Sequence[ManagedProcess]) -> None:
-    """Kill those of ``processes`` that are stuck. Raises ``DatabaseAway``."""
+    """Kill those of ``processes``, and of what they forked, that are stuck.
+
+    Raises ``DatabaseAway``.
+    """
+    own = _with_forked([process.pid for process in processes if process.pid is not None])
     with store.read() as tx:
         running = tx.processes.list(state=ProcessState.RUNNING, limit=None)
-    stuck = watch.stuck({one.id: one.heartbeat for one in running})
-    own = {process.pid for process in processes}
-    for one in running:
-        if one.id in stuck and one.host == this_host() and one.pid in own:
+        # The scheduler has taken a silent one for ended by now; and a number may come again.
+        known = tx.processes.list(host=this_host(), pid=sorted(own), limit=None)
+    newest = {one.pid: one for one in known}
+    stuck = watch.stuck({one.id: one.heartbeat for one in [*running, *newest.values()]})
+    for one in newest.values():
+        if one.id in stuck:
             _log.warning("process is stuck, and killed", kind=one.kind, pid=one.pid)
             os.kill(one.pid, signal.SIGKILL)
+
+
+def _with_forked(pids: Sequence[int]) -> set[int]:
+    """Return process ids, and those of their children where the system tells them (Linux)."""
+    found = set(pids)
+    for pid in pids:
+        with suppress(OSError):  # it ended, or this system has no such file
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+            found.update(map(int, children.split()))
+    return found
 
 
 def watch_beside(store: Store, lease_seconds: float, processes: Sequence[ManagedProcess]) -> None:

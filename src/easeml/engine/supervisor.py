@@ -21,6 +21,7 @@ from easeml.store import Store
 from . import internal_secret
 from .limits import task_limits, thread_environment
 from .managed import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
+from .messages.collector import collector_of
 from .messages.mail import mail_of
 from .networks import networks_of
 from .signals import Stop
@@ -74,6 +75,7 @@ def _check_addresses(settings: Settings) -> None:
     """Raise ``InvalidInput`` for settings that a process could not start with."""
     networks_of(settings.trusted_proxies)
     mail_of(settings)
+    collector_of(settings)
     if settings.openid_issuer:
         from easeml.openid import provider_of  # which takes time, and most have none
 

@@ -4,10 +4,14 @@ OpenID Connect Core 1.0, section 3.1.3.7 (https://openid.net/specs/openid-connec
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from easeml.errors import InvalidInput, NotSignedIn
+
+if TYPE_CHECKING:
+    from joserfc.jwk import KeySet
 
 # With keys of two halves only: a key that both sides know would let anybody sign who reads ours.
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")
@@ -17,7 +21,7 @@ _LONGEST_NAME = 200
 
 
 class KeyNotKnown(Exception):
-    """A token is signed with a key that is not among the known ones."""
+    """A token is signed with none of the known keys: by its id, or as its signature says."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,7 @@ def checked_claims(
     trusted.
     """
     from joserfc import jwt
-    from joserfc.errors import InvalidKeyIdError, JoseError
-    from joserfc.jwk import KeySet
+    from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 
     wanted = jwt.JWTClaimsRegistry(
         leeway=_LEEWAY,
@@ -68,15 +71,27 @@ def checked_claims(
         nonce={"essential": True, "value": nonce},
     )
     try:
-        key_set = KeySet.import_key_set({"keys": list(keys["keys"])})
-        claims = jwt.decode(token, key_set, algorithms=_ALGORITHMS).claims
+        claims = jwt.decode(token, _key_set(keys), algorithms=_ALGORITHMS).claims
         wanted.validate(claims)
-    except InvalidKeyIdError as error:
+    except (InvalidKeyIdError, BadSignatureError) as error:
+        # A provider may change a key and not its id; and not every key has one.
         raise KeyNotKnown from error
     except (JoseError, ValueError, TypeError, KeyError) as error:
         raise _not_trusted(str(error)) from error
     _check_audience(claims, client_id)
     return claims
+
+
+def _key_set(keys: Mapping[str, Any]) -> "KeySet":
+    """Return the keys of a set that can be read; others are left out (RFC 7517, section 5)."""
+    from joserfc.errors import JoseError
+    from joserfc.jwk import KeySet, import_key
+
+    readable = []
+    for key in keys["keys"]:
+        with suppress(JoseError, ValueError, TypeError, KeyError):
+            readable.append(import_key(key))
+    return KeySet(readable)
 
 
 def identity_of(claims: Mapping[str, Any], issuer: str) -> Identity:

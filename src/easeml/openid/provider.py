@@ -26,7 +26,7 @@ from easeml.settings import Settings
 
 _PATH = "/.well-known/openid-configuration"
 _SECONDS = 10.0  # for one answer
-_KEPT_SECONDS = 3600.0  # what the provider says of itself
+_KEPT_SECONDS = 3600.0  # what the provider says of itself, and its keys
 _KEYS_EVERY = 60.0  # between two looks for keys: tokens with made-up key ids are no reason
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -76,6 +76,7 @@ class IdentityProvider:
         self._about: dict[str, Any] = {}
         self._about_until = 0.0
         self._keys: dict[str, Any] = {}
+        self._keys_until = 0.0
         self._next_keys = 0.0
 
     async def ask(self, redirect: str) -> Asked:
@@ -153,7 +154,8 @@ class IdentityProvider:
 
     async def _claims(self, token: str, nonce: str) -> dict[str, Any]:
         """Return the claims of a token; keys that the provider has changed are fetched."""
-        if not self._keys:
+        if self._clock() >= self._keys_until:
+            # A key that the provider took back must not count for ever.
             await self._fetch_keys()
         try:
             return self._checked(token, nonce)
@@ -179,6 +181,7 @@ class IdentityProvider:
         if not isinstance(found.get("keys"), list):
             raise self._no_provider("its key set has no keys")
         self._keys = found
+        self._keys_until = self._clock() + _KEPT_SECONDS
 
     async def _metadata(self) -> dict[str, Any]:
         """Return what the provider says of itself, which is asked once an hour."""

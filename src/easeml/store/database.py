@@ -98,7 +98,7 @@ def _postgres(url: sa.URL) -> sa.Engine:
     patience = {**PATIENCE, "options": f"{options} {own_options}".strip()}
     # What the URL says counts more.
     said = {name: value for name, value in patience.items() if name not in url.query}
-    return sa.create_engine(
+    engine = sa.create_engine(
         url,
         connect_args={**said, "options": patience["options"]},
         pool_size=4,
@@ -106,6 +106,16 @@ def _postgres(url: sa.URL) -> sa.Engine:
         pool_pre_ping=True,
         **_json_options(),
     )
+    event.listen(engine, "do_connect", _connect_patiently)
+    return engine
+
+
+def _connect_patiently(
+    _dialect: sa.Dialect, _record: Any, arguments: list[Any], options: dict[str, Any]
+) -> Any:
+    from easeml.store.patience import PatientConnection  # the driver, which SQLite does not need
+
+    return PatientConnection.connect(*arguments, **options)
 
 
 def _json_options() -> dict[str, Any]:

@@ -1,23 +1,25 @@
 """What the disk and the database say when they cannot keep bytes any more, in easeml's words."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import exc
 
-from easeml.errors import Damaged, DatabaseAway, EasemlError, StorageFull
+from easeml.errors import Damaged, DatabaseAway, EasemlError, InvalidInput, StorageFull
 
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 _FULL_DATABASE = ("database or disk is full", "no space left on device", "could not extend file")
 _BUSY_FILE = ("database is locked", "database table is locked", "unable to open database file")
+_TOO_LARGE = ("int too large to convert", "out of range")
 _BROKEN_DATABASE = ("malformed", "is not a database", "disk i/o error", "invalid page")
 
 
 @contextmanager
 def storage_faults() -> Iterator[None]:
-    """Turn a full disk into ``StorageFull``, a broken database into ``Damaged``, and one that cannot
-    be reached or is locked for too long into ``DatabaseAway``.
+    """Turn a full disk into ``StorageFull``, a broken database into ``Damaged``, one that cannot be
+    reached or is locked for too long into ``DatabaseAway``, and a number of more than 64 bits into
+    ``InvalidInput``.
     """
     try:
         yield
@@ -28,6 +30,10 @@ def storage_faults() -> Iterator[None]:
         raise fault from error
     except exc.TimeoutError as error:  # all connections of this process are in use
         raise database_is_away() from error
+    except OverflowError as error:  # SQLite's driver; PostgreSQL says it itself
+        if not _has(str(error), _TOO_LARGE):
+            raise
+        raise _number_is_too_large() from error
     except OSError as error:
         if error.errno not in _FULL_DISK:
             raise
@@ -37,10 +43,12 @@ def storage_faults() -> Iterator[None]:
 def fault_of_database(error: exc.DatabaseError) -> EasemlError | None:
     """Return what an error of the database means for people; ``None`` if it is no storage fault."""
     reason = str(error.orig).lower()
-    if any(words in reason for words in _FULL_DATABASE):
+    if _has(reason, _FULL_DATABASE):
         return disk_is_full()
-    if any(words in reason for words in _BROKEN_DATABASE):
+    if _has(reason, _BROKEN_DATABASE):
         return database_is_broken()
+    if isinstance(error, exc.DataError) and _has(reason, _TOO_LARGE):
+        return _number_is_too_large()
     if _is_away(error, reason):
         return database_is_away()
     return None
@@ -56,7 +64,15 @@ def _is_away(error: exc.DatabaseError, reason: str) -> bool:
         return True
     if type(error.orig).__module__.startswith("psycopg"):
         return isinstance(error, exc.OperationalError)
-    return any(words in reason for words in _BUSY_FILE)
+    return _has(reason, _BUSY_FILE)
+
+
+def _has(reason: str, phrases: Sequence[str]) -> bool:
+    return any(words in reason for words in phrases)
+
+
+def _number_is_too_large() -> InvalidInput:
+    return InvalidInput("A number is too large.", remedy="Take one of at most 64 bits.")
 
 
 def disk_is_full() -> StorageFull:

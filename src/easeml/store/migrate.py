@@ -6,17 +6,21 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import exc
 
 from easeml.errors import Conflict
+from easeml.store.sqlite import driver
 
-SCHEMA_VERSION = "0039"
+SCHEMA_VERSION = "0040"
 """The newest revision under ``migrations/versions``; known here so that an up-to-date start needs
 no Alembic.
 """
 
 _LOCK = 0x6561_7365_0002
+_MIGRATION_SECONDS = 86_400.0  # of one statement
 
 
 def migrate(engine: sa.Engine) -> None:
@@ -27,13 +31,26 @@ def migrate(engine: sa.Engine) -> None:
     if engine.dialect.name == "sqlite":
         _migrate_sqlite(engine)
     elif not _is_current(engine):
-        with engine.begin() as connection:
+        _migrate_postgres(engine)
+
+
+def _migrate_postgres(engine: sa.Engine) -> None:
+    from easeml.store.patience import PatientConnection  # the driver, which SQLite does not need
+
+    with engine.begin() as connection:
+        link = connection.connection.driver_connection
+        assert isinstance(link, PatientConnection)
+        # Columns of large tables take their time, and so does who migrates at this moment.
+        with link.waiting(_MIGRATION_SECONDS):
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             _upgrade(connection)
 
 
 def _migrate_sqlite(engine: sa.Engine) -> None:
-    """Nobody looks at a database file that another process is still putting in WAL mode."""
+    """Upgrade a file; what it was before is kept beside it.
+
+    Nobody looks at a database file that another process is still putting in WAL mode.
+    """
     path = Path(f"{engine.url.database}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path, fcntl.LOCK_SH):
@@ -41,11 +58,25 @@ def _migrate_sqlite(engine: sa.Engine) -> None:
             return
     with _locked(path, fcntl.LOCK_EX):
         with engine.connect() as connection:
-            driver = connection.connection.driver_connection
-            assert driver is not None  # an open connection has one
-            driver.execute("PRAGMA journal_mode=WAL").close()
+            before = _version(connection)
+        with engine.connect() as connection:
+            link = connection.connection.driver_connection
+            assert link is not None  # an open connection has one
+            link.execute("PRAGMA journal_mode=WAL").close()
+            if before not in (None, SCHEMA_VERSION):
+                _keep_before(link, Path(f"{engine.url.database}.before-{SCHEMA_VERSION}"))
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
             _upgrade(connection)
+
+
+def _keep_before(link: Any, kept: Path) -> None:
+    """Copy a database, as it is before an upgrade: the way back to the easeml that wrote it."""
+    kept.unlink(missing_ok=True)  # of an upgrade that was cut off
+    copy = "VACUUM INTO ?"
+    try:
+        link.execute(copy, (str(kept),)).close()
+    except driver.DatabaseError as error:
+        raise exc.OperationalError(copy, None, error) from error
 
 
 @contextmanager

@@ -19,6 +19,13 @@ OPERATIONS = (
         repeatable=False,
     ),
     Operation("try_subscription", "POST", f"{_ONE}/test", subscriptions.try_out, repeatable=False),
+    Operation(
+        "renew_subscription_secret",
+        "POST",
+        f"{_ONE}/secret",
+        subscriptions.renew_secret,
+        repeatable=False,
+    ),
     Operation("unsubscribe", "DELETE", _ONE, subscriptions.unsubscribe, repeatable=False),
 )
 

@@ -55,7 +55,7 @@ from easeml.contract.sources import (
     Source,
 )
 from easeml.contract.status import Status
-from easeml.contract.subscriptions import Confirmation, NewSubscription, Subscription
+from easeml.contract.subscriptions import Confirmation, NewSubscription, SecretRenewal, Subscription
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.tryouts import Tryout
 from easeml.contract.versions import PushedFlow, VersionLine
@@ -1179,6 +1179,22 @@ class AsyncOperations(AsyncCalls):
         """Send a test; one that is paused goes on with it. Raises ``NotFound``, ``Conflict``."""
         return await self._send(
             Subscription, f"/subscriptions/{subscription_id}/test", repeatable=False
+        )
+
+    async def renew_subscription_secret(
+        self, subscription_id: str, *, overlap_hours: float = 24.0
+    ) -> Subscription:
+        """Sign what is posted with a new secret, which the answer to this alone has.
+
+        For ``overlap_hours`` the old one signs as well, so that who listens can change over.
+        Raises ``NotFound``, and ``Conflict`` for mail, which is not signed.
+        """
+        request = made_request(SecretRenewal, overlap_hours=overlap_hours)
+        return await self._send(
+            Subscription,
+            f"/subscriptions/{subscription_id}/secret",
+            request.model_dump(mode="json"),
+            repeatable=False,
         )
 
     async def unsubscribe(self, subscription_id: str) -> Subscription:

@@ -106,7 +106,7 @@ class Messenger:
                 return
             with self._store.read() as tx:
                 now = tx.now()
-            self._webhooks.post(one.address, one.secret, note, now)
+            self._webhooks.post(one.address, one.secrets_at(now), note, now)
             deliveries.note_sent(self._store, one, note.seq)
 
     def _mailing(self) -> Mail:

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,8 +39,8 @@ class Webhooks:
         backend = Guarded(own_hosts, _SECONDS)
         self._pool = httpcore.ConnectionPool(network_backend=backend, max_keepalive_connections=0)
 
-    def post(self, address: str, secret: str, note: Notification, now: float) -> None:
-        """Post a notification, signed with ``secret``. Redirects are not followed.
+    def post(self, address: str, secrets: Sequence[str], note: Notification, now: float) -> None:
+        """Post a notification, signed with each of ``secrets``. Redirects are not followed.
 
         Raises ``NotAllowed`` for an address in one's own network, ``Unreachable`` where the other
         side does not take it.
@@ -48,7 +49,7 @@ class Webhooks:
         headers = {
             "content-type": "application/cloudevents+json; charset=utf-8",
             "user-agent": "easeml",
-            **signed(secret, f"evt_{note.seq}", int(now), body),
+            **signed(secrets, f"evt_{note.seq}", int(now), body),
         }
         timeouts = {"connect": _SECONDS, "pool": _SECONDS}
         try:
@@ -85,13 +86,19 @@ def cloud_event(note: Notification, source: str) -> dict[str, Any]:
     }
 
 
-def signed(secret: str, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """Return the headers of Standard Webhooks: who sends it, when, and that it is unchanged."""
-    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+def signed(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
+    """Return the headers of Standard Webhooks: who sends it, when, and that it is unchanged.
+
+    A message with several signatures is genuine where one of them is.
+    """
     content = f"{message_id}.{timestamp}.".encode() + body
-    signature = base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": f"v1,{signature}",
+        "webhook-signature": " ".join([_signature(secret, content) for secret in secrets]),
     }
+
+
+def _signature(secret: str, content: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
+    return f"v1,{base64.b64encode(hmac.digest(key, content, hashlib.sha256)).decode()}"

@@ -115,6 +115,9 @@ class _Child:
                 assigned = Assigned(request["model_id"], request["challenger_id"], request["share"])
                 known = self._shelf.assign(request["application"], assigned)
                 self._acknowledge(request, "" if known else "it has not been loaded")
+            case "withdraw":
+                self._shelf.withdraw(request["application"])
+                self._acknowledge(request, "")
 
     def _load(self, request: Header) -> None:
         try:

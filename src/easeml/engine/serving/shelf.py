@@ -36,10 +36,14 @@ class Shelf(Generic[Model]):
             return False
         before = self._serving.get(application, assigned)
         self._serving[application] = assigned
-        in_use = set[str]().union(*map(_named, self._serving.values()))
-        for model_id in _named(before) - in_use:
-            self._loaded.pop(model_id, None)
+        self._forget(before)
         return True
+
+    def withdraw(self, application: str) -> None:
+        """Let nothing answer for an application any more, and forget what did."""
+        before = self._serving.pop(application, None)
+        if before is not None:
+            self._forget(before)
 
     def of(self, application: str) -> Model | None:
         """The model that answers for an application, ``None`` before one was assigned."""
@@ -52,6 +56,12 @@ class Shelf(Generic[Model]):
         if assigned is None or not assigned.challenger_id:
             return None
         return self._loaded[assigned.challenger_id], assigned.share
+
+    def _forget(self, assigned: Assigned) -> None:
+        """Forget models that no application has any more."""
+        in_use = set[str]().union(*map(_named, self._serving.values()))
+        for model_id in _named(assigned) - in_use:
+            self._loaded.pop(model_id, None)
 
 
 def _named(assigned: Assigned) -> set[str]:

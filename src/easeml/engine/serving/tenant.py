@@ -109,6 +109,10 @@ class TenantChild:
         if error := await self._call({"do": "serve", **facts}):
             raise EasemlError(f"Model {assigned.model_id} cannot serve: {error}")
 
+    async def withdraw(self, application: str) -> None:
+        """Let nothing answer for an application any more. Raises ``NotReady`` if it has ended."""
+        await self._call({"do": "withdraw", "application": application})
+
     def hand_over(self, connection: socket.socket, application: str) -> None:
         """Let the child answer on a connection. Raises ``OSError`` if it has ended."""
         socket.send_fds(self._handing, [application.encode()], [connection.fileno()])

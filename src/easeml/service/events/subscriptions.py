@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
 from easeml.contract.states import SubscriptionState, SubscriptionWay
-from easeml.contract.subscriptions import Confirmation, NewSubscription
+from easeml.contract.subscriptions import Confirmation, NewSubscription, SecretRenewal
 from easeml.contract.subscriptions import Subscription as SubscriptionAnswer
 from easeml.errors import Conflict, InvalidInput, NotFound
 from easeml.fetching.origin import check_web_address
@@ -132,12 +132,35 @@ def try_out(store: Store, caller: Caller, subscription_id: str) -> SubscriptionA
     return _show(changed)
 
 
+def renew_secret(
+    store: Store, caller: Caller, subscription_id: str, wish: SecretRenewal
+) -> SubscriptionAnswer:
+    """Sign what is posted with a new secret, which the answer to this alone has.
+
+    For ``overlap_hours`` the old one signs as well, so that who listens can change over. Raises
+    ``NotFound``, and ``Conflict`` for mail, which is not signed.
+    """
+    with store.write() as tx:
+        found = _living(tx, caller, subscription_id)
+        if found.way == SubscriptionWay.MAIL:
+            raise Conflict("Mail is not signed.", remedy="End it, if nobody should get it.")
+        rows = tx.scoped(caller.tenant_id).subscriptions
+        renewed = rows.update(
+            found.id,
+            secret=_signing_secret(),
+            old_secret=found.secret if wish.overlap_hours else "",
+            old_secret_until=tx.now() + 3600.0 * wish.overlap_hours,
+        )
+        _tell(tx, renewed, "subscription.secret-renewed")
+    return _show(renewed, secret=renewed.secret)
+
+
 def unsubscribe(store: Store, caller: Caller, subscription_id: str) -> SubscriptionAnswer:
     """Send nothing there any more, for good. Raises ``NotFound``."""
     with store.write() as tx:
         found = _living(tx, caller, subscription_id)
         rows = tx.scoped(caller.tenant_id).subscriptions
-        ended = rows.update(found.id, state=SubscriptionState.ENDED, secret="")
+        ended = rows.update(found.id, state=SubscriptionState.ENDED, secret="", old_secret="")
         _tell(tx, ended, "subscription.ended")
     return _show(ended)
 

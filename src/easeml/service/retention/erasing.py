@@ -296,6 +296,8 @@ def _let_go(
             continue
         if is_live:
             tables.applications.update(application.id, live_model_id="", pinned=False)
+            told = {"model_id": model.id}
+            tx.events.append("promotion.withdrawn", application.id, told, application.tenant_id)
         _erase_model(tables, model.id, tx.now())
 
 

@@ -3,6 +3,7 @@
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from easeml.contract.upkeep import Finding, FindingState
@@ -14,6 +15,7 @@ from easeml.service.storage import releasing
 from easeml.settings import Settings
 from easeml.store import ArtefactStore, LocalFiles, Store
 from easeml.store.records import Application, Artefact, TrainedModel
+from easeml.store.salvage import rebuild
 
 Progress = Callable[[float], None]
 
@@ -22,25 +24,25 @@ _MIB = 2**20
 
 
 def examine(
-    settings: Settings, *, repair: bool, backup: Path | None, progress: Progress
+    settings: Settings,
+    *,
+    repair: bool,
+    backup: Path | None,
+    progress: Progress,
+    in_use: bool = False,
 ) -> list[Finding]:
     """Return what was found at each place of a home, and repair what can be if ``repair``.
 
     ``backup``: a folder of snapshots from which lost artefacts are fetched. ``progress`` is told
-    the share of stored bytes' files that were read. Nothing is changed without ``repair``.
+    the share of stored bytes' files that were read. ``in_use``: easeml runs, so that the database
+    is not written anew. Nothing is changed without ``repair``.
     """
     findings = [_home(settings, repair=repair), _secret(settings, repair=repair), _space(settings)]
-    try:
-        store = Store.of(settings)
-    except EasemlError as error:
-        return [*findings, _failing("database", error.message, error.remedy)]
-    try:
-        findings.append(_database(store))
-        if findings[-1].state == FindingState.OK:
-            findings += _stored(store, repair=repair, backup=backup, progress=progress)
-    finally:
-        store.close()
-    return findings
+    findings.append(_database(settings, repair=repair and not in_use))
+    if findings[-1].state != FindingState.OK:
+        return findings
+    with closing(Store.of(settings)) as store:
+        return [*findings, *_stored(store, repair=repair, backup=backup, progress=progress)]
 
 
 def _home(settings: Settings, *, repair: bool) -> Finding:
@@ -78,16 +80,39 @@ def _space(settings: Settings) -> Finding:
     )
 
 
-def _database(store: Store) -> Finding:
+def _database(settings: Settings, *, repair: bool) -> Finding:
     try:
-        store.check_integrity()
-    except EasemlError as error:
-        return _failing(
-            "database",
-            error.message,
-            "Stop easeml, and make a new home of the newest backup: easeml restore.",
+        return _ok("database", f"Every page can be read ({_checked(settings)}).")
+    except Damaged as error:
+        if settings.database_url:
+            return _failing("database", error.message, error.remedy)
+        if repair:
+            return _database_anew(settings)
+        remedy = (
+            "Stop easeml; easeml doctor --repair then writes the database anew, if all rows can be "
+            "read still. If not, make a new home of the newest backup: easeml restore."
         )
-    return _ok("database", f"Every page can be read ({store.describe()}).")
+        return _failing("database", error.message, remedy)
+    except EasemlError as error:
+        return _failing("database", error.message, error.remedy)
+
+
+def _checked(settings: Settings) -> str:
+    """Return what the database is, every page of which was read. Raises ``Damaged``."""
+    with closing(Store.of(settings)) as store:
+        store.check_integrity()
+        return store.describe()
+
+
+def _database_anew(settings: Settings) -> Finding:
+    path = settings.home / "easeml.db"
+    try:
+        kept = rebuild(path)
+    except Damaged as error:
+        remedy = "Make a new home of the newest backup: easeml restore."
+        return _failing("database", f"{error.message} Some rows are lost.", remedy)
+    message = f"A page was damaged; all rows could be read, and are written anew. Before: {kept}."
+    return _repaired("database", message)
 
 
 def _stored(

@@ -35,7 +35,8 @@ class Subscription:
     ``kinds``: of events, or what stands before the dot of several. ``application_id``: only what
     concerns it; empty: all. ``secret``: signs what is posted, or the code that confirms an address
     of mail, until it does. ``quiet``: the hours (UTC) from which and until which no mail is sent.
-    ``seq``: the last event that was sent. ``failing_since``, ``next_try``: 0 where nothing failed.
+    ``old_secret``: signs as well until ``old_secret_until``. ``seq``: the last event that was sent.
+    ``failing_since``, ``next_try``: 0 where nothing failed.
     """
 
     id: str
@@ -55,3 +56,11 @@ class Subscription:
     error: str = ""
     last_sent: float = 0.0
     created: float = 0.0
+    old_secret: str = ""
+    old_secret_until: float = 0.0
+
+    def secrets_at(self, now: float) -> list[str]:
+        """Return the secrets that sign at a time: the newest first."""
+        if now < self.old_secret_until:
+            return [self.secret, self.old_secret]
+        return [self.secret]

@@ -55,7 +55,7 @@ async def subscribe(context: PageContext) -> Response:
 
 @signed_in
 async def change(context: PageContext) -> Response:
-    """Confirm, test or end a subscription."""
+    """Confirm, test or end a subscription, or renew its secret, which is shown once."""
     form = await context.form()  # checks the token of the session
     id = context.path("id")
     what = context.path("what")
@@ -63,6 +63,8 @@ async def change(context: PageContext) -> Response:
         await context.client.confirm_subscription(id, str(form.get("code", "")).strip())
     elif what == "test":
         await context.client.try_subscription(id)
+    elif what == "secret":
+        return await _elsewhere(context, await context.client.renew_subscription_secret(id))
     else:
         await context.client.unsubscribe(id)
     return back_to(_ELSEWHERE)
