@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Literal
 
+import commands
 from easeml.client import Client
 
 KEY = re.compile(r"EASEML_API_KEY=(\S+)")  # printed at the first start
@@ -86,16 +87,7 @@ class EasemlProcess:
 
     def command(self, *arguments: str, expect: int = 0) -> str:
         """Run an easeml command against this service; return its standard output."""
-        environment = {**os.environ, "EASEML_URL": self.url, "EASEML_API_KEY": self.key}
-        run = subprocess.run(
-            [sys.executable, "-m", "easeml.cli", *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=180,
-            stdin=subprocess.DEVNULL,
-        )
+        run = commands.run(arguments, {"EASEML_URL": self.url, "EASEML_API_KEY": self.key})
         assert run.returncode == expect, f"exit {run.returncode}\n{run.stdout}\n{run.stderr}"
         return run.stdout if expect == 0 else run.stdout + run.stderr
 

@@ -1,16 +1,19 @@
 """A Python that has imported what takes seconds: each run is a fork of it, else like any process.
 
 with WarmPython(["easeml.cli", "sklearn.ensemble"]) as python:
-    python.run(["-m", "easeml.cli", "--help"], cwd=folder, path=folder)
+    python.run(["-m", "easeml.cli", "--help"], folder, {**os.environ, "COLUMNS": "200"})
 """
 
 import json
 import os
 import runpy
+import select
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,16 +22,17 @@ from typing import Any
 
 
 class WarmPython:
-    """Starts at once. ``modules``: what it imports; it calls nothing of them.
+    """Starts at once, and several at a time. ``modules``: what it imports; it calls nothing of them.
 
-    ``path``: a folder more to import from. What it runs writes lines of 200 columns.
+    ``path``: a folder more to import from.
     """
 
     def __init__(self, modules: Sequence[str], path: Path | None = None) -> None:
         command = [sys.executable, __file__, *modules]
-        surroundings = {**os.environ, "COLUMNS": "200"}
+        surroundings = dict(os.environ)
         if path is not None:
             surroundings["PYTHONPATH"] = str(path)
+        self._lock = threading.Lock()
         self._process = subprocess.Popen(
             command, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -44,32 +48,50 @@ class WarmPython:
     ) -> None:
         self._process.communicate()
 
-    def start(self, arguments: Sequence[str], cwd: Path, path: Path) -> "Started":
+    def start(
+        self,
+        arguments: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        output: Path | None = None,
+    ) -> "Started":
         """Begin what ``python -m MODULE ...`` or ``python -c CODE`` would do.
 
-        ``cwd``: where it runs, and gets ``.stdout`` and ``.stderr``; ``path``: as ``PYTHONPATH``.
+        ``cwd``: where it runs; ``environment``: all its variables; ``output``: the folder that gets
+        ``stdout`` and ``stderr``, by default ``cwd``.
         """
-        order = {"arguments": list(arguments), "cwd": str(cwd), "path": str(path)}
+        order = {
+            "arguments": list(arguments),
+            "cwd": str(cwd),
+            "environment": dict(environment),
+            "output": str(output or cwd),
+        }
         return Started(self, self.ask(order))
 
     def run(
-        self, arguments: Sequence[str], cwd: Path, path: Path
+        self,
+        arguments: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        seconds: float = 240.0,
     ) -> subprocess.CompletedProcess[str]:
-        """As ``start``; wait until it has ended, and return what it printed."""
-        code = self.start(arguments, cwd, path).wait()
-        texts = []
-        for name in (".stdout", ".stderr"):
-            file = cwd / name
-            texts.append(file.read_text("utf-8"))
-            file.unlink()
+        """As ``start``; wait until it has ended, and return what it printed.
+
+        Raises ``TimeoutError`` where that takes longer than ``seconds``; it is killed then.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder)
+            code = self.start(arguments, cwd, environment, output).wait(seconds)
+            texts = [(output / name).read_text("utf-8") for name in ("stdout", "stderr")]
         return subprocess.CompletedProcess(list(arguments), code, *texts)
 
     def ask(self, order: dict[str, Any]) -> int:
         """Give an order to the process that forks, and return the number that it answers."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        print(json.dumps(order), file=self._process.stdin, flush=True)
-        return int(self._process.stdout.readline())
+        with self._lock:
+            print(json.dumps(order), file=self._process.stdin, flush=True)
+            return int(self._process.stdout.readline())
 
 
 @dataclass(frozen=True)
@@ -83,9 +105,26 @@ class Started:
         """End it by SIGKILL, if it has not ended."""
         os.kill(self.pid, signal.SIGKILL)
 
-    def wait(self) -> int:
-        """Return its exit code once it has ended; ask once only."""
-        return self.python.ask({"wait": self.pid})
+    def wait(self, seconds: float | None = None) -> int:
+        """Return its exit code once it has ended; ask once only.
+
+        Raises ``TimeoutError`` where that takes longer than ``seconds``; it is killed then.
+        """
+        ended = self._has_ended(seconds)
+        if not ended:
+            self.kill()
+        code = self.python.ask({"wait": self.pid})
+        if not ended:
+            raise TimeoutError(f"It has not ended after {seconds:g} s.")
+        return code
+
+    def _has_ended(self, seconds: float | None) -> bool:
+        """Wait for its end without keeping the warm Python, which others ask meanwhile."""
+        handle = os.pidfd_open(self.pid)
+        try:
+            return bool(select.select([handle], [], [], seconds)[0])
+        finally:
+            os.close(handle)
 
 
 def _next_order() -> dict[str, Any]:
@@ -112,9 +151,11 @@ def _redirect(stream: int, file: str) -> None:
 def _become(order: dict[str, Any]) -> None:
     """Make this process one that was started as ordered."""
     os.chdir(order["cwd"])
-    os.environ["PYTHONPATH"] = order["path"]  # for its own children
-    sys.path[:1] = ["", order["path"]]
-    for stream, file in enumerate((os.devnull, ".stdout", ".stderr")):
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    sys.path[:1] = ["", *filter(None, [order["environment"].get("PYTHONPATH")])]
+    redirected = (os.devnull, f"{order['output']}/stdout", f"{order['output']}/stderr")
+    for stream, file in enumerate(redirected):
         _redirect(stream, file)
 
 

@@ -49,7 +49,13 @@ def start_worker(store: Store, tmp_path: Path, warm: WarmPython) -> Iterator[Sta
 
     def start() -> Started:
         before = count_workers(store)
-        started.append(warm.start(["-m", "worker_for_tests", str(tmp_path)], tmp_path, HERE))
+        started.append(
+            warm.start(
+                ["-m", "worker_for_tests", str(tmp_path)],
+                tmp_path,
+                {**os.environ, "PYTHONPATH": str(HERE)},
+            )
+        )
         eventually(lambda: count_workers(store) > before)
         return started[-1]
 

@@ -46,17 +46,18 @@ def follow(page: Path, folder: Path, warm: WarmPython) -> str:
     site, place = folder / "site", folder / "place"
     site.mkdir()
     place.mkdir()
+    surroundings = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "200"}
     said = []
     for language, text in BLOCK.findall(page.read_text("utf-8")):
         named = FILE.match(text)
         if named:
             write(site, named[1], text)
         elif language == "python":
-            said.append(checked(warm.run(["-c", text], place, site)))
+            said.append(checked(warm.run(["-c", text], place, surroundings)))
         elif language == "sh":
             for line in text.splitlines():
                 command = ["-m", "easeml.cli", *line.split()[1:]]
-                said.append(checked(warm.run(command, place, site)))
+                said.append(checked(warm.run(command, place, surroundings)))
     return "\n".join(said)
 
 

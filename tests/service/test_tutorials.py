@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import commands as commands_of_easeml
 from easeml.client import Client
 from service_process import EasemlProcess
 
@@ -31,6 +32,7 @@ WITH_SERVICE = {
     "what-good-means.md",
 }
 EXIT = re.compile(r"# exit (\d+)$")
+NEEDS_SHELL = re.compile(r"[|<>&;$`*?~]")
 FILE = re.compile(r"# (\S+\.\w+)\n")  # a first line that names the file of the block
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -49,7 +51,7 @@ def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
     person answers.
     """
     expected = EXIT.search(command)
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     command = command.replace(".venv/bin/", "")
     if service is not None:
         environment |= {"EASEML_URL": service.url, "EASEML_API_KEY": service.key}
@@ -58,17 +60,27 @@ def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
         command = re.sub(r"\bID\b", listed[-1].id if listed else "ID", command)
         if "app create" in command:
             command += " --yes"
-    done = subprocess.run(
+    done = run(command, folder, environment)
+    said = f"{command}\n{done.stdout}{done.stderr}"
+    assert done.returncode == (int(expected.group(1)) if expected else 0), said
+
+
+def run(
+    command: str, folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a line of a terminal; a command of easeml that needs no shell is run without one."""
+    words = shlex.split(command, comments=True)
+    if words[0] == "easeml" and not NEEDS_SHELL.search(command):
+        return commands_of_easeml.run(words[1:], environment, folder, seconds=240)
+    return subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=environment,
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=240,
         check=False,
     )
-    said = f"{command}\n{done.stdout}{done.stderr}"
-    assert done.returncode == (int(expected.group(1)) if expected else 0), said
 
 
 @pytest.mark.parametrize(
