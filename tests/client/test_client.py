@@ -44,16 +44,6 @@ def test_an_upload_streams_the_file_and_tells_how_far_it_is(
     assert steps[-1] == (len(content), len(content))
 
 
-@pytest.mark.parametrize("name", ["model.pkl", "model.PICKLE", "model.joblib"])
-def test_a_pickle_is_not_even_sent(client: Client, service: FakeService, tmp_path: Path, name: str):
-    path = tmp_path / name
-    path.write_bytes(b"\x80")
-    with pytest.raises(InvalidInput, match="it is not read") as caught:
-        client.import_model("app_1", path)
-    assert "skops" in caught.value.remedy
-    assert not service.requests
-
-
 def test_a_creation_whose_answer_is_lost_is_sent_again_and_made_once(
     client: Client, service: FakeService, tmp_path: Path
 ):

@@ -94,7 +94,7 @@ def test_a_fault_is_told_once_and_three_from_the_beginning_archive_it(
     chances = dict(zip([arm.name for arm in arms], mirror.state.job(job.id).chances, strict=True))
     assert {chance for name, chance in chances.items() if name.startswith("sly")} == {0.0}
     assert {chance for name, chance in chances.items() if name.startswith("logistic")} == {1.0}
-    catalogue.set_archived(store, admin, "sly", False)
+    catalogue.restore(store, admin, "sly")
     with store.write() as tx:
         mirror.follow_registry(knowledge_base.current(tx))
         mirror.sync(tx, job)

@@ -542,13 +542,13 @@ def test_a_model_that_was_left_out_can_come_in(store: Store, ann: Caller, bob: C
 def test_an_archived_model_is_no_candidate_of_new_searches(
     store: Store, ann: Caller, admin: Caller
 ) -> None:
-    catalogue.set_archived(store, admin, "naive-bayes", True)
+    catalogue.archive(store, admin, "naive-bayes")
     app = searching(store, ann)
     assert app.job
     with store.read() as tx:
         tried = {c.model for c in tx.unscoped().candidates.list(job_id=app.job.id, limit=None)}
     assert tried
     assert "naive-bayes" not in tried
-    catalogue.set_archived(store, admin, "naive-bayes", False)
+    catalogue.restore(store, admin, "naive-bayes")
     shown = applications.propose(store, ann, Declaration(dataset_id=app.dataset_id)).models
     assert next(one for one in shown if one.name == "naive-bayes").fits

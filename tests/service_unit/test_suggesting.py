@@ -174,7 +174,7 @@ def test_a_provider_chooses_it_and_a_newer_one_takes_its_place(
     newer = optimizer.source.replace(
         'name = "guesses"', 'name = "guesses-v2"\nreplaces = ["guesses"]'
     )
-    catalogue.set_archived(store, admin, "guesses", True)
+    catalogue.archive(store, admin, "guesses")
     assert chosen() == "guided"
     added(store, replace(optimizer, name="guesses-v2", source=newer))
     assert chosen() == "guesses-v2"
@@ -211,7 +211,7 @@ def test_an_application_has_an_optimizer_of_its_tenant_alone(
     shown = model_rules.set_rules(store, ann, job.application_id, wish)
     assert (shown.optimizer, shown.max_latency) == ("guesses", 3.0)
     assert asked_instead_of_the_usual() == "guesses"
-    catalogue.set_archived(store, ann, "guesses", True)  # by whose it is
+    catalogue.archive(store, ann, "guesses")  # by whose it is
     assert asked_instead_of_the_usual() == "tpe"
     answered_by = asked(store, job, optimizer)
     answered(store, {}, "suggest hung.")

@@ -1,12 +1,8 @@
 """The knowledge base: what can be plugged in, adding to it, and archiving."""
 
-from typing import Literal
-
 from fastapi import APIRouter
 
-from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.knowledge import KnowledgeBase
 from easeml.service.modules import adding, catalogue
 
 OPERATIONS = (
@@ -15,18 +11,9 @@ OPERATIONS = (
     Operation("add_module", "POST", "/modules", adding.add, status=201),
     Operation("share_module", "POST", "/modules/{name}/share", catalogue.share),
     Operation("module_checks", "GET", "/modules/{name}/checks", adding.checks),
+    Operation("archive_module", "POST", "/modules/{name}/archive", catalogue.archive),
+    Operation("restore_module", "POST", "/modules/{name}/restore", catalogue.restore),
 )
 
 router = APIRouter(tags=["knowledge base"])
 add_routes(router, OPERATIONS)
-
-
-@router.post("/modules/{name}/{action}")
-def change_module(
-    here: Here, asker: Asker, name: str, action: Literal["archive", "restore"]
-) -> KnowledgeBase:
-    """Let no new search try a model, or let them again.
-
-    Its trained models stay. Of their own private modules, everybody may archive and restore.
-    """
-    return catalogue.set_archived(here.store, asker, name, action == "archive")

@@ -2,30 +2,11 @@
 
 from easeml.client._async.calls import AsyncCalls
 from easeml.contract.administration import AuditEvent, Setting, Tenant
-from easeml.contract.knowledge import KnowledgeBase
 from easeml.contract.resources import Page
 
 
 class AsyncAdministration(AsyncCalls):
     """What can be plugged in, and how the service is doing."""
-
-    async def archive_module(self, name: str) -> KnowledgeBase:
-        """Let no new search try a model; its trained models stay.
-
-        Providers may, and whose private module it is.
-
-        Raises NotAllowed, NotFound.
-        """
-        return await self._send(KnowledgeBase, f"/modules/{name}/archive")
-
-    async def restore_module(self, name: str) -> KnowledgeBase:
-        """Let new searches try an archived model again.
-
-        Providers may, and whose private module it is.
-
-        Raises NotAllowed, NotFound.
-        """
-        return await self._send(KnowledgeBase, f"/modules/{name}/restore")
 
     async def tenants(self) -> list[Tenant]:
         """Return all tenants in numbers (providers only). Raises NotAllowed."""

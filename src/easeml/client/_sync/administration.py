@@ -3,30 +3,11 @@
 
 from easeml.client._sync.calls import Calls
 from easeml.contract.administration import AuditEvent, Setting, Tenant
-from easeml.contract.knowledge import KnowledgeBase
 from easeml.contract.resources import Page
 
 
 class Administration(Calls):
     """What can be plugged in, and how the service is doing."""
-
-    def archive_module(self, name: str) -> KnowledgeBase:
-        """Let no new search try a model; its trained models stay.
-
-        Providers may, and whose private module it is.
-
-        Raises NotAllowed, NotFound.
-        """
-        return self._send(KnowledgeBase, f"/modules/{name}/archive")
-
-    def restore_module(self, name: str) -> KnowledgeBase:
-        """Let new searches try an archived model again.
-
-        Providers may, and whose private module it is.
-
-        Raises NotAllowed, NotFound.
-        """
-        return self._send(KnowledgeBase, f"/modules/{name}/restore")
 
     def tenants(self) -> list[Tenant]:
         """Return all tenants in numbers (providers only). Raises NotAllowed."""

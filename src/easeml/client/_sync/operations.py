@@ -779,6 +779,23 @@ class Operations(Calls):
         """
         return self._get(ModuleChecks, f"/modules/{name}/checks")
 
+    def archive_module(self, name: str) -> KnowledgeBase:
+        """Let no new search use a module; what uses it goes on, and its trained models stay.
+
+        Providers may, and whose private module it is. One that was added and failed its checks
+        is no longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module of
+        another kind.
+        """
+        return self._send(KnowledgeBase, f"/modules/{name}/archive")
+
+    def restore_module(self, name: str) -> KnowledgeBase:
+        """Let new searches use an archived module again.
+
+        Providers may, and whose private module it is. Raises ``NotAllowed``, ``NotFound``,
+        ``InvalidInput`` for a module of another kind.
+        """
+        return self._send(KnowledgeBase, f"/modules/{name}/restore")
+
     def request_log(self, application_id: str) -> RequestLog:
         """Return what is kept of the requests to an endpoint; raises ``NotFound``."""
         return self._get(RequestLog, f"/applications/{application_id}/requests")

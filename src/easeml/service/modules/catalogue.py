@@ -62,13 +62,28 @@ def titles(store: Store, caller: Caller) -> contract.Titles:
     return contract.Titles(titles=found)
 
 
-def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
-    """Let no new search use a module, or let them again; what uses it goes on.
+def archive(store: Store, caller: Caller, name: str) -> contract.KnowledgeBase:
+    """Let no new search use a module; what uses it goes on, and its trained models stay.
 
     Providers may, and whose private module it is. One that was added and failed its checks is no
-    longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module of
-    another kind.
+    longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module of another
+    kind.
     """
+    return _set_archived(store, caller, name, True)
+
+
+def restore(store: Store, caller: Caller, name: str) -> contract.KnowledgeBase:
+    """Let new searches use an archived module again.
+
+    Providers may, and whose private module it is. Raises ``NotAllowed``, ``NotFound``,
+    ``InvalidInput`` for a module of another kind.
+    """
+    return _set_archived(store, caller, name, False)
+
+
+def _set_archived(
+    store: Store, caller: Caller, name: str, archived: bool
+) -> contract.KnowledgeBase:
     with store.write() as tx:
         mark = tx.module_marks.find(id=name)
         adding.require_owner(caller, mark)
