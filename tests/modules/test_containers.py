@@ -9,6 +9,7 @@ import signal
 import tarfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -352,3 +353,10 @@ def test_calls_that_make_namespaces_are_refused_whatever_the_machine_allows(
         refused = {name for rule in rules if rule not in allowed for name in rule["names"]}
         assert ("unshare" in refused) is allows_the_rest
     syscalls.profile.cache_clear()
+
+
+def test_several_may_try_this_machine_at_once() -> None:
+    container_images.needs_containers()
+    with ThreadPoolExecutor(3) as threads:
+        tried = [threads.submit(trial.run) for _ in range(3)]
+        assert {each.result().program for each in tried} == {engines.engine().program}

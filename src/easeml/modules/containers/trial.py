@@ -29,6 +29,8 @@ _HEADERS = 64 + 56  # bytes of the two headers of an ELF file with one segment
 def run() -> Engine:
     """Return the engine that ran the program with all limits.
 
+    The image, of a few kilobytes, stays: another process may be trying it at the same moment.
+
     Raises ``Conflict`` where no engine works, or the machine is not x86-64; ``EasemlError`` with what
     the engine said.
     """
@@ -46,8 +48,6 @@ def run() -> Engine:
             ended = running.run(name, folder / "own", "train", [], LIMITS, lambda line: None)
         except running.NotStarted as error:
             raise EasemlError(str(error), where="containers") from error
-        finally:
-            images.remove([digest], _IMAGES)
     if ended.code != 0 or ended.fault:
         raise EasemlError(
             f"A container ended with exit code {ended.code}. {ended.fault or ended.said}".strip(),
