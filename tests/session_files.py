@@ -22,5 +22,8 @@ def end() -> None:
 
 
 def new_folder() -> Path:
-    """Return a new empty folder that lasts as long as the session."""
-    return Path(tempfile.mkdtemp(dir=os.environ[_FOLDER]))
+    """Return a new empty folder that lasts as long as the session.
+
+    Benchmarks, which are no session, get one of the system's.
+    """
+    return Path(tempfile.mkdtemp(dir=os.environ.get(_FOLDER)))
