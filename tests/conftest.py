@@ -69,7 +69,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put first what takes longest, services last, and together what shares something."""
+    """Put first what takes longest and waits most, and together what shares something."""
     items.sort(key=_turn)  # keeps the order within
     for item in items:
         group = _group(item)
@@ -79,12 +79,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _turn(item: pytest.Item) -> int:
     if _has(item, *_OWN_SERVICE):
-        return 4  # not at once, where other services start
+        return 2  # not at once, where other services start
     if _has(item, "service"):
-        return 3  # late, since a browser leaves an event loop
-    if item.path.is_relative_to(_HERE / "lifecycle"):
-        return 0  # compiles kernels, that tutorials use too
-    return 1 if item.path.stem == "test_tutorials" else 2
+        return 0  # long rows of tests that wait for a service: others compute meanwhile
+    is_lifecycle = item.path.is_relative_to(_HERE / "lifecycle")
+    return 1 if is_lifecycle else 3  # kernels are compiled, which others use too
 
 
 def _group(item: pytest.Item) -> str | None:

@@ -12,7 +12,7 @@ import easeml
 from easeml.notebook import live
 from easeml.notebook.widgets import LiveRelation
 
-pytestmark = [pytest.mark.service, pytest.mark.browser]  # late: a browser leaves an event loop
+pytestmark = [pytest.mark.service, pytest.mark.browser]
 HOSTILE = "<img src=x onerror='window.harmed = true'>"
 TRAITS = ("html", "groups", "said", "share", "busy", "place")
 MODEL = """([source, traits]) => {
