@@ -70,9 +70,12 @@ TABLES = {
     "meta": ("weka/meta.arff", ""),
     "pharynx": ("weka/pharynx.arff", ""),
     "auto_horse": ("weka/autoHorse.arff", ""),
+    "life_expectancy": ("more_tables/Life_Expectancy_Data.csv", "Life expectancy"),
+    "bangalore": ("more_tables/bangalore_house_prices.csv", "price"),
+    "auto_imports": ("more_tables/auto_imports.csv", ""),
 }
 """File below the data and target (empty: the last column) by name."""
-LEAKS = {"wage": ["logwage"]}
+LEAKS = {"wage": ["logwage"], "bangalore": ["price_per_sqft"]}
 """Columns from which the target could be read, by table."""
 METHODS = ["easeml", "fewer", "FLAML", "AutoGluon", "LightGBM", "CatBoost", "forest"]
 BY_AUTOGLUON = ("AutoGluon", "CatBoost")  # methods that its environment has

@@ -164,6 +164,23 @@ class Transform(Protocol):
 
 
 @runtime_checkable
+class SupervisedTransform(Transform, Protocol):
+    """A transform that learns from the target, too; in training this is called in place of
+    ``fit``.
+    """
+
+    def fit_transform(
+        self, data: Data, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
+    ) -> tuple[FittedTransform, Any]:
+        """Learn as ``fit`` does; return with it the features of the training rows.
+
+        ``data.X`` is what ``fit`` would be given. What a training row gets may not depend on its
+        own target, so its features may differ from what ``transform`` makes of it later.
+        """
+        ...
+
+
+@runtime_checkable
 class Trained(Protocol):
     """What a model learnt.
 

@@ -17,7 +17,7 @@ from easeml.search import spaces
 from easeml.spans import span
 
 from . import manifest
-from .contract import Context, Data, FittedTransform, Predictions, Trained
+from .contract import Context, Data, FittedTransform, Predictions, SupervisedTransform, Trained
 from .module import Module, parse
 from .registry import load_registry
 from .target import Target
@@ -115,15 +115,16 @@ def fit(
     rows = target.sample(context)
     frame = frame if rows is None else frame.iloc[rows]
     data: Any = frame
+    y = target.encode(frame)
     transforms = []
     for choice in description["transforms"]:
+        learnt = Data(data, y, target.codes)
         with span(f"fit transform {choice['module']}"):
-            fitted = _module_of(choice).make().fit(data, schema_in, choice["config"], context)
-            data = fitted.transform(data)
+            fitted, data = _fit_transform(choice, learnt, schema_in, context)
         transforms.append(fitted)
     choice = description["model"]
     signs = _signs(description.get("monotonic", {}), transforms[-1:], data)
-    learnt = Data(_features(data), target.encode(frame), target.codes, signs)
+    learnt = Data(_features(data), y, target.codes, signs)
     with span(f"fit {choice['module']}"):
         model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(chain.from_iterable(part.notes for part in (target, *transforms, model)))
@@ -138,6 +139,18 @@ def fit(
         notes,
         sample,
     )
+
+
+def _fit_transform(
+    choice: Mapping[str, Any], data: Data, schema_in: Mapping[str, Any], context: Context
+) -> tuple[FittedTransform, Any]:
+    """Return what a transform learns of training rows, and their features."""
+    transform = _module_of(choice).make()
+    config = choice["config"]
+    if isinstance(transform, SupervisedTransform):
+        return transform.fit_transform(data, schema_in, config, context)
+    fitted = transform.fit(data.X, schema_in, config, context)
+    return fitted, fitted.transform(data.X)
 
 
 def _signs(monotonic: Mapping[str, str], last: Sequence[Any], data: Any) -> tuple[int, ...]:

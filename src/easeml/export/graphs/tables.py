@@ -36,24 +36,41 @@ def _onehot(graph: Graph, fitted: Any) -> str:
             parts.append(graph.doubles(graph.add("Gather", missing, marked, axis=1)))
     if fitted.table.categories and fitted.width:
         parts.append(_indicators(graph, fitted))
+    parts += _means(graph, fitted)
     return _joined(graph, fitted.table, parts)
 
 
 def _codes(graph: Graph, fitted: Any) -> str:
     table = fitted.table
     parts = [_numbers(graph, table)] if table.numbers else []
-    for place, (column, labels) in enumerate(table.categories):
-        first, *others = fitted.lookup[fitted.offsets[place] : fitted.offsets[place + 1]]
-        code = graph.add(
-            "LabelEncoder",
-            graph.column(column, "category"),
-            domain=ML,
-            keys_strings=list(labels),
-            values_floats=[float(value) for value in others],
-            default_float=float(first),
-        )
-        parts.append(graph.doubles(code))
-    return _joined(graph, table, parts)
+    for place in range(len(table.categories)):
+        values = fitted.lookup[fitted.offsets[place] : fitted.offsets[place + 1]]
+        parts.append(_looked_up(graph, table, place, values))
+    return _joined(graph, table, [*parts, *_means(graph, fitted)])
+
+
+def _means(graph: Graph, fitted: Any) -> list[str]:
+    """Add what each category is worth, where a transform has learnt that."""
+    if fitted.means is None:
+        return []
+    found = []
+    for index, place in enumerate(fitted.means.places):
+        found.append(_looked_up(graph, fitted.table, place, fitted.means.of_column(index)))
+    return found
+
+
+def _looked_up(graph: Graph, table: Any, place: int, values: Any) -> str:
+    """Add a number a category: that of "missing", then that of each label."""
+    column, labels = table.categories[place]
+    index = graph.add(
+        "LabelEncoder",
+        graph.column(column, "category"),
+        domain=ML,
+        keys_strings=list(labels),
+        values_int64s=list(range(1, len(labels) + 1)),
+        default_int64=0,
+    )
+    return graph.add("Gather", graph.constant(values), index)
 
 
 def _scaled(graph: Graph, fitted: Any, features: str) -> str:

@@ -3,19 +3,21 @@ NaN.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.modules import Context
+from easeml.modules import Context, Data
 from easeml.modules.files import load_arrays, save_arrays
 from easeml.zoo.transforms.column_notes import missing_notes
 from easeml.zoo.transforms.table_columns import Table, offsets
+from easeml.zoo.transforms.target_means import TargetMeans, learn_means
 
 _FILE = "codes.npz"
+_MOST_PLAIN = 2  # categories of a column whose code says as much as their means
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,17 @@ class FittedCodes:
     lookup: NDArray[np.float64]
     offsets: NDArray[np.intp]
     notes: tuple[str, ...] = ()
+    means: TargetMeans | None = None
 
     def transform(self, data: Any) -> NDArray[np.float64]:
-        """Return the features: numbers, dates, categories, texts."""
+        """Return the features: numbers, dates, categories, texts, means of categories."""
+        codes = self.table.codes(data)
         parts = [self.table.numeric(data)]
         if self.table.categories:
-            parts.append(self.lookup[self.offsets[:-1] + 1 + self.table.codes(data)])
+            parts.append(self.lookup[self.offsets[:-1] + 1 + codes])
         parts += self.table.text(data)
+        if self.means is not None:
+            parts.append(self.means.of(codes))
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return joined if joined.shape[1] else np.zeros((len(data), 1))
 
@@ -47,6 +53,8 @@ class FittedCodes:
         """Write all files."""
         self.table.save(folder)
         save_arrays(folder / _FILE, lookup=self.lookup)
+        if self.means is not None:
+            self.means.save(folder)
 
 
 class TableCodes:
@@ -71,7 +79,21 @@ class TableCodes:
         told = missing_notes(dict(zip(names, counts, strict=True)), "kept as such")
         return FittedCodes(table, lookup, starts, (*notes, *told))
 
+    def fit_transform(
+        self, data: Data, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
+    ) -> tuple[FittedCodes, NDArray[np.float64]]:
+        """Learn as ``fit``, and the mean of a number target in each category."""
+        fitted = self.fit(data.X, schema_in, config, context)
+        features = fitted.transform(data.X)
+        learnt = learn_means(fitted.table, data, _MOST_PLAIN, context.seed)
+        if learnt is None:
+            return fitted, features
+        means, of_training = learnt
+        return replace(fitted, means=means), np.concatenate([features, of_training], axis=1)
+
     def load(self, folder: Path) -> FittedCodes:
         """Read what was saved."""
         table = Table.load(folder)
-        return FittedCodes(table, load_arrays(folder / _FILE)["lookup"], offsets(table.categories))
+        lookup = load_arrays(folder / _FILE)["lookup"]
+        starts = offsets(table.categories)
+        return FittedCodes(table, lookup, starts, means=TargetMeans.load(folder))

@@ -3,17 +3,18 @@ one-hot.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.modules import Context
+from easeml.modules import Context, Data
 from easeml.modules.files import load_arrays, save_arrays
 from easeml.zoo.transforms.column_notes import column_notes, missing_notes
 from easeml.zoo.transforms.table_columns import Table, offsets
+from easeml.zoo.transforms.target_means import TargetMeans, learn_means
 
 _FILE = "onehot.npz"
 
@@ -34,11 +35,13 @@ class FittedOneHot:
     width: int
     offsets: NDArray[np.intp]
     notes: tuple[str, ...] = ()
+    means: TargetMeans | None = None
 
     def transform(self, data: Any) -> NDArray[np.float64]:
         """Return the features: numbers and dates, marks of missing ones, indicators of categories,
-        texts.
+        texts, means of categories.
         """
+        codes = self.table.codes(data)
         numeric = self.table.numeric(data)
         missing = np.isnan(numeric)
         parts = [np.where(missing, self.fill, numeric)]
@@ -46,10 +49,12 @@ class FittedOneHot:
             parts.append(missing[:, self.marked].astype(np.float64))
         if self.table.categories:
             indicators = np.zeros((len(data), self.width + 1))
-            slots = self.slots[self.offsets[:-1] + 1 + self.table.codes(data)]
+            slots = self.slots[self.offsets[:-1] + 1 + codes]
             indicators[np.arange(len(data))[:, None], slots] = 1.0
             parts.append(indicators[:, : self.width])
         parts += self.table.text(data)
+        if self.means is not None:
+            parts.append(self.means.of(codes))
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return joined if joined.shape[1] else np.zeros((len(data), 1))
 
@@ -64,6 +69,8 @@ class FittedOneHot:
             slots=self.slots,
             width=width,
         )
+        if self.means is not None:
+            self.means.save(folder)
 
 
 class TableOneHot:
@@ -93,6 +100,20 @@ class TableOneHot:
             table, fill, marked, slots, width, offsets(table.categories), (*notes, *told, *rare)
         )
 
+    def fit_transform(
+        self, data: Data, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
+    ) -> tuple[FittedOneHot, NDArray[np.float64]]:
+        """Learn as ``fit``, and the mean of a number target in each category of columns whose
+        rarest share an indicator.
+        """
+        fitted = self.fit(data.X, schema_in, config, context)
+        features = fitted.transform(data.X)
+        learnt = learn_means(fitted.table, data, config["most_categories"], context.seed)
+        if learnt is None:
+            return fitted, features
+        means, of_training = learnt
+        return replace(fitted, means=means), np.concatenate([features, of_training], axis=1)
+
     def load(self, folder: Path) -> FittedOneHot:
         """Read what was saved."""
         table = Table.load(folder)
@@ -104,6 +125,7 @@ class TableOneHot:
             arrays["slots"],
             int(arrays["width"]),
             offsets(table.categories),
+            means=TargetMeans.load(folder),
         )
 
 
