@@ -94,6 +94,31 @@ def test_trees_that_add_up_in_the_logarithm_predict_alike(tmp_path: Path) -> Non
     assert expected.min() > 0
 
 
+@pytest.mark.parametrize(("name", "chain"), [("lightgbm", CODES), ("elastic-net", ONE_HOT)])
+def test_categories_are_worth_the_same(tmp_path: Path, name: str, chain: tuple[str, ...]) -> None:
+    """Of a column of many, what they are worth is a feature (``zoo.transforms.target_means``)."""
+    towns = [f"town {number}" for number in range(40)]
+    codes = np.random.default_rng(0).integers(-1, 39, 400)
+    frame = pd.DataFrame({"town": pd.Categorical.from_codes(codes, towns), "target": codes * 2.5})
+    schema_in = {
+        "nodes": {
+            "town": {"singleton": True, "type": "category", "class": "town", "optional": True}
+        },
+        "classes": {"town": {"dim": 40, "labels": towns}},
+    }
+    schema_out = {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}}
+    pipeline = {
+        "transforms": [{"module": one} for one in chain],
+        "model": {"module": f"{name}-regressor"},
+    }
+    made = fit(pipeline, frame, schema_in, schema_out)
+    save(made, tmp_path / "m", quality=0.9)
+    assert made.transforms[0].means is not None
+    rows = pd.DataFrame({"town": [*towns, None, "a village"]})
+    told = write_export(tmp_path / "m", FACTS, "onnx", tmp_path / "out", rows)
+    assert told["agreement"]["worst"] <= 1e-5
+
+
 @pytest.mark.parametrize("smoothness", [0.5, 1.5, 2.5])
 def test_a_gaussian_process_predicts_alike(tmp_path: Path, smoothness: float) -> None:
     config = {"smoothness": smoothness}

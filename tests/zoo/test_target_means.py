@@ -29,7 +29,7 @@ BOTH = pytest.mark.parametrize("name", ["table-codes", "table-onehot"])
 
 
 def table(rows: int = ROWS, seed: int = 0) -> pd.DataFrame:
-    """Return sizes, towns of which the last has no row, and two categories."""
+    """Return sizes, towns of which the last has no row, and few categories."""
     random = np.random.default_rng(seed)
     town = random.integers(0, 39, rows)
     town[:3] = -1
@@ -109,14 +109,14 @@ def test_what_is_saved_transforms_alike(name: str, tmp_path: Path) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("case", ["classes", "few rows", "two categories", "several numbers"])
+@pytest.mark.parametrize("case", ["classes", "few rows", "few categories", "several numbers"])
 def test_where_there_are_none(name: str, case: str) -> None:
     frame = table(10) if case == "few rows" else table()
     y = prices(frame)
     classes = 0
     if case == "classes":
         y, classes = (y > y.mean()).astype(int), 2
-    if case == "two categories":
+    if case == "few categories":
         frame = frame.assign(town=pd.Categorical.from_codes(frame["sold"].cat.codes, TOWNS))
     if case == "several numbers":
         y = np.column_stack([y, y])
