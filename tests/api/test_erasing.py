@@ -193,6 +193,20 @@ def test_a_person_is_erased_from_everything_and_the_rest_stays(
     assert stranger.status_code == 404
 
 
+def test_a_person_is_erased_from_data_that_took_the_place_of_other_data(
+    desk: Desk, store: Store, settings: Settings
+) -> None:
+    mia = "mia.mint@example.org"  # whom only the new file knows
+    new = table(range(100, 160), f"{mia},4.25,red,small\n")
+    params = {"filename": "new.csv"}
+    desk.post(f"/applications/{desk.id}/replace", params=params, content=new)
+    work_off(store, desk.folder)
+    done = desk.erase(mia, plan_only=False)
+    assert {one["number"]: one["rows"] for one in done["versions"]} == {3: 1}
+    assert places_of(store, Path(settings.artefacts), mia) == {}
+    assert desk.get(f"/versions/{desk.application['version_id']}")["summary"]["rows"] == 60
+
+
 def test_models_that_learnt_of_a_person_go_when_another_serves(desk: Desk, store: Store) -> None:
     desk.train()
     first = desk.live()

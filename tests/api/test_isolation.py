@@ -73,6 +73,7 @@ BODIES = {
 }
 QUERIES = {
     "/api/v1/applications/{application_id}/feed": {"filename": "more.csv"},
+    "/api/v1/applications/{application_id}/replace": {"filename": "other.csv"},
     "/api/v1/applications/{application_id}/predictions": {"filename": "rows.csv"},
     "/api/v1/applications/{application_id}/imports": {"filename": "model.onnx"},
     "/api/v1/applications/{application_id}/histories": {"filename": "study.db"},

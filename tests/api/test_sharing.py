@@ -240,6 +240,7 @@ def test_the_settings_page_renames_shares_deletes_and_restores(
     token = {"csrf": session.csrf_token(ann.key)}
     for part, sent in (
         ("rename", {"name": "flowers"}),
+        ("objective", {"objective": "f1-macro"}),
         ("share", {"user": "bob", "role": "viewer"}),
         ("delete", {}),
         ("restore", {}),
@@ -249,6 +250,7 @@ def test_the_settings_page_renames_shares_deletes_and_restores(
         assert done.status_code == 200, part
     shown = browser.get(f"{page}/settings").text
     assert "flowers" in shown
+    assert '<option value="f1-macro" selected>' in shown
     assert "<strong>bob</strong>" in shown
     other = TestClient(create_pages(client.app), cookies={"easeml_session": bob.key})
     assert "Shared with you" in other.get("/others").text

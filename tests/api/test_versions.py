@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from inline_worker import claim, consider, do, train, work_off
 
 from easeml.errors import Fenced
-from easeml.service.versions import changes
+from easeml.service.search import jobs
 from easeml.store import Store
 
 HEADER = "size,colour,kind\n"
@@ -69,6 +69,11 @@ class Desk:
         return self.post(
             f"/applications/{self.id}/feed", expect, key, params=params, content=content
         )
+
+    def replace(self, content: bytes, expect: int = 201, key: str | None = None) -> dict:
+        params = {"filename": "other.csv"}
+        path = f"/applications/{self.id}/replace"
+        return self.post(path, expect, key, params=params, content=content)
 
     def refine(self, expect: int = 201, key: str | None = None, **wish) -> dict:
         return self.post(f"/applications/{self.id}/refine", expect, key, json=wish)
@@ -136,6 +141,52 @@ def test_an_earlier_version_is_used_again(desk: Desk, store: Store):
     assert [one["number"] for one in lines] == [4, 3, 2, 1]
     desk.post(use.format(fed["id"]), 200)  # and on again
     assert desk.version["id"] == fed["id"]
+
+
+def test_a_file_takes_the_place_of_all_rows_behind_the_same_address(desk: Desk, store: Store):
+    desk.train()
+    before, first = desk.application, desk.version
+    made = desk.replace(table(range(100, 160)), key="once")
+    assert desk.replace(table(range(100, 160)), key="once")["id"] == made["id"]
+    work_off(store, desk.folder)
+    now = desk.application
+    assert (now["version_id"], now["follows"]) == (made["id"], False)
+    assert (now["endpoint"], now["live"]) == (before["endpoint"], before["live"])
+    assert desk.version["summary"]["rows"] == 60
+    assert desk.version["operation"]["filename"] == "other.csv"
+    assert {row["row"] for row in desk.rows(limit=200)["items"]} <= set(range(60, 120))
+    assert now["job"]["id"] != before["job"]["id"]
+    # As many rows, but others: what serves was scored on them before any model is compared.
+    assert now["live_model"]["comparable"] is False
+    reports = store_reports(store, "rescore")
+    assert [report.version_id for report in reports] == [made["id"]]
+    found = desk.get(f"/versions/{made['id']}/comparison")
+    assert sum(found["added"].values()) == 60
+
+    desk.post(f"/applications/{desk.id}/versions/{first['id']}/use", 200)  # and back
+    assert desk.version == first
+
+
+def test_another_table_takes_no_place_and_says_every_difference(desk: Desk, store: Store):
+    before = desk.version
+    made = desk.replace(b"size,shade\n" + b"tall,red\n" * 60)
+    work_off(store, desk.folder)
+    assert desk.version == before
+    failed = desk.get(f"/versions/{made['id']}")
+    assert failed["state"] == "failed"
+    for said in ("'colour' is missing", "'kind' is missing", "'size' was number"):
+        assert said in failed["error"]
+
+
+def test_rows_that_a_gate_counts_on_are_not_replaced(desk: Desk):
+    gate = {"condition": "n > 0.5 +/- 0.4", "reliability": 0.9, "steps": 1}
+    desk.post(f"/applications/{desk.id}/gates", 200, json=gate)
+    assert "gate" in desk.replace(table(range(60)), 409)["detail"]
+
+
+def store_reports(store: Store, kind: str) -> list:
+    with store.read() as tx:
+        return tx.unscoped().reports.list(kind=kind, limit=None)
 
 
 def test_only_a_version_with_rows_of_the_application_is_used(desk: Desk, store: Store):
@@ -309,7 +360,7 @@ def test_a_kill_leaves_the_old_version_or_the_new_one(
     claimed = claim(store)  # this worker dies with what it did
     assert claimed
     with monkeypatch.context() as patch:
-        patch.setattr(changes, "add_job", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
+        patch.setattr(jobs, "begin_again", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
         with pytest.raises(RuntimeError):
             do(store, desk.folder / "killed", *claimed)
     assert desk.application == before

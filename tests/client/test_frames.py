@@ -1,5 +1,7 @@
 """Tables in memory as they travel: what is one, its parts, and the answer in its own form."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -91,3 +93,18 @@ def test_answers_come_in_the_form_of_the_question():
     table = frames.like(Polished(), [answer(2)])
     assert isinstance(table, pa.Table)
     assert table.num_rows == 2
+
+
+def test_what_is_said_of_an_answer_comes_with_it():
+    told = answer(2).model_copy(update={"notes": ["one row is known"]})
+    assert frames.like(FRAME, [told, answer(1)]).attrs == {"notes": ["one row is known"]}
+    table = frames.like(Polished(), [told])
+    assert json.loads(table.schema.metadata[b"notes"]) == ["one row is known"]
+
+
+def test_frames_of_polars_are_answered_with_such():
+    polars = pytest.importorskip("polars")
+    asked = polars.DataFrame({"x": [1.0, 2.0]})
+    found = frames.like(asked, [answer(2)])
+    assert isinstance(found, polars.DataFrame)
+    assert found.columns == ["prediction", "probability_no", "probability_yes"]

@@ -158,7 +158,13 @@ def add_done(
         candidates = sorted(tables.candidates.list(job_id=job_id), key=lambda one: one.arm)
         for number, quality in enumerate(qualities):
             place = {"job_id": job_id, "candidate_id": candidates[number % len(candidates)].id}
-            ended = {"state": "done", "quality": quality, "cost": cost, "finished": NOW}
+            ended = {
+                "state": "done",
+                "quality": quality,
+                "cost": cost,
+                "finished": NOW,
+                "attempts": 1,
+            }
             tables.tasks.add(
                 Task(new_id("task"), tenant, "train", "search", {}, **place, **ended, **more)
             )

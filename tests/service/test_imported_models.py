@@ -111,6 +111,28 @@ def test_a_pipeline_and_a_graph_are_served(easeml: EasemlProcess, tmp_path: Path
     said = easeml.command("model", "import", application, str(tmp_path / "bad.onnx"), expect=1)
     assert "cannot be read as ONNX" in said
 
+    # By another objective all three are judged by what they predicted, and the best goes on.
+    easeml.call("POST", f"{address}/unpin", {})
+    said = easeml.command("app", "objective", application, "balanced-accuracy")
+    assert "3 trained models are judged by what they predicted" in said
+    judged = by_the_objective(easeml, address)
+    assert judged["live_model"]["name"] in ("mine", "my graph")
+    assert judged["live_model"]["measure"]["objective"] == "balanced-accuracy"
+    assert judged["live_model"]["cost"] == 0.0
+    assert judged["job"]["tasks_done"] >= 1
+    assert easeml.call("POST", f"{address}/predict", [place])["predictions"] == ["near"]
+
+
+def by_the_objective(easeml: EasemlProcess, address: str) -> dict[str, Any]:
+    """Return an application as soon as what serves was chosen by its objective."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found = easeml.call("GET", address)
+        if found["live_model"]["comparable"]:
+            return found
+        time.sleep(LOOK_EVERY)
+    raise AssertionError("what serves was chosen by the former objective")
+
 
 def served(easeml: EasemlProcess, address: str, name: str) -> None:
     """Return when a model of this name serves, which the scheduler decides."""

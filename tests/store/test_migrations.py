@@ -91,10 +91,9 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         tx.tenants.add(Tenant("t1", "lab"))
     store.close()
     assert not list(tmp_path.glob("*.before-*"))  # there was nothing to keep
-    newest = import_module("easeml.store.migrations.versions.0040_secrets_of_webhooks")
+    newest = import_module("easeml.store.migrations.versions.0041_former_objectives")
     with closing(driver.connect(tmp_path / "easeml.db")) as older:
-        older.execute("ALTER TABLE subscriptions DROP COLUMN old_secret")
-        older.execute("ALTER TABLE subscriptions DROP COLUMN old_secret_until")
+        older.execute("ALTER TABLE jobs DROP COLUMN objective")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
         older.commit()
     store = Store.open(url, tmp_path / "artefacts")

@@ -99,6 +99,12 @@ def test_rows_are_added_refused_switched_off_and_on(
         page.get_by_role("link", name="Version 4 as CSV").click()
     assert len(Path(download.value.path()).read_text().splitlines()) == 179
 
+    # Another table in place of all rows, behind the same address.
+    page.get_by_label("The rows of the file").select_option("take the place of all rows")
+    page.get_by_label("Choose a file").set_input_files(tables["first"])
+    expect(page.get_by_role("heading", name="Version 7")).to_be_visible()
+    assert "first.csv took the place of all rows" in " ".join(versions(page).split())
+
 
 # The other theme changes colours only.
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ OPERATIONS = [one for resource in _RESOURCES for one in getattr(resource, "OPERA
 
 _PREFIX = "/api/v1"
 _PREDICTING = ("/predict", "/infer", INVOCATIONS)
-_FILES = ("/feed", "/histories", "/imports", "/predictions")  # whose body is a file
+_FILES = ("/feed", "/histories", "/imports", "/predictions", "/replace")  # whose body is a file
 _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
 

@@ -16,6 +16,7 @@ from easeml.cli import (
     journey,
     keeping,
     leaderboard,
+    objective,
     production,
     remedies,
     retention,
@@ -39,7 +40,7 @@ from easeml.client import Client, Milestone
 from easeml.contract.applications import Application, Promotion
 from easeml.contract.knowledge import Titles
 from easeml.contract.measures import best_found
-from easeml.contract.states import TaskState
+from easeml.contract.states import JobState, TaskState
 
 
 class Role(StrEnum):
@@ -66,6 +67,7 @@ def register(root: typer.Typer) -> None:
     rollouts.add_to(app)
     retention.add_to(app)
     rules.add_to(app)
+    objective.add_to(app)
     leaderboard.add_to(app)
     keeping.add_to(app)
     app.command()(histories.learn)
@@ -123,9 +125,13 @@ def _row(titles: Titles, one: Application) -> tuple[object, ...]:
 def show(application_id: ApplicationId, as_json: Json = False) -> None:
     """Show an application: what it serves, what runs, what comes next."""
     with Client() as client:
-        _answer(client, client.application(application_id), as_json)
-        if not as_json:
-            rules.say_rules(client.model_rules(application_id))
+        found = client.application(application_id)
+        _answer(client, found, as_json)
+        if as_json:
+            return
+        if found.job is not None and found.job.state == JobState.RUNNING:
+            say(f"End of the search: {client.job_ending(found.job.id).text}")
+        rules.say_rules(client.model_rules(application_id))
 
 
 @app.command()

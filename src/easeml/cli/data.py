@@ -213,6 +213,22 @@ def versions(application_id: Application, as_json: Json = False) -> None:
     print_found(found, print_versions, as_json=as_json)
 
 
+@app.command("replace")
+def replace_rows(application_id: Application, file: File, as_json: Json = False) -> None:
+    """Let a file take the place of all of an application's data; its address stays.
+
+    What serves goes on until a model of the new data is better there. Back: data use.
+    """
+    from easeml.cli.versions import replace_and_wait, say_replaced
+    from easeml.client import Client
+
+    with Client() as client:
+        version = replace_and_wait(client, application_id, file, quiet=as_json)
+        before = client.version(version.parents[0])
+    told = partial(say_replaced, application_id, before.number)
+    print_found(version, told, as_json=as_json)
+
+
 @app.command()
 def use(application_id: Application, version: VersionName, as_json: Json = False) -> None:
     """Let an application go on with another version of its data, such as an earlier one.

@@ -151,6 +151,8 @@ def _in_unit(measure: Measure | None, target: str = "") -> str:
 def _measure_of(model: TrainedModel, target: str) -> str:
     """Return a model's measure in its own unit; models of older versions have a score alone."""
     value = _in_unit(model.measure, target)
+    if model.former_objective:
+        return f"{value} (chosen by {called(model.former_objective)})"
     return value if model.comparable else f"{value} (on fewer rows)"
 
 

@@ -30,6 +30,23 @@ def feed_and_wait(
     return client.wait_version_ready(version.id)
 
 
+def replace_and_wait(client: Client, application_id: str, file: Path, *, quiet: bool) -> Version:
+    """Let a file take the place of all data, showing how far it is, and wait until that is done.
+
+    Raises InvalidInput where it is another table.
+    """
+    version = with_bar(
+        lambda told: client.replace_data(application_id, file, progress=told), file, quiet=quiet
+    )
+    return client.wait_version_ready(version.id)
+
+
+def say_replaced(application_id: str, before: int, version: Version) -> None:
+    """Print what the version has that took the place of the data, and the way back."""
+    say_version(version)
+    say_aside(f"Back: easeml data use {application_id} {before}")
+
+
 def version_id(client: Client, name: str) -> str:
     """Return the id of a version that is named by it, or as ``APPLICATION:NUMBER``.
 
@@ -133,6 +150,10 @@ def _fed(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
     return f"{fed}, {counted(added)} added" if added else fed
 
 
+def _replaced(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
+    return f"{operation['filename']} in place of all rows"
+
+
 def _refined(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
     counts = [f"{len(operation[way])} {way}" for way in ("off", "on") if operation[way]]
     return f"rows switched: {', '.join(counts)}"
@@ -151,6 +172,7 @@ _DESCRIBED: dict[str, Callable[[Mapping[str, Any], Mapping[str, int]], str]] = {
     "refine": _refined,
     "answer": _answered,
     "flow": _flowed,
+    "replace": _replaced,
 }
 
 

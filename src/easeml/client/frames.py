@@ -6,7 +6,9 @@ that types survive.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,26 +75,35 @@ def in_part(error: EasemlError, start: int) -> EasemlError:
 
 
 def like(data: Any, answers: Sequence[Prediction]) -> Any:
-    """Return predictions of a table: as a frame of pandas with its index, or an Arrow table.
+    """Return predictions of a table in its own form: a frame of pandas with its index, one of
+    Polars, or an Arrow table. An array gets a frame of pandas.
 
     Columns: ``prediction``; for categories a ``probability_CLASS`` each; for numbers ``lower`` and
-    ``upper`` where the model has an interval. An array gets a frame of pandas.
+    ``upper`` where the model has an interval. What is to be said of the answer is in the attribute
+    ``notes`` of a frame of pandas (``attrs``), and in the metadata of an Arrow table, as JSON.
     """
     columns: dict[str, list[Any]] = {}
+    notes: dict[str, None] = {}
     for answer in answers:
+        notes.update(dict.fromkeys(answer.notes))
         for name, cells in as_columns(answer).items():
             columns.setdefault(name, []).extend(cells)
     if _is_pandas(data) or _is_array(data):
-        return _pandas(columns, getattr(data, "index", None))
+        return _pandas(columns, getattr(data, "index", None), list(notes))
+    if _is_polars(data):
+        return import_module("polars").DataFrame(columns)
     import pyarrow as pa
 
-    return pa.table(columns)
+    told = {"notes": json.dumps(list(notes))}
+    return pa.table(columns).replace_schema_metadata(told)
 
 
-def _pandas(columns: Mapping[str, list[Any]], index: Any) -> Any:
+def _pandas(columns: Mapping[str, list[Any]], index: Any, notes: list[str]) -> Any:
     import pandas as pd
 
-    return pd.DataFrame(dict(columns), index=index)
+    frame = pd.DataFrame(dict(columns), index=index)
+    frame.attrs["notes"] = notes
+    return frame
 
 
 def _of_array(data: Any) -> pa.Table:
@@ -102,6 +113,10 @@ def _of_array(data: Any) -> pa.Table:
         raise InvalidInput(f"The array has {data.ndim} dimensions; a table has 2.")
     names = [f"x{place}" for place in range(data.shape[1])]
     return pa.table([pa.array(data[:, place]) for place in range(data.shape[1])], names=names)
+
+
+def _is_polars(data: Any) -> bool:
+    return type(data).__module__.partition(".")[0] == "polars"
 
 
 def _is_pandas(data: Any) -> bool:

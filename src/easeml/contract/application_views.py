@@ -1,6 +1,7 @@
 """The REST types of what the pages of an application show."""
 
 from easeml.contract.applications import Application, Promotion
+from easeml.contract.ending import Ending
 from easeml.contract.gates import Gates
 from easeml.contract.journey import Journey, Suggestion
 from easeml.contract.models import Measures, TrainedModel
@@ -15,12 +16,13 @@ from easeml.contract.watching import Look, WatchReport
 class ApplicationView(Answer):
     """All that the first page of an application shows.
 
-    ``progress``: of its newest search; ``models``: the best five; ``reports``: the newest answer of
-    each lifecycle tool.
+    ``progress``: of its newest search; ``ending``: when that is expected to end; ``models``: the
+    best five; ``reports``: the newest answer of each lifecycle tool.
     """
 
     application: Application
     progress: Progress | None
+    ending: Ending | None = None
     models: list[TrainedModel]
     reports: list[Report]
     journey: Journey

@@ -41,7 +41,8 @@ class TrainedModel(Answer):
     ``measure``: the quality in its own unit; ``measures``: by every objective that fits. Models of
     older versions of easeml have none.
 
-    ``comparable``: these are the validation rows that the application's data has now.
+    ``comparable``: these are the validation rows that the application's data has now, and its search
+    went by the objective that counts now. ``former_objective``: that it went by, where not.
     """
 
     id: str
@@ -60,6 +61,7 @@ class TrainedModel(Answer):
     task_id: str
     version: int = 0  # number of the version
     comparable: bool = True
+    former_objective: str = ""
     error: str = ""  # why it cannot be loaded any more
     retired: bool = False  # its files went because nobody needed them
     refitted: bool = False  # it serves as fitted on train and validation rows, after its quality

@@ -68,6 +68,7 @@ from easeml.data.versions.renewed import (
     number_of_new_rows,
     renewed,
 )
+from easeml.data.versions.replaced import replaced
 from easeml.data.versions.splits import ALL_ROLES, FEWEST_ROWS, ROLES, UNLABELLED, Split
 from easeml.data.versions.table_files import typed_table, without_formulas, write_table
 
@@ -139,6 +140,7 @@ __all__ = [
     "read_version",
     "refine",
     "renewed",
+    "replaced",
     "roles_among",
     "row_ids",
     "rows_of",

@@ -25,11 +25,11 @@ class MachineCosts:
         self._counted = {trial.task_id for trial in trials}
 
     def learn(self, task: Task, work: Work) -> None:
-        """Take in a task that has ended; one that is known already changes nothing.
+        """Take in a task that has ended; one that is known already, or never ran, changes nothing.
 
         A run that failed tells no more than that it took at least so long.
         """
-        if task.id in self._counted:
+        if task.id in self._counted or not task.attempts:
             return
         self._counted.add(task.id)
         seconds = own_seconds(task)

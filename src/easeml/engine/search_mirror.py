@@ -26,7 +26,7 @@ from easeml.search import (
 from easeml.search.decision_log import Change, Seen, applied, told_arms, told_runs
 from easeml.service.knowledge.trials import work_of
 from easeml.service.limits import quotas
-from easeml.service.search import histories, model_limits
+from easeml.service.search import histories, kept_results, model_limits
 from easeml.service.search.beliefs import arm_of, finished_runs
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Job, Task
@@ -163,7 +163,7 @@ class SearchMirror:
         self.follow_terms(tx, [job.tenant_id])
         known_job = self._jobs.get(job.id) or self._open(tx, tables, job)
         costs = self._known_costs(tx)
-        self._follow_limits(job, known_job)
+        self._follow_limits(tables, job, known_job)
         if tables.candidates.count(job_id=job.id) > len(known_job.arms):
             self._extend(tx, tables, job, known_job)
         for task in changed_tasks(tables, job, known_job.tasks):
@@ -252,7 +252,7 @@ class SearchMirror:
             job=job.id,
             tenant=job.tenant_id,
             arms=told_arms(arms),
-            budget=asdict(_budget(job)),
+            budget=asdict(_budget(tables, job)),
             deadline=job.limits.deadline,
             since=oldest_beside(tx, job).created,
             **told,
@@ -276,12 +276,12 @@ class SearchMirror:
             del self._jobs[job.id]
             self.note("remove_job", job=job.id)
 
-    def _follow_limits(self, job: Job, known_job: _JobMirror) -> None:
+    def _follow_limits(self, tables: Tables, job: Job, known_job: _JobMirror) -> None:
         """Take over other limits; what is believed of the job stays as it is."""
         if known_job.limits == job.limits:
             return
         known_job.limits = job.limits
-        self.note("set_budget", job=job.id, **asdict(_budget(job)))
+        self.note("set_budget", job=job.id, **asdict(_budget(tables, job)))
         self.note("set_deadline", job=job.id, deadline=job.limits.deadline)
 
     def follow_terms(self, tx: Transaction, tenant_ids: Sequence[str]) -> None:
@@ -414,5 +414,9 @@ def _told(choices: Sequence[Decision]) -> list[list[Any]]:
     return [[one.job, one.arm] for one in choices]
 
 
-def _budget(job: Job) -> Budget:
-    return Budget(tasks=job.limits.tasks, seconds=job.limits.seconds)
+def _budget(tables: Tables, job: Job) -> Budget:
+    """Return what a job may use; results that it has from the search before use up nothing."""
+    tasks = job.limits.tasks
+    if tasks is not None:
+        tasks += kept_results.count(tables, job.id)
+    return Budget(tasks=tasks, seconds=job.limits.seconds)

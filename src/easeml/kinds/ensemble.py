@@ -92,7 +92,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     }
     row_ids = {role: getattr(version, role)["_row"] for role in ROLES}
     write_predictions(outputs / "predictions", row_ids, predictions)
-    write_evaluation(outputs, rows, target, choice.unseen)
+    write_evaluation(outputs / "evaluation", rows, target, choice.unseen)
 
     folder = outputs / "model"
     trained = _put_together(inputs, folder, places, weights)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _SOURCE = ".source"
+_WITH_A_FILE = ("feed", "replace")  # operations whose rows lie in a file of their own
 
 
 class Step(BaseModel):
@@ -127,7 +128,7 @@ class _Work:
         """
         from easeml import data
 
-        if step.operation != "feed" or step.slice:
+        if step.operation not in _WITH_A_FILE or step.slice:
             return set()
         parent = data.read_declared(self._inputs / step.parent_id)
         table = self._fed(step, parent)
@@ -158,7 +159,8 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
     for step in EraseSpec.model_validate(task.payload).steps:
         version = tables.versions.get(step.id)
         found[step.id] = version.artefact
-        if step.operation == "feed" and not step.upload_id and version.source_artefact:
+        has_file = step.operation in _WITH_A_FILE and not step.upload_id
+        if has_file and version.source_artefact:
             found[f"{step.id}{_SOURCE}"] = version.source_artefact
     return found
 

@@ -74,7 +74,7 @@ def import_model(spec: ImportModelSpec, inputs: Path, outputs: Path) -> TaskResu
     unseen = predictions["validation"]
     learnt = version.train[target]
     found, unmeasured = qualities_of(spec, rows, target, unseen, trained.predict, learnt)
-    write_evaluation(outputs, rows, target, unseen)
+    write_evaluation(outputs / "evaluation", rows, target, unseen)
 
     folder = outputs / "model"
     save(

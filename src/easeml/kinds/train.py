@@ -133,7 +133,7 @@ def _train(
         found, unmeasured = qualities_of(spec, rows, target, unseen, trained.predict, learnt)
     with span("evaluate"):
         some_of_curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
-        write_evaluation(outputs, rows, target, unseen, some_of_curve)
+        write_evaluation(outputs / "evaluation", rows, target, unseen, some_of_curve)
 
     folder = outputs / "model"
     with span("store"):

@@ -15,6 +15,7 @@ from .decision import class_weights
 if TYPE_CHECKING:
     import pandas as pd
 
+CHOSEN_FOR = "Labels are chosen for "  # begins what is said of a choice that is not the likeliest
 _LEAST_ROWS = 20  # below this, fidelity takes no rows away
 
 
@@ -86,7 +87,7 @@ class Target:
         if weights.ndim == 2:
             how = "that of the least expected cost is named"
         family = objective.partition("(")[0]
-        note = f"Labels are chosen for {family}: {how}. Probabilities stay as they are."
+        note = f"{CHOSEN_FOR}{family}: {how}. Probabilities stay as they are."
         return replace(self, class_weights=weights, notes=(*self.notes, note))
 
     @property

@@ -184,7 +184,8 @@ class OperationName(StrEnum):
 
     ``upload`` reads a file and proposes columns; ``declare`` applies the user's changes to its
     parent and gives every row a role; ``feed`` adds the rows of a file, ``refine`` switches rows
-    off or on, ``answer`` has what people answered, ``flow`` what a person's graph of steps gave.
+    off or on, ``answer`` has what people answered, ``flow`` what a person's graph of steps gave;
+    ``replace`` has the rows of a file, and none of its parent's.
     """
 
     UPLOAD = "upload"
@@ -193,6 +194,7 @@ class OperationName(StrEnum):
     REFINE = "refine"
     ANSWER = "answer"
     FLOW = "flow"
+    REPLACE = "replace"
 
 
 @dataclass(frozen=True, slots=True)

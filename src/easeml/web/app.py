@@ -35,6 +35,7 @@ def create_pages(api: ASGIApp) -> Starlette:
             Route(UPLOADS_PATH + "/{upload}", forward.go_on, methods=["HEAD", "PATCH", "DELETE"]),
             Route("/new/upload", forward.make_dataset, methods=["POST"]),
             Route("/applications/{application}/feed", forward.feed, methods=["POST"]),
+            Route("/applications/{application}/replace", forward.replace, methods=["POST"]),
             Route("/applications/{application}/predictions", forward.predict, methods=["POST"]),
             *views.routes,
         ],

@@ -202,6 +202,7 @@ FILTERS = {
     "in_unit": measures.in_unit,
     "value_on": measures.value_on,
     "interval": measures.interval,
+    "measured_by": measures.called,
     "against_baseline": measures.against_baseline,
     "best_value": measures.best_value,
     "times_read": measures.times_read,

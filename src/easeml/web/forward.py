@@ -80,6 +80,11 @@ async def feed(request: Request) -> _Forwarded:
     return _checked(request, f"{_API}/applications/{request.path_params['application']}/feed")
 
 
+async def replace(request: Request) -> _Forwarded:
+    """Let the rows of a whole upload take the place of all rows of an application."""
+    return _checked(request, f"{_API}/applications/{request.path_params['application']}/replace")
+
+
 async def predict(request: Request) -> _Forwarded:
     """Have the rows of a whole upload predicted by a task."""
     return _checked(

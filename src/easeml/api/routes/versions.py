@@ -73,6 +73,34 @@ async def feed(
     return await here.uploads.run(asker.tenant_id, keep)
 
 
+@router.post(
+    "/applications/{application_id}/replace",
+    status_code=status.HTTP_201_CREATED,
+    openapi_extra=BODY,
+)
+async def replace(
+    request: Request,
+    here: Here,
+    asker: Asker,
+    application_id: str,
+    *,
+    filename: Annotated[
+        str, Query(min_length=1, max_length=1000, description="its ending tells the format")
+    ],
+    upload: FromUpload = None,
+    once: OnceKey = None,
+) -> Version:
+    """Let the rows of a file (the body, or an upload) take the place of all rows; if the table is
+    not the same one, the version fails, and nothing changes.
+    """
+    limit = here.settings.upload_limit
+    file = source(request, upload)
+    keep = partial(
+        changes.replace_rows, here.store, asker, application_id, filename, file, once, limit
+    )
+    return await here.uploads.run(asker.tenant_id, keep)
+
+
 @router.post("/applications/{application_id}/refine", status_code=status.HTTP_201_CREATED)
 def refine(
     here: Here, asker: Asker, application_id: str, wish: Refinement, once: OnceKey = None

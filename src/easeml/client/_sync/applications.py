@@ -108,9 +108,9 @@ class Applications(Calls):
         of pictures or texts or an ease.ml data set, NumPy arrays, ``.ts`` series.
 
         A table in memory (a frame of pandas or Polars, an Arrow table, an array) is answered with
-        one: ``prediction``, a ``probability_CLASS`` each, ``lower`` and ``upper``; for pandas and
-        arrays a frame of pandas, with the same index, else an Arrow table. All else is answered
-        with a ``Prediction``. Rows that have the target, too, get the quality of their predictions.
+        one of its kind: ``prediction``, a ``probability_CLASS`` each, ``lower`` and ``upper``; for
+        pandas with the same index, and ``attrs["notes"]``; an array gets a frame of pandas. All
+        else is answered with a ``Prediction``. Rows that have the target, too, get the quality of their predictions.
         ``fill_absent``: columns that may be empty may be absent as well.
         ``timeout``: seconds to wait instead of the client's. Raises InvalidInput (naming row and
         column), NotReady while there is no model yet, TimedOut.

@@ -30,6 +30,7 @@ from easeml.contract.application_views import (
 from easeml.contract.applications import Application, Declaration, Promotion, Proposal
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.devices import Joined, WorkerDevice
+from easeml.contract.ending import Ending
 from easeml.contract.erasures import Erasure, NewErasure
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.gates import Gates, NewGate
@@ -40,6 +41,7 @@ from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Ti
 from easeml.contract.model_rules import ModelRules, NewModelRules
 from easeml.contract.models import Measures, Signature, SigningKey, TrainedModel
 from easeml.contract.notifications import Notifications
+from easeml.contract.objectives import NewObjective, ObjectiveChoice
 from easeml.contract.pareto import Pareto
 from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
 from easeml.contract.progress import Progress
@@ -338,8 +340,8 @@ class Operations(Calls):
     def application_view(self, application_id: str) -> ApplicationView:
         """Return what the first page of an application shows; raises ``NotFound``.
 
-        It is the application, the progress of its newest search, its best models, the newest
-        answer of each lifecycle tool about it, and its journey.
+        It is the application, the progress of its newest search and when that is expected to
+        end, its best models, the newest answer of each lifecycle tool about it, and its journey.
         """
         return self._get(ApplicationView, f"/applications/{application_id}/view")
 
@@ -546,6 +548,10 @@ class Operations(Calls):
     def job(self, job_id: str) -> Job:
         """Return a job with its counts; raises ``NotFound``."""
         return self._get(Job, f"/jobs/{job_id}")
+
+    def job_ending(self, job_id: str) -> Ending:
+        """Return when a search is expected to end; raises ``NotFound``."""
+        return self._get(Ending, f"/jobs/{job_id}/ending")
 
     def progress(self, job_id: str, points: int = 1000) -> Progress:
         """Return the results of a job that matter, and about ``points`` of the others.
@@ -795,6 +801,31 @@ class Operations(Calls):
         ``InvalidInput`` for a module of another kind.
         """
         return self._send(KnowledgeBase, f"/modules/{name}/restore")
+
+    def objective(self, application_id: str) -> ObjectiveChoice:
+        """Return what the models of an application are judged by, and what a change would mean.
+
+        Raises ``NotFound``, and ``Conflict`` before the data is ready.
+        """
+        return self._get(ObjectiveChoice, f"/applications/{application_id}/objective")
+
+    def change_objective(self, application_id: str, wish: NewObjective) -> ObjectiveChoice:
+        """Judge the models of an application by another objective, and search on by it.
+
+        What was trained is judged at once by what it predicted; nothing is trained again, and
+        what runs is cancelled. The endpoint goes on answering. The same objective again changes
+        nothing.
+
+        Raises ``NotFound``; ``InvalidInput`` for an objective that there is not or that does not
+        fit the target; ``Conflict`` before the data is ready, and where the application has
+        failed.
+        """
+        return self._send(
+            ObjectiveChoice,
+            f"/applications/{application_id}/objective",
+            wish.model_dump(mode="json"),
+            method="PUT",
+        )
 
     def request_log(self, application_id: str) -> RequestLog:
         """Return what is kept of the requests to an endpoint; raises ``NotFound``."""

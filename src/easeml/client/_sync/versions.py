@@ -38,6 +38,27 @@ class Versions(Uploads):
             Version, address, path, key=idempotency_key, params=params, progress=progress
         )
 
+    def replace_data(
+        self,
+        application_id: str,
+        path: str | Path,
+        *,
+        progress: Progress | None = None,
+        idempotency_key: str | None = None,
+    ) -> Version:
+        """Let the rows of a file take the place of all rows; the version is ``ingesting`` then.
+
+        The endpoint goes on answering. If the table is not the same one, the version fails, naming
+        every difference, and nothing changes. Raises NotFound, InvalidInput, NotReady while the
+        data is being changed, Conflict where a gate counts on the test rows.
+        """
+        path = check_file(path)
+        address = f"/applications/{application_id}/replace"
+        params = {"filename": path.name}
+        return self._create_from(
+            Version, address, path, key=idempotency_key, params=params, progress=progress
+        )
+
     def refine(
         self,
         application_id: str,

@@ -118,19 +118,20 @@ def further_of(
 
 
 def write_evaluation(
-    outputs: Path,
+    file: Path,
     frame: pd.DataFrame,
     target: str,
     predictions: Predictions,
     curve: Sequence[CurvePoint] = (),
 ) -> None:
-    """Write output ``evaluation``: how predictions of rows differ from what is known of them.
+    """Write a new file: how predictions of rows differ from what is known of them.
 
+    It is an ``Evaluation`` as JSON.
     ``curve``: what the model said of itself while it learned.
     """
     evaluation = _evaluation_of(frame, target, predictions)
     evaluation.curve = list(curve)
-    (outputs / "evaluation").write_text(evaluation.model_dump_json())
+    file.write_text(evaluation.model_dump_json())
 
 
 def _evaluation_of(frame: pd.DataFrame, target: str, predictions: Predictions) -> Evaluation:

@@ -1,6 +1,6 @@
-"""When data grows, what serves is scored first on the new validation rows.
+"""When data grows, or another objective counts, what serves is scored first as others will be.
 
-Qualities are compared on the same validation rows or not at all.
+Qualities are compared by the same objective, on the same validation rows, or not at all.
 
 No row ever changes its role, so two versions have the same validation rows if one was made of the
 other and they have as many.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from easeml.service.advice import reports
-from easeml.service.datasets.lines import line_of
+from easeml.service.datasets.lines import line_of_rows
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction, id_of
@@ -36,11 +36,20 @@ class Asked(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Rescored(Shape):
-    """What a report says; None: the model could not be scored."""
+    """What a report says; None: the model could not be scored.
+
+    ``objective``: by which; reports of older releases say it in the measure, if at all.
+    """
 
     model_id: str
     quality: float | None
     measure: Json | None = None  # the same in its own unit; older releases kept none
+    objective: str = ""
+
+    @property
+    def told_by(self) -> str:
+        """The objective of the quality; empty where nobody said it."""
+        return self.objective or (self.measure or {}).get("objective", "")
 
 
 def live_quality(tables: Tables, application: Application) -> float | None:
@@ -66,8 +75,8 @@ def request(tx: Transaction, application: Application) -> bool:
     if _report(tables, application) is not None:
         return False
     under_way = requests.under_way(tables, KIND, model.id)
-    asked = [Asked.from_json(task.payload).version_id for task in under_way]
-    if application.version_id in asked:
+    asked = [(Asked.from_json(task.payload).version_id, task.objective) for task in under_way]
+    if (application.version_id, application.objective) in asked:
         return True
     job = jobs.current(tables, application.id)
     requests.request(
@@ -106,7 +115,7 @@ def record(
     """
     model = tx.scoped(task.tenant_id).models.get(task.subject)
     version_id = Asked.from_json(task.payload).version_id
-    found = Rescored(model.id, quality, measure)
+    found = Rescored(model.id, quality, measure, task.objective)
     return reports.keep(tx, task, model.application_id, version_id, found.to_json())
 
 
@@ -115,18 +124,20 @@ def have_same_validation_rows(
 ) -> bool:
     """Can qualities on the validation rows of two versions of an application be compared?
 
-    ``versions``: those of its data set, by id. After going back to an earlier version, others may
-    have as many rows and not the same.
+    ``versions``: those of its data set, by id. After going back to an earlier version, and where
+    all rows were replaced, others may have as many rows and not the same.
     """
     if one.summary.rows_of("validation") != other.summary.rows_of("validation"):
         return False
     older, newer = sorted((one, other), key=lambda version: version.number)
-    return older.id in line_of(newer.id, versions)
+    return older.id in line_of_rows(newer.id, versions)
 
 
 def _is_comparable(tables: Tables, application: Application, model: TrainedModel) -> bool:
-    trained_on = tables.jobs.get(model.job_id).version_id
-    return _are_comparable(tables, trained_on, application.version_id)
+    job = tables.jobs.get(model.job_id)
+    if not job.is_judged_by(application.objective):
+        return False
+    return _are_comparable(tables, job.version_id, application.version_id)
 
 
 def _are_comparable(tables: Tables, one_id: str, other_id: str) -> bool:
@@ -149,7 +160,10 @@ def _report(tables: Tables, application: Application) -> Report | None:
     """Return the report on the live model and the validation rows of the application's version."""
     found = tables.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
     for report in found:
-        if Rescored.from_json(report.value).model_id != application.live_model_id:
+        rescored = Rescored.from_json(report.value)
+        if rescored.model_id != application.live_model_id:
+            continue
+        if rescored.told_by not in ("", application.objective):
             continue
         if _are_comparable(tables, report.version_id, application.version_id):
             return report

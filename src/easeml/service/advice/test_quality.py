@@ -40,6 +40,11 @@ class Reading(Shape):
     refitted: bool = False  # whether the model had been fitted on all other rows
     measure: Json | None = None
 
+    def is_by(self, objective: str) -> bool:
+        """Tell whether it was read by this objective; where it does not say, there was no other."""
+        told = (self.measure or {}).get("objective", "")
+        return told in ("", objective)
+
 
 def request_soon(tx: Transaction, model: TrainedModel) -> Task | None:
     """Write the task that reads the test quality of what ``model`` serves, unless it is soon replaced.
@@ -60,9 +65,9 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
     Returns None if that was read or is being read.
     """
     tables = tx.scoped(model.tenant_id)
-    if _is_read(tables, model) or _is_being_read(tables, model):
-        return None
     application = tables.applications.get(model.application_id)
+    if _is_read(tables, application, model) or _is_being_read(tables, application, model):
+        return None
     version = tables.versions.get(tables.jobs.get(model.job_id).version_id)
     return requests.request(
         tx,
@@ -102,21 +107,25 @@ def readings(tables: Tables, applications: list[Application]) -> dict[str, TestQ
     shown = {}
     for report in found:  # in order of id: the newest counts
         application_id, reading = report.subject, Reading.from_json(report.value)
-        if reading.model_id == by_id[application_id].live_model_id:
+        application = by_id[application_id]
+        is_of_live = reading.model_id == application.live_model_id
+        if is_of_live and reading.is_by(application.objective):
             readings = times[application_id]
             shown[application_id] = TestQuality(**reading.to_json(), readings=readings)
     return shown
 
 
-def _is_read(tables: Tables, model: TrainedModel) -> bool:
-    """Was what the model serves read before?"""
-    found = tables.reports.column("value", kind=KIND, subject=model.application_id)
-    readings = map(Reading.from_json, found)
-    read = {(reading.model_id, reading.refitted) for reading in readings}
-    return (model.id, bool(model.refitted)) in read
+def _is_read(tables: Tables, application: Application, model: TrainedModel) -> bool:
+    """Was what the model serves read before, by the application's objective?"""
+    found = tables.reports.column("value", kind=KIND, subject=application.id)
+    for reading in map(Reading.from_json, found):
+        is_of_model = (reading.model_id, reading.refitted) == (model.id, bool(model.refitted))
+        if is_of_model and reading.is_by(application.objective):
+            return True
+    return False
 
 
-def _is_being_read(tables: Tables, model: TrainedModel) -> bool:
+def _is_being_read(tables: Tables, application: Application, model: TrainedModel) -> bool:
     tasks = requests.under_way(tables, KIND, model.id)
-    asked = [Asked.from_json(task.payload).refitted for task in tasks]
-    return bool(model.refitted) in asked
+    asked = [(Asked.from_json(task.payload).refitted, task.objective) for task in tasks]
+    return (bool(model.refitted), application.objective) in asked

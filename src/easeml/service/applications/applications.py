@@ -151,7 +151,7 @@ def best_models(
     picked.sort(key=place)
     order = [model_id for _, model_id, _, _ in picked][:best]
     found = tables.models.by_id(id=order)
-    return show_models(tables, [found[model_id] for model_id in order])
+    return show_models(tables, [found[model_id] for model_id in order], versions)
 
 
 def promotions(

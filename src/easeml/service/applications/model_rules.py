@@ -9,7 +9,6 @@ from operator import attrgetter
 from easeml.contract.model_rules import LeftOut, ModelRules, NewModelRules
 from easeml.contract.states import ENDED_JOBS, JobState, TaskGroup
 from easeml.errors import Conflict, InvalidInput
-from easeml.ids import new_id
 from easeml.modules import Registry
 from easeml.search import feasible
 from easeml.service.access.caller import Caller
@@ -91,30 +90,12 @@ def _follow(tx: Transaction, application: Application, before: Rules) -> None:
         return
     is_held_anew = application.rules.monotonic != before.monotonic
     if is_held_anew and job.state != JobState.PREPARING:
-        _begin_again(tx, tables, job)
+        jobs.begin_again(tx, job, job.version_id)
     elif job.state not in ENDED_JOBS:
         tables.jobs.update(job.id, settled=False)
         limited = {"application_id": application.id, "state": job.state}
         tx.events.append("job.limited", job.id, limited, job.tenant_id)
     promotion.consider(tx, application.id)
-
-
-def _begin_again(tx: Transaction, tables: Tables, before: Job) -> None:
-    """End a search, and begin one like it on the same data."""
-    if before.state not in ENDED_JOBS:
-        jobs.set_state(tx, before, JobState.STOPPED, "job.stopped")
-        jobs.cancel_waiting(tx, tables, before.id)
-    job = Job(
-        id=new_id("job"),
-        tenant_id=before.tenant_id,
-        application_id=before.application_id,
-        version_id=before.version_id,
-        limits=before.limits,
-        tolerance=before.tolerance,
-    )
-    tables.jobs.add(job)
-    data = {"application_id": job.application_id, "state": job.state}
-    tx.events.append("job.preparing", job.id, data, job.tenant_id)
 
 
 def _show(tables: Tables, registry: Registry, application: Application) -> ModelRules:

@@ -45,11 +45,11 @@ class Trial:
 
 
 def finished_trials(tx: Transaction) -> list[Trial]:
-    """Return the newest finished training tasks of all tenants, newest first."""
+    """Return the newest training tasks of all tenants that ran and finished, newest first."""
     tasks = tx.unscoped().tasks.list(
         kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=_MOST, newest_first=True
     )
-    return _trials(tx, tasks)
+    return _trials(tx, [task for task in tasks if task.attempts])
 
 
 def newest_finished(tx: Transaction) -> list[str]:

@@ -66,9 +66,11 @@ def _better_model(tables: Tables, application: Application) -> TrainedModel | No
     if _live_breaks_rules(tables, application):
         return model
     before = rescoring.live_quality(tables, application)
-    if before is not None and model.standing <= before:
-        return None
-    return model
+    if before is None or model.standing > before:
+        return model
+    # One that another objective chose gives way to any as good, which may be the same model.
+    is_as_good = model.standing == before
+    return model if is_as_good and _is_live_judged_otherwise(tables, application) else None
 
 
 def let_serve(
@@ -194,7 +196,7 @@ def look_at_the_end(tx: Transaction, job: Job) -> None:
         return
     tables = tx.scoped(job.tenant_id)
     application = tables.applications.get(job.application_id)
-    model = tables.models.find(id=application.live_model_id, job_id=job.id)
+    model = tables.models.find(id=application.live_model_id)
     if model is not None:
         _look_closer(tx, application, model, soon_replaced=False)
 
@@ -289,13 +291,25 @@ def _stop_rollout(tx: Transaction, application: Application) -> None:
 
 
 def best_model(tables: Tables, application: Application) -> TrainedModel | None:
-    """Return the best model of the application's version that can be loaded and keeps its rules."""
+    """Return the best model of the application's version that can be loaded and keeps its rules.
+
+    The best is by the application's objective: searches by another one do not count.
+    """
     jobs = tables.jobs.column(
-        "id", application_id=application.id, version_id=application.version_id
+        "id",
+        application_id=application.id,
+        version_id=application.version_id,
+        objective=["", application.objective],
     )
     models = tables.models.list(job_id=jobs, error="", limit=None)
     models = model_limits.keeping(tables, application, models)
     return max(models, key=lambda model: model.standing, default=None)
+
+
+def _is_live_judged_otherwise(tables: Tables, application: Application) -> bool:
+    """Tell whether the search that found what serves went by another objective."""
+    live = tables.models.get(application.live_model_id)
+    return not tables.jobs.get(live.job_id).is_judged_by(application.objective)
 
 
 def _live_breaks_rules(tables: Tables, application: Application) -> bool:

@@ -117,6 +117,7 @@ def _member(
     tables: Tables, registry: Registry, model: TrainedModel, weight: float
 ) -> WeightedPipeline:
     candidate = tables.candidates.get(model.candidate_id)
-    leash = max(_SHORTEST_LEASH, _LEASH * tables.tasks.get(model.task_id).cost)
+    cost = tables.tasks.get(model.task_id).cost or candidate.predicted_cost
+    leash = max(_SHORTEST_LEASH, _LEASH * cost)
     pipeline = knowledge_base.pipeline_of(registry, candidate)
     return WeightedPipeline(pipeline=pipeline, weight=weight, leash=leash)

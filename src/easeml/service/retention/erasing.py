@@ -20,7 +20,6 @@ from easeml.service.retention.erased_traces import Found
 from easeml.service.search import jobs
 from easeml.service.storage.releasing import GRACE_SECONDS
 from easeml.service.tasks import requests, task_views
-from easeml.service.versions import changes
 from easeml.store import Store, Tables, Transaction, grouped
 from easeml.store.records import Application, Dataset, DatasetVersion, Report, Task, TrainedModel
 from easeml.store.shapes import OperationName, VersionSummary
@@ -310,9 +309,10 @@ def _end_search(
         return
     # What is under way would bring models of the data as it was.
     requests.cancel(tx, tables, "Rows of its data were erased.", job_id=job.id)
-    changes.end_search(tx, tables, job)
     if retrains and application.deleted is None:
-        changes.add_job(tx, job, tables.versions.get(application.version_id))
+        jobs.begin_again(tx, job, application.version_id)
+    else:
+        jobs.end(tx, tables, job)
 
 
 def _erase_model(tables: Tables, model_id: str, now: float) -> None:

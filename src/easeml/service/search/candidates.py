@@ -28,8 +28,11 @@ def make_candidates(
     costs: CostBelief,
     before: Sequence[Candidate] = (),
     told: Sequence[ModuleConfig] = (),
+    there: Sequence[Candidate] = (),
 ) -> list[Candidate]:
     """Return the arms of ``job`` in a fixed order, with what they are believed to cost.
+
+    Those that are ``there`` it has already.
 
     ``before``: what did best on the version before; it is tried again. ``told``: models with
     configurations that did best elsewhere. Modules that are private to other tenants are none of
@@ -37,7 +40,7 @@ def make_candidates(
     """
     registry = registry.seen_by(job.tenant_id)
     rules = application.rules
-    arms = Arms(job)
+    arms = Arms(job, there)
     matches = matching(registry, version.schema_in, version.schema_out, rules)
     for match in allowed_models(matches, rules):
         _add_configurations(arms, match.module, match.transforms, rules)

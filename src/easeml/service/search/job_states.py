@@ -13,7 +13,7 @@ from easeml.contract.states import (
 from easeml.modules import Registry
 from easeml.search import CostBelief, SearchState, remaining
 from easeml.service.knowledge import knowledge_base
-from easeml.service.search import histories, jobs, model_limits, suggesting
+from easeml.service.search import histories, jobs, kept_results, model_limits, suggesting
 from easeml.service.search.candidates import best_before, make_candidates
 from easeml.service.search.spending import spent_seconds
 from easeml.service.search.training_tasks import within_limits
@@ -37,7 +37,9 @@ def start_ready_jobs(tx: Transaction, registry: Registry, costs: CostBelief) -> 
 
 def _has_its_data(tx: Transaction, job: Job) -> bool:
     version = tx.unscoped().versions.get(job.version_id)
-    return version.state == VersionState.READY
+    if version.state != VersionState.READY:
+        return False
+    return not kept_results.is_under_way(tx.scoped(job.tenant_id), job)
 
 
 def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
@@ -82,8 +84,9 @@ def _start(tx: Transaction, registry: Registry, job: Job, costs: CostBelief) -> 
     version = tables.versions.get(job.version_id)
     before = best_before(tables, job)
     told = histories.best(tables, registry, application.rules)
-    candidates = make_candidates(registry, application, job, version, costs, before, told)
-    if not candidates:
+    there = tables.candidates.list(job_id=job.id, limit=None)
+    candidates = make_candidates(registry, application, job, version, costs, before, told, there)
+    if not candidates and not there:
         error = "No model of the knowledge base fits the prepared data."
         tables.applications.update(application.id, state=ApplicationState.FAILED)
         tx.events.append("application.failed", application.id, {"error": error}, job.tenant_id)

@@ -10,6 +10,7 @@ from easeml.contract.parameters import After, Limit, OfApplication
 from easeml.contract.resources import Page
 from easeml.contract.states import ENDED_JOBS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
 from easeml.errors import Conflict
+from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.search import summaries, waiting
@@ -140,6 +141,35 @@ def set_state(tx: Transaction, job: Job, state: JobState, event: str, **changes:
 def cancel_waiting(tx: Transaction, tables: Tables, job_id: str) -> None:
     """Cancel the training tasks of a job that wait for a device."""
     requests.cancel(tx, tables, job_id=job_id, kind=TaskGroup.TRAIN, state=TaskState.WAITING)
+
+
+def begin_again(tx: Transaction, before: Job, version_id: str) -> Job:
+    """End a search, and begin one like it on a version of the data; return that.
+
+    Its models stay. What runs of it may finish, what waits is cancelled.
+    """
+    tables = tx.scoped(before.tenant_id)
+    end(tx, tables, before)
+    job = tables.jobs.add(
+        Job(
+            id=new_id("job"),
+            tenant_id=before.tenant_id,
+            application_id=before.application_id,
+            version_id=version_id,
+            limits=before.limits,
+            tolerance=before.tolerance,
+        )
+    )
+    data = {"application_id": job.application_id, "state": job.state}
+    tx.events.append("job.preparing", job.id, data, job.tenant_id)
+    return job
+
+
+def end(tx: Transaction, tables: Tables, job: Job) -> None:
+    """Stop a job for good, where it has not ended; what waits of it is cancelled."""
+    if job.state not in ENDED_JOBS:
+        set_state(tx, job, JobState.STOPPED, "job.stopped")
+    cancel_waiting(tx, tables, job.id)
 
 
 def current(tables: Tables, application_id: str) -> Job | None:

@@ -1,6 +1,7 @@
 """How a search went: its finished training tasks in order, thinned to what a picture can show."""
 
 import math
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import Field
@@ -10,7 +11,7 @@ from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.states import PromotionState
 from easeml.service.access.caller import Caller
 from easeml.service.search import summaries
-from easeml.service.search.summaries import Result
+from easeml.service.search.summaries import Result, TrainingTask
 from easeml.store import Store, Tables
 
 Points = Annotated[
@@ -28,12 +29,15 @@ def get(store: Store, caller: Caller, job_id: str, points: Points = 1000) -> Pro
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         job = tables.jobs.get(job_id)
-        return of_job(tables, job.id, job.application_id, points)
+        tasks = summaries.training_tasks(tables, [job.id])
+        return of_tasks(tables, tasks, job.application_id, points)
 
 
-def of_job(tables: Tables, job_id: str, application_id: str, points: int = 1000) -> Progress:
-    """Return the results of a job, thinned as ``get`` says."""
-    found = summaries.results(summaries.training_tasks(tables, [job_id]))
+def of_tasks(
+    tables: Tables, tasks: Iterable[TrainingTask], application_id: str, points: int = 1000
+) -> Progress:
+    """Return the results of a job whose training tasks these are, thinned as ``get`` says."""
+    found = summaries.results(tasks)
     live = _promoted(tables, application_id)
     shown = _thinned(found, live, points)
     names = summaries.candidate_names(tables, {one.task.candidate_id for one in shown})

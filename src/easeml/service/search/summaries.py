@@ -23,6 +23,13 @@ class TrainingTask:
     cost: float
     created: float
     finished: float | None
+    started: float | None = None
+    attempts: int = 1
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is a result of the search before, for which nothing ran."""
+        return self.state == TaskState.DONE and self.attempts == 0
 
 
 _COLUMNS = tuple(field.name for field in fields(TrainingTask))

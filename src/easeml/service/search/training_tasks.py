@@ -12,6 +12,7 @@ from easeml.ids import new_id
 from easeml.modules import Registry
 from easeml.search import Decision as Choice
 from easeml.service.knowledge import gpus, knowledge_base
+from easeml.service.search import kept_results
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Decision, Job, Task
@@ -91,7 +92,7 @@ def within_limits(tx: Transaction, job: Job) -> bool:
         return True
     states = [*TASKS_UNDER_WAY, *FINISHED_TASKS]
     tasks = tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=states)
-    return tasks < limits.tasks
+    return tasks - kept_results.count(tables, job.id) < limits.tasks
 
 
 def _predicted_cost_under_way(tables: Tables, job: Job) -> float:

@@ -177,7 +177,11 @@ def _processes_alive(tx: Transaction) -> Counter[str]:
 
 def _counted_tasks(tables: Tables, jobs: Sequence[Job]) -> Counter[str]:
     limited = [job.id for job in jobs if job.limits.tasks is not None]
-    return tables.tasks.count_by("job_id", job_id=limited, kind=TaskGroup.TRAIN, state=_COUNTED)
+    tasks = tables.tasks.pick(
+        "job_id", "state", "attempts", job_id=limited, kind=TaskGroup.TRAIN, state=_COUNTED
+    )
+    # A task that is done and never ran is a result of the search before.
+    return Counter(job for job, state, ran in tasks if ran or state != TaskState.DONE)
 
 
 def _cheapest_left(tables: Tables, jobs: Sequence[Job]) -> dict[str, float]:

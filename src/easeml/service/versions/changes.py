@@ -1,13 +1,14 @@
-"""Changing the data of an application: rows are fed, noisy train rows switched off.
+"""Changing the data of an application: rows are fed or replaced, noisy train rows switched off.
 
 Each change is a new version.
 """
 
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from easeml.contract.datasets import Version
 from easeml.contract.parameters import OnceKey
-from easeml.contract.states import ENDED_JOBS, JobState, VersionState
+from easeml.contract.states import VersionState, WorkState
 from easeml.contract.versions import PushedFlow, Refinement
 from easeml.data import ALL_ROLES, ROLES, row_ids, rows_off, switched
 from easeml.errors import Conflict, InvalidInput, NotReady
@@ -16,7 +17,8 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.advice import rescoring
 from easeml.service.datasets import datasets
-from easeml.service.datasets.lines import line_of
+from easeml.service.datasets.lines import line_of, line_of_rows
+from easeml.service.gates import kept as kept_gates
 from easeml.service.search import jobs
 from easeml.service.storage import uploads
 from easeml.service.tasks import requests
@@ -25,7 +27,12 @@ from easeml.store.records import Application, DatasetVersion, Job, Json
 from easeml.store.shapes import Operation, OperationName
 
 _SAME_ROWS = (OperationName.REFINE, OperationName.ANSWER)  # doubts of their cells still hold
-_LEARNT_ANEW = (OperationName.REFINE, OperationName.ANSWER, OperationName.FLOW)
+_LEARNT_ANEW = (
+    OperationName.REFINE,
+    OperationName.ANSWER,
+    OperationName.FLOW,
+    OperationName.REPLACE,
+)
 
 
 def feed(
@@ -46,31 +53,93 @@ def feed(
     ``InvalidInput`` for an empty file or another role, ``NotReady`` while the data is changed by
     somebody else, and what ``uploads.keep`` raises.
     """
-    filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
     if role is not None and role not in ALL_ROLES:
         raise InvalidInput(
             f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}."
         )
+    told = {"filename": _file_name(filename), "role": role}
+    taken = _Taken(OperationName.FEED, "ingest-feed", told)
+    return _take_file(store, caller, application_id, taken, source, idempotency_key, limit)
+
+
+def replace_rows(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    filename: str,
+    source: uploads.Source,
+    idempotency_key: str | None,
+    limit: int,
+) -> Version:
+    """Keep the bytes of ``source``, and make a version that has their rows and no others.
+
+    What serves goes on, and is scored on the new validation rows before a model takes its place.
+    The application follows the source of its data set no more. Its version before can be used
+    again. At most ``limit`` bytes are taken.
+
+    Raises as ``feed``, and ``Conflict`` where a gate counts on test rows that would be gone.
+    """
+    taken = _Taken(OperationName.REPLACE, "ingest-replace", {"filename": _file_name(filename)})
+    return _take_file(store, caller, application_id, taken, source, idempotency_key, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A file that makes a version: by which operation, by which kind of task, told what."""
+
+    operation: OperationName
+    kind: str
+    told: Json
+
+
+def _file_name(filename: str) -> str:
+    return PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
+
+
+def _take_file(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    taken: _Taken,
+    source: uploads.Source,
+    idempotency_key: str | None,
+    limit: int,
+) -> Version:
+    """Keep the bytes of a file, and write the version and the task that makes it."""
     with store.read() as tx:  # before a large file is taken
-        tx.scoped(caller.tenant_id).applications.get(application_id)
+        _check_takes(tx.scoped(caller.tenant_id), application_id, taken)
     digest, size = uploads.keep(store, caller, source, limit)
     if size == 0:
         raise InvalidInput(
-            "The file is empty.", where=filename, remedy="Send a table with a header and rows."
+            "The file is empty.",
+            where=taken.told["filename"],
+            remedy="Send a table with a header and rows.",
         )
-    request = {"application": application_id, "filename": filename, "file": digest, "role": role}
-    once = Once(caller, "feed", idempotency_key, request)
+    request = {"application": application_id, "file": digest, **taken.told}
+    once = Once(caller, str(taken.operation), idempotency_key, request)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):
             return datasets.show_version(tables.versions.get(earlier["id"]))
+        _check_takes(tables, application_id, taken)
         application = _changeable(tables, application_id, None)
         uploads.refer(tx, caller.tenant_id, digest, size)
-        rows = {"filename": filename, "role": role}
-        version = _add_version(tx, tables, application, OperationName.FEED, rows, digest)
-        requests.request(tx, version.tenant_id, "ingest-feed", version.id, **rows)
+        version = _add_version(tx, tables, application, taken.operation, taken.told, digest)
+        requests.request(tx, version.tenant_id, taken.kind, version.id, **taken.told)
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
+
+
+def _check_takes(tables: Tables, application_id: str, taken: _Taken) -> None:
+    """Raise ``NotFound``, and ``Conflict`` where a gate counts on rows that would be gone."""
+    tables.applications.get(application_id)
+    is_replaced = taken.operation == OperationName.REPLACE
+    if is_replaced and kept_gates.active(tables, application_id) is not None:
+        raise Conflict(
+            "A gate of this application counts on test rows that would be gone.",
+            where=application_id,
+            remedy="Remove it, replace the data, then set it anew.",
+        )
 
 
 def learn_from(
@@ -231,11 +300,12 @@ def _go_on_with(
     tx: Transaction, tables: Tables, application: Application, version: DatasetVersion
 ) -> None:
     """Let an application use a version that is ready, with a new search."""
+    before = tables.versions.get(application.version_id)
     application = tables.applications.update(application.id, version_id=version.id)
+    _close_work(tables, application, before, version)
     job = jobs.current(tables, application.id)
     if job is not None:
-        end_search(tx, tables, job)
-        add_job(tx, job, version)
+        jobs.begin_again(tx, job, version.id)
     rescoring.request(tx, application)
     data = {"version_id": version.id, "number": version.number}
     tx.events.append("application.data", application.id, data, application.tenant_id)
@@ -260,6 +330,9 @@ def take_over(tx: Transaction, version: DatasetVersion) -> None:
     application = tables.applications.update(
         version.operation.application_id, where={"version_id": parent.id}, version_id=version.id
     )
+    if version.operation.name == OperationName.REPLACE:
+        application = tables.applications.update(application.id, follows=False)
+    _close_work(tables, application, parent, version)
     job = jobs.current(tables, application.id)
     if job is not None:
         _search_on(tx, tables, job, parent, version)
@@ -273,17 +346,22 @@ def _search_on(
 ) -> None:
     """Go on with a search on other rows: with the same one, or anew where labelled rows changed."""
     if _is_learnt_anew(parent, version):
-        end_search(tx, tables, job)
-        add_job(tx, job, version)
+        jobs.begin_again(tx, job, version.id)
     else:
         tables.jobs.update(job.id, version_id=version.id)
 
 
-def end_search(tx: Transaction, tables: Tables, job: Job) -> None:
-    """End the search on data that is not an application's any more."""
-    if job.state not in ENDED_JOBS:
-        jobs.set_state(tx, job, JobState.STOPPED, "job.stopped")
-    jobs.cancel_waiting(tx, tables, job.id)
+def _close_work(
+    tables: Tables, application: Application, before: DatasetVersion, version: DatasetVersion
+) -> None:
+    """Close what people are asked about rows that are not there any more."""
+    versions = tables.versions.by_id(dataset_id=version.dataset_id)
+    older, newer = sorted((before, version), key=lambda one: one.number)
+    if older.id in line_of_rows(newer.id, versions):
+        return
+    waiting = [WorkState.OPEN, WorkState.ANSWERED]
+    items = tables.work_items.column("id", application_id=application.id, state=waiting)
+    tables.work_items.set_each("state", dict.fromkeys(items, WorkState.CLOSED))
 
 
 def is_changing(tables: Tables, application: Application) -> bool:
@@ -343,18 +421,3 @@ def _add_version(
 def _is_learnt_anew(parent: DatasetVersion, version: DatasetVersion) -> bool:
     changed = any(version.summary.rows_of(role) != parent.summary.rows_of(role) for role in ROLES)
     return changed or version.operation.name in _LEARNT_ANEW
-
-
-def add_job(tx: Transaction, before: Job, version: DatasetVersion) -> None:
-    """Search on a version as ``before`` did on another."""
-    job = Job(
-        id=new_id("job"),
-        tenant_id=before.tenant_id,
-        application_id=before.application_id,
-        version_id=version.id,
-        limits=before.limits,
-        tolerance=before.tolerance,
-    )
-    tx.scoped(before.tenant_id).jobs.add(job)
-    data = {"application_id": job.application_id, "state": job.state}
-    tx.events.append("job.preparing", job.id, data, job.tenant_id)

@@ -20,7 +20,7 @@ from easeml.service.applications import (
 from easeml.service.applications.pareto import MaybeAxes
 from easeml.service.journey import next_steps, suggested
 from easeml.service.models import gates, rollouts, watching
-from easeml.service.search import model_limits, progress
+from easeml.service.search import ending, model_limits, progress, summaries
 from easeml.store import Store
 
 _BEST_MODELS = 5
@@ -30,21 +30,30 @@ _SUGGESTIONS = 20
 def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
     """Return what the first page of an application shows; raises ``NotFound``.
 
-    It is the application, the progress of its newest search, its best models, the newest answer
-    of each lifecycle tool about it, and its journey.
+    It is the application, the progress of its newest search and when that is expected to end, its
+    best models, the newest answer of each lifecycle tool about it, and its journey.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         shown = application_views.show(tx, application)
         job = shown.job
-        searched = progress.of_job(tables, job.id, application.id) if job else None
+        searched, ends = None, None
+        if job is not None:
+            tasks = summaries.training_tasks(tables, [job.id])
+            searched = progress.of_tasks(tables, tasks, application.id)
+            ends = ending.of_job(tx, tables, job, tasks)
         models = applications.best_models(tables, application, _BEST_MODELS)
         reports = tools.newest_of_each_tool(tables, application.id)
         answers = tools.show_all(store, reports)
         journey = next_steps.of(tables, application, shown, answers)
     return ApplicationView(
-        application=shown, progress=searched, models=models, reports=answers, journey=journey
+        application=shown,
+        progress=searched,
+        ending=ends,
+        models=models,
+        reports=answers,
+        journey=journey,
     )
 
 

@@ -13,6 +13,8 @@ class Job:
     ``expected_improvement`` and its error: quality still expected from further search.
     ``gain_rate``: quality that the next task may be expected to gain a device second.
     ``settled``: it rests, and what it found was put together, fitted again, served and measured.
+    ``objective``: that its qualities are by, where its application has another one by now; empty:
+    that of its application.
     """
 
     id: str
@@ -30,6 +32,11 @@ class Job:
     created: float = 0.0
     gain_rate: float | None = None
     settled: bool = False
+    objective: str = ""
+
+    def is_judged_by(self, objective: str) -> bool:
+        """Tell whether its qualities are by this objective, which is its application's."""
+        return self.objective in ("", objective)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ const bar = document.getElementById("progress-bar");
 const problem = document.getElementById("upload-problem");
 const role = document.getElementById("role");
 const header = document.getElementById("header");
+const into = document.getElementById("into"); // where the visitor chooses what becomes of it
 let current = null; // the upload under way: {file, id, request, over}
 
 function size(bytes) {
@@ -118,9 +119,10 @@ async function send(upload) {
 
 async function finish(upload) {
   const query = new URLSearchParams({ filename: upload.file.name, upload: upload.id });
-  if (role?.value) query.set("role", role.value);
+  const to = into?.value ?? drop.dataset.to;
+  if (role?.value && to === drop.dataset.to) query.set("role", role.value);
   if (header?.value) query.set("header", header.value);
-  const answer = await insist(upload, "POST", `${drop.dataset.to}?${query}`, { "idempotency-key": upload.id });
+  const answer = await insist(upload, "POST", `${to}?${query}`, { "idempotency-key": upload.id });
   if (!answer) return;
   sessionStorage.removeItem(mark(upload.file));
   if (answer.status !== 201) return fail(upload, answer);

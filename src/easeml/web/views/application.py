@@ -69,6 +69,7 @@ async def overview(context: PageContext) -> Response:
         "models": view.models,
         "reports": reports,
         "journey": view.journey,
+        "ending": view.ending,
     }
     return render(context, application, "application.html", **values)
 

@@ -6,7 +6,9 @@ from starlette.routing import Route
 from easeml.contract.accounts import Invitation
 from easeml.contract.applications import Application
 from easeml.contract.knowledge import Module
+from easeml.contract.objectives import NewObjective, ObjectiveChoice
 from easeml.contract.states import MemberRole, ShareRole
+from easeml.errors import Conflict
 from easeml.web.page_context import PageContext, back_to, listed, signed_in
 from easeml.web.views import application as pages
 from easeml.web.views import people
@@ -36,10 +38,19 @@ async def _show(context: PageContext, made: Invitation | None = None) -> Respons
         "rules": await context.client.model_rules(application.id),
         "followed": _followed(application),
         "optimizers": await _optimizers(context),
+        "objective": await _objective(context, application),
         "retention": await context.client.retention(application.id),
         "models": {model.id: model.name for model in leaderboard.models},
     }
     return pages.render(context, application, "application_settings.html", **values)
+
+
+async def _objective(context: PageContext, application: Application) -> ObjectiveChoice | None:
+    """Return what models are judged by and could be; None before the data is ready."""
+    try:
+        return await context.client.objective(application.id)
+    except Conflict:
+        return None
 
 
 async def _optimizers(context: PageContext) -> list[Module]:
@@ -73,6 +84,17 @@ async def rename(context: PageContext) -> Response:
     """Give the application another name."""
     form = await context.form()
     await context.client.rename_application(_application(context), str(form.get("name", "")))
+    return _back(context)
+
+
+@signed_in
+async def change_objective(context: PageContext) -> Response:
+    """Judge models by another objective: one of the list, or one that is named."""
+    form = await context.form()
+    named = str(form.get("named", "")).strip()
+    chosen = named or str(form.get("objective", ""))
+    wish = NewObjective.model_validate({"objective": chosen})
+    await context.client.change_objective(_application(context), wish)
     return _back(context)
 
 
@@ -134,6 +156,7 @@ routes = [
     Route("/others", others),
     Route(f"{_HERE}/settings", show),
     Route(f"{_HERE}/rename", rename, methods=["POST"]),
+    Route(f"{_HERE}/objective", change_objective, methods=["POST"]),
     Route(f"{_HERE}/share", share, methods=["POST"]),
     Route(f"{_HERE}/invite", invite, methods=["POST"]),
     Route(f"{_HERE}/uninvite", uninvite, methods=["POST"]),
