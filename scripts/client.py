@@ -19,7 +19,7 @@ import unasync
 from pydantic import AwareDatetime, BaseModel
 
 from easeml.api.app import OPERATIONS
-from easeml.api.operations import ONCE, Operation, is_body
+from easeml.api.operations import ONCE, Operation, is_body, name_in_query
 from easeml.contract.resources import Page
 
 TARGET = unasync.CLIENT / "_async" / "operations.py"
@@ -48,7 +48,7 @@ def text() -> str:
 
 def method(operation: Operation, imports: defaultdict[str, set[str]]) -> str:
     """Return the source of one method, and note what it needs."""
-    item = item_of(operation.answer)
+    item = item_of(operation)
     path = f'f"{operation.path}"' if "{" in operation.path else f'"{operation.path}"'
     answer = spelled(item or operation.answer, imports)
     taken = arguments(operation, imports, paged=item is not None)
@@ -56,9 +56,13 @@ def method(operation: Operation, imports: defaultdict[str, set[str]]) -> str:
     about = textwrap.indent(f'"""{docstring}"""', " " * 8)
     if item is not None:
         imports["collections.abc"].add("AsyncIterator")
-        asked = "".join(f", {name}={name}" for name in queried(operation))
         head = f"    def {operation.name}({taken}) -> AsyncIterator[{answer}]:\n"
-        return f"{head}{about}\n        return self._list({answer}, {path}{asked})"
+        return f"{head}{about}\n        return self._list({answer}, {path}{query(operation)})"
+    if operation.listed is not None:
+        item = spelled(operation.listed, imports)
+        head = f"    async def {operation.name}({taken}) -> list[{item}]:\n"
+        asked = f"await self._get({answer}, {path}{query(operation)})"
+        return f"{head}{about}\n        return ({asked}).items"
     head = f"    async def {operation.name}({taken}) -> {answer}:\n"
     return f"{head}{about}\n{asking(operation, answer, path, imports)}"
 
@@ -68,8 +72,7 @@ def asking(
 ) -> str:
     """Return the lines that ask and return the answer."""
     if operation.method == "GET":
-        asked = "".join(f", {name}={name}" for name in queried(operation))
-        return f"        return await self._get({answer}, {path}{asked})"
+        return f"        return await self._get({answer}, {path}{query(operation)})"
     lines, body = body_of(operation, imports)
     if ONCE in [one.name for one in operation.parameters]:
         assert operation.method == "POST"  # what makes a thing
@@ -78,8 +81,11 @@ def asking(
         sent = f", {body}.model_dump(mode='json')" if lines or operation.whole else f", {body}"
         verb = "" if operation.method == "POST" else f", method='{operation.method}'"
         once = "" if operation.repeatable else ", repeatable=False"
-        call = f"self._send({answer}, {path}{sent if body else ''}{verb}{once})"
-    return "".join(f"        {line}\n" for line in lines) + f"        return await {call}"
+        passed = f"{path}{sent if body else ''}{verb}{once}"
+        nothing = operation.answer is None
+        call = f"self._do({passed})" if nothing else f"self._send({answer}, {passed})"
+    returned = "" if operation.answer is None else "return "
+    return "".join(f"        {line}\n" for line in lines) + f"        {returned}await {call}"
 
 
 def body_of(operation: Operation, imports: defaultdict[str, set[str]]) -> tuple[list[str], str]:
@@ -107,10 +113,12 @@ def arguments(operation: Operation, imports: defaultdict[str, set[str]], *, page
                 given = f"{name}: {spelled(field.annotation, imports)}"
                 if field.is_required():
                     by_place.append(given)
-                else:
-                    by_name.append(
-                        f"{given} = {written(field.get_default(call_default_factory=True))}"
-                    )
+                    continue
+                default = field.get_default(call_default_factory=True)
+                if default == []:  # a list would be the same one for all calls
+                    imports["collections.abc"].add("Sequence")
+                    given, default = given.replace("list[", "Sequence[", 1), ()
+                by_name.append(f"{given} = {written(default)}")
             continue
         given = f"{parameter.name}: {spelled(parameter.annotation, imports)}"
         if parameter.default is inspect.Parameter.empty:
@@ -122,9 +130,15 @@ def arguments(operation: Operation, imports: defaultdict[str, set[str]], *, page
     return ", ".join([*by_place, *(["*", *by_name] if by_name else [])])
 
 
+def query(operation: Operation) -> str:
+    """Return the arguments that put the parameters into the query, by their names there."""
+    called = {one.name: name_in_query(one) for one in operation.parameters}
+    return "".join(f", {called[name]}={name}" for name in queried(operation))
+
+
 def queried(operation: Operation) -> list[str]:
     """Return the parameters that are neither in the path nor the body, the header or the paging."""
-    is_list = item_of(operation.answer) is not None
+    is_list = item_of(operation) is not None
     return [
         one.name
         for one in operation.parameters
@@ -135,7 +149,14 @@ def queried(operation: Operation) -> list[str]:
     ]
 
 
-def item_of(answer: Any) -> Any:
+def item_of(operation: Operation) -> Any:
+    """Return the type of the items of the pages that a method goes through, else None."""
+    if operation.by_page or operation.listed is not None:
+        return None
+    return paged_of(operation.answer)
+
+
+def paged_of(answer: Any) -> Any:
     """Return the type of the items of a page; None for an answer that is none."""
     found = getattr(answer, "__pydantic_generic_metadata__", {})
     return found["args"][0] if found.get("origin") is Page else None
@@ -149,6 +170,10 @@ def written(default: Any) -> str:
 def spelled(hint: Any, imports: defaultdict[str, set[str]]) -> str:
     """Return a type as source, and note what has to be imported for it."""
     origin, inner = get_origin(hint), get_args(hint)
+    item = paged_of(hint)
+    if item is not None:
+        imports[Page.__module__].add(Page.__name__)
+        return f"{Page.__name__}[{spelled(item, imports)}]"
     if origin is Annotated:
         return spelled(inner[0], imports)
     if origin in (Union, UnionType):
@@ -160,7 +185,7 @@ def spelled(hint: Any, imports: defaultdict[str, set[str]]) -> str:
 
 def named(hint: Any, imports: defaultdict[str, set[str]]) -> str:
     """Return the name of a plain type, and note what has to be imported; states are strings."""
-    if hint is type(None):
+    if hint is type(None) or hint is None:
         return "None"
     if hint is AwareDatetime:
         imports["datetime"].add("datetime")

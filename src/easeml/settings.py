@@ -41,7 +41,7 @@ class Settings(BaseSettings):
     )
     workers: int = Field(2, ge=1, description="worker processes the supervisor starts")
     machines: int = Field(
-        0, ge=0, description="further machines that are played here, each with as many workers"
+        0, ge=0, description="further machines to simulate here, each with as many workers"
     )
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the home")
     artefacts_url: str = Field(
@@ -53,19 +53,25 @@ class Settings(BaseSettings):
     upload_limit: int = Field(2 * 2**30, gt=0, description="largest upload")
     request_limit: int = Field(64 * 2**20, gt=0, description="largest prediction request")
     keep_models: int = Field(
-        20, ge=1, description="models of an application's newest search that are kept, the best"
+        20,
+        ge=1,
+        description="how many of the best models of an application's newest search are kept",
     )
     keep_model_days: float = Field(
-        30.0, ge=0, description="days after which other models go that nobody needs; 0: never"
+        30.0,
+        ge=0,
+        description="days after which other models that nobody needs are removed; 0: never",
     )
     keep_result_days: float = Field(
-        30.0, ge=0, description="days after which predictions of files go; 0: never"
+        30.0, ge=0, description="days after which predictions of files are removed; 0: never"
     )
     keep_log_days: float = Field(
-        90.0, ge=0, description="days after which logs of finished tasks go; 0: never"
+        90.0, ge=0, description="days after which logs of finished tasks are removed; 0: never"
     )
     keep_event_days: float = Field(
-        365.0, ge=0, description="days after which events, and so the audit, go; 0: never"
+        365.0,
+        ge=0,
+        description="days after which events, and with them the audit, are removed; 0: never",
     )
     task_seconds: float = Field(600.0, gt=0, description="longest run of one attempt")
     long_task_seconds: float = Field(
@@ -121,9 +127,11 @@ class Settings(BaseSettings):
         description="address of an identity provider (OpenID Connect) by which people sign in "
         "beside passwords; empty: none",
     )
-    openid_client_id: str = Field("", description="as whom the identity provider knows this easeml")
+    openid_client_id: str = Field(
+        "", description="client id of this easeml at the identity provider"
+    )
     openid_client_secret: str = Field(
-        "", description="what this easeml proves that with; empty: nothing (a public client)"
+        "", description="secret of this client; empty: none (a public client)"
     )
     openid_name: str = Field(
         "", description="what people call the identity provider; empty: its host"
@@ -150,7 +158,8 @@ class Settings(BaseSettings):
     )
     policy: str = Field("default", description="policy of the scheduler")
     preemption: str = Field(
-        "least-delay", description="which task ends so that an urgent one can run; fifo: none does"
+        "least-delay",
+        description="rule that chooses the task that ends so that an urgent one can run; fifo: none ends",
     )
     optimizer: str = Field(
         "default", description="optimizer that proposes configurations of models"

@@ -112,7 +112,7 @@ def test_what_fails_is_said_with_a_remedy_and_may_be_corrected(
         ("LinearDiscriminantAnalysis", "NoSuchThing", "cannot be loaded"),
         ("LinearDiscriminantAnalysis", "linalg", "not a class"),
         ("LinearDiscriminantAnalysis", "Real", "not trusted"),
-        ("LinearDiscriminantAnalysis", "StandardScaler", "no estimator"),
+        ("LinearDiscriminantAnalysis", "StandardScaler", "not an estimator"),
         ('solver = "lsqr"', 'solver = "lsqr"\ncolour = 1', "no parameter 'colour'"),
         ("shrinkage =", "shrink =", "no parameter 'shrink'"),
     ],

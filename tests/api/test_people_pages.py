@@ -43,7 +43,7 @@ def test_from_the_settings_of_an_application_to_its_questions(
     assert door.headers["cache-control"] == "no-store"
     weak = visitor.post(link, data={"name": "carol", "password": "password"})
     assert weak.status_code == 422
-    assert "no safe password" in weak.text
+    assert "not a safe password" in weak.text
     landed = visitor.post(link, data={"name": "carol", "password": NEW})
     assert landed.status_code == 200
     assert landed.url.path == f"{page}/work"

@@ -150,11 +150,11 @@ def test_one_tensor_with_all_columns(client: TestClient, store, classes, ann, bo
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ([], "no JSON object"),
+        ([], "not a JSON object"),
         ({}, "list of inputs"),
-        ({"inputs": [{"name": "x"}]}, "is no datatype"),
+        ({"inputs": [{"name": "x"}]}, "is not a datatype"),
         ({"inputs": [tensor("x", "FP64", [2], [1])]}, "needs 2 values; 1 came"),
-        ({"inputs": [tensor("x", "FP64", [], [1])]}, "no list of sizes"),
+        ({"inputs": [tensor("x", "FP64", [], [1])]}, "not a list of sizes"),
         (
             {"inputs": [tensor("x", "FP64", [1], [1]), tensor("y", "FP64", [2], [1, 2])]},
             "different numbers",

@@ -186,7 +186,7 @@ def test_a_page_asks_one_item_at_a_time(client: TestClient, ann, application: st
     assert "Undo the last" not in undone.text
     wrong = browser.post(page, data={**fields, "value": "huge"})
     assert wrong.status_code == 422
-    assert "is no class" in wrong.text
+    assert "is not a class" in wrong.text
 
 
 def with_a_slip(rows: int = 100) -> str:
@@ -210,6 +210,9 @@ def test_doubtful_cells_are_shown_exported_asked_and_put_right(
     assert [task.error for task in work_off(store, tmp_path)] == [""]
     found = client.get(f"{place}/doubts", headers=ann.headers).json()
     cell = next(one for one in found["items"] if one["given"] == "7000")
+    for wrong in ("-1", "\N{SUPERSCRIPT TWO}", "9" * 30):
+        asked = client.get(f"{place}/doubts", params={"after": wrong}, headers=ann.headers)
+        assert asked.status_code == 422
     assert sum(one["weight"] for one in cell["candidates"]) == pytest.approx(1)
     lines = client.get(f"{place}/doubts/export", headers=ann.headers).text
     assert f'{cell["row"]},"size","7000"' in lines

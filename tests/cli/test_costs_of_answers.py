@@ -24,7 +24,7 @@ def test_a_table_of_costs_is_read(tmp_path: Path) -> None:
         ("", "empty"),
         ("true,a\n", "empty"),
         ("true,a,b\na,0\nb,1,0\n", "Row 2 has 2 cells"),
-        ("true,a,b\na,0,x\nb,1,0\n", "'x' is no number"),
+        ("true,a,b\na,0,x\nb,1,0\n", "'x' is not a number"),
         ("true,a,b\na,0,1\na,1,0\n", "two rows"),
         ("true,a,b\na,0,1\nc,1,0\n", "same classes"),
         ("true,a,a\na,0,1\n", "same classes"),

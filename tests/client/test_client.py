@@ -101,7 +101,7 @@ def test_an_answer_of_another_program_is_told_as_such():
     transport = httpx.MockTransport(lambda _: httpx.Response(200, text="<html>hello</html>"))
     with (
         Client("http://elsewhere", KEY, transport=transport) as client,
-        pytest.raises(Unreachable, match="no Job"),
+        pytest.raises(Unreachable, match="not a valid Job"),
     ):
         client.job("job_1")
 
@@ -125,7 +125,7 @@ def test_lists_are_read_page_by_page(client: Client, service: FakeService):
 def test_events_go_on_where_the_connection_broke(
     client: Client, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("easeml.client._sync.work.backoff", lambda _: 0.001)
+    monkeypatch.setattr("easeml.client._sync.tasks.backoff", lambda _: 0.001)
     assert [event.seq for event in itertools.islice(client.events(after=1), 5)] == [2, 3, 4, 5, 6]
     assert [headers.get("last-event-id") for _, _, headers, _ in service.requests] == [
         "1",

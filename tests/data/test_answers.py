@@ -62,5 +62,5 @@ def test_a_date_is_read_as_its_column_writes_it_or_as_people_are_shown_it():
         train = answered(version, {}, [(row, "day", text)]).frames["train"].set_index("_row")
         assert train.at[row, "day"] == pd.Timestamp(2020, 3, 2)
         assert train["day"].dtype == version.frames["train"]["day"].dtype
-    with pytest.raises(DatasetError, match="'soon' is no date or time"):
+    with pytest.raises(DatasetError, match="'soon' is not a date or time"):
         answered(version, {}, [(row, "day", "soon")])

@@ -243,7 +243,7 @@ def test_a_damaged_picture_is_named(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
         archive.writestr("a/1.png", sample_files.picture("blobs", 1))
         archive.writestr("b/2.png", sample_files.picture("blobs", 1)[:60])
-    with pytest.raises(DatasetError, match=r"b/2\.png: this is no picture"):
+    with pytest.raises(DatasetError, match=r"b/2\.png: this is not a picture"):
         read_table(tmp_path / "p.zip")
 
 

@@ -214,7 +214,7 @@ def test_given_roles_are_used_and_not_learned_from(tmp_path: Path) -> None:
         ("weekly:born", "is not a split"),
         ("group:jop", "Did you mean 'job'"),
         ("time:job", "column 'job': it is category"),
-        ("given:job", "is no role of a row"),
+        ("given:job", "is not a role of a row"),
     ],
 )
 def test_refused_splits(tmp_path: Path, split: str, message: str) -> None:

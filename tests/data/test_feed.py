@@ -160,7 +160,7 @@ def test_rows_fed_one_by_one_come_to_test_too(start: Declared, tmp_path: Path):
             more(range(3), age="old"),
             ["column 'age' was number, and is not: 'old' in row 0, 3 of 3."],
         ),
-        (more(range(9)).replace("25.5", "old"), ["row 5, column 'age': 'old' is no number."]),
+        (more(range(9)).replace("25.5", "old"), ["row 5, column 'age': 'old' is not a number."]),
         (more(range(3), born="soon"), ["column 'born' was timestamp written like"]),
         (
             more(range(3), job=""),

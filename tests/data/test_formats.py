@@ -173,10 +173,10 @@ def test_json_nested_missing_and_named_faults(tmp_path: Path) -> None:
         "d": ["", "[1, 2]"],
     }
     path.write_text('{"a": 1}\n{"a": \n')
-    with pytest.raises(DatasetError, match="line 2: this is no JSON"):
+    with pytest.raises(DatasetError, match="line 2: this is not JSON"):
         read_table(path)
     path.write_text('{"a": 1}\n[2]\n')
-    with pytest.raises(DatasetError, match="line 2: this is no JSON object"):
+    with pytest.raises(DatasetError, match="line 2: this is not a JSON object"):
         read_table(path)
 
 

@@ -12,7 +12,7 @@ from easeml.contract.states import Lane, ProcessKind, ProcessState
 from easeml.contract.tasks import Limits
 from easeml.engine import predictor as predicting
 from easeml.engine import slot as slots
-from easeml.engine.managed import ManagedProcess
+from easeml.engine.managed_process import ManagedProcess
 from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
 from easeml.engine.stuck import Watch, kill_stuck

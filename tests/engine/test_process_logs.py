@@ -7,8 +7,8 @@ from typing import BinaryIO
 
 import pytest
 
-from easeml.engine import managed
-from easeml.engine.managed import ManagedProcess
+from easeml.engine import managed_process
+from easeml.engine.managed_process import ManagedProcess
 
 _WRITES = "import sys; [print('x' * 99, flush=True) for line in sys.stdin]"
 
@@ -16,7 +16,7 @@ _WRITES = "import sys; [print('x' * 99, flush=True) for line in sys.stdin]"
 @pytest.fixture
 def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A process that writes 100 bytes for each line that it reads."""
-    monkeypatch.setattr(managed, "_LARGEST_LOG", 1000)
+    monkeypatch.setattr(managed_process, "_LARGEST_LOG", 1000)
     started: list[subprocess.Popen[bytes]] = []
 
     def start(output: BinaryIO) -> subprocess.Popen[bytes]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from easeml.engine.temporary import use_own_folder
+from easeml.engine.temporary_files import use_own_folder
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ vocabulary.
 
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -29,6 +30,8 @@ def script(name: str) -> Any:
 
 
 reference = script("reference")
+wrap_prose = script("wrap_prose")
+LONG_LINES_OF_PROSE = 0.05  # share; less with each page that is wrapped
 GUIDES = [
     *ROOT.glob("*.md"),
     *sorted((ROOT / ".github").rglob("*.md")),
@@ -202,3 +205,63 @@ def test_the_walks_through_the_house_name_what_there_is():
         assert not name or re.search(defined, source, re.MULTILINE), f"{file}: {name}"
     folders = re.findall(r"`((?:[a-z_]+/)+[a-z_]+)`", walks)
     assert all((ROOT / "src" / "easeml" / folder).is_dir() for folder in folders), folders
+
+
+def test_every_room_stands_in_the_table_of_floors_in_their_order():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    floors = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    rooms = [room for floor in floors for room in floor.split(" | ")]
+    sources = ROOT / "src" / "easeml"
+    assert {*rooms} == {path.stem for path in sources.iterdir() if path.stem[0] not in "_."}
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = text.split("## Rooms and floors\n")[1].split("\n## ")[0].splitlines()
+    told = {
+        room: number
+        for number, line in enumerate(table)
+        for room in re.findall(r"(?:\| | · )`(\w+)`", line)
+    }
+    assert {*told} == {*rooms}
+    numbers = [told[room] for room in rooms]
+    assert numbers == sorted(numbers)
+
+
+def test_prose_is_wrapped_and_means_the_same():
+    lines, long = 0, []
+    for page in wrap_prose.pages():
+        text = wrap_prose.wrapped(page.read_text("utf-8"))
+        assert wrap_prose.wrapped(text) == text
+        assert "".join(text.split()) == "".join(page.read_text("utf-8").split())
+        shown = page.read_text("utf-8").splitlines()
+        wrapped = {*text.splitlines()}
+        lines += len(wrapped)
+        long += [(page.name, line) for line in shown if len(line) > 100 and line not in wrapped]
+    assert len(long) / lines <= LONG_LINES_OF_PROSE, "Run scripts/wrap_prose.py."
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "| a table | of " + "words " * 30 + "|",
+        "```sh\neaseml " + "--flag " * 30 + "\n```",
+        "# A heading of " + "words " * 30 + "more",
+        "A line that ends here  \nand another.",
+        "- an item\n    - in an item\n\nA paragraph.",
+    ],
+)
+def test_what_is_no_prose_stays(kept: str):
+    assert wrap_prose.wrapped(kept + "\n") == kept + "\n"
+
+
+def test_paragraphs_are_filled_and_code_and_links_stay_whole():
+    code = "`easeml app create data.csv --target quality`"
+    wrapped = wrap_prose.wrapped("- " + f"words {code} [a link](of/words.md) " * 6 + "\n")
+    lines = wrapped.splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    assert [line[:2] for line in lines] == ["- ", *["  "] * (len(lines) - 1)]
+    assert wrapped.count(code) == wrapped.count("[a link](of/words.md)") == 6
+
+
+def test_every_decision_is_listed_in_order():
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((0\d+-[\w-]+\.md)\)", (folder / "README.md").read_text("utf-8"))
+    assert listed == sorted(path.name for path in folder.glob("0*.md"))

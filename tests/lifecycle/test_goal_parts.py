@@ -23,9 +23,9 @@ def test_parts_are_read_with_their_units() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0.9 and gap(sex)", "is no condition"),
+        ("0.9 and gap(sex)", "is not a condition"),
         ("0.9 and latency <= 20", "no unit"),
-        ("0.9 and latency <= 20 kg", "'kg' is no unit of latency"),
+        ("0.9 and latency <= 20 kg", "'kg' is not a unit of latency"),
         ("0.9 and size >= 5 MB", "wrong side"),
         ("gap(sex) <= 0.05", "is not a goal"),
         ("0.9 and and", "is no"),

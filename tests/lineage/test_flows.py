@@ -191,7 +191,7 @@ def test_a_graph_is_shown_in_three_forms(flow: Path):
         ('do = "filter"', 'do = "fliter"', "no operator 'fliter'"),
         ('condition = "alcohol > 12"', "", "missing a required argument"),
         ('do = "select"\nof = "wines"', 'do = "select"', "argument: 'relation'"),
-        ("[steps.wines]", "[steps.wines", "is no TOML file"),
+        ("[steps.wines]", "[steps.wines", "is not a TOML file"),
         ("[steps.wines]", "speed = 3\n[steps.wines]", "'speed' has no meaning"),
         ('do = "read"\n', "", "does nothing"),
         ("double.txt", "absent.txt", "cannot be read"),

@@ -223,7 +223,7 @@ LAYER = tar_of({"f": b"x"})
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (b"no tar file", "no tar file"),
+        (b"no tar file", "not a tar file"),
         (tar_of({"other": b""}), "neither an index.json nor a manifest.json"),
         (of_docker(BOMB), "more bytes than an image may have"),
         (of_docker(gzip.compress(LAYER)[:-9]), "ends too early"),

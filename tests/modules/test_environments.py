@@ -47,9 +47,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("-e git+https://example.org/x", "is an option of pip"),
         ("x @ http://169.254.169.254/x.whl", "is named by an address"),
         ("x @ file:///root/x.whl", "is named by an address"),
-        ("/root/x.whl", "is no requirement"),
-        ("x==1 --hash=sha256:00", "is no requirement"),
-        ("x \\", "is no requirement"),
+        ("/root/x.whl", "is not a requirement"),
+        ("x==1 --hash=sha256:00", "is not a requirement"),
+        ("x \\", "is not a requirement"),
     ],
 )
 def test_packages_and_versions_alone_are_named(line: str, why: str) -> None:
@@ -220,16 +220,16 @@ def test_what_is_no_environment_is_not_laid_out(tmp_path: Path) -> None:
     def lay_out() -> Path:
         return placing.lay_out(REFERENCE, folder, lambda path: path.write_bytes(given.read_bytes()))
 
-    with pytest.raises(InvalidInput, match="no environment of packages"):
+    with pytest.raises(InvalidInput, match="not an environment of packages"):
         lay_out()
-    with pytest.raises(InvalidInput, match="bin/python3 is no file of a package"):
+    with pytest.raises(InvalidInput, match="bin/python3 is not a file of a package"):
         write_file(given, ["packages/x.py", "bin/python3"])
         lay_out()
     with pytest.raises(Conflict, match="Let all machines have the same Python"):
         write_file(given, [], {"interpreter": "cpython-27-linux-x86_64"})
         lay_out()
     for about in ([], "text", {}, {"interpreter": [1]}):
-        with pytest.raises(InvalidInput, match="no environment of packages"):
+        with pytest.raises(InvalidInput, match="not an environment of packages"):
             write_file(given, [], about)
             lay_out()
     with pytest.raises(InvalidInput, match=r"packages/x\.py is compressed"):

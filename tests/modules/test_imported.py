@@ -324,7 +324,7 @@ def test_a_row_without_a_number_is_named(tmp_path: Path):
     trained = imported(graph_of(mixed(LinearRegression()), False), tmp_path, PRICE)
     rows = ROWS.copy()
     rows.loc[7, "length"] = 1e300  # more than a float of 32 bits holds
-    with pytest.raises(ProgramFailed, match="no number") as caught:
+    with pytest.raises(ProgramFailed, match="not a number") as caught:
         trained.predict(rows)
     assert caught.value.where == "row 7"
 
@@ -366,8 +366,8 @@ class TestWhatIsNoModelOfTheApplication:
         assert "cannot be read" in self.refused(content, tmp_path) or content == b""
 
     def test_a_skops_file_of_something_else(self, tmp_path: Path):
-        assert "no model but dict" in self.refused(skops.dumps({"a": 1}), tmp_path)
-        assert "no model but" in self.refused(skops.dumps(StandardScaler()), tmp_path)
+        assert "not a model but dict" in self.refused(skops.dumps({"a": 1}), tmp_path)
+        assert "not a model but" in self.refused(skops.dumps(StandardScaler()), tmp_path)
 
     def test_a_model_that_was_not_fitted(self, tmp_path: Path):
         unfitted = make_pipeline(StandardScaler(), LogisticRegression())
@@ -406,6 +406,6 @@ class TestWhatIsNoModelOfTheApplication:
     def test_scores_that_are_no_numbers(self, tmp_path: Path):
         model = mixed(LinearRegression())
         model[-1].coef_[:] = np.nan
-        assert "no number" in self.refused(skops.dumps(model), tmp_path, PRICE)
+        assert "not a number" in self.refused(skops.dumps(model), tmp_path, PRICE)
         two = LinearRegression().fit(GIVEN[NUMBERS], ROWS[["price", "length"]])
         assert "shape" in self.refused(skops.dumps(two), tmp_path, PRICE)

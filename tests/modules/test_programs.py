@@ -85,9 +85,9 @@ def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
     ("predict", "why"),
     [
         (ANSWERS.format("1,0\\n" * 3), "3 rows of 2 columns"),
-        (ANSWERS.format("nan,nan\\n" * 4), "no finite number"),
+        (ANSWERS.format("nan,nan\\n" * 4), "not a finite number"),
         (ANSWERS.format("7,7\\n" * 4), "no probabilities"),
-        (ANSWERS.format("a,b\\n" * 4), "no number"),
+        (ANSWERS.format("a,b\\n" * 4), "not a number"),
         ("#!/bin/sh\nexit 0\n", "wrote no predictions"),
         ("#!/bin/sh\necho tired >&2; exit 3\n", "exit code 3.\ntired"),
         ("#!/bin/sh\nexec ln -s /etc/passwd $6/predictions.csv\n", "wrote no predictions"),

@@ -143,7 +143,7 @@ def test_a_label_of_endless_digits_is_no_prediction(tmp_path: Path) -> None:
     endless = "9" * 5000
     row = Sample({"out": (endless,)})
     write_samples(tmp_path, Samples({"label": ("0", endless)}, {"000000": row}))
-    with pytest.raises(ProgramFailed, match="no label of the data set"):
+    with pytest.raises(ProgramFailed, match="not a label of the data set"):
         datasets.read_predictions(tmp_path, "mine", rows=1, width=2, classes=2)
 
 
@@ -174,9 +174,9 @@ def test_the_files_of_an_image_are_read(tmp_path: Path) -> None:
     bomb = b"a: &a [1]\nb: [*a, *a]\n"
     with pytest.raises(InvalidInput, match=r"config-space.yml has aliases"):
         made_of(tmp_path, **{"config-space__yml": bomb})
-    with pytest.raises(InvalidInput, match=r"schema-in.json is no text of up to"):
+    with pytest.raises(InvalidInput, match=r"schema-in.json is not a text of up to"):
         made_of(tmp_path, **{"schema-in__json": b" " * 70_000})
-    with pytest.raises(InvalidInput, match="no YAML that JSON could say"):
+    with pytest.raises(InvalidInput, match="not YAML that JSON could say"):
         made_of(tmp_path, **{"config-space__yaml": b"[1, 2"})
     found = made_of(tmp_path, **{"config-space__yaml": b"k: {.int: [1, 3]}", "other__json": b"{}"})
     assert found == ["module.toml", "config-space.json", "image.tar"]

@@ -130,7 +130,7 @@ def test_errors() -> None:
     actual, predicted = labelled()
     with pytest.raises(NotFound):
         score("beauty", actual, predicted)
-    with pytest.raises(InvalidInput, match=r"row 1.*'z' is no label"):
+    with pytest.raises(InvalidInput, match=r"row 1.*'z' is not a label"):
         score("accuracy", ["a", "z"], Predictions(CLASSES[:2], None, CLASSES))
     with pytest.raises(InvalidInput, match="No row"):
         score("accuracy", [None], Predictions(CLASSES[:1], None, CLASSES))

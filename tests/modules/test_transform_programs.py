@@ -52,8 +52,8 @@ def test_one_that_learns_nothing_needs_no_fit() -> None:
     [
         ("exit 0", "transform wrote no features"),
         ("printf 'x0\n1\n' > $6/features.csv", "1 rows of 1 columns; 3 rows of 1 were to be"),
-        ("printf 'x0\n1\n2\nnan\n' > $6/features.csv", "no finite number"),
-        ("printf 'x0\na\nb\nc\n' > $6/features.csv", "no number"),
+        ("printf 'x0\n1\n2\nnan\n' > $6/features.csv", "not a finite number"),
+        ("printf 'x0\na\nb\nc\n' > $6/features.csv", "not a number"),
         ("exec ln -s /etc/passwd $6/features.csv", "wrote no features"),
         ("echo tired >&2; exit 3", "exit code 3.\ntired"),
         ("exec yes", "it printed more than"),

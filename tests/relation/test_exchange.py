@@ -99,7 +99,7 @@ def test_arrow_tables_and_other_frames_are_taken(tmp_path: Path):
             return table
 
     assert Relation.from_frame(Frame()).to_arrow() == table
-    with pytest.raises(InvalidInput, match="list is no table"):
+    with pytest.raises(InvalidInput, match="list is not a table"):
         Relation.from_frame([1, 2])
 
 
@@ -132,7 +132,7 @@ def test_files_that_are_none_are_refused(tmp_path: Path):
     with pytest.raises(NotFound):
         Relation.load(tmp_path / "none.parquet")
     (tmp_path / "text.parquet").write_text("x")
-    with pytest.raises(InvalidInput, match="no Parquet file"):
+    with pytest.raises(InvalidInput, match="not a Parquet file"):
         Relation.load(tmp_path / "text.parquet")
 
 
@@ -145,7 +145,7 @@ def test_frames_that_are_no_relations_are_refused():
         Relation.from_frame(pd.DataFrame({"x": [1, "a"]}))
     with pytest.raises(InvalidInput, match="no such column"):
         Relation.from_frame(pd.DataFrame({"x": [1]}), target="y")
-    with pytest.raises(InvalidInput, match="'learn' is no role"):
+    with pytest.raises(InvalidInput, match="'learn' is not a role"):
         Relation.from_frame(pd.DataFrame({"x": [1]}), roles=["learn"])
     with pytest.raises(InvalidInput, match="1 rows have 2 roles"):
         Relation.from_frame(pd.DataFrame({"x": [1]}), roles=["test", "test"])

@@ -145,12 +145,12 @@ def test_a_computed_column_takes_the_place_of_another_and_types_stay():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x >", "no condition or formula"),
+        ("x >", "not a condition or formula"),
         ("__import__('os')", "no function"),
         ("x.real > 1", "cannot stand"),
         ("z > 1", "no such column"),
         ("x > 'a'", "cannot be computed"),
-        ("x + 1", "is no condition"),
+        ("x + 1", "is not a condition"),
         ("x ** 2 > 1", "not known"),
         ("[x for x in x] == x", "cannot be computed|cannot stand|malformed"),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from easeml.contract.accounts import NewKey, NewUser, PasswordChange
+from easeml.contract.accounts import Access, NewKey, NewUser, PasswordChange
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys, passwords, users
@@ -194,31 +194,31 @@ def test_a_provider_sees_and_ends_the_keys_of_others(
 
 def test_a_disabled_user_is_out_until_enabled(store: Store, admin: Caller, ann: Caller) -> None:
     key = keys.create_key(store, ann, NewKey(name="script"))
-    assert users.set_access(store, admin, ann.user_id, disabled=True).disabled
+    assert users.set_access(store, admin, ann.user_id, Access(disabled=True)).disabled
     with pytest.raises(NotSignedIn):
         keys.authenticate(store, key.secret or "")
     with pytest.raises(NotSignedIn):
         keys.sign_in(store, "ann", PASSWORD)
-    users.set_access(store, admin, ann.user_id, disabled=False)
+    users.set_access(store, admin, ann.user_id, Access(disabled=False))
     assert keys.sign_in(store, "ann", PASSWORD).secret
     with pytest.raises(NotSignedIn):
         keys.authenticate(store, key.secret or "")
     with pytest.raises(NotFound):
-        users.set_access(store, ann, admin.user_id, disabled=True)
+        users.set_access(store, ann, admin.user_id, Access(disabled=True))
     with pytest.raises(NotAllowed):
-        users.set_access(store, ann, ann.user_id, disabled=False)
+        users.set_access(store, ann, ann.user_id, Access(disabled=False))
     with pytest.raises(Conflict, match="yourself"):
-        users.set_access(store, admin, admin.user_id, disabled=True)
+        users.set_access(store, admin, admin.user_id, Access(disabled=True))
 
 
 @pytest.mark.parametrize("password", ["password", "passwort1", "qwertyuiop", "annannann"])
 def test_a_password_that_is_guessed_at_once_is_refused(
     store: Store, admin: Caller, ann: Caller, password: str
 ) -> None:
-    with pytest.raises(InvalidInput, match="no safe password"):
+    with pytest.raises(InvalidInput, match="not a safe password"):
         users.create_user(store, admin, NewUser(name="eve", password=password))
     change = PasswordChange(old=PASSWORD, new=password)
-    with pytest.raises(InvalidInput, match="no safe password") as caught:
+    with pytest.raises(InvalidInput, match="not a safe password") as caught:
         users.change_password(store, ann, ann.user_id, change)
     assert caught.value.remedy
 

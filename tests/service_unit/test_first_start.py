@@ -65,7 +65,7 @@ def test_keys_may_be_left_out_and_a_password_may_not(store: Store, folder: Path)
 @pytest.mark.parametrize(
     ("name", "secret", "reason"),
     [
-        ("password", "admin", "no safe password"),
+        ("password", "admin", "not a safe password"),
         ("key", "hunter2", "A key is eml_"),
         ("key", "eml_" + "a1" * 30, "not drawn at random"),
         ("key", "eml_two words " + "0123456789abcdef" * 4, "A key is eml_"),

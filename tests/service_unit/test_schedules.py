@@ -182,7 +182,7 @@ def test_one_of_a_person_who_lost_access_is_paused_until_an_owner_resumes_it(
     assert _look(lab) == 0
     shown = schedules.get(lab.store, lab.caller, daily.id)
     assert shown.paused
-    assert "no access" in shown.error
+    assert "no longer has access" in shown.error
     assert lab.notifications() == ["dataset.stale"]
     assert lab.source.done.count("fetch") == 1
 

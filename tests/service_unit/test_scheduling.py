@@ -78,7 +78,7 @@ def searched(store: Store, caller: Caller) -> str:
 
 def test_others_are_numbers(store: Store, ann: Caller, bob: Caller, admin: Caller) -> None:
     application = searched(store, ann)
-    own = overview.show(store, ann, "default", 600.0)
+    own = overview.show(store, Settings(), ann)
     (share,) = own.tenants
     assert (share.tenant, share.own, share.state, share.waiting, share.cost) == (
         "ann",
@@ -89,7 +89,7 @@ def test_others_are_numbers(store: Store, ann: Caller, bob: Caller, admin: Calle
     )
     assert share.gain_rate > 0
     assert own.queue[0].name.startswith("logistic")
-    seen = overview.show(store, bob, "default", 600.0)
+    seen = overview.show(store, Settings(), bob)
     told = (
         seen.model_dump_json()
         + decisions.page(store, bob).model_dump_json()
@@ -99,7 +99,7 @@ def test_others_are_numbers(store: Store, ann: Caller, bob: Caller, admin: Calle
         assert secret not in told
     assert seen.tenants[0].tenant.startswith("tenant ")
     assert seen.tenants[0].gain_rate == share.gain_rate
-    provider = overview.show(store, admin, "default", 600.0)
+    provider = overview.show(store, Settings(), admin)
     assert provider.tenants[0].tenant == "ann"
     assert provider.queue[0].name == own.queue[0].name
     assert provider.queue[0].task_id == ""  # their own pages do not have it
@@ -334,7 +334,7 @@ def test_the_audit_pages_back_to_the_first_event(store: Store, ann: Caller, admi
         found += [event.seq for event in page.items]
         if page.next is None:
             break
-        before = int(page.next)
+        before = page.next
     assert found == every[::-1]
     assert "user.created" in {
         event.kind for event in provider_view.audit(store, admin, limit=200).items

@@ -84,7 +84,10 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
     "datasets": (3, datasets.list_page),
     "versions": (2, lambda s, c: version_views.of_application(s, c, _first(s, c, "applications"))),
     "modules": (12, catalogue.get),
-    "scheduling overview": (20, lambda s, c: overview.show(s, c, "default", 3600.0)),
+    "scheduling overview": (
+        21,  # with the policy in force, which the route asked for apart
+        lambda s, c: overview.show(s, Settings(), c, span=3600.0),
+    ),
     "notifications": (6, notifications.get),
     "users": (1, users.list_users),
     "tenants": (6, provider_view.tenants),

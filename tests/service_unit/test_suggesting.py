@@ -8,7 +8,7 @@ import pytest
 from easeml.contract.model_rules import NewModelRules
 from easeml.contract.states import ModuleState
 from easeml.contract.tasks import TaskResult
-from easeml.engine.choices import Choices
+from easeml.engine.chosen_settings import Choices
 from easeml.errors import InvalidInput
 from easeml.modules import Module, load_registry, packed, parse, skeletons
 from easeml.search import policy_named, spaces

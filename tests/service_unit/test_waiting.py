@@ -13,6 +13,7 @@ from easeml.service.applications import applications
 from easeml.service.limits import quotas
 from easeml.service.scheduling import overview
 from easeml.service.search import jobs, waiting
+from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Process
 
@@ -124,7 +125,7 @@ def test_the_scheduler_page_names_it_for_those_who_may_know(
     quotas.set_limits(store, admin, ann.tenant_id, TenantLimits(devices=0))
 
     def shown(caller: Caller) -> str:
-        (share,) = overview.show(store, caller, "default", 600.0).tenants
+        (share,) = overview.show(store, Settings(), caller).tenants
         return share.waiting_reason
 
     assert "no device" in shown(ann)

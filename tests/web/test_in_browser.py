@@ -494,7 +494,7 @@ def test_models_are_measured_by_more_and_compared(
 
     page.get_by_label("Across").select_option("size")
     page.wait_for_url("**across=size**")
-    front = page.get_by_role("region", name="Best in some way")
+    front = page.get_by_role("region", name="Best trade-offs")
     expect(front.get_by_role("columnheader", name="Size")).to_be_visible()
     expect(front.locator("tbody tr").first).to_contain_text("bytes")
     expect_accessible(page)

@@ -329,7 +329,7 @@ def test_a_table_of_costs_and_columns_to_follow_become_a_declaration():
     assert Wishes.read(others, VERSION).objective == "accuracy"
     typed = [*form, ("named", "recall(bad)")]
     assert Wishes.read(typed, VERSION).objective == "recall(bad)"
-    with pytest.raises(InvalidInput, match="no cell"):
+    with pytest.raises(InvalidInput, match="not a cell"):
         Wishes.read([("cost.bad", "1")], VERSION)
 
 

@@ -1,4 +1,4 @@
-"""Who calls: every path but those in ``OPEN`` needs a key, also paths that do not exist."""
+"""Authentication: every path but those in ``OPEN`` needs a key, also paths that do not exist."""
 
 import asyncio
 import base64
@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from easeml.api.uses import Uses
+from easeml.api.key_uses import Uses
 from easeml.errors import NotSignedIn
 from easeml.service.access import scopes, sharing
 from easeml.service.access.caller import Caller

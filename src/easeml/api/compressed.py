@@ -30,7 +30,7 @@ async def whole_body(request: Request, limit: int) -> bytes:
     try:
         unpacked = unpacking.decompress(body, limit + 1)
     except zlib.error as error:
-        raise InvalidInput(f"The body is no {coding}: {error}", where="body") from error
+        raise InvalidInput(f"The body is not valid {coding}: {error}", where="body") from error
     if len(unpacked) > limit:
         raise HTTPException(413, f"The unpacked body has more than {limit} bytes.")
     if not unpacking.eof:

@@ -24,7 +24,7 @@ from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.messages.collector import collector_of
 from easeml.engine.networks import networks_of
 from easeml.engine.serving.frames import answer_before_threads
-from easeml.engine.temporary import use_own_folder
+from easeml.engine.temporary_files import use_own_folder
 from easeml.settings import Settings
 from easeml.store import Store
 

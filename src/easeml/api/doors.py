@@ -1,7 +1,7 @@
 """Which applications answer, and whom else than their tenant they answer.
 
 Asked before every request that names an application or something of one. What is remembered are
-deletions and shares alone, which are few; who has none of them costs no look at the database.
+deletions and shares alone, which are few; tenants that have none cost no look at the database.
 """
 
 import math

@@ -14,7 +14,7 @@ does:
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -24,6 +24,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from easeml.api.context import Asker, Here
+from easeml.contract.resources import Page
 from easeml.service.access.caller import Caller
 
 ONCE = "idempotency_key"
@@ -38,7 +39,9 @@ class Operation:
     """A use case with an address. ``name``: of the method of the client.
 
     ``repeatable``: asking twice changes no more than asking once. ``whole``: the method takes the
-    body as one value instead of its fields.
+    body as one value instead of its fields. ``by_page``: the method gives one page instead of the
+    items of all. ``hashes``: the use case hashes a password, which takes memory, so that few run at
+    once. ``changes_access``: what the controller remembers of keys and users is wrong afterwards.
     """
 
     name: str
@@ -48,6 +51,9 @@ class Operation:
     status: int = 200
     repeatable: bool = True
     whole: bool = False
+    by_page: bool = False
+    hashes: bool = False
+    changes_access: bool = False
 
     @property
     def parameters(self) -> list[inspect.Parameter]:
@@ -57,8 +63,16 @@ class Operation:
 
     @property
     def answer(self) -> Any:
-        """The type of the answer."""
+        """The type of the answer; a whole list is sent as one page."""
+        if self.listed is not None:
+            return Page[self.listed]
         return inspect.signature(self.use_case).return_annotation
+
+    @property
+    def listed(self) -> Any:
+        """The type of the items where the use case gives a whole list, else None."""
+        answer = inspect.signature(self.use_case).return_annotation
+        return get_args(answer)[0] if get_origin(answer) is list else None
 
     @property
     def about(self) -> str:
@@ -91,10 +105,22 @@ def is_body(annotation: Any) -> bool:
 
 def _endpoint(operation: Operation) -> Callable[..., Any]:
     """Return the function that FastAPI calls, with the signature that it reads."""
-
     wanted = inspect.signature(operation.use_case).parameters.keys() & {*_ASKING}
+    given = [_keyword("here", annotation=Here)]
+    if "caller" in wanted:
+        given.append(_keyword("asker", annotation=Asker))
+    own = [_routed(operation, parameter) for parameter in operation.parameters]
+    endpoint = _called(operation, wanted)
+    endpoint.__name__ = operation.name
+    endpoint.__doc__ = operation.about
+    endpoint.__signature__ = inspect.Signature([*given, *own])  # pyright: ignore[reportFunctionMemberAccess]
+    return endpoint
 
-    def call(here: Here, asker: Caller | None = None, **given: Any) -> Any:
+
+def _called(operation: Operation, wanted: Collection[str]) -> Callable[..., Any]:
+    """Return what asks the use case, with what it wants of the controller."""
+
+    def ask(here: Here, asker: Caller | None = None, **given: Any) -> Any:
         known = {
             "store": here.store,
             "settings": here.settings,
@@ -103,22 +129,28 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
         }
         return operation.use_case(**{name: known[name] for name in wanted}, **given)
 
-    async def awaited(here: Here, asker: Caller | None = None, **given: Any) -> Any:
-        return await call(here, asker, **given)
+    def answer(here: Here, asker: Caller | None = None, **given: Any) -> Any:
+        found = ask(here, asker, **given)
+        if operation.changes_access:
+            here.authenticator.forget()
+        return found if operation.listed is None else Page(items=found)
 
-    endpoint = awaited if inspect.iscoroutinefunction(operation.use_case) else call
-    own = [_routed(operation, parameter) for parameter in operation.parameters]
-    given = [_keyword("here", annotation=Here)]
-    if "caller" in wanted:
-        given.append(_keyword("asker", annotation=Asker))
-    endpoint.__name__ = operation.name
-    endpoint.__doc__ = operation.about
-    endpoint.__signature__ = inspect.Signature([*given, *own])  # pyright: ignore[reportFunctionMemberAccess]
-    return endpoint
+    async def awaited(here: Here, asker: Caller | None = None, **given: Any) -> Any:
+        return await ask(here, asker, **given)
+
+    async def hashed(here: Here, asker: Caller | None = None, **given: Any) -> Any:
+        return await here.hash(answer, here, asker, **given)
+
+    if inspect.iscoroutinefunction(operation.use_case):
+        return awaited
+    return hashed if operation.hashes else answer
 
 
 def _routed(operation: Operation, parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter as FastAPI has to see it: where it comes from, and its limits."""
+    """Return a parameter as FastAPI has to see it: where it comes from, and its limits.
+
+    One whose description has an alias has this name in the query.
+    """
     parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
     if operation.in_path(parameter.name) or is_body(parameter.annotation):
         return parameter
@@ -126,11 +158,16 @@ def _routed(operation: Operation, parameter: inspect.Parameter) -> inspect.Param
     if parameter.name == ONCE:
         place = Header(alias="Idempotency-Key", description=said.description)
     elif operation.method == "GET":
-        place = Query(description=said.description)
+        place = Query(alias=said.alias, description=said.description)
     else:
         place = Body(embed=True, description=said.description)
     place.metadata = [*place.metadata, *said.metadata]
     return parameter.replace(annotation=Annotated[plain, place])
+
+
+def name_in_query(parameter: inspect.Parameter) -> str:
+    """Return what a parameter is called in the query."""
+    return _plain(parameter.annotation)[1].alias or parameter.name
 
 
 def _plain(annotation: Any) -> tuple[Any, FieldInfo]:

@@ -54,11 +54,11 @@ def create_key(
     *,
     days: Annotated[float | None, typer.Option(min=0.001, help="Days until it expires.")] = None,
     scope: Annotated[
-        KeyScope, typer.Option(help="What it may be used for, of what you may do.")
+        KeyScope, typer.Option(help="What it may be used for, among what you may do.")
     ] = KeyScope.ALL,
     application: Annotated[
         str,
-        typer.Option("--application", metavar="ID", help="The only one that it may ask."),
+        typer.Option("--application", metavar="ID", help="The only application that it may ask."),
     ] = "",
     as_json: Json = False,
 ) -> None:
@@ -193,7 +193,7 @@ def change_role(
 
 @users.command("disable")
 def disable_user(
-    name: Annotated[str, typer.Argument(help="Who may not use this easeml any more.")],
+    name: Annotated[str, typer.Argument(help="Name of the user to shut out.")],
     as_json: Json = False,
 ) -> None:
     """Shut a user out: no sign-in, and all keys end for good. Data and models stay."""
@@ -202,7 +202,7 @@ def disable_user(
 
 @users.command("enable")
 def enable_user(
-    name: Annotated[str, typer.Argument(help="Who may sign in again.")], as_json: Json = False
+    name: Annotated[str, typer.Argument(help="Name of the user.")], as_json: Json = False
 ) -> None:
     """Let a disabled user in again; keys that ended stay so."""
     _set_access(name, disabled=False, as_json=as_json)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.ending import fail_if
+from easeml.cli.exit_codes import fail_if
 from easeml.cli.named_files import read_text
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import (

@@ -211,7 +211,7 @@ def try_model(
     model: Annotated[str, typer.Option(help="Name of the model, as module list shows it.")],
     as_json: Json = False,
 ) -> None:
-    """Train a model now: it gets the next device, before what others wait for."""
+    """Train a model now: it gets the next device, before all that wait."""
     with Client() as client:
         found = client.try_model(application_id, model=model)
     doing = "runs" if found.state == TaskState.RUNNING else "gets the next device"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easeml.cli.ending import fail_if
+from easeml.cli.exit_codes import fail_if
 from easeml.cli.local_home import HomeOption, local_settings
 from easeml.cli.options import Json
 from easeml.cli.output import print_found, print_list, print_told, say, say_aside
@@ -96,7 +96,7 @@ def restore(
 
 
 def _drill(settings: "Settings") -> list[Drilled]:
-    from easeml.engine.drill import drill_live_models
+    from easeml.engine.restore_drill import drill_live_models
     from easeml.store import Store
 
     store = Store.of(settings)

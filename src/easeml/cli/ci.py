@@ -201,7 +201,7 @@ def _config(path: Path) -> Config:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InvalidInput(
             f"The configuration cannot be read: {reason}.",
             where=str(path),

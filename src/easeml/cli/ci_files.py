@@ -250,7 +250,7 @@ def _read_json(path: Path) -> tuple[list[Any], list[str] | None]:
     try:
         document = json.loads(path.read_text("utf-8"))
     except (json.JSONDecodeError, RecursionError) as error:
-        raise InvalidInput(f"This is no JSON: {error}.", where=str(path)) from error
+        raise InvalidInput(f"This is not JSON: {error}.", where=str(path)) from error
     ids = None
     values = document
     if isinstance(document, dict):
@@ -274,7 +274,7 @@ def _read_npy(path: Path) -> tuple[list[Any], None]:
     try:
         values = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise InvalidInput("This is no plain array.", where=str(path)) from error
+        raise InvalidInput("This is not a plain array.", where=str(path)) from error
     if values.ndim != 1:
         raise InvalidInput(f"The array has {values.ndim} dimensions, not 1.", where=str(path))
     return values.tolist(), None

@@ -187,7 +187,7 @@ def _check(out: Path | None) -> None:
         return
     if out.suffix not in _FORMS:
         raise InvalidInput(
-            f"{out.suffix or 'no ending'} is no form of output.",
+            f"{out.suffix or 'no ending'} is not a form of output.",
             where=f"--out {out}",
             remedy=f"Use {', '.join(_FORMS)}.",
         )

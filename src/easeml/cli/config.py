@@ -38,7 +38,7 @@ def set_setting(
 ) -> None:
     """Change a setting while easeml runs; it is kept for later starts.
 
-    One that a flag or an environment variable sets cannot be changed so.
+    A setting that a flag or an environment variable sets cannot be changed this way.
     """
     with Client() as client:
         found = client.set_setting(name, value=value)

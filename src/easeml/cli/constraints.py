@@ -19,7 +19,7 @@ def read_constraints(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
         model, _, parameter = name.strip().partition(".")
         if not all((model, parameter, wish.strip())):
             remedy = "Write MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH."
-            raise InvalidInput(f"{text!r} is no constraint.", where="--constrain", remedy=remedy)
+            raise InvalidInput(f"{text!r} is not a constraint.", where="--constrain", remedy=remedy)
         found.setdefault(model, {})[parameter] = _wish(wish.strip())
     return found
 

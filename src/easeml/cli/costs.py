@@ -54,7 +54,7 @@ def _cost_of(cell: str, number: int) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise _refused(f"Row {number}: {cell!r} is no number.") from None
+        raise _refused(f"Row {number}: {cell!r} is not a number.") from None
 
 
 def _refused(message: str) -> InvalidInput:

@@ -364,7 +364,7 @@ def _ids_of(piece: str, option: str) -> Iterable[int]:
     ids = _IDS.fullmatch(piece)
     if ids is None:
         raise InvalidInput(
-            f"{piece!r} is no id of a row.",
+            f"{piece!r} is not the id of a row.",
             where=option,
             remedy="Write, say, 3,17,20-25.",
         )

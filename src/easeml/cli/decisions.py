@@ -27,10 +27,10 @@ def decisions(
         typer.Argument(metavar="[APP]", help="Id or name of an application; all by default."),
     ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Go on with every new decision; Ctrl-C ends it.")
+        bool, typer.Option("--follow", help="Keep printing new decisions; Ctrl-C ends it.")
     ] = False,
     latest: Annotated[
-        int, typer.Option(min=1, max=200, help="How many to begin with, the newest.")
+        int, typer.Option(min=1, max=200, help="How many of the newest to begin with.")
     ] = _LATEST,
     as_json: Json = False,
 ) -> None:

@@ -10,7 +10,9 @@ File = Annotated[
     Path,
     typer.Argument(help="A table, a zip file or folder of samples by class, arrays, series ..."),
 ]
-Target = Annotated[str | None, typer.Option(help="Column to predict; proposed where left out.")]
+Target = Annotated[
+    str | None, typer.Option(help="Column to predict; proposed by easeml if left out.")
+]
 Objective = Annotated[
     str | None,
     typer.Option(
@@ -39,13 +41,13 @@ SplitBy = Annotated[
     typer.Option(help="Rows to train and test: random, time:COLUMN, group:COLUMN or given:COLUMN."),
 ]
 Name = Annotated[str | None, typer.Option(help="Name of the application.")]
-Models = Annotated[str | None, typer.Option(help="Only these models, with commas.")]
-Exclude = Annotated[str | None, typer.Option(help="Not these models, with commas.")]
+Models = Annotated[str | None, typer.Option(help="Only these models, separated by commas.")]
+Exclude = Annotated[str | None, typer.Option(help="All but these models, separated by commas.")]
 MaxLatency = Annotated[
-    str | None, typer.Option(help="What a model may take to predict one row, such as 20ms.")
+    str | None, typer.Option(help="Longest time of a model to predict one row, such as 20ms.")
 ]
 MaxSize = Annotated[
-    str | None, typer.Option(help="What the files of a model may take, such as 5MB.")
+    str | None, typer.Option(help="Largest size of the files of a model, such as 5MB.")
 ]
 Monotonic = Annotated[
     list[str] | None,
@@ -56,7 +58,7 @@ Monotonic = Annotated[
 ]
 Optimizer = Annotated[
     str,
-    typer.Option(help="What proposes configurations; what the provider chose where left out."),
+    typer.Option(help="Optimizer that proposes configurations; the provider's choice if left out."),
 ]
 Constrain = Annotated[
     list[str] | None,

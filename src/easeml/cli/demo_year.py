@@ -38,14 +38,16 @@ def group() -> None:
 def year(
     home: Annotated[
         Path | None,
-        typer.Option(help="Folder for the easeml of the demo, which stays; else a temporary one."),
+        typer.Option(
+            help="Folder for the easeml of the demo, which is kept; by default a temporary one."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="The first months, with fewer rows.")] = (
         False
     ),
     as_json: Json = False,
 ) -> None:
-    """Let an application live for a year in minutes: gates, production, drift, an old model again.
+    """Take an application through a year in minutes: gates, production, drift, an old model again.
 
     It starts an easeml of its own, on this machine alone. Data is made for it; every number that it
     prints was measured there.

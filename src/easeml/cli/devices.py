@@ -45,7 +45,8 @@ def work_for(
 ) -> None:
     """Work for an easeml on another machine, until Ctrl-C.
 
-    Its database and its artefacts have to be within reach. What runs when this ends is done again.
+    Its database and its artefacts have to be within reach. Tasks that run when it ends are done
+    again elsewhere.
     """
     from easeml.confinement import check_available
     from easeml.engine import run_machine
@@ -77,7 +78,7 @@ def _key(token: str, token_file: Path | None) -> str:
         try:
             key = token_file.read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
+            reason = getattr(error, "strerror", None) or "it is not text"
             raise InvalidInput(
                 f"The key cannot be read: {reason}.", where=str(token_file)
             ) from error
@@ -106,7 +107,7 @@ def answered(ask: Callable[[], Joined], patience: float, pause: float) -> Joined
 
 @device.command("list")
 def list_devices(as_json: Json = False) -> None:
-    """List the devices that are there, and what they run."""
+    """List the devices, and what they run."""
     with Client() as client:
         found = list(client.devices())
     columns = ["device", "machine", "kind", "state", "tasks", "heard of"]
@@ -122,7 +123,7 @@ def _row(one: WorkerDevice) -> tuple[str, ...]:
 
 @device.command("drain")
 def drain(device_id: DeviceId, as_json: Json = False) -> None:
-    """Let a device end what it runs and take nothing new; then it may be switched off."""
+    """Let a device finish what it runs and take nothing new; then it may be switched off."""
     _change(device_id, draining=True, as_json=as_json)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from easeml.cli.asking import waited_report
-from easeml.cli.finding import first_that
+from easeml.cli.lookup import first_that
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_table, print_told
 from easeml.cli.showing import print_answer

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.ending import fail_if
+from easeml.cli.exit_codes import fail_if
 from easeml.cli.local_home import HomeOption, local_settings
 from easeml.cli.options import Json
 from easeml.cli.output import print_found, print_table, say

@@ -73,7 +73,9 @@ def _dataset(client: Client, id: str) -> str:
 
 
 def _condition(text: str) -> tuple[str, str]:
-    refused = InvalidInput(f"{text!r} is no condition.", where="--where", remedy="Say COL=VALUE.")
+    refused = InvalidInput(
+        f"{text!r} is not a condition.", where="--where", remedy="Say COL=VALUE."
+    )
     return name_and_value(text, refused)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli import flow_results, live_flow
-from easeml.cli.ending import fail_if
+from easeml.cli.exit_codes import fail_if
 from easeml.cli.flow_results import opened
 from easeml.cli.options import Json
 from easeml.cli.output import print_error, print_table, print_told, say, say_aside

@@ -54,7 +54,7 @@ def _keep_quiet(said: str) -> None:
 
 
 def _say(report: "Report", place: Path) -> None:
-    """Tell how a job ended; where it failed, with the end of the log of who died first."""
+    """Tell how a job ended; where it failed, with the end of the log of the process that died first."""
     from easeml.gang.running import reason
 
     started = "once" if report.attempts == 1 else f"{report.attempts} times"

@@ -37,7 +37,7 @@ def gate(
     remove: Annotated[bool, typer.Option("--remove", help="Let models serve unproven.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Let no model serve of which a condition is not proven on test rows."""
+    """Let only models serve for which a condition is proven on test rows."""
     either = InvalidInput(
         "Name the condition that has to be proven, or --remove the one that there is.",
         where="CONDITION",

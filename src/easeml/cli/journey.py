@@ -26,10 +26,10 @@ def set_goal(
         typer.Argument(help='Such as "balanced-accuracy >= 0.9"; left out: show the goal.'),
     ] = "",
     *,
-    none: Annotated[bool, typer.Option("--none", help="Take the goal back.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="Remove the goal.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Set what an application is to reach, or show it; whether it can be reached is asked then."""
+    """Set the goal of an application and find out whether it can be reached, or show it."""
     not_both = InvalidInput("A goal is set or taken back, not both.", where="--none")
     at_most_one(goal, none, otherwise=not_both)
     with Client() as client:

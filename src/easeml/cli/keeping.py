@@ -49,7 +49,7 @@ def follow(
     off: Annotated[bool, typer.Option("--off", help="Leave the data as it is.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Let an application take the new rows of its data set when that is fetched again."""
+    """Let an application take new rows when its data set is fetched again."""
     with Client() as client:
         found = client.set_follows(application_id, not off)
     print_done(

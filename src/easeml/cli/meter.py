@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from easeml.cli.finding import first_that
+from easeml.cli.lookup import first_that
 from easeml.cli.named_files import writing
 from easeml.cli.options import Json, at_most_one, comma_separated
 from easeml.cli.output import notes, print_done, print_pairs, print_table, print_told, say

@@ -44,7 +44,7 @@ def _amount(text: str, units: dict[str, float] | dict[str, int], where: str, for
     if not amount:
         names = ", ".join(filter(None, units))
         raise InvalidInput(
-            f"{text!r} is no amount above 0.",
+            f"{text!r} is not an amount above 0.",
             where=where,
             remedy=f"Write, say, {form}; units: {names}.",
         )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from easeml.cli.ending import fail_if
-from easeml.cli.finding import first_holding, first_that
+from easeml.cli.exit_codes import fail_if
+from easeml.cli.lookup import first_holding, first_that
 from easeml.cli.options import Json
 from easeml.cli.output import print_done, print_found, print_list, print_pairs, say
 from easeml.cli.uploading import with_bar
@@ -179,7 +179,8 @@ def add_module(
 ) -> None:
     """Add a module to the knowledge base, and wait for its checks.
 
-    Providers add for everybody, everybody for their own tenant. Exit code 1 if it does not pass.
+    Providers add modules for everybody; others add them for their own tenant. Exit code 1 if it
+    does not pass.
     """
     with _folder(file) as path:
         text, image = _text(path), _image(path)
@@ -215,7 +216,7 @@ def _say_added(found: ModuleChecks) -> None:
 
 @modules.command("archive")
 def archive_module(name: ModuleName, as_json: Json = False) -> None:
-    """Let nothing new use a module (of your own, or as a provider); the rest stays."""
+    """Let nothing new use a module (your own, or any as a provider); what uses it now goes on."""
     with Client() as client:
         base = client.archive_module(name)
     _print_change(base, name, f"{name} is archived.", as_json=as_json)
@@ -223,7 +224,7 @@ def archive_module(name: ModuleName, as_json: Json = False) -> None:
 
 @modules.command("restore")
 def restore_module(name: ModuleName, as_json: Json = False) -> None:
-    """Let new searches use what was archived again (of your own, or as a provider)."""
+    """Let new searches use an archived module again (your own, or any as a provider)."""
     with Client() as client:
         base = client.restore_module(name)
     _print_change(base, name, f"{name} is in the knowledge base.", as_json=as_json)

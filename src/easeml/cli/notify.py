@@ -48,7 +48,10 @@ def add(
         typer.Option(metavar="ADDRESS", help="Mail them, at most one mail in ten minutes."),
     ] = None,
     kinds: Annotated[
-        str, typer.Option(help="Kinds with commas, such as promotion,watch.alert; all by default.")
+        str,
+        typer.Option(
+            help="Kinds, separated by commas, such as promotion,watch.alert; all by default."
+        ),
     ] = "",
     application: Annotated[
         str, typer.Option("--application", metavar="ID", help="Only what concerns it.")
@@ -92,17 +95,17 @@ def list_all(as_json: Json = False) -> None:
 @notify.command()
 def confirm(
     subscription_id: SubscriptionId,
-    code: Annotated[str, typer.Argument(metavar="CODE", help="As the mail says it.")],
+    code: Annotated[str, typer.Argument(metavar="CODE", help="The code in the mail.")],
     as_json: Json = False,
 ) -> None:
-    """Confirm an address of mail by the code that it got."""
+    """Confirm a mail address by the code that was sent to it."""
     with Client() as client:
         _print(client.confirm_subscription(subscription_id, code), as_json)
 
 
 @notify.command()
 def test(subscription_id: SubscriptionId, as_json: Json = False) -> None:
-    """Send a test; a subscription that is paused goes on with it."""
+    """Send a test; this also resumes a paused subscription."""
     with Client() as client:
         _print(client.try_subscription(subscription_id), as_json)
 
@@ -115,7 +118,7 @@ def renew_secret(
     ] = 24.0,
     as_json: Json = False,
 ) -> None:
-    """Sign what is posted with a new secret; the old one signs as well for a while."""
+    """Sign posts with a new secret; the old one signs as well for a while."""
     with Client() as client:
         renewed = client.renew_subscription_secret(subscription_id, overlap_hours=overlap)
     print_found(renewed, _print_made, as_json=as_json)

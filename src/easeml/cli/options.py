@@ -16,7 +16,7 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first row of a text table holds the names; found out where left out.",
+        help="Whether the first row of a text table holds the names; detected if left out.",
     ),
 ]
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.finding import first_that
+from easeml.cli.lookup import first_that
 from easeml.cli.options import Json, at_most_one, exactly_one
 from easeml.cli.output import (
     check_can_ask,
@@ -108,11 +108,13 @@ def uninvite(
     invitation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the invitation.")],
     application: Annotated[
         str | None,
-        typer.Option("--application", metavar="ID", help="Where another tenant's was shared."),
+        typer.Option(
+            "--application", metavar="ID", help="Of another tenant, which was shared with you."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Take an invitation back; who used it before stays."""
+    """Take an invitation back; people who used it before stay."""
     with Client() as client:
         if application:
             done = client.revoke_application_invitation(application, invitation_id)
@@ -146,7 +148,7 @@ def join(
 
 
 def members(as_json: Json = False) -> None:
-    """List who belongs to your tenant, and what each may do."""
+    """List the members of your tenant, and what each may do."""
     with Client() as client:
         found = list(client.members())
     columns = ["id", "name", "role", "since", "shared with them"]
@@ -160,13 +162,13 @@ def _member_row(one: Member) -> tuple[str, ...]:
 
 
 def member(
-    name: Annotated[str, typer.Argument(help="Who belongs to your tenant.")],
+    name: Annotated[str, typer.Argument(help="Name of the member.")],
     *,
     role: Annotated[MemberRole | None, typer.Option(help="What they may do from now on.")] = None,
     end: Annotated[bool, typer.Option("--end", help="Let them do nothing more here.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Change what a member of your tenant may do, or end that they belong to it, at once."""
+    """Change what a member of your tenant may do, or end their membership, at once."""
     either = InvalidInput("Say either --role or --end.", where="--role")
     exactly_one(role, end, otherwise=either)
     with Client() as client:
@@ -198,7 +200,7 @@ def act_in(
     tenant: Annotated[str, typer.Argument(help="Name or id of a tenant that you belong to.")],
     as_json: Json = False,
 ) -> None:
-    """Go on in another tenant that you belong to: keeps a key that acts there."""
+    """Switch to another tenant that you belong to: keeps a key that acts there."""
     address = find_credentials(None).url
     with Client() as client:
         key = client.act_in(_tenant_named(client, tenant))
@@ -214,12 +216,13 @@ def _tenant_named(client: Client, tenant: str) -> str:
 
 
 def remove(
-    name: Annotated[str, typer.Argument(help="Who leaves for good.")],
+    name: Annotated[str, typer.Argument(help="Name of the user.")],
     *,
     data: Annotated[
-        DataChoice | None, typer.Option(help="What becomes of their tenant; asked where left out.")
+        DataChoice | None,
+        typer.Option(help="What becomes of their tenant; you are asked if it is left out."),
     ] = None,
-    to: Annotated[str, typer.Option(help="Who gets it, where it is handed over.")] = "",
+    to: Annotated[str, typer.Option(help="Who gets it, if it is handed over.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -275,7 +278,7 @@ def add(
     role: Annotated[MemberRole, typer.Option(help="What they may do there.")] = MemberRole.OWNER,
     as_json: Json = False,
 ) -> None:
-    """Let a user belong to a tenant, such as one whose person left (providers only)."""
+    """Make a user a member of a tenant, such as one whose owner left (providers only)."""
     with Client() as client:
         added = client.add_member(tenant, name, role)
     print_done(added, f"{added.name} is {added.role} of {tenant} now.", as_json=as_json)

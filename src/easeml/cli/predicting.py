@@ -80,7 +80,9 @@ def predict(
     keep_formulas: KeepFormulas = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the rows of a file; one of more than 16 MiB by a task, which this waits for.
+    """Predict the rows of a file.
+
+    A file of more than 16 MiB is predicted by a task, and the command waits for it.
 
     Columns prediction, probability_CLASS for categories, lower and upper for numbers are added.
     """

@@ -145,7 +145,7 @@ def _read(file: Path) -> list[dict[str, Any]]:
         if content.lstrip().startswith("{"):
             return list(map(json.loads, filter(str.strip, lines)))
     except json.JSONDecodeError as error:
-        raise InvalidInput(f"This is no JSON: {error}.", where=str(file), remedy=_FORMS) from error
+        raise InvalidInput(f"This is not JSON: {error}.", where=str(file), remedy=_FORMS) from error
     return list(map(_filled, csv.DictReader(lines)))
 
 

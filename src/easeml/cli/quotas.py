@@ -79,7 +79,7 @@ def usage(
     days: Annotated[int, typer.Option(min=1, max=366, help="How many days, up to today.")] = 30,
     as_json: Json = False,
 ) -> None:
-    """Show what you use of what you may, and device time by day; a provider sees all tenants."""
+    """Show how much of your limits you use, and device time by day; a provider sees all tenants."""
     with Client() as client:
         found = client.usage(days=days)
     columns = ["tenant", f"device s in {days} days", "today", "this month", "bytes stored"]

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.finding import first_that
+from easeml.cli.lookup import first_that
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_done
 from easeml.client import Client

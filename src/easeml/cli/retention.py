@@ -24,11 +24,11 @@ def add_to(app: typer.Typer) -> None:
 
 def gc(
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would go, and why.")
+        bool, typer.Option("--dry-run", help="Only say what would be removed, and why.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Let go now what nobody needs any more (providers only); it happens by itself as well."""
+    """Remove now what nobody needs any more (providers only); this also happens automatically."""
     with Client() as client:
         if dry_run:
             print_found(client.retention_plan(), _print_plan, as_json=as_json)
@@ -54,17 +54,18 @@ def of_application(
         int | None, typer.Option(min=1, help="Best models of its newest search to keep.")
     ] = None,
     model_days: Annotated[
-        float | None, typer.Option(min=0, help="Days after which others go; 0: never.")
+        float | None, typer.Option(min=0, help="Days after which the others are removed; 0: never.")
     ] = None,
     result_days: Annotated[
-        float | None, typer.Option(min=0, help="Days after which predicted files go; 0: never.")
+        float | None,
+        typer.Option(min=0, help="Days after which predicted files are removed; 0: never."),
     ] = None,
     default: Annotated[
-        bool, typer.Option("--default", help="Keep what the provider says.")
+        bool, typer.Option("--default", help="Use the provider's settings.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show what of an application is kept; with options, change it."""
+    """Show what is kept of an application; with options, change it."""
     told = given(models=models, model_days=model_days, result_days=result_days)
     with Client() as client:
         found = client.retention(application_id)

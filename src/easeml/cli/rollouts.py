@@ -22,7 +22,7 @@ def rollout(
     application_id: ApplicationId,
     *,
     way: Annotated[
-        RolloutWay | None, typer.Option(help="How better models come to serve from now on.")
+        RolloutWay | None, typer.Option(help="How better models go live from now on.")
     ] = None,
     tolerance: Annotated[
         float | None, typer.Option(help="By how much a model may be worse; .02 by default.")
@@ -44,7 +44,7 @@ def rollout(
         bool, typer.Option("--promote", help="Let the model that is compared serve now.")
     ] = False,
     stop: Annotated[
-        bool, typer.Option("--stop", help="End the comparison; what serves goes on.")
+        bool, typer.Option("--stop", help="End the comparison; the model that serves stays.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -38,10 +38,12 @@ def rules(
     *,
     max_latency: Annotated[
         str | None,
-        typer.Option(help="What a model may take to predict one row, such as 20ms; none: any."),
+        typer.Option(
+            help="Longest time of a model to predict one row, such as 20ms; none: no limit."
+        ),
     ] = None,
     max_size: Annotated[
-        str | None, typer.Option(help="What its files may take, such as 5MB; none: any.")
+        str | None, typer.Option(help="Largest size of its files, such as 5MB; none: no limit.")
     ] = None,
     monotonic: Annotated[
         list[str] | None,
@@ -52,11 +54,11 @@ def rules(
     ] = None,
     optimizer: Annotated[
         str | None,
-        typer.Option(help="What proposes configurations; none: what the provider chose for all."),
+        typer.Option(help="Optimizer that proposes configurations; none: the provider's choice."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what every model that serves has to keep, and what that leaves out; or change it.
+    """Show the rules for models that serve, and which models break them; or change the rules.
 
     What is not named stays as it is.
     """

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.finding import first_holding
+from easeml.cli.lookup import first_holding
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_done, print_found, print_list, print_table, say
 from easeml.cli.sources import print_retrieval, wait_retrieval

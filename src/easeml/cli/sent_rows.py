@@ -107,7 +107,7 @@ def read_csv(body: bytes, where: str) -> tuple[list[str], list[list[str]]]:
         rows = list(filter(None, csv.reader(text, delimiter=delimiter_of(body))))
     except csv.Error as error:
         raise InvalidInput(
-            f"This is no CSV: {error}.", where=where, remedy="Check quotes and line ends."
+            f"This is not CSV: {error}.", where=where, remedy="Check quotes and line ends."
         ) from error
     if not rows:
         raise InvalidInput(
@@ -152,7 +152,7 @@ def _read_json_lines(body: bytes, where: str) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise InvalidInput(f"This is no JSON: {error}.", where=place) from error
+            raise InvalidInput(f"This is not JSON: {error}.", where=place) from error
         _check_object(row, place, 'Write one object a line, say {"age": 3}.')
         rows.append(row)
     return rows
@@ -160,7 +160,7 @@ def _read_json_lines(body: bytes, where: str) -> list[dict[str, Any]]:
 
 def _check_object(row: Any, where: str, remedy: str) -> None:
     if not isinstance(row, dict):
-        raise InvalidInput("This is no JSON object.", where=where, remedy=remedy)
+        raise InvalidInput("This is not a JSON object.", where=where, remedy=remedy)
 
 
 def _as_csv(file: Path) -> bytes:

@@ -35,12 +35,14 @@ def up(
         str | None,
         typer.Option(
             metavar="[none|process|user|sandbox]",
-            help="What tasks and serving children are confined to. It is never less.",
+            help="What tasks and serving children are confined to.",
         ),
     ] = None,
     cluster: Annotated[
         int | None,
-        typer.Option(min=0, help="Play so many more machines here, each with its workers (0)."),
+        typer.Option(
+            min=0, help="Simulate this many further machines here, each with its workers (0)."
+        ),
     ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Play three tenants with real tables.")
@@ -71,7 +73,7 @@ def down(
     home: HomeOption = None,
     timeout: Annotated[float, typer.Option(min=0, help="Seconds to wait for its end.")] = 60.0,
 ) -> None:
-    """Stop the easeml that `up` runs on a home of this machine, and wait until it has ended."""
+    """Stop the easeml that `up` started on a home of this machine, and wait until it has ended."""
     from easeml.engine import stop_supervisor
 
     settings = local_settings(home)

@@ -51,14 +51,17 @@ def _row(one: Key) -> tuple[str, ...]:
 
 
 def reset_password(
-    name: Annotated[str, typer.Argument(help="Who lost their password.")] = "admin",
+    name: Annotated[str, typer.Argument(help="Name of the user.")] = "admin",
     home: HomeOption = None,
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Set a lost password by the home's database, whether easeml runs or not; ends all their keys."""
+    """Reset a lost password in the home's database, and end all keys of the user.
+
+    easeml may run or not.
+    """
     from easeml.service.accounts import users
     from easeml.store import Store
 

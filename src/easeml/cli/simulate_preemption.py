@@ -168,7 +168,7 @@ def _csv_rows(file: Path) -> list[dict[str, Any]]:
             return list(csv.DictReader(opened))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(
-            "The file is no CSV table.", where=str(file), remedy="Save it as UTF-8 CSV."
+            "The file is not a CSV table.", where=str(file), remedy="Save it as UTF-8 CSV."
         ) from error
 
 

@@ -35,7 +35,7 @@ def cancel(task_id: TaskId, as_json: Json = False) -> None:
 
 
 def retry(task_id: TaskId, as_json: Json = False) -> None:
-    """Ask once more for what a task that failed or was cancelled was asked for."""
+    """Repeat a task that failed or was cancelled."""
     with Client() as client:
         task = client.retry_task(task_id)
     print_done(task, f"{task.id} takes its place, and is {task.state}.", as_json=as_json)
@@ -45,10 +45,10 @@ def trace(
     task_id: TaskId,
     *,
     on: Annotated[
-        bool | None, typer.Option("--on/--off", help="Note what the task does, or no more.")
+        bool | None, typer.Option("--on/--off", help="Trace what the task does, or stop tracing.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write what was noted here, in Chrome's trace format.")
+        Path | None, typer.Option(help="Write the trace into this file, in Chrome's trace format.")
     ] = None,
     attempt: Annotated[
         int | None, typer.Option(min=1, help="Number of the attempt; the newest by default.")
@@ -91,10 +91,10 @@ def limit(
     deadline: Annotated[
         datetime | None, typer.Option(help="Local time by which training must be expected to end.")
     ] = None,
-    none: Annotated[bool, typer.Option("--none", help="Take all limits away.")] = False,
+    none: Annotated[bool, typer.Option("--none", help="Remove all limits.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Change what a search may use in all; what is not named is as before."""
+    """Change what a search may use in total; limits that are not named stay."""
     ends = None if deadline is None else deadline.astimezone()
     told = given(max_tasks=max_tasks, max_seconds=max_seconds, deadline=ends)
     either = InvalidInput("Name a limit, or --none.", where="--max-seconds")

@@ -24,7 +24,7 @@ Model = Annotated[
     Path, typer.Option(help="Folder of the trained model in question, with its manifest.")
 ]
 Objective = Annotated[
-    str | None, typer.Option(help="What is good; what the model was chosen by where left out.")
+    str | None, typer.Option(help="Objective; the one that the model was chosen by if left out.")
 ]
 _PRETRAINED = "Pre-trained model for a table with one column of text: a Hugging Face folder."
 Newer = Annotated[
@@ -43,7 +43,8 @@ Candidates = Annotated[
     list[Path], typer.Option("--candidate", help="Folder of a trained model; repeat for each.")
 ]
 State = Annotated[
-    Path | None, typer.Option(help="File that keeps what it goes on from; made if not there.")
+    Path | None,
+    typer.Option(help="File that keeps the state between runs; made if it does not exist."),
 ]
 Embedding = Annotated[list[Path] | None, typer.Option(help=f"{_PRETRAINED} Repeatable.")]
 

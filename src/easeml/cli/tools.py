@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from easeml.cli.ending import fail_if
+from easeml.cli.exit_codes import fail_if
 from easeml.cli.named_files import writing
 from easeml.cli.options import Json
 from easeml.cli.output import print_told

@@ -77,7 +77,7 @@ def _csv_rows(path: Path) -> list[list[str]]:
             rows = list(filter(None, csv.reader(file)))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InvalidInput(
-            "The file is no CSV table.", where=str(path), remedy="Save it as UTF-8 CSV."
+            "The file is not a CSV table.", where=str(path), remedy="Save it as UTF-8 CSV."
         ) from error
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InvalidInput("The table needs a header, a tenant and a model.", where=str(path))

@@ -35,7 +35,7 @@ def read_answer(model: type[M], response: httpx.Response) -> M:
         return model.model_validate_json(response.content)
     except ValidationError as error:
         raise Unreachable(
-            f"The answer is no {model.__name__} ({error.error_count()} errors).",
+            f"The answer is not a valid {model.__name__} ({error.error_count()} errors).",
             where=str(response.request.url),
             remedy="Check that EASEML_URL is the address of an easeml service of this version.",
         ) from error

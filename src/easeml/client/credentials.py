@@ -43,7 +43,7 @@ def find_credentials(url: str | None = None, key: str | None = None) -> Credenti
     url = (url or os.environ.get("EASEML_URL") or stored.get("url") or DEFAULT_URL).rstrip("/")
     if not _is_address(url):
         raise InvalidInput(
-            f"{url!r} is no http(s) address.", remedy=f"Set EASEML_URL, say to {DEFAULT_URL}."
+            f"{url!r} is not an http(s) address.", remedy=f"Set EASEML_URL, say to {DEFAULT_URL}."
         )
     key = key or os.environ.get("EASEML_API_KEY") or stored.get("keys", {}).get(url, "")
     if not (key.isascii() and key.isprintable()):

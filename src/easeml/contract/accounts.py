@@ -107,7 +107,7 @@ class Belonging(Answer):
 class User(Answer):
     """A person who signs in.
 
-    ``member``: what who asks may do in the tenant that they act in, ``acts_in``; ``tenants``: all
+    ``member``: what the caller may do in the tenant that they act in, ``acts_in``; ``tenants``: all
     that they belong to. Of others these are not told.
     """
 
@@ -120,7 +120,7 @@ class User(Answer):
     has_password: bool = True
     identity: str = ""  # whom an identity provider knows them as; empty: they have no such sign-in
     identity_provider: str = ""  # the name of the provider of this easeml; empty: there is none
-    unread: int = 0  # notifications, of who asks; at most 100 are counted
+    unread: int = 0  # notifications of the caller; at most 100 are counted
     member: MemberRole = MemberRole.OWNER
     acts_in: str = ""
     tenants: list[Belonging] = Field(default_factory=list)
@@ -164,7 +164,7 @@ class Invitation(Answer):
 
 
 class ShownInvitation(Answer):
-    """What an invitation says to who holds it."""
+    """What an invitation says to the person who holds it."""
 
     kind: InvitationKind
     role: MemberRole
@@ -231,7 +231,7 @@ class IdentityAnswer(Request):
 class Removal(Answer):
     """A user who was removed for good.
 
-    ``data``: what became of their tenant. ``to``: the name of who has it now. ``applications``:
+    ``data``: what became of their tenant. ``to``: the name of its new owner. ``applications``:
     names of those that were deleted; for a day an owner of the tenant can have them back.
     """
 

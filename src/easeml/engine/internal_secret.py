@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 NAME = "internal.secret"
-OVERLAP = 60.0  # seconds; who opens a connection reads the file at that moment
+OVERLAP = 60.0  # seconds; the file is read whenever a connection is opened
 
 
 def make(home: Path) -> None:

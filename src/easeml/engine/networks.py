@@ -20,7 +20,7 @@ def _network(text: str) -> str:
         return str(ip_network(text, strict=False))
     except ValueError as error:
         raise InvalidInput(
-            f"{text!r} is no address and no network.",
+            f"{text!r} is neither an address nor a network.",
             where="trusted_proxies",
             remedy="Such as 10.0.0.0/8 or 192.0.2.7.",
         ) from error

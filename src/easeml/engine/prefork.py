@@ -15,11 +15,11 @@ from easeml.settings import Settings
 from .executors import local
 from .fork_server import import_early
 from .limits import die_with_parent
-from .managed import ManagedProcess, Start, keep_running_until, stop_all
+from .managed_process import ManagedProcess, Start, keep_running_until, stop_all
 from .predictor import run_predictor
 from .serving import tenant
 from .signals import Stop
-from .temporary import use_own_folder
+from .temporary_files import use_own_folder
 from .worker import run_worker
 
 GRACE = 4.0  # seconds between asking to end and killing; less than the supervisor's

@@ -25,10 +25,10 @@ from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Event
 
-from .choices import Choices
+from .chosen_settings import Choices
+from .device_speeds import follow_paces
 from .housekeeping import live_workers
 from .leadership import Leadership
-from .paces import follow_paces
 from .search_mirror import SearchMirror
 from .upkeep import Upkeep
 from .urgent import UrgentWork

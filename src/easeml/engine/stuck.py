@@ -15,7 +15,7 @@ from easeml.contract.states import ProcessState
 from easeml.errors import EasemlError
 from easeml.store import Store
 
-from .managed import ManagedProcess
+from .managed_process import ManagedProcess
 from .membership import this_host
 
 _LOOK_EVERY = 3.0  # seconds

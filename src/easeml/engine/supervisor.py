@@ -20,7 +20,7 @@ from easeml.store import Store
 
 from . import internal_secret
 from .limits import task_limits, thread_environment
-from .managed import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
+from .managed_process import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
 from .messages.collector import collector_of
 from .messages.mail import mail_of
 from .networks import networks_of

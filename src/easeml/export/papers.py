@@ -99,8 +99,8 @@ def _lines_of_paper(card: str) -> Iterator[tuple[str, float]]:
 def data_sheet(facts: ModelFacts, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return Croissant metadata of the version of the data that the model learned from.
 
-    The rows themselves do not leave with the model: ``easeml data export`` writes them for who owns
-    them.
+    The rows themselves do not leave with the model: ``easeml data export`` writes them for
+    their owner.
     """
     columns = {}
     for side in ("schema_in", "schema_out"):

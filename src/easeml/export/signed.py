@@ -32,7 +32,7 @@ def check_signed(folder: Path, key: str) -> ModelFacts:
 
 def _differs(name: str, *, is_signed: bool, is_there: bool) -> Damaged:
     if not is_signed:
-        remedy = "Remove what is no part of it; running it makes folders __pycache__."
+        remedy = "Remove what is not a part of it; running it makes folders __pycache__."
         return Damaged("This file was not signed.", where=name, remedy=remedy)
     said = "This file was changed." if is_there else "This file lacks."
     return Damaged(said, where=name, remedy="Export the model again.")

@@ -52,7 +52,7 @@ def read_connections(home: Path) -> dict[str, Connection]:
         written = tomllib.loads(path.read_text("utf-8"))
         return {name: Connection.model_validate(one) for name, one in written.items()}
     except tomllib.TOMLDecodeError as error:
-        raise _unreadable("it is no TOML") from error
+        raise _unreadable("it is not TOML") from error
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(map(str, wrong["loc"]))

@@ -83,7 +83,7 @@ def check_web_address(address: str) -> SplitResult:
     """
     parts = _parts_of(address)
     if parts.scheme not in WEB:
-        raise _refused("It is no address of the web.", "Write https://HOST/PATH.")
+        raise _refused("It is not a web address.", "Write https://HOST/PATH.")
     _check_web(parts)
     return parts
 
@@ -93,13 +93,14 @@ def _parts_of(address: str) -> SplitResult:
     address = address.strip()
     if not _ADDRESS.fullmatch(address):
         raise _refused(
-            "It is no address.", "Write https://HOST/FILE, without blanks; other letters as %C3%A4."
+            "It is not an address.",
+            "Write https://HOST/FILE, without blanks; other letters as %C3%A4.",
         )
     try:
         parts = urlsplit(address)
         parts.port  # noqa: B018 it is read, and refused, here
     except ValueError as error:
-        raise _refused(f"It is no address: {error}.", "Write https://HOST/FILE.") from error
+        raise _refused(f"It is not an address: {error}.", "Write https://HOST/FILE.") from error
     if "@" in parts.netloc:
         raise _refused(
             "An address must hold no user and no password: it would be kept and shown.",

@@ -93,7 +93,7 @@ def _asked(pool: httpcore.ConnectionPool, origin: Origin) -> Iterator[httpcore.R
             remedy="Try the address in a browser.",
         ) from error
     except httpcore.UnsupportedProtocol as error:
-        raise InvalidInput("It is no address of the web.", where=origin.address) from error
+        raise InvalidInput("It is not a web address.", where=origin.address) from error
 
 
 def _check_answer(response: httpcore.Response, origin: Origin) -> None:

@@ -76,7 +76,7 @@ class _Running:
                 process.wait()
             self.processes.clear()
             raise
-        # A process that ends at once is taken out of the list by who watches it.
+        # A process that ends at once is taken out of the list by the thread that watches it.
         for member, process in list(self.processes.items()):
             threading.Thread(target=self._watch, args=(member, process), daemon=True).start()
 

@@ -53,7 +53,9 @@ def is_met(condition: str, value: Value, step: str) -> bool | None:
         columns[name] = pa.array([facts[name]])
     truth = parsed.evaluate(columns, 1)
     if not pa.types.is_boolean(truth.type):
-        raise InvalidInput("is no condition.", where=where, remedy="Write one such as 'rows > 8'.")
+        raise InvalidInput(
+            "is not a condition.", where=where, remedy="Write one such as 'rows > 8'."
+        )
     return truth[0].as_py()
 
 

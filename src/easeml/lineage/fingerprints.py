@@ -115,7 +115,8 @@ def function_digest(function: Any) -> str:
     code = getattr(function, "__code__", None)
     if code is None:
         raise InvalidInput(
-            f"{function!r} is no Python function.", remedy="Give a function made by def or lambda."
+            f"{function!r} is not a Python function.",
+            remedy="Give a function made by def or lambda.",
         )
     defaults = function.__defaults__ or ()
     named_defaults = function.__kwdefaults__ or {}

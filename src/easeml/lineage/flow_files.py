@@ -125,14 +125,14 @@ def document_of(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidInput(f"cannot be read: {error.strerror}.", where=str(path)) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InvalidInput(f"is no TOML file: {error}.", where=str(path)) from error
+        raise InvalidInput(f"is not a TOML file: {error}.", where=str(path)) from error
 
 
 def run_operators(path: Path) -> None:
     """Run a Python file, whose decorated functions become operators. Raises InvalidInput."""
     spec = spec_from_file_location(f"easeml_operators_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise InvalidInput("is no Python file.", where=str(path), remedy="Name a file *.py.")
+        raise InvalidInput("is not a Python file.", where=str(path), remedy="Name a file *.py.")
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -50,7 +50,10 @@ def read_rows(path: Path, target: str) -> Relation:
 
 
 def write_rows(relation: Relation, path: Path) -> None:
-    """Write the likeliest rows of a relation to a Parquet file, as ``read_rows`` reads them."""
+    """Write the likeliest rows of a relation to a Parquet file, as ``read_rows`` reads them.
+
+    Raises ``InvalidInput`` where the rows have no roles.
+    """
     frame = relation.to_frame()
     if relation.roles is None:
         raise InvalidInput("The rows have no roles.", remedy="Keep those of step 'current'.")

@@ -42,7 +42,10 @@ class StagedRelation(Relation):
 
     @property
     def content(self) -> Content:
-        """Certain cells and blocks of candidates; works until they are there."""
+        """Certain cells and blocks of candidates; works until they are there.
+
+        Raises ``InvalidInput`` where the step gives an answer, not a relation.
+        """
         value = evaluate(self.node)
         if not isinstance(value, Relation):
             raise InvalidInput(

@@ -97,7 +97,7 @@ def unquoted(text: str) -> str:
     except ValueError:
         found = None
     if not isinstance(found, str):
-        raise InvalidInput(f"{text[:80]} is no text in quotation marks.", where="objective")
+        raise InvalidInput(f"{text[:80]} is not a text in quotation marks.", where="objective")
     return found
 
 
@@ -143,7 +143,7 @@ def _read_cost(argument: str) -> tuple[str, str, float]:
     found = _COST.fullmatch(argument)
     if found is None:
         raise InvalidInput(
-            f"{argument[:80]!r} is no cost.",
+            f"{argument[:80]!r} is not a cost.",
             where="objective",
             remedy="Write TRUE as SAID=COST, such as cost(bad as good=5, good as bad=1).",
         )
@@ -158,5 +158,5 @@ def number(text: str) -> float:
     except ValueError:
         found = float("nan")
     if not abs(found) <= 1e15:  # NaN is no such number either
-        raise InvalidInput(f"{text[:80]!r} is no number up to 1e15.", where="objective")
+        raise InvalidInput(f"{text[:80]!r} is not a number up to 1e15.", where="objective")
     return found

@@ -117,7 +117,7 @@ def _check_answers(
     assert -1 <= worse < 1, f"{where}: wrong answers have quality {worse}"
     again = objective.quality(actual, wrong)
     assert worse == again, f"{where}: differs when asked again"
-    assert math.isfinite(objective.value(actual, wrong)), f"{where}: the value is no number"
+    assert math.isfinite(objective.value(actual, wrong)), f"{where}: the value is not a number"
     for row in range(3):
         alone = objective.quality(actual[row : row + 1], wrong[row : row + 1])
         assert -1 <= alone <= 1, f"{where}: row {row} alone has quality {alone}"

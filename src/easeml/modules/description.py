@@ -59,7 +59,7 @@ def check(document: dict[str, Any], where: str) -> None:
     is_class = runtime.get("kind") not in ("process", "container")
     if is_class and document["kind"] == "optimizer":
         raise InvalidInput(
-            "An optimizer that is a class is no module: a package brings it by an entry point.",
+            "An optimizer that is a class is not a module: a package brings it by an entry point.",
             where=where,
             remedy="Write runtime.kind = 'process' for a folder with the program suggest.",
         )
@@ -79,7 +79,7 @@ def check_powers(cost: Mapping[str, Any], space: Mapping[str, Any], where: str) 
         value = defaults.get(name)
         if not is_number(value) or value <= 0:
             raise InvalidInput(
-                f"{name} is no number of the space with a default above 0.",
+                f"{name} is not a number of the space with a default above 0.",
                 where=f"{where}: cost.powers",
             )
 

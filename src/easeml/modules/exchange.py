@@ -60,7 +60,7 @@ def read_numbers(
     for place in range(columns):
         values[:, place] = _numbers(table.column(place), name, program)
     if not np.isfinite(values).all():
-        raise ProgramFailed(f"{program} answered what is no finite number.", where=name)
+        raise ProgramFailed(f"{program} answered what is not a finite number.", where=name)
     return values
 
 
@@ -84,4 +84,4 @@ def _numbers(column: Any, name: str, program: str) -> NDArray[np.float64]:
     try:
         return column.cast("float64").to_numpy()
     except (ArrowException, ValueError) as error:
-        raise ProgramFailed(f"{program} answered what is no number.", where=name) from error
+        raise ProgramFailed(f"{program} answered what is not a number.", where=name) from error

@@ -90,7 +90,7 @@ def parameters_of(kind: type) -> set[str]:
     for method in ("fit", "predict", "get_params"):
         if not callable(getattr(kind, method, None)):
             raise InvalidInput(
-                f"{kind.__qualname__} is no estimator.",
+                f"{kind.__qualname__} is not an estimator.",
                 where="runtime.entry",
                 remedy="Name a class with fit, predict and get_params, "
                 "or one of easeml's contract of modules.",

@@ -104,7 +104,7 @@ class ProcessOptimizer:
     def _refused(self, line: str, why: str) -> ProgramFailed:
         shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]} …"
         return ProgramFailed(
-            f"suggest printed what is no configuration of the space: {shown} ({why})",
+            f"suggest printed what is not a configuration of the space: {shown} ({why})",
             where=self.name,
             remedy="Print one configuration a line, and all else to the error channel.",
         )
@@ -123,7 +123,7 @@ def _write_json(place: Path, space: Mapping[str, Any], tried: Sequence[Tried]) -
 def _read_json(space: Mapping[str, Any], line: str) -> Any:
     found = json.loads(line)
     if not isinstance(found, dict):
-        raise TypeError("it is no mapping")
+        raise TypeError("it is not a mapping")
     return found
 
 
@@ -172,7 +172,7 @@ def _value(parameter: Parameter, text: str) -> float:
     value = float(text)
     if isinstance(parameter, spaces.Choice):
         if value not in range(len(parameter.options)):
-            raise ValueError(f"{text} is no place of a choice")
+            raise ValueError(f"{text} is not a place of a choice")
         return int(value)
     if parameter.whole and value.is_integer():
         return int(value)

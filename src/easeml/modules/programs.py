@@ -242,7 +242,10 @@ def _end_of(file: IO[bytes]) -> str:
 
 
 def judge(program: str, ended: Ended) -> None:
-    """Raise what an end means; nothing for a good one."""
+    """Raise what an end means; nothing for a good one.
+
+    It is ``InvalidInput`` where the module says that it cannot learn, else ``ProgramFailed``.
+    """
     code, said = ended.code, ended.said
     if ended.fault:
         raise _failed(f"{program} was ended: {ended.fault}.", said)

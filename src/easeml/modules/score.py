@@ -261,7 +261,7 @@ def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -
         label = pd.Series(actual).iloc[strange[0]]
         remedy = f"Labels: {', '.join(map(str, classes[:20]))}."
         raise InvalidInput(
-            f"{label!r} is no label.",
+            f"{label!r} is not a label.",
             where=f"actual, row {strange[0]}",
             remedy=remedy,
         )

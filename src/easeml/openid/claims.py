@@ -98,7 +98,7 @@ def identity_of(claims: Mapping[str, Any], issuer: str) -> Identity:
     """Return who the claims are about. Raises ``NotSignedIn`` for an id that no provider may give."""
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= _LONGEST_SUBJECT:
-        raise _not_trusted("its subject is no id.")
+        raise _not_trusted("its subject is not an id.")
     email = _text(claims, "email")
     name = email or _text(claims, "preferred_username") or _text(claims, "name")
     is_verified = claims.get("email_verified") is True

@@ -65,7 +65,7 @@ class IdentityProvider:
         _check_address(issuer, "openid_issuer")
         if not client_id:
             raise InvalidInput(
-                "It is not said as whom the identity provider knows this easeml.",
+                "The client id of this easeml at the identity provider is not set.",
                 where="openid_client_id",
                 remedy="Register easeml there, and set openid_client_id and openid_client_secret.",
             )
@@ -254,7 +254,7 @@ def _check_address(url: str, where: str) -> None:
     if parts.scheme == "http" and parts.hostname in _LOOPBACK:
         return  # it does not leave this machine
     raise InvalidInput(
-        f"{url!r} is no address with TLS.", where=where, remedy="It begins with https://."
+        f"{url!r} is not an address with TLS.", where=where, remedy="It begins with https://."
     )
 
 

@@ -1,4 +1,4 @@
-"""The answer to a prediction request, on its way from the predictor to who asked."""
+"""The answer to a prediction request, on its way from the predictor to the caller."""
 
 from dataclasses import dataclass
 

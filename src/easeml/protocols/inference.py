@@ -50,7 +50,7 @@ def read_request(body: bytes, header_length: str | None) -> Asked:
     end = _header_end(body, header_length)
     told = read_json(body[:end])
     if not isinstance(told, dict):
-        raise InvalidInput("The body is no JSON object.", where="body")
+        raise InvalidInput("The body is not a JSON object.", where="body")
 
     parameters = told.get("parameters") or {}
     return Asked(
@@ -182,7 +182,7 @@ def _header_end(body: bytes, told: str | None) -> int:
     if told is None:
         return len(body)
     if not told.isdecimal() or int(told) > len(body):
-        raise InvalidInput(f"{told!r} is no length within the body.", where=HEADER_LENGTH)
+        raise InvalidInput(f"{told!r} is not a length within the body.", where=HEADER_LENGTH)
     return int(told)
 
 

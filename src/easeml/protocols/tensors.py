@@ -98,7 +98,7 @@ def _datatype(told: Any, where: str) -> str:
     if told in _DATATYPES:
         return told
     known = ", ".join(_DATATYPES)
-    raise InvalidInput(f"{told!r} is no datatype.", where=where, remedy=f"Known: {known}.")
+    raise InvalidInput(f"{told!r} is not a datatype.", where=where, remedy=f"Known: {known}.")
 
 
 def packed(tensor: Tensor) -> bytes:
@@ -117,7 +117,7 @@ def _shape(told: Any, where: str) -> tuple[int, ...]:
     if is_shape:
         return tuple(told)
     remedy = "Give the number of rows first, as in [3] or [3, 1]."
-    raise InvalidInput("The shape is no list of sizes.", where=where, remedy=remedy)
+    raise InvalidInput("The shape is not a list of sizes.", where=where, remedy=remedy)
 
 
 def _is_size(told: Any) -> bool:

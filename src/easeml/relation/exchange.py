@@ -39,7 +39,7 @@ def content_of_frame(frame: Any, target: str | None, roles: Sequence[str] | str 
         row_ids = pd.RangeIndex(table.num_rows)
     else:
         raise InvalidInput(
-            f"{type(frame).__name__} is no table.",
+            f"{type(frame).__name__} is not a table.",
             where="frame",
             remedy="Give a pandas or Polars frame, or an Arrow table.",
         )
@@ -168,7 +168,7 @@ def _check_names(names: Sequence[Any]) -> None:
     for name in names:
         if not isinstance(name, str):
             remedy = "Use frame.rename(columns=str)."
-            raise InvalidInput("A name is no text.", where=f"column {name!r}", remedy=remedy)
+            raise InvalidInput("A name is not a text.", where=f"column {name!r}", remedy=remedy)
         if name in seen:
             raise InvalidInput("The name stands for two columns.", where=f"column {name!r}")
         seen.add(name)
@@ -191,7 +191,7 @@ def with_given_roles(content: Content, roles: Sequence[str] | str | None) -> Con
     wrong = [role for role in given if role not in ALL_ROLES]
     if wrong:
         raise InvalidInput(
-            f"{wrong[0]!r} is no role.", where="roles", remedy=f"Use {', '.join(ALL_ROLES)}."
+            f"{wrong[0]!r} is not a role.", where="roles", remedy=f"Use {', '.join(ALL_ROLES)}."
         )
     return replace(content, roles=role_numbers(given))
 

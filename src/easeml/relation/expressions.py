@@ -134,7 +134,7 @@ class Expression:
         truth = self.evaluate(columns, rows)
         if not pa.types.is_boolean(truth.type):
             raise InvalidInput(
-                "is no condition.", where=repr(self.text), remedy="Write one such as 'x > 8'."
+                "is not a condition.", where=repr(self.text), remedy="Write one such as 'x > 8'."
             )
         return arrow_compute().fill_null(truth, False)
 
@@ -153,7 +153,7 @@ def parse(text: str) -> Expression:
         tree = ast.parse(plain, mode="eval").body
     except SyntaxError as error:
         raise InvalidInput(
-            "is no condition or formula.",
+            "is not a condition or formula.",
             where=f"{text!r}, character {error.offset}",
             remedy="Write it as in Python, such as 'x == 1 and y > 2'; quote names by backticks.",
         ) from error

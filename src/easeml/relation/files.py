@@ -223,4 +223,4 @@ def _read(path: Path) -> pa.Table:
     except FileNotFoundError as error:
         raise NotFound("There is no such file.", where=str(path)) from error
     except (OSError, pa.ArrowInvalid) as error:
-        raise InvalidInput(f"is no Parquet file: {error}.", where=str(path)) from error
+        raise InvalidInput(f"is not a Parquet file: {error}.", where=str(path)) from error

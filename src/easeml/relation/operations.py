@@ -123,7 +123,7 @@ def in_roles(content: Content, names: Sequence[str]) -> Content:
         raise InvalidInput("The rows have no roles.", remedy="Use split(), or give roles.")
     for name in names:
         if name not in ALL_ROLES:
-            raise InvalidInput(f"{name!r} is no role.", remedy=f"Use {', '.join(ALL_ROLES)}.")
+            raise InvalidInput(f"{name!r} is not a role.", remedy=f"Use {', '.join(ALL_ROLES)}.")
     return take_rows(content, np.flatnonzero(np.isin(content.roles, role_numbers(names))))
 
 

@@ -27,7 +27,7 @@ def require_library() -> None:
 
 
 class Bucket:
-    """Objects by key. Who may read and write them is said by the environment.
+    """Objects by key. The environment says who may read and write them.
 
     An S3 client reads ``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_REGION``, and for
     another server than Amazon's ``AWS_ENDPOINT`` (with ``AWS_ALLOW_HTTP=true`` without TLS).

@@ -10,7 +10,7 @@ from easeml.store.bucket import Bucket
 from easeml.store.files import LocalFiles, StoredFile, damaged
 
 _FRESH_SECONDS = 12 * 3600.0  # half of the grace after which what nobody refers to is removed
-_IN_USE_SECONDS = 3600.0  # how long a file may still be read by who asked where it lies
+_IN_USE_SECONDS = 3600.0  # how long a file may still be read after its place was asked for
 _KEPT = re.compile(r"[A-Za-z0-9_-]{1,128}/[0-9a-f]{2}/[0-9a-f]{64}(\.folder)?")
 
 

@@ -45,7 +45,8 @@ def connect(url: str) -> sa.Engine:
         parsed = sa.make_url(url)
     except exc.ArgumentError as error:
         raise InvalidInput(
-            "This is no database URL.", remedy="Write it like postgresql://user:password@host/name."
+            "This is not a database URL.",
+            remedy="Write it like postgresql://user:password@host/name.",
         ) from error
     backend = parsed.get_backend_name()
     if backend == "sqlite" and parsed.database and parsed.database != ":memory:":

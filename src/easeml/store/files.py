@@ -172,9 +172,9 @@ class LocalFiles:
     def place(self, tenant_id: str, digest: str, suffix: str = "") -> Path:
         """Return where a file lies if it is there. Raises ``InvalidInput`` for what is no name."""
         if not _TENANT.fullmatch(tenant_id):
-            raise InvalidInput("This is no tenant's id.", where=tenant_id)
+            raise InvalidInput("This is not a tenant's id.", where=tenant_id)
         if not _DIGEST.fullmatch(digest):
-            raise InvalidInput("This is no digest: 64 hexadecimal digits are.", where=digest)
+            raise InvalidInput("This is not a digest: 64 hexadecimal digits are.", where=digest)
         return self._root / tenant_id / digest[:2] / f"{digest}{suffix}"
 
     def key(self, place: Path) -> str:

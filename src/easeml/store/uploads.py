@@ -148,7 +148,7 @@ class UploadStore:
 
     def _folder(self, tenant_id: str) -> Path:
         if not _TENANT.fullmatch(tenant_id):
-            raise InvalidInput("This is no tenant's id.", where=tenant_id)
+            raise InvalidInput("This is not a tenant's id.", where=tenant_id)
         return self._root / tenant_id
 
 

@@ -26,7 +26,7 @@ _MOST_PAGES = 512
 class _Page:
     """A page of a visitor.
 
-    ``wanted``: the newest event that who asks for it knows of; ``seq``: what it shows.
+    ``wanted``: the newest event that the asking page knows; ``seq``: the newest that it shows.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

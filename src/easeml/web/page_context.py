@@ -143,7 +143,7 @@ def _sign_in_address(request: Request) -> str:
 async def _shared(
     request: Request, key: str, page: Callable[[PageContext], Awaitable[Response]]
 ) -> Response:
-    """Return the page; who follows events gets what was rendered for others who know no newer ones."""
+    """Return the page; one that follows events gets what was rendered for others with the same news."""
     site = site_of(request)
 
     async def make() -> Response:

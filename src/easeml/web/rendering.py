@@ -27,7 +27,7 @@ MENU = (
 PROVIDER_MENU = (*MENU, ("Administration", "/admin"))
 VIEWER_MENU = tuple(entry for entry in MENU if entry[1] != "/scheduler")
 WORK_MENU = (("Work", "/work"),)
-_SMALLER_MENUS = {  # of who would be refused what else there is
+_SMALLER_MENUS = {  # of people who would be refused the other pages
     MemberRole.LABELLER: WORK_MENU,
     MemberRole.GUEST: WORK_MENU,
     MemberRole.VIEWER: VIEWER_MENU,

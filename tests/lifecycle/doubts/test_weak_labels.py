@@ -91,7 +91,7 @@ def test_functions_are_described_or_written():
     frame = pd.DataFrame({"text": ["Free beer", "hi!!", "freedom", None], "length": [9, 4, 40, 1]})
     votes = votes_of([*FUNCTIONS, lambda rows: [None, "ham", None, None]], frame, ["ham", "spam"])
     assert votes.tolist() == [[1, -1, -1, -1], [-1, 1, -1, 0], [-1, -1, 0, -1], [-1, -1, -1, -1]]
-    with pytest.raises(InvalidInput, match="which is no label"):
+    with pytest.raises(InvalidInput, match="which is not a label"):
         votes_of([lambda rows: ["eggs"] * 4], frame, ["ham", "spam"])
     with pytest.raises(InvalidInput, match="no column"):
         votes_of([{"label": "ham", "column": "other", "words": ["x"]}], frame, ["ham"])

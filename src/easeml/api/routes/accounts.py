@@ -1,40 +1,50 @@
 """Signing in, API keys and users."""
 
-from typing import Annotated
+from fastapi import APIRouter, Request, status
 
-from fastapi import APIRouter, Query, Request, status
-
-from easeml.api.context import After, Asker, Here, Limit, OnceKey
+from easeml.api.context import Here
 from easeml.api.operations import Operation, add_routes
-from easeml.api.visitors import address_of, origin_of
-from easeml.contract.accounts import (
-    Access,
-    Joined,
-    Joining,
-    Key,
-    LoginRequest,
-    Look,
-    NewUser,
-    PasswordChange,
-    RoleChange,
-    ShownInvitation,
-    User,
-)
-from easeml.contract.resources import Page
+from easeml.api.request_origin import address_of, origin_of
+from easeml.contract.accounts import Joined, Joining, Key, LoginRequest, Look, ShownInvitation
 from easeml.service.accounts import invitations, joining, keys, members, users
 from easeml.service.events import notifications
-
-OfUser = Annotated[str | None, Query(max_length=100, description="id of a user")]
 
 _ID = "{invitation_id}"
 _OF_APPLICATION = "/applications/{application_id}/invitations"
 OPERATIONS = (
+    Operation("logout", "POST", "/logout", keys.sign_out, status=204, changes_access=True),
     Operation("me", "GET", "/me", users.get_user),
     Operation("notifications", "GET", "/notifications", notifications.get),
     Operation("mark_read", "POST", "/notifications/read", notifications.mark_read),
     Operation("end_sign_ins", "DELETE", "/sign-ins", keys.end_sign_ins),
     Operation("create_key", "POST", "/keys", keys.create_key, status=201),
+    Operation("api_keys", "GET", "/keys", keys.list_keys),
+    Operation(
+        "revoke_key",
+        "DELETE",
+        "/keys/{key_id}",
+        keys.revoke_key,
+        status=204,
+        changes_access=True,
+    ),
     Operation("users", "GET", "/users", users.list_users),
+    Operation("create_user", "POST", "/users", users.create_user, status=201, hashes=True),
+    Operation(
+        "change_password",
+        "POST",
+        "/users/{user_id}/password",
+        users.change_password,
+        status=204,
+        repeatable=False,
+        hashes=True,
+        changes_access=True,
+    ),
+    Operation(
+        "change_role", "POST", "/users/{user_id}/role", users.change_role, changes_access=True
+    ),
+    Operation(
+        "set_access", "POST", "/users/{user_id}/access", users.set_access, changes_access=True
+    ),
     Operation("act_in", "POST", "/me/tenant", keys.act_in, status=201, repeatable=False),
     Operation("members", "GET", "/members", members.list_members),
     Operation("change_member", "POST", "/members/{user_id}", members.change_member),
@@ -78,7 +88,7 @@ async def login(here: Here, request: Request, wish: LoginRequest) -> Key:
 
 @router.post("/invitations/look")
 def look_at_invitation(here: Here, request: Request, wish: Look) -> ShownInvitation:
-    """Tell what an invitation leads to, to who has its link; needs no key.
+    """Tell a person with its link what an invitation leads to; needs no key.
 
     429 after too many wrong ones in a minute.
     """
@@ -105,57 +115,6 @@ async def accept_invitation(here: Here, request: Request, wish: Joining) -> Join
     return joined
 
 
-@router.post("/logout", status_code=status.HTTP_204_NO_CONTENT)
-def logout(here: Here, asker: Asker) -> None:
-    """Sign out: ends the key that this request carries, for good."""
-    keys.sign_out(here.store, asker)
-    here.authenticator.forget()
-
-
-@router.get("/keys")
-def list_keys(
-    here: Here, asker: Asker, user: OfUser = None, after: After = None, limit: Limit = 50
-) -> Page[Key]:
-    """List the caller's keys, or those of a user (providers only), without secrets."""
-    return keys.list_keys(here.store, asker, user_id=user, after=after, limit=limit)
-
-
-@router.delete("/keys/{key_id}", status_code=status.HTTP_204_NO_CONTENT)
-def revoke_key(here: Here, asker: Asker, key_id: str) -> None:
-    """End a key for good: the caller's, or anybody's for a provider."""
-    keys.revoke_key(here.store, asker, key_id)
-    here.authenticator.forget()
-
-
-@router.post("/users", status_code=status.HTTP_201_CREATED)
-async def create_user(here: Here, asker: Asker, wish: NewUser, once: OnceKey = None) -> User:
-    """Make a user with a tenant of their own (providers only)."""
-    return await here.hash(users.create_user, here.store, asker, wish, idempotency_key=once)
-
-
-@router.post("/users/{user_id}/password", status_code=status.HTTP_204_NO_CONTENT)
-async def change_password(here: Here, asker: Asker, user_id: str, change: PasswordChange) -> None:
-    """Set a password and end the user's sign-ins."""
-    await here.hash(users.change_password, here.store, asker, user_id, change)
-    here.authenticator.forget()
-
-
-@router.post("/users/{user_id}/role")
-def change_role(here: Here, asker: Asker, user_id: str, change: RoleChange) -> User:
-    """Make a user a provider, or a provider a user (providers only); one provider stays."""
-    changed = users.change_role(here.store, asker, user_id, change.role)
-    here.authenticator.forget()
-    return changed
-
-
-@router.post("/users/{user_id}/access")
-def set_access(here: Here, asker: Asker, user_id: str, change: Access) -> User:
-    """Shut a user out and end all their keys, or let them in again (providers only)."""
-    changed = users.set_access(here.store, asker, user_id, change.disabled)
-    here.authenticator.forget()
-    return changed
-
-
 def _holder(secret: str) -> str:
-    """Return a name for who holds a secret, by which attempts are counted."""
+    """Return a name for the holder of a secret, by which attempts are counted."""
     return f"invitation {keys.digest(secret)}"

@@ -1,19 +1,17 @@
 """For providers: tenants, settings, storage and what happened."""
 
-from typing import Annotated
+from fastapi import APIRouter
 
-from fastapi import APIRouter, Query
-
-from easeml.api.context import Asker, Here, Limit
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.administration import AuditEvent, Setting, Tenant
-from easeml.contract.resources import Page
 from easeml.service.administration import kept_settings, provider_view
 from easeml.service.limits import quotas
 from easeml.service.people import removing
 from easeml.service.views import storage, usage
 
 OPERATIONS = (
+    Operation("tenants", "GET", "/tenants", provider_view.tenants),
+    Operation("settings", "GET", "/settings", provider_view.settings_in_force),
+    Operation("audit", "GET", "/audit", provider_view.audit, by_page=True),
     Operation(
         "remove_user", "POST", "/users/{user_id}/remove", removing.remove_user, repeatable=False
     ),
@@ -36,34 +34,3 @@ OPERATIONS = (
 
 router = APIRouter(tags=["administration"])
 add_routes(router, OPERATIONS)
-
-
-@router.get("/tenants")
-def list_tenants(here: Here, asker: Asker) -> Page[Tenant]:
-    """List all tenants in numbers (providers only), on one page."""
-    return Page(items=provider_view.tenants(here.store, asker))
-
-
-@router.get("/settings")
-def list_settings(here: Here, asker: Asker) -> Page[Setting]:
-    """List the settings in force with their origin (providers only), on one page."""
-    return Page(items=provider_view.settings_in_force(here.store, here.settings, asker))
-
-
-@router.get("/audit")
-def list_audit(
-    here: Here,
-    asker: Asker,
-    before: Annotated[
-        int | None, Query(ge=1, le=2**63 - 1, description="`next` of the page before")
-    ] = None,
-    limit: Limit = 50,
-    kind: Annotated[
-        str, Query(max_length=100, description="a kind, such as `user.signed-in`, or its beginning")
-    ] = "",
-    person: Annotated[str, Query(max_length=100, description="name of a user")] = "",
-) -> Page[AuditEvent]:
-    """List what happened to all tenants, newest first (providers only)."""
-    return provider_view.audit(
-        here.store, asker, before=before, limit=limit, kind=kind, person=person
-    )

@@ -5,7 +5,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from easeml.api.context import Asker, Context, Here
 from easeml.api.operations import Operation, add_routes
-from easeml.api.visitors import address_of, origin_of
+from easeml.api.request_origin import address_of, origin_of
 from easeml.contract.accounts import (
     IdentityAnswer,
     Joined,
@@ -28,8 +28,8 @@ add_routes(router, OPERATIONS)
 async def sign_in_by_identity(here: Here, request: Request, wish: IdentityAnswer) -> Joined:
     """Sign in, or take an invitation, as whom the identity provider knows; needs no key.
 
-    Makes a key, as signing in does. 401 where the provider does not confirm it, 403 for who is not
-    admitted, 429 after too many in a minute.
+    Makes a key, as signing in does. 401 where the provider does not confirm it, 403 for people
+    who are not admitted, 429 after too many in a minute.
     """
     address = address_of(request)
     name = f"identity from {address}"  # whose it is is not known yet

@@ -9,11 +9,10 @@ from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
-from easeml.api.context import Asker, Here, Limit, OnceKey
+from easeml.api.context import Asker, Here, OnceKey
 from easeml.api.operations import Operation, add_routes
 from easeml.api.streams import BODY, FromUpload, source
 from easeml.contract.datasets import Version
-from easeml.contract.versions import Comparison, Refinement, TrainRows
 from easeml.service.versions import changes, version_views
 
 OPERATIONS = (
@@ -29,6 +28,20 @@ OPERATIONS = (
         "/applications/{application_id}/versions/{version_id}/use",
         changes.use_version,
     ),
+    Operation(
+        "refine",
+        "POST",
+        "/applications/{application_id}/refine",
+        changes.refine,
+        status=201,
+    ),
+    Operation(
+        "train_rows_page",
+        "GET",
+        "/applications/{application_id}/rows",
+        version_views.train_rows_page,
+    ),
+    Operation("compare", "GET", "/versions/{version_id}/comparison", version_views.comparison),
     Operation(
         "push_flow",
         "POST",
@@ -99,50 +112,6 @@ async def replace(
         changes.replace_rows, here.store, asker, application_id, filename, file, once, limit
     )
     return await here.uploads.run(asker.tenant_id, keep)
-
-
-@router.post("/applications/{application_id}/refine", status_code=status.HTTP_201_CREATED)
-def refine(
-    here: Here, asker: Asker, application_id: str, wish: Refinement, once: OnceKey = None
-) -> Version:
-    """Switch train rows off or on, in a new version."""
-    return changes.refine(here.store, asker, application_id, wish, once)
-
-
-@router.get("/applications/{application_id}/rows")
-def list_train_rows(
-    here: Here,
-    asker: Asker,
-    application_id: str,
-    *,
-    label: Annotated[
-        str | None, Query(max_length=1000, description="with this target value only")
-    ] = None,
-    on: Annotated[bool | None, Query(description="only those that are on, or off")] = None,
-    suspicious: Annotated[
-        bool, Query(description="the most suspicious first, where somebody looked")
-    ] = False,
-    after: Annotated[int, Query(ge=0, description="`next` of the page before")] = 0,
-    limit: Limit = 50,
-) -> TrainRows:
-    """List the training pairs of an application."""
-    wanted = {"label": label, "on": on, "suspicious": suspicious}
-    return version_views.train_rows_page(
-        here.store, asker, application_id, skip=after, limit=limit, **wanted
-    )
-
-
-@router.get("/versions/{version_id}/comparison")
-def compare_versions(
-    here: Here,
-    asker: Asker,
-    version_id: str,
-    before: Annotated[
-        str | None, Query(max_length=100, description="the version it came from by default")
-    ] = None,
-) -> Comparison:
-    """Show what a version has that another had not."""
-    return version_views.comparison(here.store, asker, version_id, before)
 
 
 @router.get("/versions/{version_id}/export", response_class=FileResponse)

@@ -1,25 +1,12 @@
-"""Signing in, API keys and users."""
-
-from collections.abc import AsyncIterator
+"""Signing in, by a password or an invitation."""
 
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request, read_answer
-from easeml.contract.accounts import (
-    Joined,
-    Joining,
-    Key,
-    LoginRequest,
-    Look,
-    NewUser,
-    PasswordChange,
-    RoleChange,
-    ShownInvitation,
-    User,
-)
+from easeml.contract.accounts import Joined, Joining, Key, LoginRequest, Look, ShownInvitation
 
 
 class AsyncAccounts(AsyncCalls):
-    """Who calls, and with what."""
+    """Signing in, and invitations."""
 
     async def login(self, name: str, password: str) -> Key:
         """Sign in and use the key from now on; its ``secret`` is in the answer.
@@ -63,50 +50,3 @@ class AsyncAccounts(AsyncCalls):
         joined = read_answer(Joined, response)
         self._transport.key = joined.key.secret or ""
         return joined
-
-    async def logout(self) -> None:
-        """End the key that this client uses, for good."""
-        await self._transport.request("POST", f"{API}/logout", repeatable=True)
-
-    def api_keys(self, user_id: str | None = None) -> AsyncIterator[Key]:
-        """Give the caller's keys, or those of a user (providers only), without their secrets."""
-        return self._list(Key, "/keys", user=user_id)
-
-    async def revoke_key(self, key_id: str) -> None:
-        """Make a key useless from now on; a provider may end anybody's. Raises NotFound."""
-        await self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
-
-    async def create_user(self, name: str, password: str) -> User:
-        """Make a user with a tenant of their own (providers only).
-
-        Raises NotAllowed, InvalidInput, Conflict.
-        """
-        request = made_request(NewUser, name=name, password=password)
-        return await self._create(User, "/users", key=None, request=request)
-
-    async def change_password(self, user_id: str, new: str, *, old: str = "") -> None:
-        """Change a password; ``old`` may be empty where a provider changes someone else's.
-
-        Raises NotAllowed.
-        """
-        request = made_request(PasswordChange, old=old, new=new)
-        await self._transport.request(
-            "POST",
-            f"{API}/users/{user_id}/password",
-            repeatable=False,
-            json=request.model_dump(mode="json"),
-        )
-
-    async def change_role(self, user_id: str, role: str) -> User:
-        """Make a user a ``provider`` or a ``user`` (providers only). Raises NotAllowed, NotFound,
-        Conflict for the last provider.
-        """
-        request = made_request(RoleChange, role=role)
-        return await self._send(User, f"/users/{user_id}/role", request.model_dump(mode="json"))
-
-    async def set_access(self, user_id: str, *, disabled: bool) -> User:
-        """Shut a user out and end all their keys, or let them in again (providers only).
-
-        Raises NotAllowed, NotFound, Conflict for oneself.
-        """
-        return await self._send(User, f"/users/{user_id}/access", {"disabled": disabled})

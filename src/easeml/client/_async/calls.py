@@ -50,6 +50,17 @@ class AsyncCalls:
         )
         return read_answer(model, response)
 
+    async def _do(
+        self,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        method: Literal["POST", "DELETE"] = "POST",
+        repeatable: bool = True,
+    ) -> None:
+        """Ask for a change that is answered with nothing; ``repeatable`` as for ``_send``."""
+        await self._transport.request(method, API + path, repeatable=repeatable, json=body)
+
     async def _create(
         self,
         model: type[M],

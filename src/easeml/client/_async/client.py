@@ -8,16 +8,14 @@ from typing import Literal, Self
 import httpx
 
 from easeml.client._async.accounts import AsyncAccounts
-from easeml.client._async.administration import AsyncAdministration
 from easeml.client._async.applications import AsyncApplications
 from easeml.client._async.calls import M
 from easeml.client._async.datasets import AsyncDatasets
 from easeml.client._async.identities import AsyncIdentities
 from easeml.client._async.operations import AsyncOperations
-from easeml.client._async.scheduling import AsyncScheduling
+from easeml.client._async.tasks import AsyncTasks
 from easeml.client._async.transport import AsyncTransport
 from easeml.client._async.versions import AsyncVersions
-from easeml.client._async.work import AsyncWork
 from easeml.client.credentials import find_credentials
 from easeml.client.timing import async_sleep
 from easeml.client.waiting import Milestone, has_reached, is_done, is_ready
@@ -35,9 +33,7 @@ class AsyncClient(
     AsyncDatasets,
     AsyncVersions,
     AsyncApplications,
-    AsyncWork,
-    AsyncScheduling,
-    AsyncAdministration,
+    AsyncTasks,
     AsyncOperations,
 ):
     """A connection to an easeml service. Use it as a context manager, or close it.

@@ -10,7 +10,7 @@ from easeml.contract.accounts import (
 
 
 class AsyncIdentities(AsyncCalls):
-    """Who calls, as an identity provider knows them."""
+    """Signing in by an identity provider."""
 
     async def sign_in_by_identity(
         self, site: str, *, code: str, nonce: str, verifier: str, invitation: str = ""

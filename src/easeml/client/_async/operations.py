@@ -3,23 +3,27 @@
 Made from the operations of the API by scripts/client.py: change these, then run the script.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
 from easeml.client._async.calls import AsyncCalls
 from easeml.client.answers import made_request
 from easeml.contract.accounts import (
+    Access,
     EndedSignIns,
     IdentityAsked,
     Invitation,
     Key,
     Member,
     NewKey,
+    NewUser,
+    PasswordChange,
     Removal,
+    RoleChange,
     SignInWays,
     User,
 )
-from easeml.contract.administration import Setting, Storage, TenantLimits, Usage
+from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits, Usage
 from easeml.contract.application_views import (
     ApplicationView,
     JourneyView,
@@ -45,9 +49,10 @@ from easeml.contract.pareto import Pareto
 from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
 from easeml.contract.progress import Progress
 from easeml.contract.reports import ApplicationTool, FollowedRemedy, Report
+from easeml.contract.resources import Page
 from easeml.contract.retention import Collected, NewRetention, Retention, RetentionPlan
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollouts
-from easeml.contract.scheduling import DecisionView, Replay
+from easeml.contract.scheduling import DecisionView, Replay, SchedulerView, Step
 from easeml.contract.sources import (
     NewOrigin,
     NewSchedule,
@@ -60,13 +65,17 @@ from easeml.contract.status import Status
 from easeml.contract.subscriptions import Confirmation, NewSubscription, SecretRenewal, Subscription
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.tryouts import Tryout
-from easeml.contract.versions import PushedFlow, VersionLine
+from easeml.contract.versions import Comparison, PushedFlow, Refinement, TrainRows, VersionLine
 from easeml.contract.watching import WatchReport
 from easeml.contract.work import Doubts, WorkDone, WorkFile, WorkImported, WorkQueue, WorkTurn
 
 
 class AsyncOperations(AsyncCalls):
     """The use cases of the service that need no more than to be asked."""
+
+    async def logout(self) -> None:
+        """End the key that the caller sent, for good."""
+        await self._do("/logout")
 
     async def me(self) -> User:
         """Return the caller themselves, and how many notifications wait for them."""
@@ -109,9 +118,67 @@ class AsyncOperations(AsyncCalls):
         )
         return await self._create(Key, "/keys", key=idempotency_key, request=request)
 
+    def api_keys(self, user_id: str | None = None) -> AsyncIterator[Key]:
+        """Give the caller's keys, or for a provider of those of any user.
+
+        They come without their secrets.
+
+        Raises ``NotFound`` where others ask for somebody else's.
+        """
+        return self._list(Key, "/keys", user=user_id)
+
+    async def revoke_key(self, key_id: str) -> None:
+        """End a key for good: one's own, or as a provider anybody's.
+
+        Raises ``NotFound`` for a key of somebody else.
+        """
+        await self._do(f"/keys/{key_id}", method="DELETE")
+
     def users(self) -> AsyncIterator[User]:
         """Return users: all for a provider, themselves for anybody else."""
         return self._list(User, "/users")
+
+    async def create_user(
+        self, name: str, password: str, *, idempotency_key: str | None = None
+    ) -> User:
+        """Make a user with a tenant of their own (providers only).
+
+        Raises ``NotAllowed``, and ``Conflict`` for a name that is taken.
+        """
+        request = made_request(NewUser, name=name, password=password)
+        return await self._create(User, "/users", key=idempotency_key, request=request)
+
+    async def change_password(self, user_id: str, new: str, *, old: str = "") -> None:
+        """Set a password. One's own ends one's sign-ins; one that a provider sets ends all keys.
+
+        That also ends the sign-in by an identity provider, until it is connected again. A user
+        proves who they are with the old password; a provider needs none for others. Raises
+        ``NotFound`` for other users, ``NotAllowed`` for a wrong old password, ``InvalidInput``
+        for a password that is easy to guess.
+        """
+        request = made_request(PasswordChange, old=old, new=new)
+        await self._do(
+            f"/users/{user_id}/password", request.model_dump(mode="json"), repeatable=False
+        )
+
+    async def change_role(self, user_id: str, role: str) -> User:
+        """Make a user a provider, or a provider a user (providers only); their keys act so from now
+        on.
+
+        Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
+        """
+        request = made_request(RoleChange, role=role)
+        return await self._send(User, f"/users/{user_id}/role", request.model_dump(mode="json"))
+
+    async def set_access(self, user_id: str, disabled: bool) -> User:
+        """Shut a user out, all keys ended for good, or let them in again (providers only).
+
+        Data, searches and endpoints of the tenant stay. Raises ``NotFound`` where others ask for
+        somebody else, ``NotAllowed``, and ``Conflict`` for the caller, who would be shut out of
+        this.
+        """
+        request = made_request(Access, disabled=disabled)
+        return await self._send(User, f"/users/{user_id}/access", request.model_dump(mode="json"))
 
     async def act_in(self, tenant_id: str) -> Key:
         """Act in another tenant that the caller belongs to: a fresh sign-in there, as long as one.
@@ -129,7 +196,7 @@ class AsyncOperations(AsyncCalls):
     async def change_member(self, user_id: str, role: str) -> Member:
         """Change what somebody may do in the caller's tenant, from their next request on.
 
-        Raises ``NotFound`` for who does not belong to it, ``Conflict`` for its last owner.
+        Raises ``NotFound`` for a person outside of it, ``Conflict`` for its last owner.
         """
         return await self._send(Member, f"/members/{user_id}", {"role": role})
 
@@ -158,7 +225,7 @@ class AsyncOperations(AsyncCalls):
         return self._list(Invitation, "/invitations")
 
     async def revoke_invitation(self, invitation_id: str) -> Invitation:
-        """Make a link of the caller's tenant useless; who came by it before stays.
+        """Make a link of the caller's tenant useless; people who came by it before stay.
 
         Raises ``NotFound``; repeated, or after it was used, it changes nothing.
         """
@@ -169,7 +236,7 @@ class AsyncOperations(AsyncCalls):
     ) -> Invitation:
         """Make a link that lets one person in to an application alone.
 
-        Who is new becomes a guest of the tenant. ``secret`` and ``path`` are shown this once.
+        A new person becomes a guest of the tenant. ``secret`` and ``path`` are shown this once.
         Raises ``NotFound``, ``Conflict`` where too many are open.
         """
         return await self._send(
@@ -189,7 +256,7 @@ class AsyncOperations(AsyncCalls):
     async def revoke_application_invitation(
         self, application_id: str, invitation_id: str
     ) -> Invitation:
-        """Make a link to an application useless; who came by it before stays.
+        """Make a link to an application useless; people who came by it before stay.
 
         Raises ``NotFound``; repeated, or after it was used, it changes nothing.
         """
@@ -199,12 +266,37 @@ class AsyncOperations(AsyncCalls):
             method="DELETE",
         )
 
+    async def tenants(self) -> list[Tenant]:
+        """Return all tenants, oldest first (providers only); raises ``NotAllowed``."""
+        return (await self._get(Page[Tenant], "/tenants")).items
+
+    async def settings(self) -> list[Setting]:
+        """Return every setting with its origin (providers only); passwords are hidden.
+
+        Raises ``NotAllowed``.
+        """
+        return (await self._get(Page[Setting], "/settings")).items
+
+    async def audit(
+        self, *, before: str | None = None, limit: int = 50, kind: str = "", person: str = ""
+    ) -> Page[AuditEvent]:
+        """Return a page of what happened to all tenants, newest first (providers only).
+
+        ``before``: ``next`` of the page before. ``kind``: of this kind, such as
+        ``user.signed-in``, or of all that begin with it, such as ``user``. ``person``: the name
+        of a user; what they or the tenant of their own are the subject of. Raises
+        ``NotAllowed``, and ``NotFound`` for a name that nobody has.
+        """
+        return await self._get(
+            Page[AuditEvent], "/audit", before=before, limit=limit, kind=kind, person=person
+        )
+
     async def remove_user(self, user_id: str, data: str, *, to: str = "") -> Removal:
         """Remove a user for good, and do what ``data`` says with their tenant (providers only).
 
         Their keys, memberships and shares end, their name is free again; what they did in other
         tenants stays. Data sets stay whatever is said. Raises ``NotAllowed``; ``NotFound`` for
-        the user, where others than a provider ask, and for who is to get the tenant;
+        the user, where others than a provider ask, and for the person who is to get the tenant;
         ``InvalidInput`` where that is not said; ``Conflict`` for the caller, and where others
         belong to a tenant whose applications were to be deleted.
         """
@@ -213,7 +305,7 @@ class AsyncOperations(AsyncCalls):
         )
 
     async def add_member(self, tenant_id: str, user: str, role: str) -> Member:
-        """Let a user belong to a tenant, such as one whose person left (providers only).
+        """Make a user a member of a tenant, such as one whose owner left (providers only).
 
         Raises ``NotAllowed``; ``NotFound`` for the tenant and the user; ``Conflict`` where they
         belong to it already.
@@ -550,7 +642,7 @@ class AsyncOperations(AsyncCalls):
     async def disconnect_identity(self) -> User:
         """End the caller's sign-in by an identity provider; their password stays.
 
-        Raises ``Conflict`` for who has no password: nothing would let them in.
+        Raises ``Conflict`` for a user without a password: nothing would let them in.
         """
         return await self._send(User, "/me/identity", method="DELETE")
 
@@ -691,7 +783,7 @@ class AsyncOperations(AsyncCalls):
     ) -> Shares:
         """Let a person do something with an application, or (``role`` None) nothing any more.
 
-        A viewer looks and predicts, a labeller answers items of work, an owner does all. It
+        A viewer looks and predicts, a labeller answers items of work, an owner may do all. It
         counts from their next request on. Raises ``NotFound`` for the application and the
         person, ``InvalidInput`` for an owner of the application's own tenant, who may do all.
         """
@@ -1034,6 +1126,36 @@ class AsyncOperations(AsyncCalls):
             repeatable=False,
         )
 
+    async def scheduler(self, *, span: float = 600.0) -> SchedulerView:
+        """Return devices, queue, tenants and losses, now and during the last ``span`` seconds.
+
+        Users who are not providers see other tenants by number.
+        """
+        return await self._get(SchedulerView, "/scheduler", span=span)
+
+    async def scheduler_decisions(
+        self,
+        *,
+        application: str | None = None,
+        after: int = 0,
+        latest: int | None = None,
+        limit: int = 50,
+    ) -> Page[Step]:
+        """Return a page of the scheduler's decisions, oldest first, with the scores behind each.
+
+        ``after``: the number that the first of them follows. ``application``: only those for
+        this one, by its id or its name. ``latest``: only the newest so many. Raises ``NotFound``
+        for an application that there is not, or that the caller does not see.
+        """
+        return await self._get(
+            Page[Step],
+            "/scheduler/decisions",
+            application=application,
+            after=after,
+            latest=latest,
+            limit=limit,
+        )
+
     async def replay(self, policy: str = "default") -> Replay:
         """Run past tasks again in the order that another policy chooses.
 
@@ -1135,7 +1257,8 @@ class AsyncOperations(AsyncCalls):
         return await self._send(Schedule, f"/schedules/{schedule_id}/pause")
 
     async def resume_schedule(self, schedule_id: str) -> Schedule:
-        """Let a schedule go on at its next time, in the name of who asks; nothing is made up for.
+        """Let a schedule go on at its next time, in the name of the caller; missed times are not
+        made up for.
 
         Raises ``NotFound``, and ``InvalidInput`` where its time zone is not known any more.
         """
@@ -1234,7 +1357,7 @@ class AsyncOperations(AsyncCalls):
     ) -> Subscription:
         """Sign what is posted with a new secret, which the answer to this alone has.
 
-        For ``overlap_hours`` the old one signs as well, so that who listens can change over.
+        For ``overlap_hours`` the old one signs as well, so that the listener can change over.
         Raises ``NotFound``, and ``Conflict`` for mail, which is not signed.
         """
         request = made_request(SecretRenewal, overlap_hours=overlap_hours)
@@ -1366,6 +1489,62 @@ class AsyncOperations(AsyncCalls):
             Version, f"/applications/{application_id}/versions/{version_id}/use"
         )
 
+    async def refine(
+        self,
+        application_id: str,
+        *,
+        off: Sequence[int] = (),
+        on: Sequence[int] = (),
+        version_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Version:
+        """Make a version with train rows switched off or on.
+
+        Where that changes nothing, the version stays.
+
+        Raises ``NotFound``, ``InvalidInput`` for an id that is no train row's, ``Conflict`` if
+        the data is no longer the version that the wish is about, ``NotReady`` while the data is
+        changed by somebody else.
+        """
+        request = made_request(Refinement, off=off, on=on, version_id=version_id)
+        return await self._create(
+            Version, f"/applications/{application_id}/refine", key=idempotency_key, request=request
+        )
+
+    async def train_rows_page(
+        self,
+        application_id: str,
+        *,
+        label: str | None = None,
+        on: bool | None = None,
+        suspicious: bool = False,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> TrainRows:
+        """Return a page of the train rows of an application.
+
+        They may be of one class, on or off, and the most suspicious first.
+
+        Raises ``NotFound``, ``Conflict`` if there are no prepared rows.
+        """
+        return await self._get(
+            TrainRows,
+            f"/applications/{application_id}/rows",
+            label=label,
+            on=on,
+            suspicious=suspicious,
+            after=after,
+            limit=limit,
+        )
+
+    async def compare(self, version_id: str, before_id: str | None = None) -> Comparison:
+        """Return what a version has that ``before_id`` (None: its parent) had not.
+
+        Raises ``NotFound``, ``InvalidInput`` for versions of different datasets, ``Conflict``
+        without prepared rows.
+        """
+        return await self._get(Comparison, f"/versions/{version_id}/comparison", before=before_id)
+
     async def push_flow(
         self, application_id: str, wish: PushedFlow, *, idempotency_key: str | None = None
     ) -> Version:
@@ -1403,8 +1582,8 @@ class AsyncOperations(AsyncCalls):
         """Give the caller the item that tells most for their time, and keep it for them for ten
         minutes.
 
-        Who has one already gets it again. Where nothing is open, a task is asked to look for
-        items. Raises ``NotFound``.
+        A person who has one already gets it again. Where nothing is open, a task is asked to
+        look for items. Raises ``NotFound``.
         """
         return await self._send(WorkTurn, f"/applications/{application_id}/work")
 

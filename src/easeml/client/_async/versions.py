@@ -1,13 +1,12 @@
-"""The data of an application: fed, refined, looked at, compared and exported."""
+"""The data of an application: fed, listed and exported."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from easeml.client._async.calls import API
 from easeml.client._async.uploads import AsyncUploads, Progress, check_file
-from easeml.client.answers import made_request
 from easeml.contract.datasets import Version
-from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows
+from easeml.contract.versions import TrainRow
 
 
 class AsyncVersions(AsyncUploads):
@@ -58,49 +57,6 @@ class AsyncVersions(AsyncUploads):
             Version, address, path, key=idempotency_key, params=params, progress=progress
         )
 
-    async def refine(
-        self,
-        application_id: str,
-        *,
-        off: Sequence[int] = (),
-        on: Sequence[int] = (),
-        version_id: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> Version:
-        """Switch train rows off or on, by id, in a new version (the same one where nothing
-        changes).
-
-        ``version_id``: refuse if the data has another version by now. Raises NotFound, InvalidInput
-        for an id that is no train row's, Conflict, NotReady while the data is being changed.
-        """
-        wish = made_request(Refinement, off=list(off), on=list(on), version_id=version_id)
-        return await self._create(
-            Version, f"/applications/{application_id}/refine", key=idempotency_key, request=wish
-        )
-
-    async def train_rows_page(
-        self,
-        application_id: str,
-        *,
-        label: str | None = None,
-        on: bool | None = None,
-        suspicious: bool = False,
-        after: str | None = None,
-        limit: int = 50,
-    ) -> TrainRows:
-        """Return a page of the training pairs: of one class, on or off, the most suspicious first.
-
-        Raises NotFound.
-        """
-        wanted = {
-            "label": label,
-            "on": on,
-            "suspicious": suspicious or None,
-            "after": after,
-            "limit": limit,
-        }
-        return await self._get(TrainRows, f"/applications/{application_id}/rows", **wanted)
-
     def train_rows(
         self,
         application_id: str,
@@ -112,13 +68,6 @@ class AsyncVersions(AsyncUploads):
         """Give all training pairs, as ``train_rows_page`` orders them."""
         wanted = {"label": label, "on": on, "suspicious": suspicious or None}
         return self._list(TrainRow, f"/applications/{application_id}/rows", **wanted)
-
-    async def compare(self, version_id: str, before_id: str | None = None) -> Comparison:
-        """Return what a version has that ``before_id`` (None: its parent) had not.
-
-        Raises NotFound, Conflict.
-        """
-        return await self._get(Comparison, f"/versions/{version_id}/comparison", before=before_id)
 
     async def export(self, version_id: str, form: str = "csv") -> bytes:
         """Return the rows of a version as a file: csv, tsv, parquet, arrow, feather, jsonl, arff,

@@ -48,6 +48,17 @@ class Calls:
         response = self._transport.request(method, API + path, repeatable=repeatable, json=body)
         return read_answer(model, response)
 
+    def _do(
+        self,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        method: Literal["POST", "DELETE"] = "POST",
+        repeatable: bool = True,
+    ) -> None:
+        """Ask for a change that is answered with nothing; ``repeatable`` as for ``_send``."""
+        self._transport.request(method, API + path, repeatable=repeatable, json=body)
+
     def _create(
         self,
         model: type[M],

@@ -9,16 +9,14 @@ from typing import Literal, Self
 import httpx
 
 from easeml.client._sync.accounts import Accounts
-from easeml.client._sync.administration import Administration
 from easeml.client._sync.applications import Applications
 from easeml.client._sync.calls import M
 from easeml.client._sync.datasets import Datasets
 from easeml.client._sync.identities import Identities
 from easeml.client._sync.operations import Operations
-from easeml.client._sync.scheduling import Scheduling
+from easeml.client._sync.tasks import Tasks
 from easeml.client._sync.transport import Transport
 from easeml.client._sync.versions import Versions
-from easeml.client._sync.work import Work
 from easeml.client.credentials import find_credentials
 from easeml.client.timing import sleep
 from easeml.client.waiting import Milestone, has_reached, is_done, is_ready
@@ -36,9 +34,7 @@ class Client(
     Datasets,
     Versions,
     Applications,
-    Work,
-    Scheduling,
-    Administration,
+    Tasks,
     Operations,
 ):
     """A connection to an easeml service. Use it as a context manager, or close it.

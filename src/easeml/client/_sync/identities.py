@@ -11,7 +11,7 @@ from easeml.contract.accounts import (
 
 
 class Identities(Calls):
-    """Who calls, as an identity provider knows them."""
+    """Signing in by an identity provider."""
 
     def sign_in_by_identity(
         self, site: str, *, code: str, nonce: str, verifier: str, invitation: str = ""

@@ -63,7 +63,7 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
     pictures, shapes = [], []
     for file, _ in files:
         data = tree.read(file, _LARGEST)
-        with refusing(NoPicture, "this is no picture: {error}.", file, "Replace or remove it."):
+        with refusing(NoPicture, "this is not a picture: {error}.", file, "Replace or remove it."):
             shapes.append(shape_of(data))
         pictures.append(data)
     report = picture_report("image", shapes, pictures)

@@ -43,7 +43,10 @@ def kind_and_name(file: str) -> tuple[str, str]:
 
 
 def class_labels(tree: Tree, path: str) -> tuple[str, ...]:
-    """The labels of a class: lines that are not blank, in their order."""
+    """The labels of a class: lines that are not blank, in their order.
+
+    Raises ``DatasetError`` for one that occurs twice.
+    """
     found = tuple(filter(None, _lines(tree, path)))
     twice = [label for label, count in Counter(found).items() if count > 1]
     if twice:
@@ -153,7 +156,7 @@ def _npy_header(file: IO[bytes], path: str) -> tuple[tuple[int, ...], bool, np.d
     """The shape, whether columns stand together, and the type; ``file`` is left behind these."""
     import numpy as np
 
-    with refusing(_NO_HEADER, "it is no NumPy file: {error}.", path):
+    with refusing(_NO_HEADER, "it is not a NumPy file: {error}.", path):
         if np.lib.format.read_magic(file) == (1, 0):
             return np.lib.format.read_array_header_1_0(file)
         return np.lib.format.read_array_header_2_0(file)

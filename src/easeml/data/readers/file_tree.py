@@ -248,7 +248,7 @@ def _copy(packed: IO[bytes], out: IO[bytes], name: str) -> None:
 def _extracted(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     found = archive.extractfile(member)
     if found is None:
-        raise OSError("it is no file")
+        raise OSError("it is not a file")
     return found
 
 

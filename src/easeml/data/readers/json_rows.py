@@ -104,7 +104,7 @@ def _checked(row: Any, where: str, name: str) -> dict[str, Any]:
     if isinstance(row, dict):
         return row
     raise DatasetError(
-        "this is no JSON object.",
+        "this is not a JSON object.",
         where=f"{name}, {where}",
         remedy=_REMEDY,
     )
@@ -214,7 +214,7 @@ def _parsed(text: str, where: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DatasetError(
-            f"this is no JSON: {error}.",
+            f"this is not JSON: {error}.",
             where=where,
             remedy=_REMEDY,
         ) from error

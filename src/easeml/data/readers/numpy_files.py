@@ -81,7 +81,7 @@ def _check(array: np.ndarray, rows: int, place: str) -> None:
     kinds = "biufUSM" if array.size == rows else "biuf"
     if array.dtype.kind not in kinds:
         raise DatasetError(
-            f"{array.dtype} of shape {array.shape} is no columns.",
+            f"{array.dtype} of shape {array.shape} does not hold columns.",
             where=place,
             remedy=_REMEDY,
         )

@@ -285,7 +285,7 @@ def _of_another_target(report: ColumnReport) -> ColumnReport:
 
 
 def _without_proposal(report: ColumnReport) -> ColumnReport:
-    """The report without the reason for a proposal; who names the target needs none."""
+    """The report without the reason for a proposal; a target that was named needs none."""
     return replace(report, evidence=report.evidence.partition(PROPOSED)[0].rstrip())
 
 

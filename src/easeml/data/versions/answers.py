@@ -89,13 +89,13 @@ def _value(column: Any, text: str, form: str) -> Any:
         if text in known:
             return text
         remedy = f"It has: {', '.join(map(str, known[:10]))}."
-        raise DatasetError(f"{text!r} is no class.", where=where, remedy=remedy)
+        raise DatasetError(f"{text!r} is not a class.", where=where, remedy=remedy)
 
     if column.dtype.kind == "M":
         return _moment(text.strip(), form, where)
     if column.dtype.kind != "f":
         return text
-    with refusing(ValueError, f"{text!r} is no number.", where):
+    with refusing(ValueError, f"{text!r} is not a number.", where):
         return float(text)
 
 
@@ -103,5 +103,5 @@ def _moment(text: str, form: str, where: str) -> np.datetime64:
     """A date or time as the column writes it, or as ISO 8601, in which people are shown it."""
     with suppress(ValueError):
         return parse_timestamp(text, form)
-    with refusing(ValueError, f"{text!r} is no date or time.", where):
+    with refusing(ValueError, f"{text!r} is not a date or time.", where):
         return parse_timestamp(text, "")

@@ -63,7 +63,7 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
 def _check_role(role: str | None) -> None:
     if role not in (None, *ALL_ROLES):
         raise DatasetError(
-            f"{role!r} is no role of a row.",
+            f"{role!r} is not a role of a row.",
             where="role",
             remedy=f"One of {', '.join(ALL_ROLES)}.",
         )

@@ -166,7 +166,7 @@ def _unreadable(name: str, kind: str, form: str, text: pa.Array, made: v.Convert
     bad = _count(made.bad)
     there = len(made.bad) - _count(made.missing)
     if bad <= _ANOTHER_TYPE * there:
-        return _cells(name, made.bad, f"is no {expected}", text)
+        return _cells(name, made.bad, f"is not a {expected}", text)
 
     row = int(made.bad.argmax())
     first = shown(text[row].as_py())

@@ -279,7 +279,7 @@ def _as_given(given: np.ndarray, column: str) -> np.ndarray:
     roles = list(map(_NAMES.get, map(str.lower, texts)))
     if None in roles:
         raise DatasetError(
-            f"{texts[roles.index(None)]!r} is no role of a row.",
+            f"{texts[roles.index(None)]!r} is not a role of a row.",
             where=f"column '{column}'",
             remedy=f"Write {', '.join(ROLES)}.",
         )

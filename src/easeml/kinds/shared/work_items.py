@@ -94,7 +94,7 @@ def doubts_of(version: Declared) -> Relation | None:
 
 
 def write_doubts(folder: Path, doubts: Relation) -> int:
-    """Write a relation, and ``cells.arrow`` for who looks at it; return how many cells there are.
+    """Write a relation, and ``cells.arrow`` for readers; return how many cells there are.
 
     ``cells.arrow`` has a line a candidate: row, column, given, value, weight, source.
     """

@@ -69,7 +69,7 @@ def clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, f
     """
     if not 0 <= successes <= trials or not 0 < level < 1:
         raise InvalidInput(
-            f"{successes} of {trials} at level {level} is no share with a level in (0, 1)."
+            f"{successes} of {trials} at level {level} is not a share with a level in (0, 1)."
         )
     return exact_interval(successes, trials, tail=level / 2)
 
@@ -112,7 +112,8 @@ def exact_size(low: float, high: float, log_inverse: float, *, whole: bool = Tru
 
     At this size every count of successes proves at least one of the two, each at level alpha. Found
     by bisection; as the binomial is a lattice, a slightly smaller number may do as well. Unless
-    ``whole``, sums between two counts prove one of the two as well.
+    ``whole``, sums between two counts prove one of the two as well. Raises ``InvalidInput`` unless
+    low < high within [0, 1].
     """
     low = max(low, 0.0)
     high = min(high, 1.0)
@@ -138,8 +139,9 @@ def _least(holds: Callable[[int], bool], low: int, high: int) -> int:
 def empirical_bernstein(values: np.ndarray, spread: float, level: float) -> tuple[float, float]:
     """Return a two-sided interval of the mean of independent values in a range of width ``spread``.
 
-    Maurer and Pontil (2009), theorem 4, at ``level / 2`` a side: radius
-    ``sqrt(2 V ln(4/level) / N) + 7 spread ln(4/level) / (3 (N - 1))`` with the sample variance V.
+    Maurer and Pontil (2009), theorem 4, at ``level / 2`` a side: radius ``sqrt(2 V ln(4/level) / N)
+    + 7 spread ln(4/level) / (3 (N - 1))`` with the sample variance V. Raises ``InvalidInput`` for
+    fewer than two values, or such as are not finite.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():

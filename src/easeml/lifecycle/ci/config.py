@@ -201,10 +201,10 @@ def parse_config(text: str) -> Config:
         if "escape" in str(error):
             remedy = "Write the condition without quotes, or in single quotes."
         raise InvalidInput(
-            f"This is no YAML: {error.problem}.", where=place, remedy=remedy
+            f"This is not YAML: {error.problem}.", where=place, remedy=remedy
         ) from error
     except (yaml.YAMLError, RecursionError) as error:
-        raise InvalidInput("This is no YAML.") from error
+        raise InvalidInput("This is not YAML.") from error
     return read_config(document)
 
 
@@ -238,7 +238,7 @@ def _flat(document: Any) -> dict[str, Any]:
     for part in parts:
         if not isinstance(part, Mapping):
             raise InvalidInput(
-                "The configuration is no mapping of keys to values.", remedy=_known_keys()
+                "The configuration is not a mapping of keys to values.", remedy=_known_keys()
             )
         _add(keys, part)
     return keys

@@ -24,7 +24,9 @@ def ledger_fields(document: Mapping[str, Any]) -> dict[str, Any]:
     except InvalidInput:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInput(f"This is no ledger of a test set ({error}).", where="ledger") from error
+        raise InvalidInput(
+            f"This is not a ledger of a test set ({error}).", where="ledger"
+        ) from error
 
 
 def _fields(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def debug(
         level: in (0, 1).
         most: slices that each scan names at most.
         permutations: of each test; at least 1 / level - 1 times the number of scans.
-        seed: of all that is drawn by chance.
+        seed: seed of the random numbers.
         progress: called with the share of the work that is done.
     """
     tell = listener(progress)

@@ -82,7 +82,7 @@ def votes_of(
                 continue
             if label not in number:
                 raise InvalidInput(
-                    f"says {label!r}, which is no label.",
+                    f"says {label!r}, which is not a label.",
                     where=where,
                     remedy=f"Use {', '.join(map(repr, classes))}, or None to abstain.",
                 )

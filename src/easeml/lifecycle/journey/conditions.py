@@ -60,7 +60,7 @@ def read_condition(text: str) -> Condition:
     matched = _CONDITION.fullmatch(text.strip())
     if matched is None:
         raise InvalidInput(
-            f"{text!r} is no condition.",
+            f"{text!r} is not a condition.",
             where="goal",
             remedy='Write, say, "accuracy >= 0.9 and gap(sex) <= 0.05 and latency <= 20 ms".',
         )
@@ -86,7 +86,7 @@ def _factor(units: dict[str, float], unit: str, measure: str, text: str) -> floa
     """Return how many of a measure's own units a unit is. Raises ``InvalidInput``."""
     if unit in units:
         return units[unit]
-    problem = f"{unit!r} is no unit of {measure}."
+    problem = f"{unit!r} is not a unit of {measure}."
     if not unit:
         problem = f"{text!r} has no unit of {measure}."
     known = ", ".join(filter(None, units))

@@ -31,7 +31,10 @@ class Rows:
 def assemble(
     encoded: np.ndarray, predicted: np.ndarray, codes: np.ndarray, surety: np.ndarray | None
 ) -> Rows:
-    """Join inputs, prediction and confidence to the features of the error model."""
+    """Join inputs, prediction and confidence to the features of the error model.
+
+    Raises ``InvalidInput`` where the numbers of rows differ.
+    """
     if len(encoded) != len(predicted):
         raise InvalidInput(
             f"{len(encoded)} rows and {len(predicted)} predictions do not fit.", where="predictions"

@@ -28,7 +28,10 @@ class Ladder:
             raise InvalidInput(f"The step must be in (0, 1], not {self.step}.", where="step")
 
     def submit(self, quality: float) -> float:
-        """Return the best score on the grid after a model of this quality (mean score in [0, 1])."""
+        """Return the best score on the grid after a model of this quality (mean score in [0, 1]).
+
+        Raises ``InvalidInput`` for a quality outside of [0, 1].
+        """
         if not 0 <= quality <= 1:
             raise InvalidInput(f"Quality must be in [0, 1], not {quality}.", where="quality")
         if quality >= self.best + self.step * (1 - 1e-9):

@@ -39,7 +39,7 @@ class DebugConfig:
         int, Field(ge=1, le=20, description="Slices that are named at most, of each kind of rows.")
     ] = 5
     tolerance: Annotated[float | None, Field(gt=0, description=_TOLERANCE)] = None
-    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
+    seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 
 def _open(config: DebugConfig) -> DebugConfig:

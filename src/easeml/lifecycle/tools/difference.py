@@ -38,7 +38,7 @@ class DifferenceConfig:
         int, Field(ge=2, description="Rows at most on which the use of columns is looked at.")
     ] = 200
     columns: Annotated[int, Field(ge=1, description="Columns at most whose use is looked at.")] = 50
-    seed: Annotated[int, Field(ge=0, description="Of all that is drawn by chance.")] = 0
+    seed: Annotated[int, Field(ge=0, description="Seed of the random numbers.")] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ class FeasibilityConfig:
 
     goal: Annotated[float | None, Field(le=1, description=_GOAL)] = None
     confidence: Annotated[
-        float, Field(gt=0, lt=1, description="Of the bounds and of the verdict.")
+        float, Field(gt=0, lt=1, description="Confidence of the bounds and the verdict.")
     ] = 0.95
     quick: Annotated[bool, Field(description="Stop as soon as the verdict is decided.")] = False
-    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
+    seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 
 def _open(config: FeasibilityConfig) -> FeasibilityConfig:
@@ -120,7 +120,7 @@ TOOLS = (
     Tool(
         name="feasibility",
         title="Is the goal realistic?",
-        about="Says between which bounds the best quality lies that any model can reach.",
+        about="Estimates bounds of the best quality that any model can reach.",
         needs=("inputs", "answers"),
         may=("representations", "progress"),
         config=FeasibilityConfig,

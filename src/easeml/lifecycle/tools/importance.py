@@ -38,7 +38,7 @@ class ImportanceConfig:
 
     rounds: Annotated[int, Field(ge=1, le=100, description="How often a column is shuffled.")] = 10
     rows: Annotated[int, Field(ge=2, description="Rows that are predicted at most.")] = 1000
-    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
+    seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class LabelErrorsConfig:
     """A lower confidence lists more rows, of which fewer are wrong."""
 
     confidence: Annotated[float, Field(gt=0, lt=1, description=_CONFIDENCE)] = 0.33
-    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
+    seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 
 def _open(config: LabelErrorsConfig) -> LabelErrorsConfig:

@@ -37,7 +37,7 @@ class MonitorConfig:
         float, Field(gt=0, lt=1, description="Chance of ever raising a false alarm of drift.")
     ] = 0.05
     tolerance: Annotated[float | None, Field(gt=0, description=_TOLERANCE)] = None
-    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
+    seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class PickConfig:
     confidence: Annotated[
         float, Field(gt=0, lt=1, description="Of the intervals and of the choice.")
     ] = 0.95
-    seed: Annotated[int, Field(ge=0, description="Of all that is drawn by chance.")] = 0
+    seed: Annotated[int, Field(ge=0, description="Seed of the random numbers.")] = 0
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def rewrite(given: Path, clean: Path, name: str, largest: int = LARGEST) -> None
             told = {"Config": "config.json", "RepoTags": [name], "Layers": list(digests)}
             _add(target, "manifest.json", [told])
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise BadImage(f"it is no tar file of an image: {error}") from error
+        raise BadImage(f"it is not a tar file of an image: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadImage("it does not say what its parts are") from error
 
@@ -129,7 +129,10 @@ def _blob(descriptor: dict[str, Any]) -> str:
 
 
 def part_of(tar: tarfile.TarFile, name: str) -> IO[bytes]:
-    """Return a part of the archive; a link within it is followed by ``tarfile``."""
+    """Return a part of the archive; a link within it is followed by ``tarfile``.
+
+    Raises ``BadImage`` for what is not a file.
+    """
     file = tar.extractfile(tar.getmember(name))
     if file is None:
         raise BadImage(f"{name} is not a file")

@@ -70,7 +70,7 @@ def _take(
     if not is_wanted or member.isdir():
         return
     if not member.isreg() or member.size > _LARGEST:
-        raise BadImage(f"{name} is no text of up to {_LARGEST:,} bytes")
+        raise BadImage(f"{name} is not a text of up to {_LARGEST:,} bytes")
     file = files.extractfile(member)
     assert file is not None  # it is a plain file
     found[name] = file.read().decode(errors="replace")
@@ -90,7 +90,7 @@ def _as_json(name: str, text: str) -> tuple[str, str]:
         return f"{stem}.json", json.dumps(document, allow_nan=False)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         what = str(error).partition("\n")[0]
-        raise BadImage(f"{name} is no YAML that JSON could say: {what}") from error
+        raise BadImage(f"{name} is not YAML that JSON could say: {what}") from error
 
 
 def main(folder: Path) -> None:

@@ -143,7 +143,7 @@ def confined(script: str, place: Path, *arguments: str) -> str:
             "Write an OCI image as `buildah push IMAGE oci-archive:FILE.tar` or `docker save` does."
         )
         raise InvalidInput(
-            said.splitlines()[-1] if said else "This is no image.",
+            said.splitlines()[-1] if said else "This is not an image.",
             where="runtime.image",
             remedy=remedy,
         )

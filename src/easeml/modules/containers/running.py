@@ -143,7 +143,7 @@ def _confined(using: Engine, user: str, limits: Limits, notes: Path) -> list[str
     options += ["--memory", str(limits.memory), "--memory-swap", str(limits.memory)]
     options += ["--pids-limit", str(MOST_PROCESSES), "--ulimit", "nofile=1024:1024"]
     options += ["--ulimit", "core=0:0", "--ulimit", f"fsize={_LARGEST_FILE}:{_LARGEST_FILE}"]
-    if os.geteuid() == 0:  # elsewhere it would count all processes of who runs easeml
+    if os.geteuid() == 0:  # otherwise it would count all processes of the user who runs easeml
         options += ["--ulimit", f"nproc={MOST_PROCESSES}:{MOST_PROCESSES}"]
     if limits.gpu == "needed" or (limits.gpu and devices.are_there()):
         options += devices.options(using)

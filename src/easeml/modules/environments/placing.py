@@ -67,7 +67,9 @@ def unpack(file: Path, target: Path) -> None:
             _check_interpreter(json.loads(packed.read(ABOUT)))
             packed.extractall(target)  # before there are links that a name could lead through
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"This is no environment of packages: {error}", where=ABOUT) from error
+        raise InvalidInput(
+            f"This is not an environment of packages: {error}", where=ABOUT
+        ) from error
     venv.EnvBuilder(symlinks=True, with_pip=False).create(target)
     (site,) = target.glob("lib/python*/site-packages")
     site.rmdir()
@@ -85,7 +87,7 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo], size: int) -> None:
     """
     for entry in entries:
         if not entry.filename.startswith((ABOUT, f"{PACKAGES}/")):
-            raise InvalidInput(f"{entry.filename} is no file of a package.", where=ABOUT)
+            raise InvalidInput(f"{entry.filename} is not a file of a package.", where=ABOUT)
         if entry.compress_type != zipfile.ZIP_STORED:
             raise InvalidInput(f"{entry.filename} is compressed.", where=ABOUT)
     unpacked = sum(entry.file_size for entry in entries)
@@ -99,7 +101,7 @@ def _check_entries(entries: Sequence[zipfile.ZipInfo], size: int) -> None:
 def _check_interpreter(about: Any) -> None:
     """Raise ``InvalidInput`` for no description, ``Conflict`` for one of another Python."""
     if not isinstance(about, dict) or not isinstance(about.get("interpreter"), str):
-        raise InvalidInput("This is no environment of packages.", where=ABOUT)
+        raise InvalidInput("This is not an environment of packages.", where=ABOUT)
     if about["interpreter"] != interpreter():
         raise Conflict(
             f"Its packages are for {about['interpreter']}; this machine has {interpreter()}.",

@@ -55,7 +55,7 @@ def _read_one(text: str, where: str) -> str:
         found = Requirement(text)
     except InvalidRequirement as error:
         raise InvalidInput(
-            f"{text[:80]!r} is no requirement.",
+            f"{text[:80]!r} is not a requirement.",
             where=where,
             remedy="Write a package and its versions, such as scipy>=1.15.",
         ) from error

@@ -29,7 +29,7 @@ def read_database(path: Path, filename: str, study: str) -> Study:
             return _read(connection, filename, study)
     except sqlite3.Error as error:
         raise InvalidInput(
-            f"It is no database of Optuna: {error}",
+            f"It is not a database of Optuna: {error}",
             where=filename,
             remedy="Give the file of its storage, after the study has ended.",
         ) from error

@@ -110,4 +110,4 @@ def _operations(path: Path, filename: str) -> Iterator[tuple[int, Mapping[str, A
 
 
 def _damaged(filename: str, line: int) -> InvalidInput:
-    return InvalidInput("This is no operation of Optuna.", where=f"{filename}, line {line}")
+    return InvalidInput("This is not an operation of Optuna.", where=f"{filename}, line {line}")

@@ -112,7 +112,7 @@ def _text_of(path: Path, filename: str) -> str:
 
 def _unknown(filename: str) -> InvalidInput:
     return InvalidInput(
-        "This is no study that can be read.",
+        "This is not a study that can be read.",
         where=filename,
         remedy="Give Optuna's SQLite file or journal, or a table of trials as CSV.",
     )

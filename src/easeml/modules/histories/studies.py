@@ -53,7 +53,7 @@ def one_named(names: Sequence[str], asked: str, where: str) -> int:
 def only_objective(told: Sequence[Any], where: str) -> Any:
     """Return what is told of the one objective of a study. Raises ``InvalidInput`` for several."""
     if len(told) != 1:
-        raise InvalidInput("A study of several objectives is no history.", where=where)
+        raise InvalidInput("A study of several objectives is not a history.", where=where)
     return told[0]
 
 

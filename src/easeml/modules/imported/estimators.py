@@ -57,7 +57,7 @@ def _fitted(estimator: Any, where: str) -> Any:
     if hasattr(estimator, "predict"):
         _check_trees(estimator, where)
         return estimator
-    said = f"This is no model but {type(estimator).__name__}."
+    said = f"This is not a model but {type(estimator).__name__}."
     raise InvalidInput(
         said, where=where, remedy="Give a fitted estimator, or a pipeline that ends with one."
     )

@@ -112,7 +112,7 @@ def _check_rows(good: NDArray[np.bool_], scores: NDArray[np.float64], what: str)
         return
     row = int(np.flatnonzero(~good)[0])
     raise ProgramFailed(
-        f"The model gives what is no {what}: {scores[row].tolist()}.",
+        f"The model gives what is not a {what}: {scores[row].tolist()}.",
         where=f"row {row}",
         remedy="Impute missing values in the pipeline, and end it with a fitted model.",
     )

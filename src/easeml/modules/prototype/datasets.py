@@ -79,7 +79,7 @@ def _code(value: Any, classes: int, name: str) -> int:
     match value:
         case (str(label),) if _is_code(label, classes):
             return int(label)
-    raise _wrong("a prediction is no label of the data set that was learnt from", name)
+    raise _wrong("a prediction is not a label of the data set that was learnt from", name)
 
 
 def _is_code(label: str, classes: int) -> bool:
@@ -89,7 +89,7 @@ def _is_code(label: str, classes: int) -> bool:
 
 def _vector(value: Any, width: int, name: str) -> NDArray[np.float64]:
     if not isinstance(value, np.ndarray) or value.size != width or not np.isfinite(value).all():
-        raise _wrong(f"a prediction is no vector of {width} finite numbers", name)
+        raise _wrong(f"a prediction is not a vector of {width} finite numbers", name)
     return value.reshape(width)
 
 

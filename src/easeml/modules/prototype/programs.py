@@ -204,5 +204,5 @@ class PrototypeOptimizer(ProcessOptimizer):
         if (found["id"], found["model"]["id"]) != (_JOB, _MODULE):
             raise ValueError("it is of another job or model")
         if not isinstance(found["model"]["config"], dict):
-            raise TypeError("its config is no mapping")
+            raise TypeError("its config is not a mapping")
         return found["model"]["config"]

@@ -18,7 +18,7 @@ class Budget:
         self.limit = self.left = limit
 
     def spend(self, steps: int = 1) -> None:
-        """Use up ``steps``."""
+        """Use up ``steps``. Raises ``Undecided`` when none are left."""
         self.left -= steps
         if self.left < 0:
             raise Undecided(

@@ -64,7 +64,7 @@ def _check_ends(sample: str, links: SampleLinks, counts: Mapping[str, int]) -> N
     for name, index in sorted(ends):
         if name not in counts:
             raise SchemaError(
-                f"a link names '{name}', which is no node with instances.",
+                f"a link names '{name}', which is not a node with instances.",
                 where=sample,
             )
         if index >= counts[name]:

@@ -30,7 +30,7 @@ def hinted_cost(
     known = checked_hints(hints)
     require(
         min(rows, columns) >= 0,
-        f"{rows} rows x {columns} columns is no size.",
+        f"{rows} rows x {columns} columns is not a size.",
         where="cost",
     )
     configured = 1.0

@@ -1,6 +1,7 @@
 """Which few runs on a new device kind teach most about the costs of all others there.
 
-For those who use the library. The service knows one kind of device so far.
+For those who use the library (``benchmarks/search_costs.py`` measures it). The service learns a new
+kind from the runs that its searches choose, and chooses none for what it teaches of costs.
 """
 
 from collections.abc import Sequence

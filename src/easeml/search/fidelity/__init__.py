@@ -1,6 +1,7 @@
 """Fidelity: which candidates deserve more epochs or data, and which may stop.
 
-For simulations and for those who use the library. No task of the service is stopped by it yet.
+The optimizer ``hyperband`` proposes by ``Halving``. Forecasts of learning curves are for those who
+use the library: the service stops no task by them yet.
 """
 
 from easeml.search.fidelity.curves import Forecast, forecast, is_hopeless, worth_returning

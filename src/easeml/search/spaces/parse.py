@@ -103,7 +103,7 @@ def _parse_number(space: Mapping[str, Any], kind: str, path: str) -> Number:
     scale = space.get(".scale", "linear")
     require(
         scale in ("linear", "log"),
-        f"{scale!r} is no scale.",
+        f"{scale!r} is not a scale.",
         where=f"{path}.scale",
         remedy="Use linear or log.",
     )

@@ -1,4 +1,4 @@
-"""Who asks."""
+"""The caller of a use case: a user, the tenant that they act in, and what they may do there."""
 
 from dataclasses import dataclass, field
 
@@ -36,7 +36,7 @@ class Caller:
         return self.member != MemberRole.OWNER
 
     def require_self_or_provider(self, user_id: str) -> None:
-        """Raise ``NotFound`` for who asks about somebody else and is no provider."""
+        """Raise ``NotFound`` if the caller asks about somebody else and is not a provider."""
         if user_id != self.user_id and not self.is_provider:
             raise NotFound("There is no such user.", where=user_id)
 

@@ -36,6 +36,11 @@ def next_offset(skip: int, limit: int, total: int) -> str | None:
     return str(skip + limit) if skip + limit < total else None
 
 
+def offset_of(after: str | None) -> int:
+    """Return how many items are before a page: what ``next_offset`` gave, and 0 for the first."""
+    return int(after) if after else 0
+
+
 def page_of(
     rows: Rows[R], show: Callable[[R], T], after: str | None, limit: int, **equals: Any
 ) -> Page[T]:

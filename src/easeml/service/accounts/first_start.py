@@ -89,7 +89,7 @@ def _line(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise InvalidInput(f"A secret cannot be read: {reason}.", where=str(path)) from error
 
 

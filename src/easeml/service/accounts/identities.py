@@ -54,18 +54,18 @@ def come_back(settings: Settings, site: str) -> str:
     """
     place = urlsplit(settings.public_url or site)
     if place.scheme not in ("http", "https") or not place.netloc:
-        raise InvalidInput(f"{site!r} is no address of easeml.", where="site")
+        raise InvalidInput(f"{site!r} is not an address of easeml.", where="site")
     return f"{place.scheme}://{place.netloc}{_COME_BACK}"
 
 
 def sign_in(store: Store, identity: Identity, admitted: str, origin: str = "") -> Joined:
-    """Return a fresh key of who has this identity, and the page to begin with.
+    """Return a fresh key of the user with this identity, and the page to begin with.
 
     ``admitted``: who may come without an invitation: ``EVERYBODY`` whom the provider knows, those
     of mail domains (with commas; the provider has to have verified the address), or ``INVITED``
     for nobody. They become a user with a tenant of their own. ``origin``: see ``ApiKey``.
 
-    Raises ``NotAllowed`` for who is not admitted or is disabled.
+    Raises ``NotAllowed`` for a person who is not admitted or is disabled.
     """
     with store.write() as tx:
         user = _known(tx, identity)
@@ -114,7 +114,7 @@ def connect(store: Store, caller: Caller, identity: Identity) -> None:
 def disconnect(store: Store, settings: Settings, caller: Caller) -> UserAnswer:
     """End the caller's sign-in by an identity provider; their password stays.
 
-    Raises ``Conflict`` for who has no password: nothing would let them in.
+    Raises ``Conflict`` for a user without a password: nothing would let them in.
     """
     with store.write() as tx:
         user = tx.users.get(caller.user_id)

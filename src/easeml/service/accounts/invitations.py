@@ -64,7 +64,7 @@ def invite_to_application(
 ) -> InvitationAnswer:
     """Make a link that lets one person in to an application alone.
 
-    Who is new becomes a guest of the tenant. ``secret`` and ``path`` are shown this once. Raises
+    A new person becomes a guest of the tenant. ``secret`` and ``path`` are shown this once. Raises
     ``NotFound``, ``Conflict`` where too many are open.
     """
     with store.write() as tx:
@@ -100,7 +100,7 @@ def list_of_application(
 
 
 def revoke(store: Store, caller: Caller, invitation_id: str) -> InvitationAnswer:
-    """Make a link of the caller's tenant useless; who came by it before stays.
+    """Make a link of the caller's tenant useless; people who came by it before stay.
 
     Raises ``NotFound``; repeated, or after it was used, it changes nothing.
     """
@@ -110,7 +110,7 @@ def revoke(store: Store, caller: Caller, invitation_id: str) -> InvitationAnswer
 def revoke_of_application(
     store: Store, caller: Caller, application_id: str, invitation_id: str
 ) -> InvitationAnswer:
-    """Make a link to an application useless; who came by it before stays.
+    """Make a link to an application useless; people who came by it before stay.
 
     Raises ``NotFound``; repeated, or after it was used, it changes nothing.
     """
@@ -118,7 +118,7 @@ def revoke_of_application(
 
 
 def look(store: Store, secret: str) -> ShownInvitation:
-    """Return what an invitation leads to, to who holds its secret.
+    """Return what an invitation leads to, for a person who holds its secret.
 
     Raises ``NotFound`` where there is none, ``Conflict`` where it is used, revoked or over.
     """
@@ -150,7 +150,9 @@ def usable(tx: Transaction, secret: str) -> Invitation:
     if found.expires <= tx.now():
         raise Conflict("This invitation is over.", remedy=_ASK_AGAIN)
     if not _may_invite(tx, found):
-        raise Conflict("Who made this invitation may not invite any more.", remedy=_ASK_AGAIN)
+        raise Conflict(
+            "The person who made this invitation may no longer invite.", remedy=_ASK_AGAIN
+        )
     if found.application_id:
         tables = tx.scoped(found.tenant_id)
         application = tables.applications.find(id=found.application_id, deleted=None)

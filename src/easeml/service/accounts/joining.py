@@ -43,7 +43,7 @@ def accept(store: Store, wish: Joining, origin: str = "") -> Joined:
 def take(tx: Transaction, invitation: Invitation, user: User, origin: str) -> Joined:
     """Use an invitation up: give a user what it leads to, and a key as after signing in.
 
-    Raises ``Conflict`` for who has that already.
+    Raises ``Conflict`` for a person who has that already.
     """
     tenant_id, page = _let_in(tx, user, invitation)
     used = {"state": InvitationState.USED, "used_by": user.id}
@@ -71,7 +71,10 @@ def _check_known(user: User, wish: Joining) -> None:
 
 
 def new_user(tx: Transaction, name: str, password_hash: str, invitation: Invitation) -> User:
-    """Make a user; their own tenant is that of the invitation, or none yet."""
+    """Make a user; their own tenant is that of the invitation, or none yet.
+
+    Raises ``Conflict`` for a name that is taken.
+    """
     if tx.users.find(name=name):
         raise Conflict(f"There is a user named {name!r} now.", remedy="Choose another name.")
     is_alone = invitation.kind == InvitationKind.OWN_TENANT
@@ -116,7 +119,7 @@ def _become_member(tx: Transaction, user: User, invitation: Invitation) -> None:
 
 
 def _get_application(tx: Transaction, user: User, invitation: Invitation) -> tuple[str, str]:
-    """Share the application; who belongs to no tenant becomes a guest of its tenant."""
+    """Share the application; a person without a tenant becomes a guest of its tenant."""
     tables = tx.scoped(invitation.tenant_id)
     tenant_id, application_id = invitation.tenant_id, invitation.application_id
     if tables.memberships.find(user_id=user.id, role=MemberRole.OWNER):

@@ -3,10 +3,12 @@
 import hashlib
 import secrets
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from easeml.contract.accounts import EndedSignIns, Key, NewKey
-from easeml.contract.parameters import OnceKey, TenantId
+from easeml.contract.parameters import After, Limit, OnceKey, TenantId
 from easeml.contract.resources import Page
 from easeml.contract.states import KeyKind, KeyScope, MemberRole, Role
 from easeml.errors import InvalidInput, NotFound, NotSignedIn
@@ -18,6 +20,8 @@ from easeml.service.accounts import passwords
 from easeml.store import Rows, Store, Transaction
 from easeml.store.records import ApiKey, Membership, User
 from easeml.store.shapes import given
+
+OfUser = Annotated[str | None, Field(alias="user", max_length=100, description="id of a user")]
 
 SIGN_IN_SECONDS = 12 * 3600.0
 SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
@@ -50,7 +54,7 @@ def _usable_hash(user: User | None) -> str:
     """Return the hash of the password that lets a user in; empty: no password does."""
     if user is None or user.archived:
         return ""
-    return user.password_hash  # of who signs in otherwise: empty too
+    return user.password_hash  # empty, too, for users who sign in otherwise
 
 
 def _note_failure(store: Store, user: User | None, origin: str) -> None:
@@ -225,12 +229,14 @@ def _check_wish(wish: NewKey) -> None:
 def list_keys(
     store: Store,
     caller: Caller,
+    user_id: OfUser = None,
     *,
-    user_id: str | None = None,
-    after: str | None = None,
-    limit: int = 50,
+    after: After = None,
+    limit: Limit = 50,
 ) -> Page[Key]:
-    """Return the caller's keys, or for a provider those of any user, without their secrets.
+    """Return a page of the caller's keys, or for a provider of those of any user.
+
+    They come without their secrets.
 
     Raises ``NotFound`` where others ask for somebody else's.
     """

@@ -33,7 +33,7 @@ def list_members(
 def change_member(store: Store, caller: Caller, user_id: str, role: WantedRole) -> Member:
     """Change what somebody may do in the caller's tenant, from their next request on.
 
-    Raises ``NotFound`` for who does not belong to it, ``Conflict`` for its last owner.
+    Raises ``NotFound`` for a person outside of it, ``Conflict`` for its last owner.
     """
     with store.write() as tx:
         membership, name = _found(tx, caller.tenant_id, user_id)
@@ -67,7 +67,7 @@ def end_member(store: Store, caller: Caller, user_id: str) -> Member:
 
 
 def add(tx: Transaction, tenant_id: str, person: User, role: MemberRole, by: str) -> Member:
-    """Make a person a member; raises ``Conflict`` for who is one."""
+    """Make a person a member; raises ``Conflict`` if they are one already."""
     rows = tx.scoped(tenant_id).memberships
     if rows.find(user_id=person.id) is not None:
         raise Conflict(f"{person.name} belongs to this tenant already.", where=person.name)

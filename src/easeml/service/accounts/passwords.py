@@ -33,7 +33,7 @@ def check_strength(password: str, *of_the_user: str) -> None:
     feedback = found["feedback"]
     reason = feedback["warning"] or "It is easy to guess."
     remedy = " ".join(feedback["suggestions"]) or "Use a few uncommon words."
-    raise InvalidInput(f"This is no safe password. {reason}", where="password", remedy=remedy)
+    raise InvalidInput(f"This is not a safe password. {reason}", where="password", remedy=remedy)
 
 
 def is_right(password_hash: str, password: str) -> bool:

@@ -2,7 +2,7 @@
 
 import secrets
 
-from easeml.contract.accounts import Belonging, NewUser, PasswordChange
+from easeml.contract.accounts import Access, Belonging, NewUser, PasswordChange, RoleChange
 from easeml.contract.accounts import User as UserAnswer
 from easeml.contract.parameters import After, Limit, OnceKey
 from easeml.contract.resources import Page
@@ -136,9 +136,9 @@ def change_password(store: Store, caller: Caller, user_id: str, change: Password
 
 
 def reset_password(store: Store, name: str, password: str) -> None:
-    """Set the password of who lost theirs, and end all else that lets them in.
+    """Set the password of a user who lost theirs, and end everything else that lets them in.
 
-    It is asked by who has the home. Raises ``NotFound``, ``InvalidInput`` for a password that is
+    The owner of the home asks for it. Raises ``NotFound``, ``InvalidInput`` for a password that is
     easy to guess.
     """
     with store.read() as tx:
@@ -162,7 +162,7 @@ def _check_old(user: User, password: str) -> None:
         raise NotAllowed("The old password is wrong.")
 
 
-def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserAnswer:
+def change_role(store: Store, caller: Caller, user_id: str, change: RoleChange) -> UserAnswer:
     """Make a user a provider, or a provider a user (providers only); their keys act so from now on.
 
     Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
@@ -171,6 +171,7 @@ def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserA
     caller.require_provider()
     with store.write() as tx:
         user = there(tx, user_id)
+        role = change.role
         if user.role == role:
             return _show_user(user)
         if role == Role.PROVIDER:
@@ -182,7 +183,7 @@ def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserA
         return _show_user(tx.users.update(user_id, role=role))
 
 
-def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> UserAnswer:
+def set_access(store: Store, caller: Caller, user_id: str, change: Access) -> UserAnswer:
     """Shut a user out, all keys ended for good, or let them in again (providers only).
 
     Data, searches and endpoints of the tenant stay. Raises ``NotFound`` where others ask for
@@ -190,6 +191,7 @@ def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> Us
     """
     caller.require_self_or_provider(user_id)
     caller.require_provider()
+    disabled = change.disabled
     if user_id == caller.user_id and disabled:
         raise Conflict("You cannot disable yourself.", remedy="Ask another provider.")
     with store.write() as tx:
@@ -204,7 +206,7 @@ def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> Us
 
 
 def _check_has_tenant(tx: Transaction, user: User) -> None:
-    """Raise ``Conflict`` for who owns no tenant: there would be none to act in as a provider."""
+    """Raise ``Conflict`` if they own no tenant: there would be none to act in as a provider."""
     rows = tx.scoped(user.tenant_id).memberships
     if rows.find(user_id=user.id, role=MemberRole.OWNER) is None:
         raise Conflict(
@@ -264,7 +266,7 @@ def add_of_identity(tx: Transaction, name: str, identity: str, identity_name: st
 
 
 def _add_user(tx: Transaction, name: str, password_hash: str, role: Role) -> User:
-    # Who runs this easeml starts without limits: nobody else could lift them.
+    # The provider starts without limits: nobody else could lift them.
     limits = TenantLimits() if role == Role.PROVIDER else quotas.of_new_tenants(tx)
     tenant = tx.tenants.add(Tenant(new_id("ten"), name, limits=limits))
     user = tx.users.add(User(new_id("usr"), name, password_hash, role, tenant.id))

@@ -2,10 +2,13 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Annotated
 
 import sqlalchemy as sa
+from pydantic import Field
 
 from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
+from easeml.contract.parameters import Limit, Offset
 from easeml.contract.resources import Page
 from easeml.contract.states import SEARCHED_JOBS, JobState, Lane, TaskState
 from easeml.errors import NotFound
@@ -15,6 +18,9 @@ from easeml.service.limits.used import totals
 from easeml.settings import Settings
 from easeml.store import Store, Tables, Transaction
 
+EventKind = Annotated[
+    str, Field(max_length=100, description="a kind, such as `user.signed-in`, or its beginning")
+]
 _OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 
 
@@ -105,21 +111,21 @@ def audit(
     store: Store,
     caller: Caller,
     *,
-    before: int | None = None,
-    limit: int = 50,
-    kind: str = "",
-    person: str = "",
+    before: Offset = None,
+    limit: Limit = 50,
+    kind: EventKind = "",
+    person: Annotated[str, Field(max_length=100, description="name of a user")] = "",
 ) -> Page[AuditEvent]:
-    """Return what happened to all tenants, newest first (providers only).
+    """Return a page of what happened to all tenants, newest first (providers only).
 
-    ``before``: only events with a smaller number. ``kind``: of this kind, such as
+    ``before``: ``next`` of the page before. ``kind``: of this kind, such as
     ``user.signed-in``, or of all that begin with it, such as ``user``. ``person``: the name of a
     user; what they or the tenant of their own are the subject of. Raises ``NotAllowed``, and
     ``NotFound`` for a name that nobody has.
     """
     caller.require_provider()
     with store.read() as tx:
-        end = tx.events.last() + 1 if before is None else before
+        end = tx.events.last() + 1 if before is None else int(before)
         found = tx.events.before(end, kind=kind, person=_person(tx, person), limit=limit)
         names = dict(tx.tenants.pick("id", "name"))
     items = [

@@ -11,7 +11,7 @@ from easeml.lifecycle.tool import Tool, all_tools, tool_named
 from easeml.lifecycle.tool_parameters import Parameter, parameters_of
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
-from easeml.service.advice import asked_models, told, tools
+from easeml.service.advice import asked_models, test_row_disclosure, tools
 from easeml.service.advice.tools import Question
 from easeml.service.gates import kept
 from easeml.service.limits import quotas
@@ -181,7 +181,7 @@ def _newer(tables: Tables, tool: Tool, version_id: str) -> DatasetVersion | None
         raise InvalidInput(f"{tool.name} looks at no newer rows.", where="newer_id")
     version = tables.versions.get(version_id)
     if not version.source_artefact:
-        raise InvalidInput("This version is no upload.", where="newer_id", remedy=remedy)
+        raise InvalidInput("This version is not an upload.", where="newer_id", remedy=remedy)
     return version
 
 
@@ -215,7 +215,7 @@ def _told_elsewhere(tables: Tables, application: Application, tool: Tool) -> flo
     """Return what other tools, and gates, have told of the test rows so far, in nats."""
     if "test" not in tool.needs:
         return 0.0
-    of_tools = told.by_tools(tables, application.id, but=tool.name)
+    of_tools = test_row_disclosure.by_tools(tables, application.id, but=tool.name)
     return of_tools + kept.told(tables, application.id)
 
 

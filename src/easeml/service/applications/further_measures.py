@@ -136,7 +136,7 @@ def _check_column(column: str, version: DatasetVersion) -> None:
 
 
 def _offered(version: DatasetVersion, registry: Registry) -> list[str]:
-    """Return measures that fit, for who does not know how they are written."""
+    """Return measures that fit, for people who do not know how they are written."""
     if not version.schema_out:
         return []
     labels = labels_of(version.schema_out) or []

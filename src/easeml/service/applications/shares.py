@@ -25,7 +25,7 @@ def share(
 ) -> Shares:
     """Let a person do something with an application, or (``role`` None) nothing any more.
 
-    A viewer looks and predicts, a labeller answers items of work, an owner does all. It counts from
+    A viewer looks and predicts, a labeller answers items of work, an owner may do all. It counts from
     their next request on. Raises ``NotFound`` for the application and the person, ``InvalidInput``
     for an owner of the application's own tenant, who may do all.
     """

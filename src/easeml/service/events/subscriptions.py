@@ -137,7 +137,7 @@ def renew_secret(
 ) -> SubscriptionAnswer:
     """Sign what is posted with a new secret, which the answer to this alone has.
 
-    For ``overlap_hours`` the old one signs as well, so that who listens can change over. Raises
+    For ``overlap_hours`` the old one signs as well, so that the listener can change over. Raises
     ``NotFound``, and ``Conflict`` for mail, which is not signed.
     """
     with store.write() as tx:
@@ -201,7 +201,7 @@ def _check_mail(settings: Settings, address: str) -> None:
         )
     if not _MAIL_ADDRESS.fullmatch(address):
         raise InvalidInput(
-            f"{address!r} is no address of mail.", where="address", remedy="Such as ann@lab.org."
+            f"{address!r} is not a mail address.", where="address", remedy="Such as ann@lab.org."
         )
 
 

@@ -10,7 +10,7 @@ from easeml.lifecycle import journey
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views
-from easeml.service.journey import goals, known, suggested
+from easeml.service.journey import application_facts, goals, suggested
 from easeml.store import Store, Tables
 from easeml.store.records import Application
 from easeml.store.shapes import given
@@ -59,7 +59,7 @@ def of(
 ) -> Journey:
     """Return the journey of an application whose resource and newest reports are at hand."""
     goal = goals.newest(tables, application.id)
-    facts = known.facts_of(tables, application, shown, reports, goal)
+    facts = application_facts.facts_of(tables, application, shown, reports, goal)
     actions = journey.next_actions(facts)
     return Journey(
         application_id=application.id,

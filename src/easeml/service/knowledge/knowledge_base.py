@@ -29,7 +29,7 @@ def of_tenant(tx: Transaction, tenant_id: str) -> Registry:
 
 def _with_added(tx: Transaction, installed: Registry, wanted: dict[str, list[str]]) -> Registry:
     """Return ``installed`` with the added modules of the ``wanted`` tenants."""
-    # Who asks may have handed over a whole knowledge base; what was added is read anew.
+    # The caller may have handed over a whole knowledge base; what was added is read anew.
     own = {module.name: module for module in installed.modules if not module.source}
     added: dict[str, Module] = {}
     owners: dict[str, str] = {}

@@ -74,7 +74,7 @@ def _check_number(column: str, columns: dict[str, Json]) -> None:
     node = columns[column]
     if node["type"] != "tensor" or node.get("dim") != [1]:
         raise InvalidInput(
-            f"The column {column!r} is no number: nothing can rise with it.",
+            f"The column {column!r} is not a number: nothing can rise with it.",
             where="monotonic",
             remedy=f"Declare it as one (--set '{column}=number'), or leave the rule out.",
         )

@@ -7,7 +7,7 @@ from easeml.contract.states import VersionState
 from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
-from easeml.service.advice import told, tools
+from easeml.service.advice import test_row_disclosure, tools
 from easeml.service.gates import kept
 from easeml.service.rollouts import kept as rollouts
 from easeml.service.tasks import requests
@@ -198,5 +198,5 @@ def _rows(version: DatasetVersion, first: int) -> int:
 def _told(tables: Tables, application: Application, first: int) -> float:
     """Return what the test rows from the ``first`` on have told so far, in nats."""
     by_gates = kept.told(tables, application.id, first)
-    by_tools = told.by_tools(tables, application.id)
-    return by_gates + by_tools + told.by_readings(tables, application)
+    by_tools = test_row_disclosure.by_tools(tables, application.id)
+    return by_gates + by_tools + test_row_disclosure.by_readings(tables, application)

@@ -114,7 +114,7 @@ def _checked_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     remedy = "Use up to 64 letters, digits, spaces, dots, lines and underscores."
-    raise InvalidInput("This is no name of a model.", where="name", remedy=remedy)
+    raise InvalidInput("This is not the name of a model.", where="name", remedy=remedy)
 
 
 def _newest_job(tables: Tables, application: Application) -> Job:

@@ -1,4 +1,4 @@
-"""Images of modules: kept as artefacts of who added them, and loaded where they are needed."""
+"""Images of modules: artefacts of the tenants that added them, loaded where they are needed."""
 
 from dataclasses import dataclass
 from pathlib import Path

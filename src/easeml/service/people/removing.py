@@ -27,9 +27,9 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
 
     Their keys, memberships and shares end, their name is free again; what they did in other
     tenants stays. Data sets stay whatever is said. Raises ``NotAllowed``; ``NotFound`` for the
-    user, where others than a provider ask, and for who is to get the tenant; ``InvalidInput`` where
-    that is not said; ``Conflict`` for the caller, and where others belong to a tenant whose
-    applications were to be deleted.
+    user, where others than a provider ask, and for the person who is to get the tenant;
+    ``InvalidInput`` where that is not said; ``Conflict`` for the caller, and where others belong to
+    a tenant whose applications were to be deleted.
     """
     caller.require_self_or_provider(user_id)
     caller.require_provider()
@@ -58,7 +58,7 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
 def add_member(
     store: Store, caller: Caller, tenant_id: str, user: UserName, role: NewRole
 ) -> Member:
-    """Let a user belong to a tenant, such as one whose person left (providers only).
+    """Make a user a member of a tenant, such as one whose owner left (providers only).
 
     Raises ``NotAllowed``; ``NotFound`` for the tenant and the user; ``Conflict`` where they belong
     to it already.

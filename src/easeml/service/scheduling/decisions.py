@@ -1,8 +1,11 @@
 """The scheduler's decisions one by one, each with the scores behind it; other tenants by number."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from pydantic import Field
+
+from easeml.contract.parameters import Limit
 from easeml.contract.resources import Page
 from easeml.contract.scheduling import Rival, Scored, Step
 from easeml.errors import NotFound
@@ -13,6 +16,9 @@ from easeml.store import Store, Transaction
 from easeml.store.records import Decision, Task
 
 Numbered = tuple[int, Decision]
+OfAny = Annotated[str | None, Field(max_length=200, description="id or name of an application")]
+Number = Annotated[int, Field(ge=0, le=2**31, description="number of the decision before")]
+Latest = Annotated[int | None, Field(ge=1, le=200, description="only the newest so many")]
 
 
 class Named(NamedTuple):
@@ -26,15 +32,16 @@ def page(
     store: Store,
     caller: Caller,
     *,
-    application: str | None = None,
-    after: int = 0,
-    latest: int | None = None,
-    limit: int = 50,
+    application: OfAny = None,
+    after: Number = 0,
+    latest: Latest = None,
+    limit: Limit = 50,
 ) -> Page[Step]:
-    """Return the decisions that follow number ``after``, at most ``limit``, in order.
+    """Return a page of the scheduler's decisions, oldest first, with the scores behind each.
 
-    Of all tenants, or of one ``application`` (its id, or its name), which must be one that the
-    caller sees; ``latest``: only the newest so many. Raises ``NotFound`` for an application.
+    ``after``: the number that the first of them follows. ``application``: only those for this one,
+    by its id or its name. ``latest``: only the newest so many. Raises ``NotFound`` for an
+    application that there is not, or that the caller does not see.
     """
     with store.read() as tx:
         view = TenantView.of(tx, caller)

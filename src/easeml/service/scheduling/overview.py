@@ -4,6 +4,9 @@ Other tenants are shown by number.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Annotated
+
+from pydantic import Field
 
 from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Share, Waiting
 from easeml.contract.states import (
@@ -16,12 +19,16 @@ from easeml.contract.states import (
 )
 from easeml.service.access.caller import Caller
 from easeml.service.access.tenant_view import TenantView
+from easeml.service.administration import kept_settings
 from easeml.service.scheduling.losses import Result, loss_curve
 from easeml.service.scheduling.timelines import device_task, was_running
 from easeml.service.search import waiting as waiting_for
 from easeml.service.tasks import task_views
+from easeml.settings import Settings
 from easeml.store import Store, Tables, Transaction, grouped
 from easeml.store.records import Job, Process, Task
+
+Seconds = Annotated[float, Field(ge=10, le=31 * 86400, description="how far to look back")]
 
 _MOST_RUNS = 400  # of a timeline: the newest
 _SHOWN_OF_QUEUE = 50
@@ -33,8 +40,13 @@ _STATES = {
 }  # first counts
 
 
-def show(store: Store, caller: Caller, policy: str, span: float) -> SchedulerView:
-    """Return the scheduler now and during the last ``span`` seconds; ``policy`` is the one it runs."""
+def show(
+    store: Store, settings: Settings, caller: Caller, *, span: Seconds = 600.0
+) -> SchedulerView:
+    """Return devices, queue, tenants and losses, now and during the last ``span`` seconds.
+
+    Users who are not providers see other tenants by number.
+    """
     with store.read() as tx:
         view = TenantView.of(tx, caller)
         now = tx.now()
@@ -43,7 +55,7 @@ def show(store: Store, caller: Caller, policy: str, span: float) -> SchedulerVie
         tables = tx.unscoped()
         waiting = tables.tasks.list(state=TaskState.WAITING, limit=_SHOWN_OF_QUEUE)
         return SchedulerView(
-            policy=policy,
+            policy=kept_settings.kept(tx, settings).get("policy", settings.policy),
             now=now,
             since=since,
             devices=devices,

@@ -1,4 +1,4 @@
-"""The log of decisions in the store: written by the scheduler, read by who replays it."""
+"""The log of decisions in the store: written by the scheduler, read to replay it."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Looking back at decisions: what was believed at each, and what its result changed.
 
-A log is gone through once; who asks again only goes on from there.
+A log is gone through once; later questions only go on from there.
 """
 
 from collections.abc import Iterable

@@ -51,7 +51,7 @@ def add_origin(
 
 
 def check_may_fetch(tx: Transaction, settings: Settings, tenant_id: str, origin: Origin) -> None:
-    """Raise where the tenant may not fetch ``origin``, or fetches a lot already."""
+    """Raise where the tenant may not fetch ``origin``, or ``TooMany`` where it fetches a lot."""
     granting.check(settings, tx.tenants.get(tenant_id), origin)
     quotas.check_room(tx, tenant_id, 1)
     fetches = requests.of_kind(tx.scoped(tenant_id), FETCH, state=TASKS_UNDER_WAY)

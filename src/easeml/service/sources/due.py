@@ -58,7 +58,7 @@ def _take(store: Store, settings: Settings, seen: Schedule) -> bool:
 def _start(tx: Transaction, settings: Settings, schedule: Schedule) -> bool:
     tables = tx.scoped(schedule.tenant_id)
     if not _may_still(tx, schedule):
-        telling.stop(tx, schedule, "Who made this schedule has no access any more.")
+        telling.stop(tx, schedule, "The person who made this schedule no longer has access.")
         return False
     application = tables.applications.find(id=schedule.application_id)
     if application is not None and application.deleted is not None:

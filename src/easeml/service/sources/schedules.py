@@ -118,7 +118,7 @@ def pause(store: Store, caller: Caller, schedule_id: str) -> ScheduleAnswer:
 
 
 def resume(store: Store, caller: Caller, schedule_id: str) -> ScheduleAnswer:
-    """Let a schedule go on at its next time, in the name of who asks; nothing is made up for.
+    """Let a schedule go on at its next time, in the name of the caller; missed times are not made up for.
 
     Raises ``NotFound``, and ``InvalidInput`` where its time zone is not known any more.
     """

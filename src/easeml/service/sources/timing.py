@@ -94,7 +94,7 @@ def _checked_time(at: str) -> str:
     found = _TIME.fullmatch(at.strip())
     if found is None:
         raise InvalidInput(
-            f"{at!r} is no time of the day.", where="at", remedy="Write 03:00, or 17:30."
+            f"{at!r} is not a time of the day.", where="at", remedy="Write 03:00, or 17:30."
         )
     return f"{int(found[1]):02}:{found[2]}"
 

@@ -55,7 +55,9 @@ def feed(
     """
     if role is not None and role not in ALL_ROLES:
         raise InvalidInput(
-            f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}."
+            f"{role!r} is not a role of a row.",
+            where="role",
+            remedy=f"One of {', '.join(ALL_ROLES)}.",
         )
     told = {"filename": _file_name(filename), "role": role}
     taken = _Taken(OperationName.FEED, "ingest-feed", told)
@@ -187,7 +189,7 @@ def refine(
     caller: Caller,
     application_id: str,
     wish: Refinement,
-    idempotency_key: str | None = None,
+    idempotency_key: OnceKey = None,
 ) -> Version:
     """Make a version with train rows switched off or on.
 
@@ -287,7 +289,7 @@ def use_version(store: Store, caller: Caller, application_id: str, version_id: s
         has_roles = version.operation.name != OperationName.UPLOAD
         if not is_own or not has_roles or version.state != VersionState.READY:
             raise Conflict(
-                "This is no version with rows of this application.",
+                "This is not a version with rows of this application.",
                 where=version.id,
                 remedy=f"Look what there is: easeml data versions {application.id}.",
             )

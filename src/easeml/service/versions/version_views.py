@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from easeml.contract import versions as contract
-from easeml.contract.parameters import After, Limit
+from easeml.contract.parameters import After, Limit, Offset
 from easeml.contract.resources import Page
 from easeml.contract.states import VersionState
 from easeml.data import (
@@ -20,7 +23,7 @@ from easeml.data import (
 )
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
-from easeml.service.access.paging import next_offset
+from easeml.service.access.paging import next_offset, offset_of
 from easeml.service.advice import suspicious_rows
 from easeml.service.datasets.lines import line_of
 from easeml.service.versions import changes
@@ -30,6 +33,14 @@ from easeml.store.shapes import OperationName
 
 _LISTED_IDS = 1000  # of rows switched off or on, in a comparison
 _LISTED_RANGES = 100
+
+Before = Annotated[
+    str | None,
+    Field(alias="before", max_length=100, description="the version it came from by default"),
+]
+TargetValue = Annotated[
+    str | None, Field(max_length=1000, description="with this target value only")
+]
 
 
 def of_application(
@@ -54,11 +65,13 @@ def train_rows_page(
     caller: Caller,
     application_id: str,
     *,
-    label: str | None = None,
-    on: bool | None = None,
-    suspicious: bool = False,
-    skip: int = 0,
-    limit: int = 50,
+    label: TargetValue = None,
+    on: Annotated[bool | None, Field(description="only those that are on, or off")] = None,
+    suspicious: Annotated[
+        bool, Field(description="the most suspicious first, where somebody looked")
+    ] = False,
+    after: Offset = None,
+    limit: Limit = 50,
 ) -> contract.TrainRows:
     """Return a page of the train rows of an application.
 
@@ -78,6 +91,7 @@ def train_rows_page(
     if suspicion is not None:
         scores = store.artefacts.path(caller.tenant_id, suspicion.artefact)
     files = store.artefacts.members(caller.tenant_id, version.artefact)
+    skip = offset_of(after)
     found, total = train_rows(files, Wanted(label, on, suspicious), skip, limit, scores)
     return contract.TrainRows(
         items=[contract.TrainRow(**asdict(row)) for row in found],
@@ -94,7 +108,7 @@ def train_rows_page(
 
 
 def comparison(
-    store: Store, caller: Caller, version_id: str, before_id: str | None = None
+    store: Store, caller: Caller, version_id: str, before_id: Before = None
 ) -> contract.Comparison:
     """Return what a version has that ``before_id`` (None: its parent) had not.
 
@@ -125,7 +139,7 @@ def export(store: Store, caller: Caller, version_id: str, ending: str, folder: P
     if f".{ending}" not in VERSION_FORMATS:
         known = ", ".join(form.removeprefix(".") for form in VERSION_FORMATS)
         raise InvalidInput(
-            f"{ending!r} is no format of an export.", where="format", remedy=f"One of {known}."
+            f"{ending!r} is not a format of an export.", where="format", remedy=f"One of {known}."
         )
     with store.read() as tx:
         version = tx.scoped(caller.tenant_id).versions.get(version_id)

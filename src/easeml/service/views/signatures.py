@@ -60,7 +60,7 @@ def _read(manifest: str) -> dict[str, Any]:
     try:
         told = json.loads(manifest)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"The manifest is no JSON: {error}", where="manifest") from error
+        raise InvalidInput(f"The manifest is not JSON: {error}", where="manifest") from error
     match told:
         case {"facts": dict(), "sha256": dict(digests)} if all(map(_is_digest, digests.values())):
             return told

@@ -173,10 +173,10 @@ def _check_value(tables: Tables, application: Application, item: WorkItem, value
     classes = queue.classes_of(column)
     if classes and value not in classes:
         remedy = f"It has: {', '.join(classes[:20])}."
-        message = f"{value!r} is no class of '{item.column}'."
+        message = f"{value!r} is not a class of '{item.column}'."
         raise InvalidInput(message, where="value", remedy=remedy)
     if column["type"] == "number" and not _is_number(value):
-        raise InvalidInput(f"{value!r} is no number.", where="value")
+        raise InvalidInput(f"{value!r} is not a number.", where="value")
 
 
 def _is_number(text: str) -> bool:

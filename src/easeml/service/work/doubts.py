@@ -4,13 +4,13 @@ from collections import Counter
 from pathlib import Path
 from zipfile import ZipFile
 
-from easeml.contract.parameters import After, Limit
+from easeml.contract.parameters import Limit, Offset
 from easeml.contract.work import CellOption, Doubts
 from easeml.contract.work import DoubtfulCell as CellAnswer
 from easeml.data import DoubtfulCell, doubtful_cells, write_cells
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
-from easeml.service.access.paging import next_offset
+from easeml.service.access.paging import next_offset, offset_of
 from easeml.service.versions import changes
 from easeml.service.work import finding
 from easeml.store import Store
@@ -18,14 +18,14 @@ from easeml.store.records import DatasetVersion
 
 
 def show(
-    store: Store, caller: Caller, application_id: str, *, after: After = None, limit: Limit = 50
+    store: Store, caller: Caller, application_id: str, *, after: Offset = None, limit: Limit = 50
 ) -> Doubts:
     """Return a page of the doubtful cells of an application's data, the most doubtful first.
 
     Cells that people have answered are none any more. Raises ``NotFound``.
     """
     version, cells, looking = _found(store, caller, application_id)
-    start = int(after) if after and after.isdigit() else 0
+    start = offset_of(after)
     page = cells[start : start + limit]
     return Doubts(
         items=[_show(cell) for cell in page],
@@ -64,7 +64,7 @@ def export(store: Store, caller: Caller, application_id: str, form: str, folder:
     where nobody looked yet, ``InvalidInput`` for another format.
     """
     if form not in ("csv", "zip"):
-        raise InvalidInput(f"{form!r} is no format.", where="format", remedy="Use csv or zip.")
+        raise InvalidInput(f"{form!r} is not a format.", where="format", remedy="Use csv or zip.")
     version, cells, _ = _found(store, caller, application_id)
     if not version.doubts:
         remedy = f"Have them looked for: easeml data doubts {application_id} --look"

@@ -75,7 +75,7 @@ def take(
         if isinstance(found, WorkRefused):
             imported.refused.append(found)
         elif found.item_id not in own:
-            message = f"{found.item_id!r} is no item of this application."
+            message = f"{found.item_id!r} is not an item of this application."
             imported.refused.append(
                 _refusal(found.place, "item", message, "Export the items again.")
             )
@@ -102,7 +102,7 @@ def _give(store: Store, caller: Caller, found: _Answered, imported: WorkImported
 def _check_form(form: str) -> None:
     if form not in FORMS:
         remedy = f"Use {' or '.join(FORMS)}."
-        raise InvalidInput(f"{form!r} is no format.", where="format", remedy=remedy)
+        raise InvalidInput(f"{form!r} is not a format.", where="format", remedy=remedy)
 
 
 # Out
@@ -229,10 +229,10 @@ def _read_label_studio(filename: str, text: str) -> list[_Answered | WorkRefused
     try:
         tasks = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"It is no JSON: {error}.", where=filename) from error
+        raise InvalidInput(f"It is not JSON: {error}.", where=filename) from error
     if not isinstance(tasks, list):
         remedy = "Export it from Label Studio as JSON: a list of tasks."
-        raise InvalidInput("It is no list of tasks.", where=filename, remedy=remedy)
+        raise InvalidInput("It is not a list of tasks.", where=filename, remedy=remedy)
     found: list[_Answered | WorkRefused] = []
     for number, task in enumerate(tasks, 1):
         found += _of_task(f"{filename}, task {number}", task)
@@ -247,7 +247,7 @@ def _of_task(place: str, task: Any) -> Iterator[_Answered | WorkRefused]:
         return
     annotations = task.get("annotations") or task.get("completions") or []
     if not isinstance(annotations, list):
-        yield _refusal(place, "annotations", "It is no list.", "Export it as JSON again.")
+        yield _refusal(place, "annotations", "It is not a list.", "Export it as JSON again.")
         return
     done = [one for one in annotations if isinstance(one, dict) and not one.get("was_cancelled")]
     for last in done[-1:]:

@@ -13,7 +13,7 @@ from easeml.store import Store, Tables, grouped
 from easeml.store.records import Application, WorkAnswer, WorkItem
 from easeml.store.shapes import ColumnSeen
 
-HELD_SECONDS = 600.0  # for which an item is kept for who was asked
+HELD_SECONDS = 600.0  # for which an item is kept for the person who was asked
 _LISTED = 50
 
 
@@ -46,8 +46,8 @@ def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
 def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
     """Give the caller the item that tells most for their time, and keep it for them for ten minutes.
 
-    Who has one already gets it again. Where nothing is open, a task is asked to look for items.
-    Raises ``NotFound``.
+    A person who has one already gets it again. Where nothing is open, a task is asked to look for
+    items. Raises ``NotFound``.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)

@@ -36,7 +36,7 @@ class User:
     created: float = 0.0
     read_seq: int = 0  # number of the event up to which they have read their notifications
     removed: bool = False  # for good: nobody sees them, and their name is free
-    identity: str | None = None  # issuer and id of who signs in by an identity provider
+    identity: str | None = None  # issuer and id of a user who signs in by an identity provider
     identity_name: str = ""  # what people know that identity by
 
 
@@ -55,8 +55,8 @@ class Membership:
 class Invitation:
     """A link that lets one person in, once. ``hash``: SHA-256 of its secret, hex.
 
-    ``tenant_id``: of who invites. ``made_by``, ``used_by``: users. ``application_id``: empty where
-    it is not about one.
+    ``tenant_id``: of the person who invites. ``made_by``, ``used_by``: users. ``application_id``:
+    empty where it is not about one.
     """
 
     id: str

@@ -71,7 +71,7 @@ async def follow(context: PageContext) -> Response:
     report_id = str(form.get("report", ""))
     number = str(form.get("number", ""))
     if not number.isdecimal():
-        raise InvalidInput(f"{number!r} is no number of a remedy.", where="number")
+        raise InvalidInput(f"{number!r} is not the number of a remedy.", where="number")
     found = await context.client.follow_remedy(application_id, report_id, int(number))
     place = "/work" if found.task_id else _PLACES[found.kind]
     return back_to(f"/applications/{application_id}{place}")

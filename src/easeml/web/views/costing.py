@@ -102,7 +102,7 @@ def _pair(field: str) -> tuple[str, str] | None:
         match json.loads(field.removeprefix(_FIELD)):
             case [str(true), str(said)]:
                 return true, said
-    raise InvalidInput("This is no cell of a table of costs.", where=field[:80])
+    raise InvalidInput("This is not a cell of a table of costs.", where=field[:80])
 
 
 def _quoted(label: str) -> str:

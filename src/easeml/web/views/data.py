@@ -192,8 +192,8 @@ async def _show_rows(context: PageContext, problem: EasemlError | None = None) -
 
 
 def _row(text: str) -> int:
-    if not text.isdigit():
-        raise InvalidInput(f"{text!r} is no id of a row.", where="row")
+    if not text.isdecimal():
+        raise InvalidInput(f"{text!r} is not the id of a row.", where="row")
     return int(text)
 
 

@@ -229,7 +229,7 @@ def _bytes(kilobytes: str) -> int | None:
 
 def _limit(text: str, where: str, unit: float) -> float | None:
     """Return a limit in its own unit; None for nothing. Raises ``InvalidInput``."""
-    problem = InvalidInput(f"{text!r} is no limit above 0.", where=where)
+    problem = InvalidInput(f"{text!r} is not a limit above 0.", where=where)
     return positive_number(text, problem, _LARGEST, unit)
 
 

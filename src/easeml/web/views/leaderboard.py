@@ -118,7 +118,7 @@ async def rules(context: PageContext) -> Response:
 
 def _limit(form: FormData, name: str, unit: str) -> float | None:
     """Return the limit of a field; None for nothing. Raises ``InvalidInput``."""
-    problem = InvalidInput(f"The limit is no number of {unit} above 0.", where=name)
+    problem = InvalidInput(f"The limit is not a number of {unit} above 0.", where=name)
     return positive_number(str(form.get(name, "")), problem)
 
 

@@ -48,7 +48,7 @@ async def sign_out(context: PageContext) -> Response:
 async def sign_in_page(
     request: Request, there: str, name: str = "", problem: str = "", status: int = 200
 ) -> Response:
-    """Return the page for who is not signed in; ``there``: where they wanted to go."""
+    """Return the page for people who are not signed in; ``there``: where they wanted to go."""
     ways = await site_of(request).stranger(request).sign_in_ways()
     values = {
         "next": inside(there),

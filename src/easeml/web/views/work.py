@@ -59,7 +59,7 @@ def _answered(form: FormData) -> tuple[str, str]:
 
 
 async def _show(context: PageContext, problem: EasemlError | None = None) -> Response:
-    """Show the page to who owns the application, or the little page to who only labels."""
+    """Show the page to owners of the application, or the little page to labellers."""
     application_id = context.path("application")
     shared = await _given(context, application_id)
     values = await _turn(context, application_id)
@@ -74,7 +74,7 @@ async def _show(context: PageContext, problem: EasemlError | None = None) -> Res
 
 
 async def _given(context: PageContext, application_id: str) -> Share | None:
-    """Return the share of who may only label the application; None for all others."""
+    """Return the share of a person who may only label the application; None for all others."""
     shared = await context.client.shared()
     for one in shared.items:
         if (one.application_id, one.role) == (application_id, ShareRole.LABELLER):

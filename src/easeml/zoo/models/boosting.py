@@ -117,7 +117,7 @@ class LightGBM:
         return TrainedBooster(booster, data.classes, notes)
 
     def load(self, folder: Path) -> TrainedBooster:
-        """Read what was saved."""
+        """Read what was saved. Raises ``Damaged``."""
         import lightgbm
 
         try:

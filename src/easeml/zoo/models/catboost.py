@@ -99,7 +99,7 @@ class CatBoost:
         return TrainedCatBoost(model, data.classes, notes)
 
     def load(self, folder: Path) -> TrainedCatBoost:
-        """Read what was saved."""
+        """Read what was saved. Raises ``Damaged``."""
         import catboost  # pyright: ignore[reportMissingImports]
 
         model = catboost.CatBoost()

@@ -75,7 +75,7 @@ class XGBoost:
         return TrainedXGBoost(booster, data.classes, notes)
 
     def load(self, folder: Path) -> TrainedXGBoost:
-        """Read what was saved."""
+        """Read what was saved. Raises ``Damaged``."""
         import xgboost  # pyright: ignore[reportMissingImports]
 
         booster = xgboost.Booster({"nthread": 1})

@@ -20,7 +20,7 @@ def _code(label: str, classes: Sequence[str]) -> int:
     known = [str(one) for one in classes]
     if label not in known:
         raise InvalidInput(
-            f"{label!r} is no class of the target.",
+            f"{label!r} is not a class of the target.",
             where="objective",
             remedy=f"Classes: {', '.join(known[:20])}.",
         )

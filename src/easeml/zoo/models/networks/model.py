@@ -94,7 +94,7 @@ class NetworkModel(ABC):
         return TrainedNetwork(network, shape, data.classes, centre, scale, notes)
 
     def load(self, folder: Path) -> TrainedNetwork:
-        """Read what was saved."""
+        """Read what was saved. Raises ``Damaged``."""
         shape, classes, centre, scale = load_json(folder / _DESCRIPTION)
         network = self.build(**shape)
         try:

@@ -1,4 +1,4 @@
-"""Who asks, as far as a request tells: the address and the program."""
+"""Where a request comes from, as far as it tells: the address and the program."""
 
 from collections.abc import Mapping
 

@@ -1,11 +1,12 @@
-"""Jobs, tasks, decisions, events and the service itself."""
+# Made from ../_async/tasks.py by scripts/unasync.py: change that file, then run the script.
+"""Tasks and events: read page by page, and as they happen; and whether the service is well."""
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from easeml.client._async.calls import API, AsyncCalls
+from easeml.client._sync.calls import API, Calls
 from easeml.client.sse import EventParser
-from easeml.client.timing import async_sleep, backoff
+from easeml.client.timing import backoff, sleep
 from easeml.contract.evaluation import AttemptLog
 from easeml.contract.resources import Page
 from easeml.contract.status import Event
@@ -13,30 +14,26 @@ from easeml.contract.task_views import Task
 from easeml.errors import EasemlError, Unreachable
 
 
-class AsyncWork(AsyncCalls):
-    """What the service does."""
+class Tasks(Calls):
+    """What the service does: its tasks and its events."""
 
-    async def task_log(
-        self, task_id: str, *, attempt: int | None = None, offset: int = 0
-    ) -> AttemptLog:
+    def task_log(self, task_id: str, *, attempt: int | None = None, offset: int = 0) -> AttemptLog:
         """Return what an attempt (None: the newest) printed from byte ``offset`` on.
 
         Raises NotFound.
         """
-        return await self._get(AttemptLog, f"/tasks/{task_id}/log", attempt=attempt, offset=offset)
+        return self._get(AttemptLog, f"/tasks/{task_id}/log", attempt=attempt, offset=offset)
 
-    async def download_trace(
-        self, task_id: str, path: str | Path, *, attempt: int | None = None
-    ) -> None:
+    def download_trace(self, task_id: str, path: str | Path, *, attempt: int | None = None) -> None:
         """Write what an attempt (None: the newest traced) did into ``path``: Chrome's trace format.
 
         Raises NotFound, and InvalidInput where there is no folder to write into.
         """
         wanted = {"attempt": attempt}
         address = f"{API}/tasks/{task_id}/trace"
-        await self._transport.save(address, Path(path), params=wanted)
+        self._transport.save(address, Path(path), params=wanted)
 
-    async def newest_tasks(
+    def newest_tasks(
         self,
         *,
         job_id: str | None = None,
@@ -57,15 +54,13 @@ class AsyncWork(AsyncCalls):
             "after": after,
             "limit": limit,
         }
-        return await self._get(Page[Task], "/tasks", newest_first=True, **wanted)
+        return self._get(Page[Task], "/tasks", newest_first=True, **wanted)
 
-    def past_events(self, *, after: int | None = None) -> AsyncIterator[Event]:
+    def past_events(self, *, after: int | None = None) -> Iterator[Event]:
         """Give the events so far, those after number ``after`` only, and end."""
         return self._list(Event, "/events/list", after=after)
 
-    async def events(
-        self, *, after: int | None = None, patience: float = 60.0
-    ) -> AsyncIterator[Event]:
+    def events(self, *, after: int | None = None, patience: float = 60.0) -> Iterator[Event]:
         """Give events as they happen, without end; a lost connection is taken up where it broke.
 
         ``after``: the number of the last event already known. Raises Unreachable when the service
@@ -78,9 +73,7 @@ class AsyncWork(AsyncCalls):
             if last is not None:
                 headers["last-event-id"], params["after"] = str(last), last
             try:
-                async for line in self._transport.lines(
-                    f"{API}/events", params=params, headers=headers
-                ):
+                for line in self._transport.lines(f"{API}/events", params=params, headers=headers):
                     failures, waited = 0, 0.0
                     event = parser.feed(line)
                     if event is not None:
@@ -91,12 +84,12 @@ class AsyncWork(AsyncCalls):
                     raise
             delay = backoff(failures)
             failures, waited = failures + 1, waited + delay
-            await async_sleep(delay)
+            sleep(delay)
 
-    async def is_healthy(self) -> bool:
+    def is_healthy(self) -> bool:
         """Tell whether the service answers that it is well; needs no key."""
         try:
-            await self._transport.request("GET", "/healthz", repeatable=True)
+            self._transport.request("GET", "/healthz", repeatable=True)
         except EasemlError:
             return False
         return True

@@ -116,7 +116,7 @@ def report_task(
     task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a training task.")],
     as_json: Json = False,
 ) -> None:
-    """Show how the model of a training task does on validation rows: where it errs."""
+    """Show how the model of a training task does on validation rows, and where it errs."""
     with Client() as client:
         report = client.task_report(task_id)
     print_found(report, _print_report, as_json=as_json)
