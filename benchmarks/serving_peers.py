@@ -1,8 +1,9 @@
 """What ``serving_costs.py`` measures beside easeml: bare servers of the same models, and other programs.
 
-A kind of model is the same everywhere: a linear model, boosted trees, a forest and a model of
-texts. Bare servers answer with easeml's own model as an ONNX graph (texts: with the peers' pipeline
-as one); MLflow, MLServer and BentoML serve scikit-learn pipelines of the same kinds.
+A kind of model is the same everywhere: a linear model, boosted trees, a forest, a model of texts,
+and an ensemble of a linear model and a forest. Bare servers answer with easeml's own model as an
+ONNX graph (texts: with the peers' pipeline as one); MLflow, MLServer and BentoML serve scikit-learn
+pipelines of the same kinds.
 """
 
 import json
@@ -22,7 +23,7 @@ import pandas as pd
 from common import peer_programs
 from service_process import free_port
 
-KINDS = ("linear", "boosting", "forest", "text")
+KINDS = ("linear", "boosting", "forest", "text", "ensemble")
 _READY_SECONDS = 180.0
 _TRAIN = """
 import sys
@@ -30,7 +31,7 @@ from pathlib import Path
 import joblib, pandas
 from lightgbm import LGBMClassifier
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -45,6 +46,9 @@ made = {
     "boosting": boosting,
     "forest": RandomForestClassifier(n_jobs=1),
     "text": make_pipeline(words, LogisticRegression(max_iter=1000)),
+    "ensemble": VotingClassifier(
+        [("linear", linear), ("forest", RandomForestClassifier(n_jobs=1))], voting="soft"
+    ),
 }
 for kind, pipeline in made.items():
     if not (folder / f"{kind}.csv").exists():

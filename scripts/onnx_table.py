@@ -34,6 +34,11 @@ model over rows that neither saw: of probabilities, or of numbers as a share of 
 deviation. `numbers`: scikit-learn's breast cancer or diabetes table. `gaps`: numbers and categories
 with missing values. An export is refused where a test row differs by more than {LARGEST:g}.
 
+Networks of the extra `torch`, CatBoost, XGBoost, and models that were brought or run as programs have
+no graph: the export is refused with the name of the model, and nothing is written. So it is with
+columns of dates, texts, pictures, tensors and graphs, by the name of the column. `python`, `mlflow`
+and `oci` take all of them.
+
 | model | numbers | gaps |
 | --- | --- | --- |
 """

@@ -11,7 +11,8 @@ import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32: no i, l, o, u
 _TIME_BITS, _RANDOM_BITS = 45, 55
-_DIGITS = (_TIME_BITS + _RANDOM_BITS) // 5
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_PLACES = range(_TIME_BITS + _RANDOM_BITS - 10, -10, -10)  # of pairs of digits, in bits
 _STEP_BITS = 40  # so large that other processes do not meet it by chance
 
 
@@ -43,7 +44,7 @@ def new_id(prefix: str) -> str:
     monotonic ULIDs are); so is an id that is made after the clock was set back.
     """
     number = _numbers.next()
-    return f"{prefix}_" + "".join(_ALPHABET[number >> 5 * i & 31] for i in reversed(range(_DIGITS)))
+    return f"{prefix}_" + "".join([_PAIRS[number >> place & 1023] for place in _PLACES])
 
 
 def request_id() -> str:

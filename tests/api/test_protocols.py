@@ -103,6 +103,22 @@ def test_a_body_may_come_compressed(client: TestClient, classes, ann, pack, sett
     assert "'br'" in client.post(INFER, content=told, headers=headers).json()["error"]
 
 
+def test_examples_of_the_description_run(client: TestClient, store, classes, ann) -> None:
+    """Each way of asking for predictions shows a body, which asks for the same two rows."""
+    application = furnish(store, ann.caller.tenant_id).application_id
+    live = client.get(f"/v2/models/{application}", headers=ann.headers).json()["versions"][0]
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    asking = [path for path in paths if path.endswith(("/predict", "/infer", "/invocations"))]
+    assert len(asking) == 4
+    for path in asking:
+        example = paths[path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        address = path.format(application_id=application, model_id=live)
+        answer = client.post(address, json=example["example"], headers=ann.headers)
+        assert answer.status_code == 200, answer.text
+        content = json.loads(classes.seen[-1][3])
+        assert content["rows"] == [{"age": 31}, {"age": 58}], path
+
+
 def test_a_version_may_be_named_that_serves(client: TestClient, store, classes, ann, bob) -> None:
     application = furnish(store, ann.caller.tenant_id).application_id
     live = client.get(f"/v2/models/{application}", headers=ann.headers).json()["versions"][0]

@@ -326,6 +326,33 @@ def test_any_body_is_read_or_refused(content: bytes, as_csv: bool) -> None:
         assert parsed.frame["A"].dtype == float
 
 
+_CELLS = st.one_of(
+    st.floats(width=64), st.integers(), st.none(), st.booleans(), st.text(max_size=3)
+)
+
+
+@given(st.lists(st.fixed_dictionaries({"A": _CELLS}, optional={"B": _CELLS}), min_size=1))
+def test_numbers_that_are_read_at_once_are_read_as_one_by_one(rows: list[dict]) -> None:
+    """Columns are read together where all cells are numbers; as texts they are read one by one."""
+    texts = [{name: _spelled(cell) for name, cell in row.items()} for row in rows]
+    found = _read(rows)
+    assert found == _read(texts)
+
+
+def _read(rows: list[dict]) -> object:
+    content = json.dumps(rows).encode()
+    try:
+        parsed = parse_rows(content, "application/json", *number_schema())
+    except DatasetError as error:
+        return error.where
+    return parsed.frame["A"].tolist(), len(parsed.notes)
+
+
+def _spelled(cell: object) -> object:
+    is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
+    return repr(cell) if is_number else cell
+
+
 def test_a_table_without_a_header_is_told_so(tmp_path: Path) -> None:
     made = declared(tmp_path)
     with pytest.raises(DatasetError, match="none of the columns is there") as caught:

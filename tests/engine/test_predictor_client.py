@@ -126,25 +126,38 @@ def test_a_refusal_is_the_answer(store: Store, tmp_path: Path) -> None:
 
 
 def test_an_answer_that_nobody_waits_for_reaches_nobody_else(store: Store, tmp_path: Path) -> None:
-    async def slow(number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if number > 1:
-            return await answer(reader, writer, 1)
-        await read_frame(reader)
+    """Requests share a connection, also when who asked first has gone before the answer came."""
+
+    async def answer_when_both_came(
+        number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        _, first = await read_frame(reader)
         asked.set()
-        await reader.read()  # until the client closes
-        return None
+        _, second = await read_frame(reader)
+        for body in (first, second):
+            writer.write(encode({"status": 200}, body))
 
     async def use(client: PredictorClient, predictor: FakePredictor) -> None:
         first = asyncio.create_task(client.predict("ten_1", "app_1", "text/csv", b"first"))
         await asked.wait()
         first.cancel()
-        assert await client.predict("ten_1", "app_1", "text/csv", b"second") == Answered(
-            200,
-            b"text/csv second",
-        )
+        second = await client.predict("ten_1", "app_1", "text/csv", b"second")
+        assert second == Answered(200, b"second")
+        assert len(predictor.greetings) == 1
 
     asked = asyncio.Event()
-    run(store, tmp_path, slow, use)
+    run(store, tmp_path, answer_when_both_came, use)
+
+
+def test_those_who_ask_at_once_share_one_connection(store: Store, tmp_path: Path) -> None:
+    async def use(client: PredictorClient, predictor: FakePredictor) -> None:
+        bodies = [str(number).encode() for number in range(9)]
+        asked = [client.predict("ten_1", "app_1", "text/csv", body) for body in bodies]
+        answers = await asyncio.gather(*asked)
+        assert [answer.content for answer in answers] == [b"text/csv " + body for body in bodies]
+        assert len(predictor.greetings) == 1
+
+    run(store, tmp_path, lambda _, reader, writer: answer(reader, writer, 9), use)
 
 
 def test_a_predictor_of_another_machine_is_not_asked(store: Store, tmp_path: Path) -> None:

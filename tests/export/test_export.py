@@ -9,15 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from training import CHAINS, FACTS, ensemble, trained
+from training import CHAINS, FACTS, REGISTRY, ensemble, trained
 
 from easeml import signing
-from easeml.data import DatasetError
+from easeml.data import DatasetError, object_array, parse_rows
 from easeml.errors import Damaged, InvalidInput
 from easeml.export import check_signed, load_exported, write_export
 from easeml.export.facts import card, licence_of
 from easeml.export.papers import write_pdf
+from easeml.modules.pipeline import fit, save
 
 QUESTION = """
 import sys, pandas, json
@@ -224,3 +226,24 @@ def test_a_wrong_row_is_named(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="row 1") as caught:
         load_exported(tmp_path / "m").predict(wrong.astype({numbers[0]: str}))
     assert numbers[0] in caught.value.where
+
+
+def test_a_frame_may_hold_series(tmp_path: Path) -> None:
+    """A cell is an array in a frame, and nested lists in the JSON that the endpoint takes."""
+    random = np.random.default_rng(0)
+    series = [random.normal(size=(2, 20 + number % 3)) for number in range(30)]
+    rows = pd.DataFrame({"x": object_array(series)})
+    schema_in = {"nodes": {"x": {"singleton": True, "type": "tensor", "dim": [2, "steps"]}}}
+    schema_out = {"nodes": {"y": {"singleton": True, "type": "tensor", "dim": [1]}}}
+    module = REGISTRY.get("ridge")
+    chain = [transform.choice() for transform in REGISTRY.candidates(module, schema_in)]
+    pipeline = {"transforms": chain, "model": module.choice({})}
+    train = rows.assign(y=[cell[0].mean() for cell in series])
+    made = fit(pipeline, train, schema_in, schema_out)
+    save(made, tmp_path / "m", quality=0.9)
+    exported = load_exported(tmp_path / "m")
+    expected = list(made.predict(rows).values)
+    assert list(exported.predict(rows)["prediction"]) == pytest.approx(expected)
+    body = json.dumps([{"x": cell.tolist()} for cell in series]).encode()
+    read = parse_rows(body, "application/json", exported.schema_in, exported.schema_out)
+    assert exported.predict_columns(read.table)["prediction"] == pytest.approx(expected)

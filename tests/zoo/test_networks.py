@@ -2,6 +2,9 @@
 (`make test-networks`).
 """
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,8 @@ import pandas as pd
 import pytest
 
 from easeml.data import object_array
+from easeml.errors import InvalidInput
+from easeml.export import ModelFacts, write_export
 from easeml.modules import Context, load_registry, score
 from easeml.modules.conformance import CHECKS
 from easeml.modules.pipeline import TrainedPipeline, fit, load_trained, save
@@ -24,6 +29,14 @@ CATEGORY = {
     "nodes": {"target": {"singleton": True, "type": "category", "class": "t"}},
     "classes": {"t": {"dim": 2, "labels": LABELS}},
 }
+ASK = """
+import json, sys, pandas
+sys.path.insert(0, "code")
+from easeml.export import load_exported
+import easeml
+predicted = load_exported("model").predict(pandas.read_pickle(sys.argv[1]))
+print(json.dumps([easeml.__file__, predicted["probability_across"].tolist()]))
+"""
 FEW = {"epochs": 10, "width": 8}
 
 
@@ -169,3 +182,26 @@ def test_series_without_values_are_predicted() -> None:
 @pytest.mark.parametrize("task", ["classifier", "regressor"])
 def test_a_network_of_tables_conforms(check: Any, task: str, tmp_path: Path) -> None:
     check(REGISTRY.get(f"table-network-{task}"), REGISTRY, tmp_path)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_network_is_taken_home_as_a_folder_and_has_no_graph(kind: str, tmp_path: Path) -> None:
+    """In a process of its own the folder predicts, by its own code, what the network predicts."""
+    trained = learnt(kind, "label")
+    unseen = SAMPLES[kind][0].iloc[100:110][["x"]]
+    save(trained, tmp_path / "model", quality=0.9)
+    facts = ModelFacts("app_1", "Stripes", "mod_1", "a network", "data_1", 1, "accuracy", 0.9)
+    with pytest.raises(InvalidInput, match=r"ONNX graph"):
+        write_export(tmp_path / "model", facts, "onnx", tmp_path / "graph", unseen)
+    for form in ("python", "mlflow"):
+        folder = tmp_path / form
+        write_export(tmp_path / "model", facts, form, folder)
+        assert "torch==" in (folder / "requirements.txt").read_text()
+        unseen.to_pickle(tmp_path / "rows.pickle")
+        command = [sys.executable, "-c", ASK, str(tmp_path / "rows.pickle")]
+        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        where, shares = json.loads(run.stdout)
+        assert Path(where).is_relative_to(folder)
+        expected = trained.predict(unseen).probabilities
+        assert expected is not None
+        np.testing.assert_allclose(shares, expected[:, 0], atol=1e-6)

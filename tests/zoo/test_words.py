@@ -15,7 +15,8 @@ from easeml.errors import InvalidInput
 from easeml.modules import Context, load_registry, score
 from easeml.modules.pipeline import fit
 from easeml.search import spaces
-from easeml.zoo.transforms.terms import Terms
+from easeml.zoo.transforms.terms import Terms, as_texts
+from easeml.zoo.transforms.text_features import TextColumn
 
 REGISTRY = load_registry()
 TEXT = {"singleton": True, "type": "text", "optional": True, "column": "review"}
@@ -117,3 +118,12 @@ def test_two_words_that_only_together_tell_are_learnt():
     pipeline = {"transforms": [{"module": "table-words"}], "model": {"module": "words-logistic"}}
     trained = fit(pipeline, frame[:200], SCHEMA, TARGET)
     assert score("accuracy", frame["target"][200:], trained.predict(frame[200:])) == 1.0
+
+
+@pytest.mark.parametrize("texts", [["a pear", None, "an apple", "a pea"], ["ab", "cd", "ab", ""]])
+def test_short_texts_are_encoded_as_by_way_of_data_frames(texts: list[str | None]):
+    column = pd.Series(texts, dtype="str", name="text")
+    fitted = TextColumn.fit("text", column, components=3, seed=0)
+    assert fitted is not None
+    by_frames = fitted.encoder.transform(as_texts(column)).to_numpy(dtype=float)
+    np.testing.assert_array_equal(fitted.transform({"text": column}), by_frames)

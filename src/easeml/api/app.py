@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from easeml.api import openapi, predict
 from easeml.api import protocol_routes as protocols
@@ -35,6 +35,26 @@ _FILES = ("/feed", "/histories", "/imports", "/predictions", "/replace")  # whos
 _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
 
+class _Api(FastAPI):
+    """The REST application. What all predictions pay for, they do not go through: FastAPI's own
+    middleware and routing, which cost as much as a small model.
+    """
+
+    def __init__(self, limit_of: Callable[[Scope], int], **named: Any):
+        super().__init__(**named)
+        self.add_middleware(Gate)
+        self.add_middleware(RequestLimits, limit_of=limit_of)
+        self.add_middleware(Measured)  # outermost: added last
+        self._predictions = Measured(RequestLimits(Gate(predict.Predict()), limit_of))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if predict.is_asked_for(scope):
+            scope["app"] = self
+            await self._predictions(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
 def create_app(
     store: Store, settings: Settings, predictor: Predictor, keep: Keep | None = None
 ) -> FastAPI:
@@ -49,7 +69,8 @@ def create_app(
         await app.state.context.fanout.close()
         await to_thread.run_sync(app.state.context.log.close)
 
-    app = FastAPI(
+    app = _Api(
+        limit_of=_limit_of(settings),
         title="easeml",
         version=__version__,
         description="From a table to a served model.",
@@ -63,16 +84,13 @@ def create_app(
         ),
     )
     app.state.context = Context.over(store, settings, predictor, keep)
-    app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
+    app.router.routes.insert(0, predict.ROUTE)
     # Straight into the application: each router between them would build all routes once more.
     for resource in _RESOURCES:
         app.include_router(resource.router, prefix=_PREFIX)
     app.include_router(protocols.mlflow, prefix=_PREFIX)
     app.include_router(status.health)
     app.include_router(protocols.v2)
-    app.add_middleware(Gate)
-    app.add_middleware(RequestLimits, limit_of=_limit_of(settings))
-    app.add_middleware(Measured)  # outermost: added last
     app.openapi = lambda: openapi.document(app)
     return app
 

@@ -1,9 +1,12 @@
 """HTTP with an end to patience: uvicorn bounds neither the bytes before a body nor their time."""
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from easeml.api.request_limits import IS_WHOLE
+from easeml.engine.joined_writes import JoinedWrites
 
 MOST_HEAD = 64 * 2**10  # bytes of a request that are not its body: address, headers, trailers
 HEAD_SECONDS = 20.0  # from the first of them, or the connection, to the last
@@ -25,6 +28,8 @@ class PatientProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        # The head and the body of an answer leave together.
+        self.transport = JoinedWrites(transport)  # type: ignore[assignment]
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -43,6 +48,8 @@ class PatientProtocol(HttpToolsProtocol):
         self._in_head = False
         self._stop_waiting()
         super().on_headers_complete()
+        cycle = self.cycle
+        cast(Any, self.scope)[IS_WHOLE] = lambda: not cycle.more_body
 
     def on_body(self, body: bytes) -> None:
         self._of_body += len(body)

@@ -1,9 +1,12 @@
 """The endpoint of an application: bytes in, bytes out; the predictor alone looks into them."""
 
+import re
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import Response
+from starlette.datastructures import Headers, QueryParams
+from starlette.requests import ClientDisconnect
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from easeml.api.context import Context
 from easeml.api.problems import response_of
@@ -23,20 +26,32 @@ _BINARIES = (
     "image/*",
 )
 PATH = "/api/v1/applications/{application_id}/predict"
+_PATH = re.compile(PATH.format(application_id="([^/]+)"))
 
 
-async def predict(request: Request) -> Response:
-    """Forward a prediction request; a plain Starlette route, since nothing is parsed here."""
-    context: Context = request.app.state.context
-    content_type = request.headers.get("content-type", "application/json")
-    if request.query_params.get("fill_absent", "").lower() in ("true", "1"):
-        content_type = f"{content_type}; {FILL_ABSENT}"
-    tenant_id, body = request.state.caller.tenant_id, await request.body()
-    application_id = request.path_params["application_id"]
-    answered = await context.predictor.predict(tenant_id, application_id, content_type, body)
-    status, content = answered.status, answered.content
-    if status < 400:
-        request_id = getattr(request.state, "request_id", "") or new_id("req")
+def is_asked_for(scope: Scope) -> bool:
+    """Does a request ask for predictions?"""
+    if scope["type"] != "http" or scope["method"] != "POST":
+        return False
+    return _PATH.fullmatch(scope["path"]) is not None
+
+
+class Predict:
+    """The endpoint as an ASGI application: bytes are forwarded, and nothing is parsed here."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request."""
+        scope["route"] = ROUTE  # what its time is counted for
+        context: Context = scope["app"].state.context
+        content_type = _content_type(scope)
+        application_id = _PATH.fullmatch(scope["path"])[1]  # type: ignore[index]
+        tenant_id, body = scope["state"]["caller"].tenant_id, await _body(receive)
+        answered = await context.predictor.predict(tenant_id, application_id, content_type, body)
+        status, content = answered.status, answered.content
+        if status >= 400:
+            await response_of(status, content)(scope, receive, send)
+            return
+        request_id = scope["state"].get("request_id") or new_id("req")
         seen = Seen(
             request_id,
             tenant_id,
@@ -48,8 +63,40 @@ async def predict(request: Request) -> Response:
             answered.failed,
         )
         context.log.note(seen)
-        return Response(_named(content, request_id), status, media_type="application/json")
-    return response_of(status, content)
+        await _send(send, status, _named(content, request_id))
+
+
+ROUTE = Route(PATH, Predict(), methods=["POST"])
+
+
+def _content_type(scope: Scope) -> str:
+    """Return the media type of the rows, and whether columns may be absent."""
+    content_type = Headers(scope=scope).get("content-type", "application/json")
+    if not scope["query_string"]:
+        return content_type
+    filled = QueryParams(scope["query_string"]).get("fill_absent", "")
+    return f"{content_type}; {FILL_ABSENT}" if filled.lower() in ("true", "1") else content_type
+
+
+async def _body(receive: Receive) -> bytes:
+    """Return the whole body. Raises ``ClientDisconnect`` where the caller goes away before."""
+    parts: list[bytes] = []
+    has_more = True
+    while has_more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        has_more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+async def _send(send: Send, status: int, content: bytes) -> None:
+    """Send JSON, as Starlette's responses do."""
+    length = str(len(content)).encode()
+    headers = [(b"content-length", length), (b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
 
 
 def _named(content: bytes, request_id: str) -> bytes:
@@ -67,7 +114,8 @@ def describe() -> dict[str, Any]:
                 "properties": {"rows": {"type": "array", "items": {"type": "object"}}},
             },
             {"type": "array", "items": {"type": "object"}},
-        ]
+        ],
+        "example": {"rows": [{"age": 31}, {"age": 58}]},
     }
     answer = {"schema": {"$ref": f"#/components/schemas/{Prediction.__name__}"}}
     return {

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from structlog.contextvars import bound_contextvars
+from structlog.contextvars import bind_contextvars
 
 from easeml.ids import new_id
 
 HEADER = "x-request-id"
+_NAME = HEADER.encode()
 _GIVEN = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 _LARGEST = 50 * 2**20  # bytes of an access log; then a new one begins
 _OLDER = 4  # access logs that are kept beside it
@@ -39,20 +39,20 @@ class RequestIds:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         own = new_id("req")
-        given = Headers(scope=scope).get(HEADER, "")
+        given = dict(scope["headers"]).get(_NAME, b"").decode("latin-1")
         named = {"request": own}
         if _GIVEN.fullmatch(given):
             named["client_request"] = given
         scope.setdefault("state", {})["request_id"] = own
         answered = _Answered(send, named.get("client_request", own))
         began = time.perf_counter()
-        with bound_contextvars(**named):
-            try:
-                await self._app(scope, receive, answered.send)
-            finally:
-                if self._note is not None:
-                    seconds = time.perf_counter() - began
-                    self._note(**_line(scope, answered, seconds), **named)
+        bind_contextvars(**named)  # of this request alone: a server answers each in its own task
+        try:
+            await self._app(scope, receive, answered.send)
+        finally:
+            if self._note is not None:
+                seconds = time.perf_counter() - began
+                self._note(**_line(scope, answered, seconds), **named)
 
 
 class _Answered:
@@ -67,7 +67,7 @@ class _Answered:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            MutableHeaders(scope=message)[HEADER] = self._id
+            message["headers"] = [*message.get("headers", ()), (_NAME, self._id.encode())]
         elif message["type"] == "http.response.body":
             self.size += len(message.get("body", b""))
         await self._send(message)

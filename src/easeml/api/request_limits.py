@@ -4,9 +4,8 @@ happens.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,6 +16,9 @@ from easeml.protocols.errors import in_form_of
 
 PATIENCE = 60.0  # seconds that a body may stand still in all, beyond what its bytes are given
 LEAST_RATE = 1024  # bytes a second
+IS_WHOLE = "easeml.is_whole"
+"""A function of a scope where the server has one: whether the whole body has come, so that nobody
+waits for it. Most have; a clock for each would cost more than any other step."""
 
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -38,7 +40,7 @@ class RequestLimits:
         """``headers``: put into every answer that does not say otherwise."""
         self._app = app
         self._limit_of = limit_of
-        self._headers = headers
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -55,15 +57,13 @@ class RequestLimits:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
-                    headers.setdefault(name, value)
+                message["headers"] = self._with_own(message.get("headers", ()))
             await send(message)
 
         try:
             limit = self._limit_of(scope)
             _check(scope, limit)
-            await self._app(scope, _bounded(receive, limit), send_with_headers)
+            await self._app(scope, _bounded(scope, receive, limit), send_with_headers)
         except ClientDisconnect:
             return  # nobody is there to be answered
         except Exception as error:
@@ -72,17 +72,23 @@ class RequestLimits:
                 raise
             await answer(scope, receive, send_with_headers)
 
+    def _with_own(self, given: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """Return headers, and those of every answer that are not among them."""
+        headers = list(given)
+        names = {name for name, _ in headers}
+        return headers + [header for header in self._headers if header[0] not in names]
+
 
 def _check(scope: Scope, limit: int) -> None:
     """Raise for a request that is refused by its first lines already."""
     if "\0" in scope["path"] or b"%00" in scope["query_string"]:
         raise InvalidInput("The address holds a NUL character.", where="path")
-    length = Headers(scope=scope).get("content-length", "")
-    if length.isdecimal() and int(length) > limit:
+    length = dict(scope["headers"]).get(b"content-length", b"")
+    if length.isdigit() and int(length) > limit:
         raise TooLarge(f"The request body has {length} bytes; {limit} are allowed.", where="body")
 
 
-def _bounded(receive: Receive, limit: int) -> Receive:
+def _bounded(scope: Scope, receive: Receive, limit: int) -> Receive:
     """Return ``receive`` that raises once more than ``limit`` bytes came in, or they come too slowly.
 
     Only the time that is waited for bytes counts, not that of those who read them.
@@ -90,14 +96,18 @@ def _bounded(receive: Receive, limit: int) -> Receive:
     seen = 0
     waited = 0.0
     has_ended = False
+    is_whole = scope.get(IS_WHOLE, _is_unknown)
 
     async def receive_bounded() -> Message:
         nonlocal seen, waited, has_ended
         if has_ended:  # what follows tells that the other side has gone, whenever it goes
             return await receive()
-        began = time.monotonic()
-        message = await _received_soon(receive, PATIENCE + seen / LEAST_RATE - waited)
-        waited += time.monotonic() - began
+        if is_whole():
+            message = await receive()
+        else:
+            began = time.monotonic()
+            message = await _received_soon(receive, PATIENCE + seen / LEAST_RATE - waited)
+            waited += time.monotonic() - began
         seen += len(message.get("body", b""))
         has_ended = not message.get("more_body", False)
         if seen > limit:  # FastAPI passes on this kind only while it reads a body
@@ -107,6 +117,10 @@ def _bounded(receive: Receive, limit: int) -> Receive:
         return message
 
     return receive_bounded
+
+
+def _is_unknown() -> bool:
+    return False
 
 
 async def _received_soon(receive: Receive, seconds: float) -> Message:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from easeml.data import ColumnTable, parse_rows
+from easeml.data import CELLS, ColumnTable, kinds_of, parse_rows
 from easeml.modules import conformal
 from easeml.modules.ensemble import TrainedEnsemble, load_model
 from easeml.modules.pipeline import TrainedPipeline
@@ -44,8 +46,14 @@ class ExportedModel:
 
         if len(rows) == 0:
             return pd.DataFrame({"prediction": []}, index=rows.index)
-        read = parse_rows(_arrow(rows), _ARROW, self.schema_in, self.schema_out)
+        read = parse_rows(_arrow(self._written(rows)), _ARROW, self.schema_in, self.schema_out)
         return pd.DataFrame(self.predict_columns(read.table), index=rows.index)
+
+    def _written(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return rows with pictures, tensors and graphs as the texts that a table has of them."""
+        kinds = kinds_of(self.schema_in)
+        cells = [name for name in rows.columns if kinds.get(name) in CELLS]
+        return rows.assign(**{name: rows[name].map(_as_text) for name in cells})
 
     def predict_columns(self, rows: ColumnTable) -> dict[str, list[Any]]:
         """Return what is predicted of rows that were read, one cell a row, by column.
@@ -78,6 +86,15 @@ def load_exported(folder: str | Path) -> ExportedModel:
     schema_out = Schema.from_json(trained.schema_out)
     labels = trained.manifest.get(LABELS, {})
     return ExportedModel(trained, schema_in, schema_out, labels)
+
+
+def _as_text(cell: Any) -> Any:
+    """Return a picture's bytes as base64, an array or a graph as JSON; others as they are."""
+    if isinstance(cell, bytes):
+        return base64.b64encode(cell).decode()
+    if hasattr(cell, "tolist"):
+        return json.dumps(cell.tolist())
+    return json.dumps(cell) if isinstance(cell, list | dict) else cell
 
 
 def _arrow(rows: pd.DataFrame) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any
 
 from easeml.errors import InvalidInput
 from easeml.export import layout
+from easeml.export.bytecode import bytecode
 from easeml.export.facts import ModelFacts
 from easeml.export.image_files import HOME, PACKAGES, SYSTEM, interpreter, packages
 from easeml.export.layout import Blob
@@ -45,15 +46,17 @@ def write_image(folder: Path, pins: Iterable[str], facts: ModelFacts, out: Path)
     found = packages(pins)
     with TemporaryDirectory(dir=out.parent) as temporary:
         place = Path(temporary)
+        python = interpreter(found.values())
         layers = [
-            _layer(interpreter(found.values()), place / "python.tar"),
-            _layer(found, place / "packages.tar"),
+            _layer(python | bytecode(python, place / "of-python"), place / "python.tar"),
+            _layer(found | bytecode(found, place / "of-packages"), place / "packages.tar"),
             _layer(layout.files_below(folder, _APP), place / "application.tar"),
         ]
         told = _config(layers, machine, facts)
         config = layout.document(told, f"{layout.OF_IMAGE}.config.v1+json", place / "config")
-        more = {"manifest.json": [_for_docker(config, layers, facts)]}
-        layout.write_layout(config, layers, facts, out, more=more)
+        name = f"easeml/{facts.application_id.lower()}:{facts.model_id}"
+        more = {"manifest.json": [_for_docker(config, layers, name)]}
+        layout.write_layout(config, layers, facts, out, name=name, more=more)
 
 
 def _layer(files: Mapping[str, Path], path: Path) -> Blob:
@@ -82,8 +85,7 @@ def _config(layers: list[Blob], machine: str, facts: ModelFacts) -> dict[str, An
     }
 
 
-def _for_docker(config: Blob, layers: list[Blob], facts: ModelFacts) -> dict[str, Any]:
+def _for_docker(config: Blob, layers: list[Blob], name: str) -> dict[str, Any]:
     """Return what ``docker load`` read before it knew layouts."""
-    tag = f"easeml/{facts.application_id.lower()}:{facts.model_id}"
     files = [layer.address for layer in layers]
-    return {"Config": config.address, "RepoTags": [tag], "Layers": files}
+    return {"Config": config.address, "RepoTags": [name], "Layers": files}

@@ -84,12 +84,14 @@ def write_layout(
     facts: ModelFacts,
     out: Path,
     *,
+    name: str = "",
     artifact_type: str = "",
     more: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a layout with one manifest into the tar file ``out``; the manifest lies beside ``config``.
 
-    ``artifact_type``: of what is no image; ``more``: further JSON documents by their names.
+    ``name``: what it is called there, by default the id of the model; ``artifact_type``: of what is
+    no image; ``more``: further JSON documents by their names.
     """
     media_type = f"{OF_IMAGE}.manifest.v1+json"
     manifest: dict[str, Any] = {
@@ -102,7 +104,7 @@ def write_layout(
     if artifact_type:
         manifest["artifactType"] = artifact_type
     described = document(manifest, media_type, config.path.with_name("manifest"))
-    named = {"org.opencontainers.image.ref.name": facts.model_id}
+    named = {"org.opencontainers.image.ref.name": name or facts.model_id}
     index = {
         "schemaVersion": 2,
         "mediaType": f"{OF_IMAGE}.index.v1+json",
@@ -113,8 +115,8 @@ def write_layout(
         blob.address: blob for blob in (*layers, config, described)
     }  # alike ones lie there once
     with tarfile.open(out, "w") as tar:
-        for name, content in documents.items():
-            _add_json(tar, name, content)
+        for file, content in documents.items():
+            _add_json(tar, file, content)
         for address, blob in blobs.items():
             tar.add(blob.path, address, filter=_plain)
 

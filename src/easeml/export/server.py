@@ -136,6 +136,7 @@ def application(server: Server) -> Starlette:
     """Return the ASGI application of a loaded model."""
     asked: Sequence[tuple[str, Handler]] = (
         ("/health", server.health),
+        ("/ping", server.health),  # what MLflow's client asks
         (V2, server.server),
         (f"{V2}/health/live", server.live),
         (f"{V2}/health/ready", server.ready),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data.errors import DatasetError, did_you_mean, first_of, refusing, shown
 from easeml.data.readers.read import table_from_bytes
 from easeml.data.rows.cell_column import CellColumn
-from easeml.data.rows.columns import TextColumn, text_column
+from easeml.data.rows.columns import LARGEST, TextColumn, text_column
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
 from easeml.data.rows.nameless import numbered_table, width_of
@@ -41,6 +41,7 @@ _TEXTS = (".csv", ".tsv")  # whose first row may hold values
 _SHOWN_NAMES = 8  # of columns, in one sentence
 FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
+_PLAIN_NUMBERS = {int, float}  # types of JSON values; truth values are a type of their own
 _FILES = ("application/octet-stream", "application/zip", "multipart/form-data")  # and every picture
 
 
@@ -137,6 +138,7 @@ class Reader:
         self.target = _columns(schema_out, is_answer=True)[0]
         self.known = frozenset([*self.names, *schema_in.dropped, self.target.name])
         self.is_numbered = width_of(self.known) > 0
+        self._numbers = [column.name for column in self.columns if _takes_plain_numbers(column)]
         are_texts = all(isinstance(column, TextColumn) for column in self.columns)
         self.has_header = are_texts and len(self.names) > 1
 
@@ -155,10 +157,45 @@ class Reader:
         findings.check()
 
         self._note_unknown(dict.fromkeys(chain.from_iterable(rows)), findings)
-        columns = {column.name: column.from_cells(rows, findings) for column in self.columns}
+        columns = self._plain_numbers(rows)
+        if len(columns) < len(self.columns):
+            columns = self._columns_of_cells(rows, columns, findings)
         labels = self._labels_of_cells(rows, findings)
         findings.check()
         return Rows(ColumnTable(columns, len(rows)), labels, findings.notes)
+
+    def _columns_of_cells(
+        self, rows: list[Any], read: Mapping[str, Any], findings: Findings
+    ) -> dict[str, Any]:
+        """The columns of JSON rows in their order; ``read``: those that are known already."""
+        columns = {}
+        for column in self.columns:
+            known = read.get(column.name)
+            columns[column.name] = column.from_cells(rows, findings) if known is None else known
+        return columns
+
+    def _plain_numbers(self, rows: list[Any]) -> dict[str, Any]:
+        """The columns of numbers, read at once where every cell of them is a JSON number.
+
+        Else none: then it is looked what each cell says.
+        """
+        import numpy as np
+
+        if not self._numbers:
+            return {}
+        try:
+            cells = [[row[name] for name in self._numbers] for row in rows]
+        except KeyError:
+            return {}
+        if not set(map(type, chain.from_iterable(cells))) <= _PLAIN_NUMBERS:
+            return {}
+        try:
+            block = np.array(cells, dtype=float)
+        except OverflowError:
+            return {}
+        if not (abs(block) <= LARGEST).all():  # NaN is no plain number, either
+            return {}
+        return dict(zip(self._numbers, block.T.copy(), strict=True))
 
     def read_files(self, files: Files, findings: Findings) -> Rows:
         """Read rows from files: pictures, or one file of another kind."""
@@ -258,6 +295,8 @@ class Reader:
         return pd.Series(answers, name=self.target.name)
 
     def _note_unknown(self, given: Iterable[str], findings: Findings) -> None:
+        if self.known.issuperset(given):
+            return
         for name in filterfalse(self.known.__contains__, given):
             findings.note(f"The model knows no column {shown(name)}; it is not used.")
 
@@ -267,6 +306,10 @@ class Reader:
             without = f"{rows - given} of {rows} rows have no '{self.target.name}'"
             findings.note(f"{without}: quality is not computed.")
         return given == rows
+
+
+def _takes_plain_numbers(column: TextColumn | CellColumn) -> bool:
+    return isinstance(column, TextColumn) and column.takes_any_float
 
 
 def _json_rows(body: bytes) -> list[Any]:

@@ -22,7 +22,7 @@ from easeml.confinement import Isolation, Starting, confine
 from easeml.engine.limits import limit_child
 from easeml.engine.logs import configure_logging
 from easeml.engine.serving.answers import Answer, Request, Served, answer_each
-from easeml.engine.serving.frames import Header, encode, receive_frame
+from easeml.engine.serving.frames import Header, encode, receive_frame, take_frames
 from easeml.engine.serving.shelf import Assigned, Shelf
 from easeml.modules import added, known_rows
 from easeml.modules.containers import asking
@@ -140,18 +140,23 @@ class _Child:
             raise EOFError
         connection = socket.socket(fileno=descriptors[0])
         connection.settimeout(_PATIENCE)
-        receive = partial(self._receive, connection, application.decode())
+        receive = partial(self._receive, connection, application.decode(), bytearray())
         self._selector.register(connection, selectors.EVENT_READ, receive)
 
-    def _receive(self, connection: socket.socket, application: str) -> None:
-        """Read a request; it waits until what else has come is read."""
+    def _receive(self, connection: socket.socket, application: str, received: bytearray) -> None:
+        """Read requests; they wait until what else has come is read.
+
+        ``received``: of the connection, what is no whole request yet.
+        """
         try:
-            header, body = receive_frame(connection)
+            frames = _frames_of(connection, received)
         except (EOFError, OSError):
             self._let_go(connection)
             return
-        asked = Request(header["content_type"], body)
-        self._waiting.append(_Waiting(connection, application, header.get("request", ""), asked))
+        for header, body in frames:
+            asked = Request(header["content_type"], body)
+            request_id = header.get("request", "")
+            self._waiting.append(_Waiting(connection, application, request_id, asked))
 
     def _answer_waiting(self) -> None:
         """Answer what waits; a model predicts the rows of all that ask it by one call.
@@ -160,28 +165,26 @@ class _Child:
         """
         waiting, self._waiting = self._waiting, []
         for application, group in _by_application(waiting):
+            replies: dict[socket.socket, list[bytes]] = {}
             for one, (head, reply) in zip(group, self._asked(application, group), strict=True):
-                self._reply(one, head, reply)
+                if head is None:  # nothing is loaded: the predictor sets it up for who asks again
+                    self._let_go(one.connection)
+                    continue
+                _tell_failure(one, head)
+                replies.setdefault(one.connection, []).append(encode(head, reply))
+            for connection, frames in replies.items():
+                self._reply(connection, frames)
 
-    def _reply(self, one: "_Waiting", head: Header | None, reply: bytes) -> None:
-        if head is None:  # nothing is loaded: the predictor sets it up when the caller asks again
-            self._let_go(one.connection)
-            return
-        if head["status"] != 200:
-            _log.warning(
-                "not predicted",
-                request=one.request_id,
-                application=one.application,
-                status=head["status"],
-            )
+    def _reply(self, connection: socket.socket, frames: list[bytes]) -> None:
         try:
-            one.connection.sendall(encode(head, reply))
+            connection.sendall(b"".join(frames))
         except OSError:
-            self._let_go(one.connection)
+            self._let_go(connection)
 
     def _let_go(self, connection: socket.socket) -> None:
-        self._selector.unregister(connection)
-        connection.close()
+        if connection.fileno() >= 0:  # of several requests each may say so
+            self._selector.unregister(connection)
+            connection.close()
 
     def _asked(
         self, application: str, group: Sequence["_Waiting"]
@@ -199,6 +202,21 @@ class _Child:
         if challenger is None:
             return [({"status": status}, reply) for status, reply in answer_each(served, requests)]
         return _answers_of_two(served, *challenger, requests)
+
+
+def _frames_of(connection: socket.socket, received: bytearray) -> list[tuple[Header, bytes]]:
+    """Return the frames that are whole by what has come now. Raises ``EOFError``, ``OSError``."""
+    part = connection.recv(_TOGETHER)
+    if not part:
+        raise EOFError
+    received += part
+    return take_frames(received)
+
+
+def _tell_failure(one: _Waiting, head: Header) -> None:
+    if head["status"] != 200:
+        facts = {"request": one.request_id, "application": one.application}
+        _log.warning("not predicted", status=head["status"], **facts)
 
 
 def _answers_of_two(
@@ -227,14 +245,17 @@ def _answers(served: Served, requests: Sequence[Request], places: Sequence[int])
 
 
 def _by_application(waiting: Sequence[_Waiting]) -> Iterator[tuple[str, list[_Waiting]]]:
-    """Group requests; long ones stand alone, and a group has a bounded number of bytes."""
+    """Group requests of a bounded number of bytes; those of an application keep their order."""
+    if len(waiting) == 1:
+        yield waiting[0].application, [waiting[0]]
+        return
     open_groups: dict[str, list[_Waiting]] = {}
     sizes: Counter[str] = Counter()
     for one in waiting:
         size = len(one.asked.body)
-        if size + sizes[one.application] > _TOGETHER:
-            yield one.application, [one]
-            continue
+        if sizes[one.application] and size + sizes[one.application] > _TOGETHER:
+            yield one.application, open_groups.pop(one.application)
+            sizes[one.application] = 0
         open_groups.setdefault(one.application, []).append(one)
         sizes[one.application] += size
     yield from open_groups.items()

@@ -31,7 +31,7 @@ def encode(header: Header, body: bytes = b"") -> bytes:
     return b"".join((_LENGTHS.pack(len(head), len(body)), head, body))
 
 
-def _lengths(packed: bytes) -> tuple[int, int]:
+def _lengths(packed: bytes | memoryview) -> tuple[int, int]:
     head, body = _LENGTHS.unpack(packed)
     if head > _MOST or body > _MOST:
         raise ConnectionError("the peer does not speak in frames")
@@ -46,6 +46,27 @@ async def read_frame(reader: asyncio.StreamReader) -> tuple[Header, bytes]:
     head, body = _lengths(await reader.readexactly(_LENGTHS.size))
     packed = await reader.readexactly(head + body)
     return json.loads(packed[:head]), packed[head:]
+
+
+def take_frames(received: bytearray) -> list[tuple[Header, bytes]]:
+    """Take the frames that are whole out of what was received, in their order.
+
+    Raises ``ConnectionError`` on nonsense.
+    """
+    frames: list[tuple[Header, bytes]] = []
+    start = 0
+    with memoryview(received) as view:
+        while len(view) - start >= _LENGTHS.size:
+            head, body = _lengths(view[start : start + _LENGTHS.size])
+            body_start = start + _LENGTHS.size + head
+            end = body_start + body
+            if end > len(view):
+                break
+            header = json.loads(bytes(view[start + _LENGTHS.size : body_start]))
+            frames.append((header, bytes(view[body_start:end])))
+            start = end
+    del received[:start]
+    return frames
 
 
 async def receive_frame_soon(connection: socket.socket) -> tuple[Header, bytes]:

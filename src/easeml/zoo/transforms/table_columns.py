@@ -232,9 +232,10 @@ def _numbers(frame: "pd.DataFrame | ColumnTable", columns: Sequence[str]) -> NDA
     """Return number columns, NaN where missing or infinite."""
     values = _float_columns(frame, columns)
     if values is None:
-        values = np.empty((len(frame), len(columns)))
-        for position, column in enumerate(columns):
-            values[:, position] = column_of(frame, column)
+        rows = [column_of(frame, column) for column in columns]
+        values = np.array(rows, dtype=float).reshape(len(columns), len(frame)).T
+    if (abs(values) <= _LARGEST).all():  # which NaN is not
+        return values
     return np.clip(np.where(np.isinf(values), np.nan, values), -_LARGEST, _LARGEST)
 
 

@@ -20,10 +20,15 @@ def as_texts(texts: Any) -> Any:
     """Return a Series of texts in which a missing one is empty."""
     import pandas as pd
 
-    values = [
-        "" if missing else str(text) for text, missing in zip(texts, texts.isna(), strict=True)
-    ]
-    return pd.Series(values, name="text", dtype=object)
+    return pd.Series(filled(texts), name="text", dtype=object)
+
+
+def filled(texts: Any) -> list[str]:
+    """Return the texts of an array or a Series; a missing one is empty."""
+    missing = texts.isna()
+    if not missing.any():
+        return list(map(str, texts))
+    return ["" if gone else str(text) for text, gone in zip(texts, missing, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +82,16 @@ class Terms:
         is_kept[inside] = self.pairs[positions[inside]] == codes[inside]
 
         known = places != _UNKNOWN
-        every_row = np.r_[rows[known], pair_rows[is_kept]]
-        every_term = np.r_[places[known], len(self.words) + positions[is_kept]]
+        every_row = np.concatenate([rows[known], pair_rows[is_kept]])
+        every_term = np.concatenate([places[known], len(self.words) + positions[is_kept]])
         counted, counts = np.unique(every_row * len(self.rarity) + every_term, return_counts=True)
         row, term = np.divmod(counted, max(1, len(self.rarity)))
         weights = (1 + np.log(counts)) * self.rarity[term]
         lengths = np.sqrt(np.bincount(row, weights**2, minlength=len(texts)))
+        ends = np.cumsum(np.bincount(row, minlength=len(texts)))
+        starts = np.concatenate([[0], ends])
         shape = (len(texts), len(self.rarity))
-        return sparse.csr_matrix((weights / lengths[row], (row, term)), shape=shape)
+        return sparse.csr_matrix((weights / lengths[row], term, starts), shape=shape)
 
     def save(self, file: Path) -> None:
         """Write one file, an ``.npz``."""
@@ -105,7 +112,7 @@ def _places(texts: Any, words: Mapping[str, int]) -> tuple[NDArray[np.int64], ND
     places: list[int] = []
     lengths = []
     is_learning = isinstance(words, defaultdict)
-    for text in as_texts(texts):
+    for text in filled(texts):
         found = _WORD.findall(text.lower())
         lengths.append(len(found))
         if is_learning:

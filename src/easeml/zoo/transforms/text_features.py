@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules.files import load_arrays, load_estimator, save_arrays, save_estimator
-from easeml.zoo.transforms.terms import Terms, as_texts
+from easeml.zoo.transforms.terms import Terms, as_texts, filled
 
 _LONG_WORDS = 10.0  # words of a text, at the mean, from which words tell more than their pieces
 _LEAST_ROWS = 2  # that a term has to occur in
@@ -41,8 +41,17 @@ class TextColumn:
         return cls(column, encoder, made.shape[1])
 
     def transform(self, frame: Any) -> NDArray[np.float64]:
-        """Return the components of a frame's column."""
-        return self.encoder.transform(as_texts(frame[self.column])).to_numpy(dtype=np.float64)
+        """Return the components of a frame's column, as the encoder does by way of data frames."""
+        from sklearn import config_context
+
+        encoder = self.encoder
+        with config_context(skip_parameter_validation=True):
+            weights = encoder.vectorizer_.transform(filled(frame[self.column])).astype(np.float32)
+        if hasattr(encoder, "tsvd_"):
+            reduced = weights @ encoder.tsvd_.components_.T
+        else:  # so few pieces that none is left out
+            reduced = weights[:, : encoder.n_components].toarray()
+        return (reduced / encoder.scaling_factor_).astype(np.float64)
 
     def save(self, path: Path) -> None:
         """Write the encoder."""
@@ -59,7 +68,7 @@ class LongTextColumn:
     """A fitted column of long texts: its words and pairs of words, reduced to few components.
 
     Character n-grams of long texts take minutes and tell less; ``axes`` has the shape
-    (components, terms).
+    (components, terms), and lies in memory term by term, as a sparse text meets them.
     """
 
     terms: Terms
@@ -75,7 +84,7 @@ class LongTextColumn:
             return None
         made = terms.transform(texts)
         reduced = TruncatedSVD(components, random_state=seed).fit(made)
-        return cls(terms, np.asarray(reduced.components_, dtype=np.float64))
+        return cls(terms, np.asfortranarray(reduced.components_, dtype=np.float64))
 
     @property
     def column(self) -> str:
@@ -100,7 +109,7 @@ class LongTextColumn:
     def load(cls, path: Path) -> "LongTextColumn":
         """Read what was saved. Raises ``Damaged``."""
         terms = Terms.load(path.with_suffix(".terms.npz"))
-        return cls(terms, load_arrays(path)["axes"])
+        return cls(terms, np.asfortranarray(load_arrays(path)["axes"]))
 
 
 def fit_text(
