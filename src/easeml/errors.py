@@ -126,3 +126,7 @@ class Damaged(EasemlError):
     """Stored bytes do not match their digest."""
 
     code = "damaged"
+
+
+class VersionsDiffer(UserWarning):
+    """Client and service are of different versions: some of what one asks the other may not know."""

@@ -1,5 +1,7 @@
 """Devices over REST: who may see, drain and join, and what a machine is told."""
 
+from dataclasses import replace
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -23,6 +25,7 @@ def worker(store: Store) -> str:
             process = Process(
                 new_id("proc"), kind, 1, "this machine", heartbeat=tx.now(), device="old", pace=4.0
             )
+            process = replace(process, temperature=61.5, memory=8_000, memory_free=2_000)
             tx.processes.add(process)
     return process.id
 
@@ -46,6 +49,8 @@ def test_a_device_is_drained_and_resumed(client: TestClient, provider, worker: s
         states.append(found["state"])
     assert states == ["drained", "free"]
     assert (found["kind"], found["pace"]) == ("old", 4.0)
+    felt = [found[name] for name in ("temperature", "memory", "memory_free")]
+    assert felt == [61.5, 8_000, 2_000]
     assert client.post("/api/v1/devices/proc_1/drain", headers=provider.headers).status_code == 404
 
 

@@ -15,13 +15,14 @@ from inline_worker import consider, train, work_off
 from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.service.production import request_log
 from easeml.service.production.request_log import Seen
-from easeml.service.retention import erasing
+from easeml.service.retention import erased_late, erasing
 from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import WorkAnswer, WorkItem
 
 HEADER = "email,size,colour,kind\n"
 ANN, EVE = "ann.smith@example.org", "eve.jones@example.org"
+ZOE, COLOUR, NOTE, KIND = "zoe-id-7731", "zoe-colour-7731", "zoe-note-7731", "zoe-kind-7731"
 
 
 def table(rows: range, *more: str) -> bytes:
@@ -37,14 +38,17 @@ class Desk:
 
     def __init__(self, client: TestClient, store: Store, person, folder: Path):
         self.client, self.store, self.person, self.folder = client, store, person, folder
-        first = table(range(60), f"{ANN},3.25,red,small\n", f"{EVE},8.25,blue,large\n")
-        dataset = self.post("/datasets", params={"filename": "t.csv"}, content=first)
-        work_off(store, folder)
+
+    def bring(self, content: bytes, filename: str = "t.csv", **declared) -> None:
+        """Upload a table and declare an application on it."""
+        dataset = self.post("/datasets", params={"filename": filename}, content=content)
+        work_off(self.store, self.folder)
         self.dataset_id = dataset["id"]
         models = ["decision-tree-classifier"]
         body = {"dataset_id": dataset["id"], "target": "kind", "models": models, "max_tasks": 9}
+        body |= declared
         self.id = self.post("/applications", json=body)["id"]
-        work_off(store, folder)
+        work_off(self.store, self.folder)
 
     def post(self, path: str, expect: int = 201, **sent) -> dict:
         answer = self.client.post(f"/api/v1{path}", headers=self.person.headers, **sent)
@@ -60,10 +64,12 @@ class Desk:
     def application(self) -> dict:
         return self.get(f"/applications/{self.id}")
 
-    def feed(self, content: bytes) -> None:
+    def feed(self, content: bytes) -> dict:
+        """Return the version that came of it."""
         params = {"filename": "more.csv"}
-        self.post(f"/applications/{self.id}/feed", params=params, content=content)
+        made = self.post(f"/applications/{self.id}/feed", params=params, content=content)
         work_off(self.store, self.folder)
+        return self.get(f"/versions/{made['id']}")
 
     def erase(self, email: str, **wish) -> dict:
         """Return the report."""
@@ -74,7 +80,7 @@ class Desk:
         assert done["state"] == "done", done["error"]
         return done["result"]["report"]
 
-    def serve(self, email: str) -> None:
+    def serve(self, email: str, request_id: str = "req_1") -> None:
         """Let the endpoint have been asked about a person, and told what was true."""
         self.client.put(
             f"/api/v1/applications/{self.id}/requests",
@@ -84,12 +90,17 @@ class Desk:
         row = {"email": email, "size": 3.25, "colour": "red"}
         other = {"email": "person1@example.org", "size": 1.5, "colour": "blue"}
         body = json.dumps({"rows": [row, other]}).encode()
-        said = {"model_id": "mod", "predictions": ["small", "small"]}
+        chances = {"small": 0.75, KIND: 0.25}
+        said = {
+            "model_id": "mod",
+            "predictions": ["small", "small"],
+            "probabilities": [chances, chances],
+        }
         answer = json.dumps(said).encode()
         tenant_id = self.person.caller.tenant_id
-        seen = Seen("req_1", tenant_id, self.id, "application/json", body, answer)
+        seen = Seen(request_id, tenant_id, self.id, "application/json", body, answer)
         request_log.keep(self.store, [seen])
-        told = [{"request_id": "req_1", "row": n, "value": "large"} for n in (0, 1)]
+        told = [{"request_id": request_id, "row": n, "value": "large"} for n in (0, 1)]
         self.post(f"/applications/{self.id}/feedback", 200, json=told)
 
     def ask(self, row: int) -> None:
@@ -120,7 +131,22 @@ class Desk:
 
 @pytest.fixture
 def desk(client: TestClient, store: Store, ann, tmp_path: Path) -> Desk:
-    return Desk(client, store, ann, tmp_path / "work")
+    desk = Desk(client, store, ann, tmp_path / "work")
+    desk.bring(table(range(60), f"{ANN},3.25,red,small\n", f"{EVE},8.25,blue,large\n"))
+    return desk
+
+
+@pytest.fixture
+def named(client: TestClient, store: Store, ann, tmp_path: Path) -> Desk:
+    """A desk whose data has a colour, a kind and a note that only Zoe has, in a file of her name."""
+    lines = ["email,size,colour,note,kind\n", f"{ZOE},3.25,{COLOUR},see {NOTE} again,{KIND}\n"]
+    for i in range(60):
+        kind = "small" if i % 10 < 5 else "large"
+        lines.append(f"person{i}@example.org,{i % 10}.5,{('red', 'blue')[i % 2]},row {i},{kind}\n")
+    desk = Desk(client, store, ann, tmp_path / "work")
+    types = {"colour": "category", "note": "text"}
+    desk.bring("".join(lines).encode(), f"{ZOE}.csv", set=types)
+    return desk
 
 
 def places_of(store: Store, artefacts: Path, text: str) -> Counter[str]:
@@ -205,6 +231,74 @@ def test_a_person_is_erased_from_data_that_took_the_place_of_other_data(
     assert {one["number"]: one["rows"] for one in done["versions"]} == {3: 1}
     assert places_of(store, Path(settings.artefacts), mia) == {}
     assert desk.get(f"/versions/{desk.application['version_id']}")["summary"]["rows"] == 60
+
+
+def test_what_only_one_person_had_is_named_nowhere(
+    named: Desk, store: Store, settings: Settings
+) -> None:
+    named.train()
+    named.serve(ZOE)
+    unread = f"email,size,colour,note,kind\n{ZOE},{NOTE},red,{NOTE},small\n"
+    failed = named.feed(unread.encode())
+    assert NOTE in failed["error"]  # its file is no part of any version that is ready
+    before = named.get(f"/versions/{named.application['version_id']}")
+
+    done = named.erase(ZOE, plan_only=False, models="retire")
+    places = partial(places_of, store, Path(settings.artefacts))
+    for text in (COLOUR, NOTE, KIND):
+        assert places(text) == {}, text
+    told = Counter[str]()
+    for one in done["remains"]:  # the names that people gave, and the audit
+        told[one["place"].partition(".")[0]] += one["rows"]
+    assert told == places(ZOE)
+    assert told.keys() == {"datasets", "applications", "events"}
+    assert store.clean()
+    for file in Path(settings.home).glob("easeml.db*"):
+        assert NOTE.encode() not in file.read_bytes(), file.name
+
+    # Classes keep their places, and others their names: what is left is learnt from.
+    version = named.get(f"/versions/{named.application['version_id']}")
+    for place, (old, new) in enumerate(zip(before["columns"], version["columns"], strict=True)):
+        kept = [name if name not in (COLOUR, KIND) else "(erased)" for name in old["classes"]]
+        assert new["classes"] == kept, place
+    for side in ("schema_in", "schema_out"):
+        assert "(erased)" in json.dumps(version[side])
+    body = {"dataset_id": named.dataset_id, "target": "kind", "set": {"colour": "category"}}
+    again = named.post("/applications", json=body)
+    work_off(store, named.folder)
+    version = named.get(f"/versions/{again['version_id']}")
+    classes = {column["name"]: column["classes"] for column in version["columns"]}
+    assert (classes["colour"], classes["kind"]) == (["blue", "red"], ["large", "small"])
+
+
+def test_a_request_that_is_written_after_the_erasure_goes_too(desk: Desk, store: Store) -> None:
+    desk.serve(EVE, "req_0")  # of another person
+    desk.erase(ANN, plan_only=False)
+    desk.serve(ANN, "req_1")
+    desk.serve(ANN, "req_2")
+    with store.write() as tx:
+        rows = tx.unscoped().production_rows
+        (report,) = tx.unscoped().reports.list(kind=erasing.KIND)
+        much_later = report.created + erased_late.LATEST + 1.0
+        for number in (0, 1):
+            rows.update(f"req_2.{number:06}", created=much_later)  # it was asked since
+    assert ANN not in str(report)
+
+    assert erased_late.remove(store, erasing.KIND) == 1
+    with store.read() as tx:
+        tables = tx.unscoped()
+        emails = [(row.request_id, row.inputs["email"]) for row in tables.production_rows.list()]
+        told = {(one.request_id, one.row) for one in tables.feedback.list()}
+    other = "person1@example.org"
+    assert emails == [
+        *[("req_0", EVE), ("req_0", other)],
+        *[("req_1", other), ("req_2", ANN), ("req_2", other)],
+    ]
+    assert ("req_1", 0) not in told
+    assert ("req_1", 1) in told
+    (shown,) = desk.get(f"/datasets/{desk.dataset_id}/erasures")["items"]
+    assert (shown["production_rows"], shown["told"]) == (1, 1)
+    assert erased_late.remove(store, erasing.KIND) == 0
 
 
 def test_models_that_learnt_of_a_person_go_when_another_serves(desk: Desk, store: Store) -> None:

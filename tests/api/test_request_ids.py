@@ -16,6 +16,7 @@ from easeml.engine.networks import networks_of
 from easeml.errors import InvalidInput
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.version import __version__
 
 
 @pytest.fixture
@@ -42,7 +43,9 @@ def test_an_id_is_made_or_taken_and_logged(site: TestClient, ann, tmp_path: Path
     assert made.startswith("req_")
     headers = {**ann.headers, "x-request-id": "trace-7"}
     assert site.get("/api/v1/me", headers=headers).headers["x-request-id"] == "trace-7"
-    first, second = lines(tmp_path)
+    unknown = site.get("/api/v1/of-another-version", headers=ann.headers)
+    assert unknown.headers["x-easeml-version"] == __version__  # also where nothing is found
+    first, second, _ = lines(tmp_path)
     assert (first["request"], first["method"], first["path"]) == (made, "GET", "/api/v1/me")
     assert (first["status"], first["user"], first["key"]) == (
         200, ann.caller.user_id, ann.caller.key_id or first["key"],

@@ -1,6 +1,7 @@
 """The synchronous client against a real HTTP server."""
 
 import itertools
+import re
 from pathlib import Path
 
 import httpx
@@ -8,6 +9,7 @@ import pytest
 from service_for_tests import KEY, FakeService
 
 from easeml.client import Client
+from easeml.client.apart import difference
 from easeml.contract.applications import Declaration
 from easeml.errors import (
     Conflict,
@@ -17,6 +19,7 @@ from easeml.errors import (
     NotSignedIn,
     TimedOut,
     Unreachable,
+    VersionsDiffer,
 )
 
 
@@ -104,6 +107,37 @@ def test_an_answer_of_another_program_is_told_as_such():
         pytest.raises(Unreachable, match="not a valid Job"),
     ):
         client.job("job_1")
+
+
+@pytest.mark.parametrize(
+    ("service", "advice"),
+    [
+        ("99.1.0", "Install the version of the service: pip install 'easeml==99.1.0'."),
+        ("0.0.9", "Upgrade the service, or install its version here: pip install 'easeml==0.0.9'."),
+    ],
+)
+def test_a_service_of_another_version_is_told_as_such(service: str, advice: str):
+    def answer(request: httpx.Request) -> httpx.Response:
+        headers = {"x-easeml-version": service}
+        if request.url.path.endswith("/jobs/job_1"):
+            problem = {"title": "Not Found", "status": 404, "code": "not-found", "remedy": "Look."}
+            return httpx.Response(404, json=problem, headers=headers)
+        return httpx.Response(200, json={"jobs": "in another form"}, headers=headers)
+
+    said = re.escape(f"and the service is easeml {service}. {advice}")
+    with Client("http://elsewhere", KEY, transport=httpx.MockTransport(answer)) as client:
+        with pytest.warns(VersionsDiffer, match=said), pytest.raises(NotFound) as refused:
+            client.job("job_1")
+        assert refused.value.remedy.startswith("Look. This client is easeml ")
+        assert refused.value.remedy.endswith(advice)
+        with pytest.warns(VersionsDiffer), pytest.raises(Unreachable) as unread:
+            client.application("app_1")
+        assert unread.value.remedy.endswith(advice)
+
+
+@pytest.mark.parametrize("service", ["", "later", "1.2", "1.2.9", "1.2.0.dev1"])
+def test_versions_that_speak_alike_say_nothing(service: str):
+    assert difference(httpx.Response(200, headers={"x-easeml-version": service}), "1.2.3") == ""
 
 
 def test_signing_in_replaces_the_key(service: FakeService):

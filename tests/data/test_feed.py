@@ -29,6 +29,7 @@ from easeml.data import (
     write_version,
 )
 from easeml.data import Wanted as Rows
+from easeml.data.versions import parts
 
 from .tables import declared, people, write
 
@@ -78,6 +79,29 @@ def files(folder: Path) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Declared:
     return declared(tmp_path_factory.mktemp("start"), people(40))
+
+
+def test_a_version_that_gained_rows_shares_the_parts_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "ROWS", 512)
+    start = declared(tmp_path, people(2000))  # 1200 of them are train rows
+    grown = fed(start, tmp_path, more(range(400)), "train")
+    gaps = more(range(5), age="")
+    grown = fed(grown, tmp_path, gaps, "train")
+    contents = []
+    for number, version in enumerate((start, grown)):
+        folder = tmp_path / f"v{number}"
+        write_version(folder, version)
+        contents.append({path.name: path.read_bytes() for path in folder.glob("*.arrow")})
+        read = read_declared(folder)
+        for role, frame in version.frames.items():
+            pd.testing.assert_frame_equal(read.frames[role], frame)
+            assert row_ids(files(folder))[role].tolist() == frame[ROW].tolist()
+    before, after = contents
+    changed = [name for name, content in before.items() if after[name] != content]
+    assert changed == ["train.2.arrow"]
+    assert after.keys() - before.keys() == {"train.3.arrow"}
 
 
 CHANGES = st.lists(

@@ -1,5 +1,6 @@
 """A kind of task is one file: found by name, run in a child, recorded, and refused where unknown."""
 
+import json
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from structlog.contextvars import bound_contextvars
 
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Limits, TaskResult
@@ -62,6 +64,24 @@ def run_one(store: Store, folder: Path) -> None:
         Slot("short", context).step()
     finally:
         executor.close()
+
+
+def test_what_a_task_logs_has_its_id_and_that_of_the_request(
+    store: Store, caller: Caller, tmp_path: Path, with_test_kinds: None
+) -> None:
+    with bound_contextvars(request="req_1"):
+        task = asked(store, caller, longest=9)
+    run_one(store, tmp_path)
+    with store.read() as tx:
+        (attempt,) = tx.unscoped().attempts.list(task_id=task.id)
+    log = store.artefacts.fetch(caller.tenant_id, attempt.log, tmp_path / "log")
+    printed, library, own = log.read_text().splitlines()
+    assert printed == "plain words"
+    ids = {"task": task.id, "request": "req_1"}
+    expected = {"event": "3 words", "logger": "a.library", "level": "warning", **ids}
+    assert expected.items() <= json.loads(library).items()
+    expected = {"event": "counted", "id": task.id, "process": "task", **ids}
+    assert expected.items() <= json.loads(own).items()
 
 
 def test_what_is_read_holds_up_other_uploads_for_minutes_at_most() -> None:

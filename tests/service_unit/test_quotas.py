@@ -74,7 +74,7 @@ def test_shares_reach_the_scheduler(store: Store, admin: Caller, bob: Caller) ->
         with store.read() as tx:
             return quotas.terms(tx, [tx.tenants.get(bob.tenant_id)])[bob.tenant_id]
 
-    assert terms() == Terms()
+    assert terms() == Terms(devices=quotas.BUILT_IN.devices)
     quotas.set_limits(store, admin, bob.tenant_id, TenantLimits(devices=2, storage=1))
     assert terms() == Terms(devices=2)
     quotas.set_limits(store, admin, bob.tenant_id, TenantLimits(storage=1))
@@ -181,7 +181,10 @@ def test_a_search_without_room_for_its_models_waits_and_says_so(
 
 
 def test_new_tenants_get_what_the_provider_says(store: Store, admin: Caller, bob: Caller) -> None:
-    assert quotas.get(store, admin, bob.tenant_id) == quotas.get_defaults(store, admin)
+    built_in = quotas.get_defaults(store, admin)
+    assert quotas.get(store, admin, bob.tenant_id) == built_in
+    limited = ("storage", "uploads", "requests", "devices", "month_seconds")
+    assert all(getattr(built_in, name) for name in limited)  # what one program could take from all
     with pytest.raises(NotAllowed):
         quotas.get_defaults(store, bob)
     wish = TenantLimits(month_seconds=3600.0, requests=0.5)

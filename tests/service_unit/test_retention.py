@@ -24,7 +24,7 @@ from easeml.service.retention.superseded import DAY, Candidate, Rule, superseded
 from easeml.service.storage import artefact_references, releasing
 from easeml.settings import Settings
 from easeml.store import Store
-from easeml.store.records import Gate, Retirement, Rollout, TrainedModel
+from easeml.store.records import Gate, IdempotencyKey, Retirement, Rollout, TrainedModel
 from easeml.store.shapes import ModelFiles, RolloutEvidence, RolloutPlan
 
 from .conftest import Clock
@@ -286,8 +286,14 @@ def test_old_logs_and_events_go(
         digest, size = store.artefacts.put_stream(attempt.tenant_id, [b"it printed"], 100)
         artefact_references.keep(tx, attempt.tenant_id, digest, size)
         tables.attempts.update(attempt.id, log=digest)
+        tables.idempotency.add(IdempotencyKey("once", attempt.tenant_id, "", {"id": attempt.id}))
+    looks.look(store, rules)
+    with store.read() as tx:
+        assert tx.unscoped().idempotency.find(id="once")
     pass_days(store, clock, 89)
     looks.look(store, rules)
+    with store.read() as tx:
+        assert not tx.unscoped().idempotency.find(id="once")
     assert store.artefacts.exists(attempt.tenant_id, digest)
     pass_days(store, clock, 2)
     found = looks.look(store, rules)

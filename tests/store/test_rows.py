@@ -204,3 +204,19 @@ def test_what_was_found_in_groups():
     groups = grouped(["ab", "c", "ad"], lambda one: one[0])
     assert groups == {"a": ["ab", "ad"], "c": ["c"]}
     assert groups["none"] == []
+
+
+def test_a_text_is_found_wherever_a_tenant_has_it(store):
+    payload = {"columns": {"name": 'Zoë "Z" 100%'}}
+    task = Task(new_id("tsk"), "t1", "train", "search", payload, error='of zoë "z" 100%')
+    with store.write() as tx:
+        tx.scoped("t1").tasks.add(task)
+        tx.scoped("t1").datasets.add(_dataset("t1", 'Zoë "Z" 100 '))
+        tx.scoped("t2").datasets.add(_dataset("t2", 'Zoë "Z" 100%'))
+        tx.events.append("data.erased", "x", {"name": 'Zoë "Z" 100%'}, "t1")
+    with store.read() as tx:
+        found = {
+            f"{one.table}.{one.column}": one.rows for one in tx.mentions("t1", ['Zoë "Z" 100%'])
+        }
+        assert found == {"tasks.payload": 1, "tasks.error": 1, "events.data": 1}
+        assert tx.mentions("t1", []) == tx.mentions("t3", ['Zoë "Z" 100%']) == []

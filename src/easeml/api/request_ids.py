@@ -13,9 +13,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars
 
 from easeml.ids import new_id
+from easeml.version import __version__
 
 HEADER = "x-request-id"
 _NAME = HEADER.encode()
+VERSION_HEADER = "x-easeml-version"  # by which a client of another version knows
+_VERSION = (VERSION_HEADER.encode(), __version__.encode())
 _GIVEN = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 _LARGEST = 50 * 2**20  # bytes of an access log; then a new one begins
 _OLDER = 4  # access logs that are kept beside it
@@ -67,7 +70,8 @@ class _Answered:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), (_NAME, self._id.encode())]
+            own = (_NAME, self._id.encode()), _VERSION
+            message["headers"] = [*message.get("headers", ()), *own]
         elif message["type"] == "http.response.body":
             self.size += len(message.get("body", b""))
         await self._send(message)

@@ -110,7 +110,7 @@ def list_devices(as_json: Json = False) -> None:
     """List the devices, and what they run."""
     with Client() as client:
         found = list(client.devices())
-    columns = ["device", "machine", "kind", "state", "tasks", "heard of"]
+    columns = ["device", "machine", "kind", "state", "tasks", "temperature", "heard of"]
     print_list(found, columns, _row, as_json=as_json)
 
 
@@ -118,7 +118,8 @@ def _row(one: WorkerDevice) -> tuple[str, ...]:
     kind = f"{one.kind} ({one.pace:.2g} x)" if one.kind else "usual"
     tasks = ", ".join(f"{task.kind} for {task.tenant}" for task in one.tasks)
     heard = f"{max(0.0, time.time() - one.heard):.0f} s ago"
-    return one.id, one.machine, kind, one.state.value, tasks, heard
+    warmth = "unknown" if one.temperature is None else f"{one.temperature:.0f} °C"
+    return one.id, one.machine, kind, one.state.value, tasks, warmth, heard
 
 
 @device.command("drain")

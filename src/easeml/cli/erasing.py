@@ -7,7 +7,7 @@ import typer
 from easeml.cli.options import Json, name_and_value
 from easeml.cli.output import counted, moment, print_found, print_pairs, print_table, say
 from easeml.client import Client
-from easeml.contract.erasures import ErasedModel, ErasedVersion, Erasure
+from easeml.contract.erasures import ErasedModel, ErasedVersion, Erasure, Remaining
 from easeml.contract.states import ModelFate
 from easeml.errors import InvalidInput
 
@@ -96,6 +96,13 @@ def _print(found: Erasure) -> None:
     if not found.plan_only:
         say(f"Stored bytes are gone by {moment(found.bytes_gone_by)}.")
     say(*found.elsewhere)
+    if found.remains:
+        say("A search of the database afterwards found values of these rows here:")
+        print_table(["place", "rows", "why"], map(_remaining_row, found.remains))
+
+
+def _remaining_row(one: Remaining) -> tuple[object, ...]:
+    return one.place, one.rows, one.why
 
 
 def _version_row(version: ErasedVersion) -> tuple[object, ...]:

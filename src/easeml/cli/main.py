@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -19,6 +20,7 @@ from easeml.errors import (
     TimedOut,
     TooLarge,
     Unreachable,
+    VersionsDiffer,
 )
 from easeml.version import __version__
 
@@ -69,6 +71,7 @@ _GARBAGE_OBJECTS = 50_000
 """New objects before garbage is looked for: by Python's default it is looked for all the time while
 libraries are imported, a tenth of every start.
 """
+_python_shows = warnings.showwarning
 _EXIT_CODES: list[tuple[type[EasemlError], int]] = [
     (InvalidInput, 2),
     (NotFound, 2),
@@ -85,17 +88,29 @@ def exit_code(error: EasemlError) -> int:
     return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Show a warning as Python does; that versions differ, as a sentence without a place."""
+    if not issubclass(category, VersionsDiffer):
+        _python_shows(message, category, *place)
+        return
+    from easeml.cli.output import say_aside
+
+    say_aside(str(message))
+
+
 class _Root(TyperGroup):
     """Shows errors of easeml as messages and turns them into exit codes."""
 
     def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except EasemlError as error:
-            from easeml.cli.output import print_error
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            try:
+                return super().invoke(ctx)
+            except EasemlError as error:
+                from easeml.cli.output import print_error
 
-            print_error(error)
-            raise typer.Exit(exit_code(error)) from error
+                print_error(error)
+                raise typer.Exit(exit_code(error)) from error
 
 
 class _Commands(Mapping[str, Any]):

@@ -8,9 +8,12 @@ from typing import Any, TypeVar
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from easeml.client.apart import difference
 from easeml.errors import InvalidInput, Unreachable
 
 M = TypeVar("M", bound=BaseModel)
+
+_NO_SERVICE = "Check that EASEML_URL is the address of an easeml service of this version."
 
 
 def made_request(model: type[M], **fields: Any) -> M:
@@ -37,7 +40,7 @@ def read_answer(model: type[M], response: httpx.Response) -> M:
         raise Unreachable(
             f"The answer is not a valid {model.__name__} ({error.error_count()} errors).",
             where=str(response.request.url),
-            remedy="Check that EASEML_URL is the address of an easeml service of this version.",
+            remedy=difference(response) or _NO_SERVICE,
         ) from error
 
 

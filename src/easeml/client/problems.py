@@ -4,6 +4,7 @@ import httpx
 from pydantic import ValidationError
 
 from easeml import errors
+from easeml.client.apart import difference
 from easeml.contract.resources import Problem
 
 _CLASSES: dict[str, type[errors.EasemlError]] = {
@@ -22,6 +23,7 @@ _BY_STATUS: dict[int, type[errors.EasemlError]] = {
     429: errors.NotReady,
     503: errors.NotReady,
 }
+_NOT_UNDERSTOOD = frozenset({404, 405, 422, 500})  # what another version may not know
 
 
 def error_of(response: httpx.Response) -> errors.EasemlError:
@@ -31,7 +33,10 @@ def error_of(response: httpx.Response) -> errors.EasemlError:
     except ValidationError:
         return _foreign(response)
     kind = _CLASSES.get(problem.code) or _BY_STATUS.get(response.status_code, errors.EasemlError)
-    return kind(problem.detail or problem.title, remedy=problem.remedy, where=problem.where)
+    remedy = problem.remedy
+    if response.status_code in _NOT_UNDERSTOOD:
+        remedy = f"{remedy} {difference(response)}".strip()
+    return kind(problem.detail or problem.title, remedy=remedy, where=problem.where)
 
 
 def _foreign(response: httpx.Response) -> errors.EasemlError:

@@ -27,7 +27,11 @@ class RunningTask(Answer):
 
 
 class WorkerDevice(Answer):
-    """A device. ``heard``: when it was last heard of; ``joined``: both in seconds of the epoch."""
+    """A device. ``heard``: when it was last heard of; ``joined``: both in seconds of the epoch.
+
+    ``temperature``: degrees Celsius of the hottest processor of its machine, or of its GPU; ``memory``
+    and ``memory_free``: bytes of its machine. None: not known.
+    """
 
     id: str
     machine: str
@@ -38,6 +42,9 @@ class WorkerDevice(Answer):
     tasks: list[RunningTask]
     joined: float
     heard: float
+    temperature: float | None = None
+    memory: int | None = None
+    memory_free: int | None = None
 
 
 class Joined(Answer):

@@ -43,6 +43,16 @@ class ErasedModel(Answer):
     serves: bool
 
 
+class Remaining(Answer):
+    """Where a value that erased rows were known by, or the name of a class that only they had, still
+    stands. ``place``: table and column of the database; ``rows``: how many there; ``why``: a sentence.
+    """
+
+    place: str
+    rows: int
+    why: str
+
+
 class Erasure(Answer):
     """What was erased, or would be, and where it may still be.
 
@@ -50,7 +60,8 @@ class Erasure(Answer):
     ``answers``: of people about the rows. ``analyses``: reports on the data, which may show rows;
     ``predicted_files``: files that were predicted, all of the applications; ``logs``: what attempts
     printed and noted. ``bytes_gone_by``: seconds of the epoch at which stored bytes are gone, too.
-    ``elsewhere``: sentences on what easeml cannot reach.
+    ``elsewhere``: sentences on what easeml cannot reach. ``remains``: what a search of the whole
+    database found afterwards; nothing in a dry run.
     """
 
     dataset_id: str
@@ -69,3 +80,4 @@ class Erasure(Answer):
     logs: int = 0
     bytes_gone_by: float = 0.0
     elsewhere: list[str] = Field(default_factory=list)
+    remains: list[Remaining] = Field(default_factory=list)

@@ -98,13 +98,15 @@ class TaskSpec(_Wire):
     """One attempt's whole instruction.
 
     ``module`` declares the kind of task (``KIND``); ``body`` is the JSON of its spec. ``inputs``:
-    name -> artefact digest. ``seconds``: a limit below the usual.
+    name -> artefact digest. ``seconds``: a limit below the usual. ``ids``: of the task, and of the
+    request that asked for it, as its logs name them.
     """
 
     module: str
     body: dict[str, Any]
     inputs: dict[str, str] = Field(default_factory=dict)
     seconds: float | None = None
+    ids: dict[str, str] = Field(default_factory=dict)
 
 
 class TaskResult(_Wire):

@@ -44,9 +44,10 @@ from easeml.data.versions.erasing import (
     blanked,
     ids_of,
     ids_with,
+    lost_classes,
+    of_rows_left,
     places_with,
     roles_among,
-    silent_about,
     without_ids,
 )
 from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN, VERSION_FORMATS, export_version
@@ -55,11 +56,11 @@ from easeml.data.versions.folders import (
     read_declared,
     read_upload,
     read_version,
-    write_arrow,
     write_upload,
     write_version,
 )
 from easeml.data.versions.parquet_streams import TableFormat, as_stream, rows_of
+from easeml.data.versions.parts import write_arrow
 from easeml.data.versions.pushed import pushed
 from easeml.data.versions.renewed import (
     check_renewed,
@@ -125,9 +126,11 @@ __all__ = [
     "is_easeml",
     "is_header",
     "kinds_of",
+    "lost_classes",
     "new_rows",
     "number_of_new_rows",
     "object_array",
+    "of_rows_left",
     "parse_rows",
     "pixels",
     "places_with",
@@ -145,7 +148,6 @@ __all__ = [
     "row_ids",
     "rows_of",
     "rows_off",
-    "silent_about",
     "switched",
     "to_json",
     "train_rows",

@@ -4,9 +4,11 @@ import os
 import socket
 import sys
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from easeml.contract.states import ProcessKind, ProcessState
+from easeml.engine.sensors import Felt
 from easeml.ids import new_id
 from easeml.store import Store, Transaction
 from easeml.store.records import Process
@@ -36,9 +38,10 @@ def register(
         )
 
 
-def beat(tx: Transaction, process_id: str) -> None:
-    """Say that the process is still there."""
-    tx.processes.update(process_id, heartbeat=tx.now(), state=ProcessState.RUNNING)
+def beat(tx: Transaction, process_id: str, felt: Felt | None = None) -> None:
+    """Say that the process is still there, and what its machine feels where that was looked at."""
+    seen = {} if felt is None else asdict(felt)
+    tx.processes.update(process_id, heartbeat=tx.now(), state=ProcessState.RUNNING, **seen)
 
 
 def sign_off(store: Store, process_id: str) -> None:

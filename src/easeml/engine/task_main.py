@@ -115,6 +115,13 @@ def begin_using_environments(folder: Path) -> list[Path]:
     return [Path(place) for place in places.values()]
 
 
+def ids(folder: Path) -> dict[str, str]:
+    """Return by what the logs of all processes name a task."""
+    if not (folder / SPEC).exists():
+        return {}
+    return json.loads((folder / SPEC).read_bytes()).get("ids", {})
+
+
 def run(folder: Path) -> TaskResult:
     """Run the body described in ``folder`` and write its result there.
 

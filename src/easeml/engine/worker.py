@@ -22,6 +22,7 @@ from .executors import executor_named
 from .limits import task_limits
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from .sensors import Sensors
 from .signals import Stop
 from .slot import AWAY_PAUSE, Slot, SlotContext
 
@@ -61,7 +62,7 @@ def run_worker(settings: Settings) -> None:
             settings,
             checkpoints,
         )
-        Worker(context).run(stop)
+        Worker(context, Sensors(gpu=has_gpu)).run(stop)
         remove_folder(folder)
     finally:
         executor.close()
@@ -72,8 +73,9 @@ def run_worker(settings: Settings) -> None:
 class Worker:
     """Runs the slots; its own thread keeps the leases and passes wake-ups on."""
 
-    def __init__(self, context: SlotContext):
+    def __init__(self, context: SlotContext, sensors: Sensors):
         self._context = context
+        self._sensors = sensors
         self._slots = [Slot(lane, context) for lane in Lane]
 
     def run(self, stop: Stop) -> None:
@@ -142,8 +144,9 @@ class Worker:
     def _keep_leases(self) -> None:
         attempts = self._under_way()
         seconds = self._context.lease_seconds
+        felt = self._sensors.read()
         with self._context.store.write() as tx:
-            beat(tx, self._context.process_id)
+            beat(tx, self._context.process_id, felt)
             lost = [held for held in attempts if not tx.queue.renew(held[1], seconds)]
         for slot, attempt_id in lost:
             _log.info("lease lost", attempt=attempt_id)

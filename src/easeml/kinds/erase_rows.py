@@ -59,7 +59,8 @@ class EraseSpec(Spec):
 
 def erase_rows(spec: EraseSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write the outputs; return ``versions``: by id, how many ``rows``, by ``roles``, their ``ids``,
-    and the ``columns`` and ``summary`` of what was written.
+    and the ``columns``, schemas and ``summary`` of what was written; and ``classes``: names that only
+    such rows had.
     """
     work = _Work(spec, inputs)
     found: dict[str, dict[str, Any]] = {}
@@ -68,17 +69,22 @@ def erase_rows(spec: EraseSpec, inputs: Path, outputs: Path) -> TaskResult:
         if of_step["rows"]:
             found[step.id] = of_step
     written = sorted(path.name for path in outputs.iterdir())
-    return TaskResult(ok=True, value={"versions": found}, outputs=written)
+    value = {"versions": found, "classes": sorted(work.classes)}
+    return TaskResult(ok=True, value=value, outputs=written)
 
 
 class _Work:
-    """Goes through the versions, and remembers the ids of the rows that were found."""
+    """Goes through the versions, and remembers the ids of the rows that were found.
+
+    ``classes``: those that only these rows had.
+    """
 
     def __init__(self, spec: EraseSpec, inputs: Path):
         self._where = spec.where
         self._inputs = inputs
         self._ids: dict[str, set[int]] = {}
         self._gone: dict[str, set[str]] = {}
+        self.classes: set[str] = set()
 
     def erase(self, step: Step, out: Path | None) -> dict[str, Any]:
         """Return what is said of a version; write it without the rows where ``out`` is named."""
@@ -92,7 +98,7 @@ class _Work:
         self._ids[step.id] = set(places.tolist())
         left, gone = data.blanked(table, places)
         self._note_gone(gone)
-        reports = data.silent_about(reports, self._gone)
+        reports = data.of_rows_left(reports, self._gone)
         if out is not None and len(places):
             data.write_upload(out, left, reports)
             data.write_arrow(out.with_name(f"{step.id}{_SOURCE}"), left)
@@ -110,6 +116,9 @@ class _Work:
             return {"rows": 0}
         roles = data.roles_among(version, ids)
         left = data.without_ids(version, ids, self._gone)
+        classes = data.lost_classes(version, left)
+        self._note_gone(classes)
+        self.classes.update(*classes.values())
         if out is not None:
             data.write_version(out, left)
         return {
@@ -117,6 +126,8 @@ class _Work:
             "roles": roles,
             "ids": sorted(ids),
             "columns": [report.to_json() for report in left.columns],
+            "schema_in": left.schema_in.to_json(),
+            "schema_out": left.schema_out.to_json(),
             "summary": {**left.summary, "notes": left.notes},
         }
 
@@ -170,7 +181,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     from easeml.service.retention import erasing
 
     fed = {id: digests.get(f"{id}{_SOURCE}", "") for id in result.value["versions"]}
-    erasing.record(tx, task, result.value["versions"], digests, fed)
+    erasing.record(tx, task, result.value, digests, fed)
 
 
 def failed(tx: Transaction, task: Task) -> None:
@@ -191,6 +202,6 @@ KIND = Kind(
     record=record,
     failed=failed,
     group="ingest",
-    values=("versions",),
+    values=("versions", "classes"),
     seconds=INGEST_SECONDS,
 )

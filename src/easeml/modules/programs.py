@@ -126,13 +126,19 @@ def watched(
         return Ended(process.returncode, fault, said)
 
 
+_IDS = ("EASEML_TASK_ID", "EASEML_REQUEST_ID")
+
+
 def _variables(own: Path) -> dict[str, str]:
-    """Return the little that programs know: where programs are, and that threads are few.
+    """Return the little that programs know: where programs are, that threads are few, and the ids of
+    the task and of the request that asked for it.
 
     ``own``: the folder whose Python comes first.
     """
     threads = os.environ.get("OMP_NUM_THREADS", "1")
+    ids = {name: os.environ[name] for name in _IDS if name in os.environ}
     return {
+        **ids,
         "PATH": f"{own}:/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": threads,

@@ -33,7 +33,12 @@ _SERVER_PATIENCE = (
     "idle_in_transaction_session_timeout=300000",
 )
 
-_PRAGMAS = ("synchronous=FULL", "temp_store=MEMORY", "cache_size=-16000")
+_PRAGMAS = (
+    "synchronous=FULL",
+    "temp_store=MEMORY",
+    "cache_size=-16000",
+    "secure_delete=ON",  # what is deleted or changed does not stay in the file's free space
+)
 
 
 def connect(url: str) -> sa.Engine:
@@ -67,6 +72,20 @@ def read_clock(connection: sa.Connection) -> float:
     return float(
         connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
     )
+
+
+def empty_log(engine: sa.Engine) -> bool:
+    """Write all changes into the file of a SQLite database and empty their log; return whether it is
+    empty. Changes of others wait for it a second at most.
+    """
+    with engine.connect() as connection:
+        driven: Any = connection.connection.driver_connection
+        driven.execute("PRAGMA busy_timeout=1000").close()
+        try:
+            is_busy, _, _ = driven.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            driven.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}").close()
+    return not is_busy
 
 
 def describe(engine: sa.Engine) -> str:

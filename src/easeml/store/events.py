@@ -1,6 +1,6 @@
 """The outbox: events are committed with what they tell of, and read in order without missing one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -111,6 +111,18 @@ class Events:
         newest = sa.select(sa.func.max(events.c.seq)).scalar_subquery()
         old = sa.delete(events).where(events.c.created < before, events.c.seq < newest)
         return self._session.change(old)
+
+    def unsay(self, about: Collection[str], kinds: Sequence[str], name: str, text: str) -> None:
+        """Put a text in the place of what events of these kinds say under a name.
+
+        ``about``: their subjects.
+        """
+        self.flush()
+        for event in self._read(sa.select(events).where(events.c.kind.in_(kinds))):
+            if event.subject in about and name in event.data:
+                data = {**event.data, name: text}
+                change = sa.update(events).where(events.c.seq == event.seq).values(data=data)
+                self._session.change(change)
 
     def subjects(self, kind: str, since: float) -> set[str]:
         """What events of a kind were about, in all tenants, since a time."""

@@ -12,7 +12,7 @@ from easeml.settings import Settings
 from easeml.store.artefacts import ArtefactStore
 from easeml.store.bucket import Bucket
 from easeml.store.cached_files import CachedFiles
-from easeml.store.database import connect, describe, read_clock
+from easeml.store.database import connect, describe, empty_log, read_clock
 from easeml.store.faults import database_is_broken, storage_faults
 from easeml.store.files import LocalFiles
 from easeml.store.migrate import migrate
@@ -128,6 +128,18 @@ class Store:
             answer = connection.exec_driver_sql(question).scalar_one()
         if answer != "ok":
             raise database_is_broken()
+
+    def clean(self) -> bool:
+        """Let the files of a SQLite database keep nothing that was deleted or changed; return whether
+        that is so now.
+
+        Whoever reads meanwhile goes on, and the log of changes stays as it is until the next time. A
+        PostgreSQL server looks after its own files.
+        """
+        if self._engine.dialect.name != "sqlite":
+            return False
+        with storage_faults():
+            return empty_log(self._engine)
 
     def mentioned_digests(self, but: str = "") -> set[str]:
         """Return every digest (64 hexadecimal digits) that any row names in any column.

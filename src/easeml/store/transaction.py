@@ -1,11 +1,14 @@
 """What can be done in one transaction."""
 
+from collections.abc import Collection
+
 import sqlalchemy as sa
 
 from easeml.errors import NotAllowed
 from easeml.store import records, tables
 from easeml.store.events import Events
 from easeml.store.leases import Leases
+from easeml.store.mentions import Mention, mentions
 from easeml.store.old_logs import OldLogs
 from easeml.store.queue import Queue
 from easeml.store.rows import Rows, Tables
@@ -52,6 +55,11 @@ class Transaction:
         """Return what ``Store.mentioned_digests`` does, as this transaction sees it."""
         self.events.flush()
         return mentioned_digests(self._session.connection, but)
+
+    def mentions(self, tenant_id: str, texts: Collection[str]) -> list[Mention]:
+        """Return where any of the texts stands in what a tenant has, as this transaction sees it."""
+        self.events.flush()
+        return mentions(self._session.connection, tenant_id, texts)
 
     def finish(self) -> None:
         """Write what waited for the end of the transaction; the store calls this just before the

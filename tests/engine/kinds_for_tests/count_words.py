@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+import structlog
 
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.errors import InvalidInput
@@ -30,6 +34,9 @@ def count(spec: CountSpec, inputs: Path, outputs: Path) -> TaskResult:
     if any(len(word) > spec.longest for word in words):
         raise InvalidInput("A word is too long.")
     (outputs / "words").write_text("\n".join(words))
+    print("plain words", flush=True)
+    logging.getLogger("a.library").warning("%d words", len(words))
+    structlog.get_logger().info("counted", id=os.environ["EASEML_TASK_ID"])
     return TaskResult(ok=True, value={"words": len(words)}, outputs=["words"])
 
 

@@ -163,6 +163,8 @@ def test_a_wholly_labelled_set_is_shared_and_shows_one_bit() -> None:
     verdict, _ = large.test("a", examples)
     assert verdict.answer in ("pass", "fail")
     assert (verdict.findings, verdict.labels_used, verdict.rows_used) == (None, None, None)
+    columns = ["clause", "truth", "estimate", "low", "high", "rows"]
+    assert verdict.to_frame().columns.tolist() == columns
     assert len(verdict.to_frame()) == 0
 
 
@@ -254,5 +256,7 @@ def test_a_verdict_shows_itself() -> None:
     document = verdict.to_json()
     assert json.loads(json.dumps(document, allow_nan=False))["answer"] == "pass"
     assert len(verdict.figure().series) == 2
-    assert verdict.to_frame()["clause"].tolist() == ["n - o > 0.02 +/- 0.05"]
+    (row,) = verdict.to_frame().to_dict("records")
+    assert row == vars(verdict.findings[0])
+    assert row["clause"] == "n - o > 0.02 +/- 0.05"
     assert "2 steps are left" in verdict.advice

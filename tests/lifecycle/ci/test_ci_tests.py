@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci import (
@@ -27,6 +28,7 @@ from easeml.lifecycle.ci import (
 from easeml.lifecycle.ci.betting import best_bet, first_crossing, growth, ladder_of_bets
 from easeml.lifecycle.ci.design import Assumed, design_clause
 from easeml.lifecycle.ci.levels import clause_levels
+from easeml.lifecycle.ci.settling import settle
 
 
 def configured(condition: str, **more):
@@ -369,3 +371,67 @@ def test_the_design_of_a_clause_is_the_same_for_both_directions() -> None:
     ((clause, level),) = clause_levels(config.condition, 5.0)
     ((other, _),) = clause_levels(configured("-n < -0.5 +/- 0.1").condition, 5.0)
     assert design_clause(clause, assumed, level).zone == design_clause(other, assumed, level).zone
+
+
+@pytest.mark.parametrize(
+    ("condition", "worst", "best"),
+    [("n > 0.7 +/- 0.05", 0.0, 1.0), ("n - o > 0.1 +/- 0.2", -1.0, 1.0)],
+)
+def test_a_look_says_what_binomial_tails_say(condition: str, worst: float, best: float) -> None:
+    """Every number of right rows, beside scipy's tails; the bets have next to nothing."""
+    config = configured(condition)
+    ((clause, level),) = clause_levels(config.condition, 3.0)
+    design = design_clause(clause, Assumed(config.mode, config.metric, 1.0, 1.0), level)
+    design = replace(design, look=1 - 1e-12, level=replace(level, false=4.0))
+    rows = 60
+    ends = [(edge - worst) / (best - worst) for edge in (design.zone.low, design.zone.high)]
+    nats = 0.0 if design.two_valued else 1.0  # Bentkus
+    found = []
+    expected = []
+    mixed = np.random.default_rng(0).permutation(rows)  # a row of the right ones would win a bet
+    for right in range(rows + 1):
+        new = (mixed < right).astype(float)
+        is_there = np.ones(rows, dtype=bool)
+        found.append(settle(design, Examples(new, 1 - new, is_there, is_there), rows).truth)
+        if stats.binom.sf(right - 1, rows, ends[0]) <= math.exp(-level.true - nats):
+            expected.append(True)
+        elif stats.binom.cdf(right, rows, ends[1]) <= math.exp(-4.0 - nats):
+            expected.append(False)
+        else:
+            expected.append(None)
+    assert found == expected
+    assert set(found) == {True, False, None}
+
+
+def test_f1_without_labels_and_of_few_rows_stays_open() -> None:
+    config = configured("n - o > 0.1 +/- 0.1", metric="f1", positive="yes")
+    truth = np.array(["yes", "no"] * 6)
+    unlike = np.array(["yes", "yes"] * 6)
+    examples = score_examples(truth, unlike, truth, config)
+    trial = tried(config, replace(examples, known=np.zeros(12, dtype=bool)))
+    (finding,) = trial.findings
+    assert (trial.truth, finding.rows) == (None, 0)
+    assert math.isnan(finding.estimate)
+    assert (finding.low, finding.high) == (-math.inf, math.inf)
+    (finding,) = tried(config, examples).findings
+    assert (finding.truth, finding.rows) == (None, 12)
+    assert finding.estimate == pytest.approx(1.0 - 2 / 3)
+
+
+def test_the_interval_of_a_clause_joins_what_was_seen_and_what_was_proven() -> None:
+    config = configured("n > 0.7 +/- 0.1")
+    ((clause, level),) = clause_levels(config.condition, 3.0)
+    design = design_clause(clause, Assumed(config.mode, config.metric, 1.0, 1.0), level)
+    is_there = np.ones(400, dtype=bool)
+    for share, truth in ((0.95, True), (0.3, False)):
+        new = (np.random.default_rng(2).random(400) < share).astype(float)
+        found = settle(design, Examples(new, new, ~is_there, is_there), 401)
+        seen = new[: found.rows]
+        likely = 2 * math.exp(-min(level.true, level.false))
+        low, high = confidence_sequence(seen, 0.0, 1.0, likely)
+        proven = (max(low, design.zone.low), high) if truth else (low, min(high, design.zone.high))
+        assert (found.truth, found.low, found.high) == (truth, *proven)
+        assert found.estimate == pytest.approx(seen.mean())
+    found = settle(design, Examples(new, new, ~is_there, ~is_there), 401)
+    assert (found.truth, found.rows, found.low, found.high) == (None, 0, 0.0, 1.0)
+    assert math.isnan(found.estimate)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from easeml.client.apart import note
 from easeml.client.problems import error_of
 from easeml.client.timing import async_sleep, backoff
 from easeml.errors import EasemlError, InvalidInput, TimedOut, Unreachable
@@ -89,6 +90,7 @@ class AsyncTransport:
                 # A control character in an id, a number without end.
                 raise InvalidInput(f"This cannot be sent: {error}.", where=path) from error
             else:
+                note(response)
                 if response.is_success:
                     return response
                 may_change = repeatable and response.status_code in _TRY_AGAIN

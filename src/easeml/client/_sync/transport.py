@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from easeml.client.apart import note
 from easeml.client.problems import error_of
 from easeml.client.timing import backoff, sleep
 from easeml.errors import EasemlError, InvalidInput, TimedOut, Unreachable
@@ -90,6 +91,7 @@ class Transport:
                 # A control character in an id, a number without end.
                 raise InvalidInput(f"This cannot be sent: {error}.", where=path) from error
             else:
+                note(response)
                 if response.is_success:
                     return response
                 may_change = repeatable and response.status_code in _TRY_AGAIN

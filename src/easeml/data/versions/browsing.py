@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import singledispatch
+from functools import partial, singledispatch
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.pictures import data_url, shown_as_it_is
 from easeml.data.types.text_tables import ROW
+from easeml.data.versions.parts import is_there, read_parts
 from easeml.data.versions.splits import ROLES, UNLABELLED
 from easeml.schema import Schema
 
@@ -126,7 +127,7 @@ def row_ids(files: Files) -> dict[str, np.ndarray]:
 
     Raises DatasetError if there is no version in the files.
     """
-    unlabelled = [role for role in UNLABELLED if f"{role}.arrow" in files]
+    unlabelled = [role for role in UNLABELLED if is_there(files, role)]
     ids = {}
     for role in (*ROLES, *unlabelled):
         ids[role] = _table(files, role).column(ROW).to_numpy()
@@ -269,9 +270,13 @@ def _path(files: Files, name: str) -> Path:
 
 
 def _table(files: Files, role: str) -> pa.Table:
+    return read_parts(files, role, partial(_mapped, files))
+
+
+def _mapped(files: Files, name: str) -> pa.Table:
     import pyarrow as pa
 
-    with pa.memory_map(str(_path(files, f"{role}.arrow"))) as source:
+    with pa.memory_map(str(_path(files, name))) as source:
         return pa.ipc.open_file(source).read_all()
 
 

@@ -14,6 +14,12 @@ from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.text_tables import ROW, column_text
 from easeml.data.versions.changes import summed
 from easeml.data.versions.declared import Declared
+from easeml.data.versions.erased_classes import (
+    classes_had,
+    without_classes,
+    without_names,
+    without_sentences,
+)
 from easeml.data.versions.splits import ROLES
 
 if TYPE_CHECKING:
@@ -69,12 +75,15 @@ def without_ids(
 ) -> Declared:
     """Return a version without some of its rows; no other row changes its id.
 
-    ``gone``: values, by column, that no row has any more: what is said of columns names none.
-    Raises ``DatasetError`` where no row would be left that a model could learn from.
+    ``gone``: values, by column, that no row has any more: what is said of columns names none, and
+    neither does a class. Raises ``DatasetError`` where no row would be left that a model could
+    learn from.
     """
-    frames = {}
+    erased, frames = {}, {}
     for role, frame in version.frames.items():
-        frames[role] = frame.loc[~_among(frame, ids)].reset_index(drop=True)
+        is_erased = _among(frame, ids)
+        erased[role] = frame.loc[is_erased]
+        frames[role] = frame.loc[~is_erased].reset_index(drop=True)
     left = sum(len(frames[role]) for role in ROLES)
     if not left:
         raise DatasetError(
@@ -86,8 +95,27 @@ def without_ids(
     off = tuple(filterfalse(ids.__contains__, version.off))
     values_gone = set[str]().union(*gone.values())
     groups = {name: role for name, role in version.groups.items() if name not in values_gone}
-    columns = silent_about(version.columns, gone)
-    return summed(replace(version, frames=frames, off=off, groups=groups, columns=columns), {})
+    lost = _united(gone, classes_had(erased))
+    made = without_names(replace(version, frames=frames, off=off, groups=groups), lost)
+    classes_gone = lost_classes(version, made)
+    notes = without_sentences(version.notes, set[str]().union(*classes_gone.values()))
+    columns = silent_about(made.columns, _united(gone, classes_gone))
+    return summed(replace(made, columns=columns, notes=notes), {})
+
+
+def lost_classes(before: Declared, after: Declared) -> dict[str, set[str]]:
+    """Return the classes that a version does not name any more, by column."""
+    lost = {}
+    for old, new in zip(before.columns, after.columns, strict=True):
+        lost[old.name] = set(old.classes).difference(new.classes)
+    return lost
+
+
+def _united(
+    first: Mapping[str, Collection[str]], second: Mapping[str, Collection[str]]
+) -> dict[str, set[str]]:
+    columns = {*first, *second}
+    return {column: {*first.get(column, ()), *second.get(column, ())} for column in columns}
 
 
 def blanked(table: pa.Table, places: np.ndarray) -> tuple[pa.Table, dict[str, set[str]]]:
@@ -115,8 +143,16 @@ def blanked(table: pa.Table, places: np.ndarray) -> tuple[pa.Table, dict[str, se
 def silent_about(
     reports: Sequence[ColumnReport], gone: Mapping[str, Collection[str]]
 ) -> list[ColumnReport]:
-    """Return reports of columns that name no value that is gone."""
+    """Return reports of columns that name no value that is gone; the classes stay as they are."""
     return [_silent(report, gone.get(report.name, ())) for report in reports]
+
+
+def of_rows_left(
+    reports: Sequence[ColumnReport], gone: Mapping[str, Collection[str]]
+) -> list[ColumnReport]:
+    """Return reports of an upload's columns that name no value that is gone, as a class neither."""
+    silent = silent_about(reports, gone)
+    return [without_classes(report, gone.get(report.name, ())) for report in silent]
 
 
 def _silent(report: ColumnReport, gone: Collection[str]) -> ColumnReport:
@@ -124,11 +160,13 @@ def _silent(report: ColumnReport, gone: Collection[str]) -> ColumnReport:
     if "values" in distribution:
         distribution["values"] = [one for one in distribution["values"] if one[0] not in gone]
     is_told = any(map(report.evidence.__contains__, filter(None, gone)))
+    leaks = {name: why for name, why in report.leaks.items() if without_sentences([why], gone)}
     return replace(
         report,
         examples=list(filterfalse(gone.__contains__, report.examples)),
         evidence="" if is_told else report.evidence,
         distribution=distribution,
+        leaks=leaks,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,16 @@ from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.table_schemas import kinds_of, labels_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.declared import Declared
+from easeml.data.versions.parts import is_there, read_parts, write_parts
 from easeml.data.versions.splits import ROLES, UNLABELLED
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
+
+
+_UPLOADED = "table"
 
 
 @dataclass(frozen=True)
@@ -40,12 +45,12 @@ class VersionTables:
 
 
 def write_version(folder: str | Path, declared: Declared) -> None:
-    """Write a declared table to a folder: one Arrow file a role, and ``version.json``."""
+    """Write a declared table to a folder: the parts of each role, and ``version.json``."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for role, frame in declared.frames.items():
         table = _arrow(frame, declared.schema_in, declared.schema_out)
-        write_arrow(folder / f"{role}.arrow", table)
+        write_parts(folder, role, table)
     document = {
         "schema_in": declared.schema_in.to_json(),
         "schema_out": declared.schema_out.to_json(),
@@ -87,10 +92,11 @@ def read_declared(folder: str | Path) -> Declared:
     document = _read_json(folder / "version.json")
     schema_in = Schema.from_json(document["schema_in"])
     schema_out = Schema.from_json(document["schema_out"])
-    unlabelled = [role for role in UNLABELLED if (folder / f"{role}.arrow").exists()]
+    names = _names(folder)
+    unlabelled = [role for role in UNLABELLED if is_there(names, role)]
     frames = {}
     for role in (*ROLES, *unlabelled):
-        table = _read_arrow(folder / f"{role}.arrow")
+        table = read_parts(names, role, partial(_read_arrow, folder))
         frames[role] = _frame(table, schema_in, schema_out)
     return Declared(
         frames=frames,
@@ -118,7 +124,7 @@ def write_upload(folder: str | Path, table: pa.Table, reports: Sequence[ColumnRe
     """Write an uploaded table, as text, with its column reports."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_arrow(folder / "table.arrow", table)
+    write_parts(folder, _UPLOADED, table)
     document = list(map(ColumnReport.to_json, reports))
     (folder / "columns.json").write_text(json.dumps(document, indent=1))
 
@@ -127,7 +133,7 @@ def read_upload(folder: str | Path) -> tuple[pa.Table, list[ColumnReport]]:
     """Read what ``write_upload`` wrote: the table and the reports, as ``declare`` takes them."""
     folder = Path(folder)
     reports = list(map(ColumnReport.from_json, _read_json(folder / "columns.json")))
-    return _read_arrow(folder / "table.arrow"), reports
+    return read_parts(_names(folder), _UPLOADED, partial(_read_arrow, folder)), reports
 
 
 def _arrow(frame: pd.DataFrame, schema_in: Schema, schema_out: Schema) -> pa.Table:
@@ -147,17 +153,14 @@ def _cell_kinds(schema_in: Schema, schema_out: Schema) -> dict[str, str]:
     return {name: kind for name, kind in kinds.items() if kind in CELLS}
 
 
-def write_arrow(path: Path, table: pa.Table) -> None:
-    """Write a table as an Arrow file, which ``read_table`` knows whatever its name is."""
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("*.arrow")}
+
+
+def _read_arrow(folder: Path, name: str) -> pa.Table:
     import pyarrow as pa
 
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-
-
-def _read_arrow(path: Path) -> pa.Table:
-    import pyarrow as pa
-
+    path = folder / name
     said = "cannot be read as a stored table: {error}."
     with (
         refusing((OSError, pa.ArrowInvalid), said, str(path)),

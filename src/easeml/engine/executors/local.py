@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from easeml.confinement import Isolation, Starting, confine, readable_places
 from easeml.contract.tasks import Limits, TaskResult
-from easeml.engine import task_main
+from easeml.engine import task_logs, task_main
 from easeml.engine.fork_server import fork_server
 from easeml.engine.limits import thread_environment
 from easeml.modules.leash import END_WITH_WHAT_IS_THERE
@@ -245,6 +245,7 @@ def _child(
         os._exit(0)  # the worker ended
     told.close()
     redirect_output(folder / task_main.LOG)
+    task_logs.begin(task_main.ids(folder))
     task_main.begin_keeping_containers(folder)
     packages = task_main.begin_using_environments(folder)
     if isolation != "none" and not task_main.reaches_out(folder):

@@ -123,6 +123,9 @@ def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[W
             tasks=tasks,
             joined=worker.created,
             heard=worker.heartbeat,
+            temperature=worker.temperature,
+            memory=worker.memory,
+            memory_free=worker.memory_free,
         )
         devices.append(device)
     return devices

@@ -19,9 +19,15 @@ from easeml.store.records import KeptSetting, Tenant
 _OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 ASK = "Ask the one who runs this easeml for more."
 _DEFAULTS = "tenant-limits"  # the kept setting: JSON
-BUILT_IN = shapes.TenantLimits(storage=50 * 10**9, uploads=20, requests=500.0)
+BUILT_IN = shapes.TenantLimits(
+    storage=50 * 10**9,
+    uploads=20,
+    requests=500.0,
+    devices=16,
+    month_seconds=1_000_000.0,  # 278 hours of one device
+)
 """What new tenants may use until a provider says otherwise: enough that nobody who works meets it,
-little enough that a program that has gone wrong does not fill the disk of all.
+little enough that a program that has gone wrong does not take the disk and the devices of all.
 """
 
 

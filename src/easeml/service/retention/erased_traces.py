@@ -1,28 +1,35 @@
 """What rows of a data set left in the database: requests, answers, analyses, logs."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from easeml.service.models.predicted_files import KIND as PREDICTED
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, Dataset, ProductionRow
-from easeml.store.shapes import Operation
+from easeml.store.records import Application, Dataset, Json, ProductionRow
 
 _KEY = "key"  # the column by which an owner knows a row of production
 _ERASURE = "erasure"  # reports that say what was erased stay
 _AT_ONCE = 500
+_UNNAMED = "(erased)"
 
 
 @dataclass(slots=True)
 class Found:
     """What there is of the rows, beside the tables: ids by table, and the ids of tasks.
 
-    ``versions``: what the body said of each version that has them.
+    ``versions``: what the body said of each version that has them. ``classes``: those that only
+    these rows had; ``values``: these, and what the rows were known by, as far as they tell anything
+    of their own. ``answers``: what is left of kept answers that name such a class, by id.
     """
 
+    dataset_id: str
     versions: Mapping[str, Any]
     applications: list[Application]
+    classes: frozenset[str] = frozenset()
+    values: tuple[str, ...] = ()
+    answers: dict[str, Json] = field(default_factory=dict)
     production_rows: list[str] = field(default_factory=list)
     feedback: list[str] = field(default_factory=list)
     work_items: list[str] = field(default_factory=list)
@@ -47,19 +54,25 @@ class Found:
 
 
 def find(
-    tables: Tables, dataset: Dataset, where: Mapping[str, str], versions: Mapping[str, Any]
+    tables: Tables,
+    dataset: Dataset,
+    where: Mapping[str, str],
+    versions: Mapping[str, Any],
+    classes: frozenset[str],
 ) -> Found:
     """Return what there is of rows in all applications of a data set."""
-    found = Found(versions, tables.applications.list(dataset_id=dataset.id, limit=None))
+    applications = tables.applications.list(dataset_id=dataset.id, limit=None)
+    found = Found(dataset.id, versions, applications, classes)
+    key = where[_KEY] if set(where) == {_KEY} else ""
     for application in found.applications:
-        _find_production(tables, application, where, found)
+        find_production(tables, application, partial(_is_meant, where), found, key)
         _find_work(tables, application, found)
     _find_results(tables, dataset, found)
     return found
 
 
 def remove(tx: Transaction, tables: Tables, found: Found) -> None:
-    """Let the database have nothing of it any more."""
+    """Let the database have none of these rows any more."""
     later = tx.now() + 1.0
     rows = (
         (tables.production_rows, found.production_rows),
@@ -73,83 +86,71 @@ def remove(tx: Transaction, tables: Tables, found: Found) -> None:
         for start in range(0, len(ids), _AT_ONCE):
             table.forget(later, id=ids[start : start + _AT_ONCE])
     tx.old_logs.forget(found.attempts)
-    erased = set[int]().union(*(said["ids"] for said in found.versions.values()))
-    for id, payload in tables.tasks.pick("id", "payload", id=found.tasks):
-        tables.tasks.update(id, payload=_told_without(payload, erased))
 
 
-def without_rows(operation: Operation, ids: Collection[int]) -> Operation:
-    """Return how a version was made, without what it says of some rows."""
-    return Operation(operation.name, _told_without(operation.told, ids))
-
-
-def _told_without(told: Mapping[str, Any], ids: Collection[int]) -> dict[str, Any]:
-    """Return what a task or a version was told without labels and cells of rows, and without files."""
-    kept = dict(told)
-    for name in _WITHOUT.keys() & told:
-        kept[name] = _WITHOUT[name](told[name], ids)
-    if isinstance(kept.get("source"), str):
-        kept["source"] = ""  # a digest: while it is named, the bytes of the file stay
-    if kept.get("origin"):
-        kept["origin"] = {**kept["origin"], "digest": ""}
-    return kept
-
-
-def _labels_without(labels: Mapping[str, Any], ids: Collection[int]) -> dict[str, Any]:
-    return {row: label for row, label in labels.items() if int(row) not in ids}
-
-
-def _cells_without(cells: list[Any], ids: Collection[int]) -> list[Any]:
-    return [cell for cell in cells if int(cell["row"]) not in ids]
-
-
-def _rows_without(rows: Any, ids: Collection[int]) -> Any:
-    """Return ids of rows without some; what other tasks call so stays as it is."""
-    if not isinstance(rows, list):
-        return rows
-    return [row for row in rows if row not in ids]
-
-
-_WITHOUT: dict[str, Callable[[Any, Collection[int]], Any]] = {
-    "labels": _labels_without,
-    "cells": _cells_without,
-    "off": _rows_without,
-    "on": _rows_without,
-}
-"""What a task or a version may be told of single rows, and how they are left out of it."""
-
-
-def _find_production(
-    tables: Tables, application: Application, where: Mapping[str, str], found: Found
+def find_production(
+    tables: Tables,
+    application: Application,
+    is_meant: Callable[[ProductionRow], bool],
+    found: Found,
+    key: str = "",
+    since: float | None = None,
 ) -> None:
+    """Find kept requests that are meant, and what was said of them.
+
+    ``since``: of those that were written after it. ``key``: what was said of a row with this key is meant as well.
+    """
     requests = set[tuple[str, int]]()
-    keys = set[str]()
-    for row in _production_rows(tables, application):
-        if _is_meant(row, where):
+    keys = {key}
+    for row in _production_rows(tables, application, since):
+        if is_meant(row):
             found.production_rows.append(row.id)
             requests.add((row.request_id, row.row))
             keys.add(row.key)
-    if set(where) == {_KEY}:
-        keys.add(where[_KEY])
+        elif _names_class(row.answer, found.classes):
+            found.answers[row.id] = _answer_without(row.answer, found.classes)
     keys.discard("")
+    if not requests and not keys:
+        return
     for told in tables.feedback.list(application_id=application.id, limit=None):
         if (told.request_id, told.row) in requests or told.key in keys:
             found.feedback.append(told.id)
 
 
-def _production_rows(tables: Tables, application: Application) -> Iterator[ProductionRow]:
+def _names_class(answer: Json, classes: frozenset[str]) -> bool:
+    named = {str(answer.get("prediction")), *(answer.get("probabilities") or ())}
+    return not classes.isdisjoint(named)
+
+
+def _answer_without(answer: Json, classes: frozenset[str]) -> Json:
+    """Return an answer that names no such class."""
+    chances = answer.get("probabilities") or {}
+    left = {name: chance for name, chance in chances.items() if name not in classes}
+    said = answer.get("prediction")
+    prediction = _UNNAMED if str(said) in classes else said
+    return {**answer, "prediction": prediction, "probabilities": left or None}
+
+
+def _production_rows(
+    tables: Tables, application: Application, since: float | None
+) -> Iterator[ProductionRow]:
     """Give the rows of production of an application, some at once: they may be very many."""
     after = None
     while page := tables.production_rows.list(
-        application_id=application.id, after=after, limit=_AT_ONCE
+        application_id=application.id, after=after, limit=_AT_ONCE, since=since
     ):
         yield from page
         after = page[-1].id
 
 
-def _is_meant(row: ProductionRow, where: Mapping[str, str]) -> bool:
-    known = {_KEY: row.key, **row.inputs}
+def _is_meant(where: Mapping[str, str], row: ProductionRow) -> bool:
+    known = cells_of(row)
     return all(name in known and _is(known[name], value) for name, value in where.items())
+
+
+def cells_of(row: ProductionRow) -> dict[str, Any]:
+    """Return what a request had in the columns of a row, and the key by which its owner knows it."""
+    return {_KEY: row.key, **row.inputs}
 
 
 def _is(cell: object, value: str) -> bool:
@@ -179,7 +180,8 @@ def _find_results(tables: Tables, dataset: Dataset, found: Found) -> None:
     applications = [one.id for one in found.applications]
     job_ids = tables.jobs.column("id", application_id=applications)
     version_ids = tables.versions.column("id", dataset_id=dataset.id)
-    of_data = tables.tasks.column("id", subject=[*applications, *version_ids])
+    fetched = tables.retrievals.column("id", dataset_id=dataset.id)
+    of_data = tables.tasks.column("id", subject=[*applications, *version_ids, *fetched])
     of_jobs = tables.tasks.column("id", job_id=job_ids)
     found.tasks = sorted({*of_data, *of_jobs})
     models = tables.models.column("id", application_id=applications)

@@ -15,7 +15,8 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.advice import rescoring
-from easeml.service.retention import erased_traces
+from easeml.service.retention import erased_late, erased_texts, erased_traces
+from easeml.service.retention.erased_remains import remains, telling
 from easeml.service.retention.erased_traces import Found
 from easeml.service.search import jobs
 from easeml.service.storage.releasing import GRACE_SECONDS
@@ -33,7 +34,9 @@ _REMOVED = "Its files are erased: it had learnt from rows that are erased."
 _LOOK_EVERY = 600.0  # seconds between two looks of retention
 _ELSEWHERE = (
     "Backups made before now still have the rows: make a new one, and remove the older ones.",
-    "Files and models that somebody downloaded are out of reach.",
+    "Files, models and messages that somebody received are out of reach.",
+    "Requests that were answered just before and are written to the log in the next minutes are "
+    "removed by the next look at what is kept.",
 )
 _AT_ITS_SOURCE = "The data is fetched: erase the rows at their source too, or they come back."
 
@@ -80,41 +83,53 @@ def list_page(
 def record(
     tx: Transaction,
     task: Task,
-    versions: Mapping[str, Any],
+    brought: Mapping[str, Any],
     digests: Mapping[str, str],
     fed: Mapping[str, str],
 ) -> None:
     """Let nothing have the rows that a task found, and keep a report of it.
 
-    ``versions``: what its body said of each that has such rows; ``digests``: of those without them;
-    ``fed``: of the files that they were read from, without them; empty where a file had none of
-    them. In a dry run nothing changes but the result of the task.
+    ``brought``: what its body said of each of the ``versions`` that has such rows, and ``classes``
+    that only they had; ``digests``: of those without them; ``fed``: of the files that they were
+    read from, without them; empty where a file had none of them. In a dry run nothing changes but
+    the result of the task.
     """
     tables = tx.scoped(task.tenant_id)
     spec = task.payload
     dataset = tables.datasets.get(task.subject)
-    found = erased_traces.find(tables, dataset, spec["where"], versions)
+    classes = frozenset(brought["classes"])
+    found = erased_traces.find(tables, dataset, spec["where"], brought["versions"], classes)
+    found.values = telling([*spec["where"].values(), *classes])
     affected = _models(tables, found)
     report = _report(tx, tables, task, found, affected)
-    if not spec["plan_only"]:
-        for version_id, said in versions.items():
-            _replace(tables, version_id, said, digests[version_id], fed[version_id])
-        erased_traces.remove(tx, tables, found)
-        _settle(tx, tables, found, affected, ModelFate(spec["models"]))
-        tables.reports.add(
-            Report(new_id("rep"), task.tenant_id, KIND, dataset.id, "", report.model_dump())
-        )
-        told = {"rows": sum(one.rows for one in report.versions), "by": spec["by"]}
-        told |= {"models": len(report.models), "name": dataset.name}
-        tx.events.append("data.erased", dataset.id, told, task.tenant_id)
-    tables.tasks.update(task.id, result={"report": report.model_dump()})
     forget_question(tables, task, spec["where"])
+    if not spec["plan_only"]:
+        for version_id in found.versions:
+            _replace(tables, found, version_id, digests[version_id], fed[version_id])
+        erased_traces.remove(tx, tables, found)
+        erased_texts.remove(tx, tables, found)
+        _settle(tx, tables, found, affected, ModelFate(spec["models"]))
+        _tell(tx, dataset, report, found)
+        report.remains = remains(tx, task.tenant_id, found.values)
+        value = report.model_dump() | erased_late.watch(spec["where"])
+        tables.reports.add(Report(new_id("rep"), task.tenant_id, KIND, dataset.id, "", value))
+    tables.tasks.update(task.id, result={"report": report.model_dump()})
 
 
 def forget_question(tables: Tables, task: Task, where: Mapping[str, str]) -> None:
-    """Forget the values that rows were known by: they are the very data that is to be erased."""
-    payload = {**task.payload, "where": dict.fromkeys(where, "(erased)")}
-    tables.tasks.update(task.id, payload=payload)
+    """Forget what rows were known by, and what was found: it is the very data that is to be erased."""
+    forgotten = {"where": dict.fromkeys(where, "(erased)"), "steps": []}
+    tables.tasks.update(task.id, payload={**task.payload, **forgotten}, result={})
+
+
+def _tell(tx: Transaction, dataset: Dataset, report: Erasure, found: Found) -> None:
+    told = {
+        "rows": sum(one.rows for one in report.versions),
+        "by": report.by,
+        "models": len(report.models),
+        "name": erased_texts.without_values(dataset.name, found.values),
+    }
+    tx.events.append("data.erased", dataset.id, told, dataset.tenant_id)
 
 
 def finish(store: Store) -> int:
@@ -135,7 +150,8 @@ def _finish(store: Store, report: Report) -> int:
     count = 0
     with store.write() as tx:
         tables = tx.scoped(report.tenant_id)
-        told = Erasure.model_validate(tables.reports.get(report.id).value)
+        value = tables.reports.get(report.id).value
+        told = Erasure.model_validate(value)
         for model in told.models:
             application = tables.applications.get(model.application_id)
             if model.serves and application.live_model_id != model.model_id:
@@ -143,7 +159,7 @@ def _finish(store: Store, report: Report) -> int:
                 model.serves = False
                 count += 1
         if count:
-            tables.reports.update(report.id, value=told.model_dump())
+            tables.reports.update(report.id, value={**value, **told.model_dump()})
     return count
 
 
@@ -221,6 +237,7 @@ def _report(
         models=_erased_models(affected, found, spec["models"]),
         bytes_gone_by=tx.now() + GRACE_SECONDS + 2 * _LOOK_EVERY,
         elsewhere=elsewhere,
+        remains=[],
         **found.counts,
     )
 
@@ -246,18 +263,20 @@ def _live(found: Found) -> set[str]:
     return {one.live_model_id for one in found.applications}
 
 
-def _replace(
-    tables: Tables, version_id: str, said: Mapping[str, Any], digest: str, fed: str
-) -> None:
+def _replace(tables: Tables, found: Found, version_id: str, digest: str, fed: str) -> None:
     """Let a version have the bytes without the rows, and nothing else of them."""
+    said = found.versions[version_id]
     version = tables.versions.get(version_id)
     changed: dict[str, Any] = {"artefact": digest, "doubts": ""}
     if fed or version.operation.name == OperationName.FLOW:
         changed["source_artefact"] = fed
     changed["columns"] = said["columns"]
-    if "summary" in said:
+    if "summary" in said:  # a declared version
         changed["summary"] = VersionSummary(said["summary"])
-    changed["operation"] = erased_traces.without_rows(version.operation, set(said["ids"]))
+        changed |= {"schema_in": said["schema_in"], "schema_out": said["schema_out"]}
+    changed["operation"] = erased_texts.without_rows(
+        version.operation, set(said["ids"]), found.values
+    )
     tables.versions.update(version_id, **changed)
 
 

@@ -17,7 +17,7 @@ from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Report
 
-from . import due, erasing
+from . import due, erased_late, erasing
 from .due import Due
 
 EVENT = "retention.collected"
@@ -47,7 +47,9 @@ def look(store: Store, settings: Settings) -> Collected:
     counts[KeptKind.UPLOADS], sizes[KeptKind.UPLOADS] = _forget_uploads(store)
     counts[KeptKind.APPLICATIONS] = deleting.erase_old(store)
     erasing.finish(store)
+    erased_late.remove(store, erasing.KIND)
     request_log.forget_old(store)
+    _forget_repeats(store)
     with store.read() as tx:
         found = due.find(tx, settings)
     if found.items or found.events:
@@ -94,6 +96,12 @@ def _forget_reports(tx: Transaction, reports: dict[str, Report]) -> None:
     without = {id: {**payload, "source": ""} for id, payload in payloads.items()}
     tables.tasks.set_each("payload", without)
     tables.reports.forget(tx.now() + 1.0, id=list(reports))
+
+
+def _forget_repeats(store: Store) -> None:
+    """Forget the answers that a repeated request would get: nobody repeats one after a day."""
+    with store.write() as tx:
+        tx.unscoped().idempotency.forget(tx.now() - releasing.GRACE_SECONDS)
 
 
 def _forget_uploads(store: Store) -> tuple[int, int]:

@@ -30,7 +30,14 @@ def task_spec(tx: Transaction, task: Task) -> TaskSpec:
         body=spec.to_json(),
         inputs=kind.inputs(tx.scoped(task.tenant_id), task),
         seconds=min(limits.values(), default=None),
+        ids=_ids(task),
     )
+
+
+def _ids(task: Task) -> dict[str, str]:
+    """Return by what the logs of all processes name a task."""
+    ids = {"task": task.id}
+    return {**ids, "request": task.request} if task.request else ids
 
 
 def accept(

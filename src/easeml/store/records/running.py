@@ -21,6 +21,9 @@ class Process:
     device: str = ""  # kind of a worker's device; empty: the usual
     gpu: bool = False  # a worker on a machine that gives containers a GPU
     pace: float = 1.0  # how many times as long runs take on that kind as on the usual, as learned
+    temperature: float | None = None  # degrees Celsius of a worker's device; None: not known
+    memory: int | None = None  # bytes of a worker's machine, and how many are free
+    memory_free: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,7 @@ async def show_service(context: PageContext) -> Response:
     _require_provider(context)
     status = await context.client.status()
     shown = {"storage": await context.client.storage(), "settings": await context.client.settings()}
+    shown["devices"] = await listed(context.client.devices())
     return context.render("admin_service.html", service=status, **shown)
 
 

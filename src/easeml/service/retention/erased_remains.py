@@ -1,0 +1,39 @@
+"""What still names a value of erased rows in the database, and why it stays."""
+
+from collections.abc import Iterable
+
+from easeml.contract.erasures import Remaining
+from easeml.store import Transaction
+
+_LEAST = 4  # characters; shorter texts stand everywhere
+_LEAST_OF_NUMBERS = 6
+_NAMED = "People gave this name. An application can be renamed."
+_AUDIT = "The audit and the news keep it until they go by themselves (keep_event_days)."
+_WRITTEN = "Somebody wrote it there, and what people write is not changed."
+_REPEATED = "A repeated request gets this answer; it goes after a day."
+_WHY = {
+    "datasets.name": _NAMED,
+    "applications.name": _NAMED,
+    "events.data": _AUDIT,
+    "idempotency.response": _REPEATED,
+}
+
+
+def telling(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the values that can be searched for: others, such as ``7``, mean nothing alone."""
+    stripped = {value.strip() for value in values}
+    return tuple(sorted(filter(_is_telling, stripped)))
+
+
+def remains(tx: Transaction, tenant_id: str, values: tuple[str, ...]) -> list[Remaining]:
+    """Return where a tenant's rows of the database still have any of these values."""
+    found = []
+    for table, column, rows in tx.mentions(tenant_id, values):
+        place = f"{table}.{column}"
+        found.append(Remaining(place=place, rows=rows, why=_WHY.get(place, _WRITTEN)))
+    return found
+
+
+def _is_telling(value: str) -> bool:
+    has_letters = any(map(str.isalpha, value))
+    return len(value) >= (_LEAST if has_letters else _LEAST_OF_NUMBERS)
