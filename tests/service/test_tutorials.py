@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import commands as commands_of_easeml
@@ -99,6 +101,25 @@ def test_a_tutorial_can_be_followed(
     service = request.getfixturevalue("easeml") if tutorial.name in WITH_SERVICE else None
     monkeypatch.chdir(tmp_path)
     follow_page(tutorial, tmp_path, service)
+
+
+@pytest.mark.service
+def test_the_readme_is_right_about_python(
+    easeml: EasemlProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    random = np.random.default_rng(0)
+    ages, months = random.integers(18, 80, 120), random.integers(1, 40, 120)
+    plans = random.choice(["basic", "full"], 120)
+    stays = np.where((ages > 40) ^ (plans == "basic"), "yes", "no")
+    table = pd.DataFrame({"age": ages, "plan": plans, "months": months, "churn": stays})
+    table.to_csv(tmp_path / "customers.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EASEML_URL", easeml.url)
+    monkeypatch.setenv("EASEML_API_KEY", easeml.key)
+
+    blocks = BLOCK.findall((FOLDER.parents[1] / "README.md").read_text("utf-8"))
+    (written,) = [text for kind, text in blocks if kind == "python" and "Client" in text]
+    exec(compile(written, "README.md", "exec"), {"__name__": "readme"})
 
 
 def follow_page(tutorial: Path, tmp_path: Path, service: EasemlProcess | None) -> None:
