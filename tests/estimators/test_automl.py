@@ -1,9 +1,11 @@
 """The estimators as their users meet them: all kinds of tables in, answers for the same rows out."""
 
+import os
 import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,8 @@ def test_it_is_saved_without_pickle_and_loaded(
     assert loaded.fit_summary().split(";")[1] == made.fit_summary().split(";")[1]
     with pytest.raises(FileExistsError):
         made.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="copy that one"):
+        loaded.save(tmp_path / "again")
     copy = pickle.loads(pickle.dumps(made))
     np.testing.assert_array_equal(copy.predict(rows), made.predict(rows))
 
@@ -159,6 +163,32 @@ def test_cells_may_be_missing_that_never_were_in_training() -> None:
     assert set(made.predict(gaps)) <= set(answers)
 
 
+def test_nothing_is_written_started_or_asked_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, Any]] = []
+    monkeypatch.setattr(_Watch, "hear", seen.append)
+    sys.addaudithook(_Watch.audit)
+    made = AutoMLRegressor(**FEW).fit(*load_diabetes(return_X_y=True))
+    monkeypatch.undo()
+    assert made.trials_
+    assert not seen
+
+
+class _Watch:
+    """What an audit hook hears of files, programs and connections; a hook is never taken away."""
+
+    hear: Callable[[tuple[str, Any]], None] | None = None
+    _writes = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+    _others = frozenset(
+        ["os.mkdir", "os.rename", "os.fork", "os.posix_spawn", "subprocess.Popen", "socket.connect"]
+    )
+
+    @classmethod
+    def audit(cls, event: str, told: tuple[Any, ...]) -> None:
+        is_write = event == "open" and bool(told[2] & cls._writes)
+        if cls.hear is not None and (is_write or event in cls._others):
+            cls.hear((event, told))
+
+
 def test_seconds_are_kept() -> None:
     rows, answers = load_iris(return_X_y=True)
     began = time.process_time()
@@ -215,6 +245,71 @@ def test_a_column_of_true_and_false_is_learned_from(gaps: bool) -> None:
     model = AutoMLClassifier(time_limit=10, max_models=2).fit(rows, answers)
     known = rows["is_open"].notna().to_numpy()
     assert np.mean(model.predict(rows)[known] == answers[known]) == 1
+
+
+def test_more_rows_are_added_and_what_was_best_is_tried_first() -> None:
+    rows, answers = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(rows))
+    first, second = order[:100], order[100:]
+    heard: list[Trial] = []
+    made = AutoMLClassifier(**QUICK, callback=heard.append, random_state=3)
+    buffer, told = rows[first].copy(), answers[first].copy()
+    made.partial_fit(buffer, told)
+    best = made.leaderboard()["config"][0]
+    buffer[:], told[:] = 0, 0  # what a caller does with its arrays changes nothing
+    heard.clear()
+    made.partial_fit(rows[second], answers[second])
+    assert heard[0].pipeline["model"]["config"] == best
+    assert len(heard) == QUICK["max_models"]
+    assert made.score(rows, answers) > 0.9
+    with pytest.raises(ValueError, match="4 features"):
+        made.partial_fit(rows[:, :2], answers)
+    with pytest.raises(ValueError, match="Groups have to be given"):
+        made.partial_fit(rows, answers, groups=answers)
+
+
+def test_a_class_that_is_new_is_said() -> None:
+    rows, answers = load_iris(return_X_y=True)
+    two, third = answers < 2, answers == 2
+    quick = {"time_limit": 20.0, "max_models": 1, "models": ("naive-bayes",)}
+    made = AutoMLClassifier(**quick).fit(rows[two], answers[two])
+    with pytest.warns(UserWarning, match=r"no fit before had: \[2\]"):
+        made.partial_fit(rows[third], answers[third])
+    assert list(made.classes_) == [0, 1, 2]
+    assert made.predict_proba(rows).shape == (150, 3)
+    assert made.score(rows, answers) > 0.9
+    with pytest.raises(ValueError, match="of another type"):
+        made.partial_fit(rows[third], ["c"] * 50, classes=["c"])
+
+
+def test_an_interrupted_fit_leaves_the_model_before_or_none() -> None:
+    rows, answers = load_iris(return_X_y=True)
+    answers = answers + 5
+
+    def interrupt(trial: Trial) -> None:
+        raise KeyboardInterrupt
+
+    made = AutoMLClassifier(**QUICK).fit(rows, answers)
+    before = made.predict(rows)
+    made.set_params(callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        made.partial_fit(rows, [1] * 150, classes=[1])
+    np.testing.assert_array_equal(made.predict(rows), before)
+    with pytest.raises(KeyboardInterrupt):
+        made.fit(rows, answers)
+    with pytest.raises(NotFittedError):
+        made.predict(rows)
+
+
+def test_a_pickle_holds_the_model_alone() -> None:
+    rows, answers = load_iris(return_X_y=True)
+    made = AutoMLClassifier(**QUICK, callback=lambda trial: None, api_key="eml_secret")
+    copy = pickle.loads(pickle.dumps(made.fit(rows, answers)))
+    np.testing.assert_array_equal(copy.predict(rows), made.predict(rows))
+    assert copy.api_key is None
+    assert "eml_secret" not in repr(made) + made._repr_html_()
+    with pytest.raises(ValueError, match="call fit with all rows"):
+        copy.partial_fit(rows, answers)
 
 
 def test_an_estimator_that_was_not_fitted_says_so() -> None:

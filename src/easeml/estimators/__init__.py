@@ -1,4 +1,7 @@
-"""easeml's search as estimators of scikit-learn: ``fit``, then ``predict``, in this process."""
+"""easeml's search as estimators of scikit-learn: ``fit``, then ``predict``.
+
+In this process, or with ``url`` at a service.
+"""
 
 from easeml.estimators.automl import AutoMLClassifier, AutoMLRegressor
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TARGET = "answer"
-_MARK = "_"  # put before TARGET until no column has that name
+_MARK = "_"  # put before a name until no column has it
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,19 @@ def _is_number(column: pd.Series) -> bool:
     return types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
 
 
+def numbers_of(rows: pd.DataFrame) -> list[str]:
+    """Return the names of the columns that hold numbers."""
+    return [str(name) for name, column in rows.items() if _is_number(column)]
+
+
+def free_name(wanted: str, rows: pd.DataFrame) -> str:
+    """Return a name that no column has: the wanted one, with marks before it if need be."""
+    name = wanted
+    while name in rows.columns:
+        name = _MARK + name
+    return name
+
+
 def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     """Return rows with their types.
 
@@ -92,10 +105,8 @@ def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     """
     import pyarrow as pa
 
-    target = TARGET
-    while target in rows.columns:
-        target = _MARK + target
-    numbers = [str(name) for name, column in rows.items() if _is_number(column)]
+    target = free_name(TARGET, rows)
+    numbers = numbers_of(rows)
     whole = rows.reset_index(drop=True).assign(**{target: answers})
     arrow = pa.Table.from_pandas(whole, preserve_index=False).replace_schema_metadata(None)
     text = text_table(arrow.to_batches(), arrow.schema, "X")

@@ -6,14 +6,15 @@ another; what they may take is told by the seconds that are left.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from easeml.data.errors import did_you_mean
+from easeml.estimators.outcome import Trial
+from easeml.estimators.problem import Clock, Found, Problem
 from easeml.modules import Module, Predictions, Registry, score
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.pipeline import Context, TrainedPipeline, fit
@@ -52,87 +53,6 @@ _REFIT = 1.4  # times the seconds of a fit on the train rows: the others are a q
 _LAST_SHARE = 0.3  # of the seconds, at most, for the last fits on all rows
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A model that was tried. ``quality``: on validation rows, None where it failed.
-
-    ``seconds``: of the processor. ``error``: why it failed.
-    """
-
-    name: str
-    pipeline: dict[str, Any]
-    seconds: float
-    quality: float | None = None
-    error: str = ""
-    trained: tuple[TrainedPipeline, ...] = field(default=(), repr=False)  # one a split
-    predictions: Predictions | None = field(default=None, repr=False)
-
-    @property
-    def merit(self) -> float:
-        """What sorts trials: the quality, 0 where there is none."""
-        return self.quality or 0.0
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is searched: a table, how its rows are split, and how quality is measured.
-
-    ``splits``: places of rows to learn from, and of rows to choose by; one, or those of
-    cross-validation, whose rows to choose by do not meet. ``limit``: processor seconds in all;
-    ``trials``: models to try at most; ``models``: names of those that may be tried, empty: all.
-    """
-
-    table: Table
-    splits: list[tuple[np.ndarray, np.ndarray]]
-    objective: str
-    limit: float
-    trials: int
-    threads: int
-    seed: int
-    models: tuple[str, ...] = ()
-
-    @property
-    def classes(self) -> int:
-        """How many classes the answers have; 0 for numbers."""
-        answers = self.table.frame[self.table.target]
-        if answers.dtype.kind in "iuf":
-            return 0
-        return len(set(answers))
-
-    @property
-    def actual(self) -> Any:
-        """The answers of the rows to choose by, split after split."""
-        places = np.concatenate([held for _, held in self.splits])
-        return self.table.frame[self.table.target].iloc[places]
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a search found. ``unseen``: predictions of the rows to choose by before the last fit.
-
-    ``members``: the trials that it is made of, with their weights; ``refitted``: whether it has
-    learned from all rows.
-    """
-
-    model: TrainedPipeline | TrainedEnsemble
-    members: list[tuple[Trial, float]]
-    unseen: Predictions
-    quality: float
-    refitted: bool
-    trials: list[Trial]
-
-
-class Clock:
-    """Processor seconds of this process, of all its threads."""
-
-    def __init__(self) -> None:
-        self._began = time.process_time()
-
-    def used(self) -> float:
-        """Return the seconds since this was made."""
-        return time.process_time() - self._began
-
-
 class Search:
     """The trials of a problem, chosen one after another by easeml's default policy."""
 
@@ -147,6 +67,7 @@ class Search:
         self._transforms: dict[str, list[Module]] = {}  # by model
         self._configs: list[dict[str, Any]] = []
         self._arms: list[Arm] = []
+        self._firsts = 0  # of the arms: those that the caller wants first
         self._tried: dict[int, Trial] = {}
         self._state = SearchState()
 
@@ -158,7 +79,7 @@ class Search:
             latest = self._problem.limit - self._reserve()
             self._state = set_deadline(self._state, _JOB, latest)
             self._state = set_now(self._state, self._clock.used())
-            arm = self._next()
+            arm = self._next(latest)
             if arm is None:
                 break
             trial = self._try(arm, latest)
@@ -166,8 +87,14 @@ class Search:
             tell(trial)
         return list(self._tried.values())
 
-    def _next(self) -> int | None:
-        """Return what to try now; None where the time is over. One model is tried whatever it takes."""
+    def _next(self, latest: float) -> int | None:
+        """Return what to try now; None where the time is over. One model is tried whatever it takes.
+
+        ``latest``: the second in which a fit has to end.
+        """
+        known = self._next_of_the_first(latest)
+        if known is not None:
+            return known
         decisions = policy_named("default").decide(self._state, 1)
         if decisions:
             return decisions[0].arm
@@ -175,16 +102,30 @@ class Search:
             return None
         return self._cheapest()
 
+    def _next_of_the_first(self, latest: float) -> int | None:
+        """Return the next of those that the caller wants first and that should end in time."""
+        left = latest - self._clock.used()
+        costs = self._state.job(_JOB).costs
+        for arm in range(self._firsts):
+            if arm not in self._tried and costs[arm] <= left:
+                return arm
+        return None
+
     def _begin(self) -> None:
-        """Add the first configurations of all models that fit and may be tried."""
+        """Add what the caller wants first, and some configurations of all models that may be tried."""
         table = self._problem.table
         matches = self._registry.models_for(table.schema_in, table.schema_out)
         self._check_names([match.module.name for match in matches])
-        for match in matches:
-            module = match.module
-            if match.fits and self._may_be_tried(module):
-                configs = spaces.suggest(module.space, _CONFIGURATIONS, seed=0)
-                self._add(module, configs)
+        fitting = [match.module for match in matches if match.fits]
+        modules = {module.name: module for module in fitting if self._may_be_tried(module)}
+        for choice in self._problem.first:
+            if choice["module"] in modules:
+                self._add(modules[choice["module"]], [choice["config"]])
+        self._firsts = len(self._arms)
+        for module in modules.values():
+            wanted = [tried.config for tried in self._tried_of(module.name)]
+            configs = spaces.suggest(module.space, _CONFIGURATIONS, seed=0)
+            self._add(module, [config for config in configs if config not in wanted])
         if not self._arms:
             raise ValueError("No model fits these columns, or those that may be tried do not.")
         self._state = add_job(self._state, _JOB, "me", self._arms, default_prior(self._arms))
