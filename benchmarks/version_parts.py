@@ -5,7 +5,6 @@
 Versions are made by ``easeml.data`` and kept in an artefact store, as a worker does.
 """
 
-import argparse
 import tempfile
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from common import arguments, read_options
 from easeml import data
 from easeml.data.versions import parts
 from easeml.store import ArtefactStore, LocalFiles
@@ -61,9 +61,9 @@ def stored(count: int, rows_a_part: int) -> tuple[int, int, float]:
 
 def main() -> None:
     """Print a table: stored bytes of both ways."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--rows", type=int, default=100_000)
-    count = parser.parse_args().rows
+    count = read_options(parser, rows=2000).rows
     print(f"{count:,} rows, then {_GAINS} times {count // 100:,} more")
     print(f"{'rows a part':>12} {'first, MB':>10} {'the next ten, MB':>17} {'processor s':>12}")
     for rows_a_part in (10**9, 65_536, 16_384, 8_192, 4_096):

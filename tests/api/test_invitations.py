@@ -139,7 +139,7 @@ def test_an_invitation_ends_with_the_right_to_invite(
     client.post(share, json={"user": "bob", "role": None}, headers=ann.headers)
     answer = join(client, invited["secret"])
     assert answer.status_code == 409
-    assert "may not invite" in answer.json()["detail"]
+    assert "may no longer invite" in answer.json()["detail"]
 
 
 def test_who_is_there_takes_it_with_their_password(

@@ -43,7 +43,7 @@ RUN_ELSEWHERE = {
     "tables_beside_flaml",  # live_search searches the same
 }
 """Those whose way through the service is the subject of other tests: here they only start."""
-PARTS = {"picking_report", "column_types_tools"}
+PARTS = {"picking_report", "column_types_tools", "taken_home_client"}
 """Parts of other benchmarks."""
 
 

@@ -64,6 +64,8 @@ class FakeService:
                 return 200, {"titles": {"forest": "Random forest"}}
             case "GET", ["tasks"]:
                 return 200, _page(query)
+            case "GET", ["jobs", "job_1", "ending"]:
+                return 200, {"job_id": "job_1", "text": "Expected in 2 to 5 min (nine of ten)."}
             case "POST", ["jobs", "job_1", action]:
                 return 200, {
                     **self._application()["job"],

@@ -41,7 +41,8 @@ def test_programs_of_modules_come_to_what_the_page_says(tmp_path: Path, level: I
     secret.write_text("of another tenant")
     folder = tmp_path / "work"
     folder.mkdir()
-    (folder / task_main.SPEC).write_text(packed.MARK)  # it is about a module that was uploaded
+    uploaded = json.dumps({"source": packed.MARK})  # it is about a module that was uploaded
+    (folder / task_main.SPEC).write_text(uploaded)
     executor = LocalExecutor(LIMITS, attack, preload=(), isolation=level)
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:

@@ -126,6 +126,7 @@ def test_any_label_can_be_named(labels: list[str], unit: str) -> None:
 
 
 @given(text=st.text(max_size=60))
+@example("ridge")  # a module, but no objective
 def test_what_people_write_is_read_or_refused(text: str) -> None:
     for name in (text, f"recall({text})", f"cost({text})", f"f-beta({text}"):
         try:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from easeml.errors import NotFound
+
 from .contract import Objective
 from .module import parse
 from .objective_programs import MOST_SECONDS
@@ -45,4 +47,10 @@ def objective_for(name: str, classes: Any) -> Objective:
 
 @cache
 def _installed(name: str) -> Objective:
-    return load_registry().get(name).make()
+    module = load_registry().get(name)
+    if module.kind != "objective":
+        raise NotFound(
+            f"{name} is a {module.kind}, not an objective.",
+            remedy="`easeml module list --kind objective` names them.",
+        )
+    return module.make()

@@ -139,7 +139,7 @@ def usable(tx: Transaction, secret: str) -> Invitation:
     """Return the invitation that ``secret`` opens.
 
     Raises ``NotFound`` where there is none, ``Conflict`` where it is used, revoked or over, or who
-    made it may not invite any more.
+    made it may no longer invite.
     """
     found = tx.unscoped().invitations.find(hash=digest(secret))
     if found is None:
