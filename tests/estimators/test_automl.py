@@ -324,10 +324,12 @@ def test_held_out_rows_are_predicted_as_well_as_it_says() -> None:
     assert made.score(new, truth) > made.quality_ - 0.2
 
 
-def test_scikit_learns_own_checks_pass() -> None:
-    found = check_estimator(
-        AutoMLClassifier(time_limit=5, max_models=1, models=("logistic",)), on_fail=None
-    )
+@pytest.mark.parametrize(
+    ("kind", "model"), [(AutoMLClassifier, "logistic"), (AutoMLRegressor, "ridge")]
+)
+def test_scikit_learns_own_checks_pass(kind: type, model: str) -> None:
+    estimator = kind(time_limit=5, max_models=1, models=(model,))
+    found = check_estimator(estimator, on_fail=None)
     failed = [one["check_name"] for one in found if one["status"] == "failed"]
     assert not failed
 
