@@ -7,7 +7,7 @@ from easeml.lifecycle.compiled import njit
 
 @njit(cache=True)
 def _correct(balance: int) -> float:
-    return 1.0 if balance > 0 else 0.0 if balance < 0 else 0.5
+    return 0.5 + 0.5 * np.sign(balance)
 
 
 @njit(cache=True)
