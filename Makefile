@@ -63,7 +63,7 @@ test-s3: develop
 
 # Tasks on a Ray cluster, which the tests start on loopback. Not part of CI: its programs take long to start.
 test-ray: develop
-	./scripts/test-with requirements-ray.lock tests/engine/test_ray.py
+	./scripts/test-with requirements-ray.lock tests/engine/test_clusters.py -k ray
 
 test-quick: develop
 	$(PYTEST) -m "not faults and not service and not long"

@@ -26,8 +26,11 @@ _PORTS = (
 class RayCluster:
     """``environment``: what whoever uses it needs. ``work``: where nodes have attempts write."""
 
+    name = "ray"
+
     def __init__(self, folder: Path):
-        self.address = f"{_LOOPBACK}:{free_port()}"
+        self.port = free_port()
+        self.address = f"{_LOOPBACK}:{self.port}"
         self.work = folder / f"easeml-ray-{os.getuid()}"
         self._folder = folder
         self._programs: list[subprocess.Popen[bytes]] = []
@@ -42,8 +45,9 @@ class RayCluster:
 
     def start(self) -> None:
         """Start the head, and a node."""
-        port = self.address.partition(":")[2]
-        self._start("head", "--head", f"--port={port}", "--num-cpus=0", "--include-dashboard=false")
+        self._start(
+            "head", "--head", f"--port={self.port}", "--num-cpus=0", "--include-dashboard=false"
+        )
         self._node = self._start_node()
 
     def lose_node(self) -> None:

@@ -90,8 +90,8 @@ class Settings(BaseSettings):
     )
     executor: str = Field(
         "local",
-        description="what runs the tasks of this machine: local, ray (an existing Ray cluster), or "
-        "a plug-in by its name",
+        description="what runs the tasks of this machine: local, ray or slurm (an existing cluster), "
+        "or a plug-in by its name",
     )
     first_secrets: str = Field(
         "",

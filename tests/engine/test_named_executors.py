@@ -56,7 +56,7 @@ def test_a_plug_in_runs_a_body(plug_in: None, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("unknown", "There are: local, ray, gone, mirror."),
+        ("unknown", "There are: local, ray, slurm, gone, mirror."),
         ("gone", "no_such_package_at_all"),
         ("ray", "easeml[ray]"),
     ],

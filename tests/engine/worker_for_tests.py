@@ -10,7 +10,7 @@ import bodies_for_tests
 from easeml.confinement import Isolation
 from easeml.contract.tasks import Limits
 from easeml.engine import worker
-from easeml.engine.executors import Executor, executor_named
+from easeml.engine.executors import Executor, executor_named, slurm
 from easeml.settings import Settings
 
 HOME, NAME = [*sys.argv[1:], "local"][:2]
@@ -22,5 +22,6 @@ def _executor(limits: Limits, *, isolation: Isolation) -> Executor:
 
 
 if __name__ == "__main__":
+    slurm.SILENT_SECONDS = 5.0
     worker.executor_named = lambda name: _executor
     worker.run_worker(Settings(home=Path(HOME), workers=1, lease_seconds=2.0, task_memory=2**28))

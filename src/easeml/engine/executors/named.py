@@ -18,6 +18,7 @@ _ROOM = "easeml.engine.executors"
 _OWN = {
     "local": EntryPoint("local", f"{_ROOM}.local:LocalExecutor", GROUP),
     "ray": EntryPoint("ray", f"{_ROOM}.ray:RayExecutor", GROUP),
+    "slurm": EntryPoint("slurm", f"{_ROOM}.slurm:SlurmExecutor", GROUP),
 }
 
 
@@ -35,7 +36,7 @@ class OpenExecutor(Protocol):
 
 
 def executor_named(name: str) -> OpenExecutor:
-    """Return what opens the executor called ``name``; ``local`` and ``ray`` are easeml's own.
+    """Return what opens the executor called ``name``; ``local``, ``ray`` and ``slurm`` are easeml's.
 
     Raises ``InvalidInput``, which names all that there are, for a name that none has and for one
     whose package cannot be imported.

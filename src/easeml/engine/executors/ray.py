@@ -6,15 +6,12 @@ counts and makes again.
 """
 
 import signal
-import tarfile
 import tempfile
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +30,14 @@ from easeml.errors import EasemlError, Unreachable
 from easeml.ids import new_id
 
 from . import packing
-from .base import Ending, Execution, Outcome
+from .base import Execution
+from .elsewhere import ExecutionElsewhere, LostAttempt
 from .local import IMPORTS, LocalExecutor
-from .ray_node import NAMESPACE, Told, run_attempt
+from .node import Sent, Told
+from .ray_node import NAMESPACE, run_on_node
 
 _KEPT_INPUTS = 2**30  # bytes of inputs that the cluster keeps for attempts to come
 _MOST_AT_ONCE = 64
-_TO_END = 5.0  # seconds in which a node ends a cancelled attempt; then its process is ended
 _AHEAD = 8  # pieces that a node sends before the first of them was taken
 
 
@@ -59,19 +57,19 @@ class RayExecutor:
         isolation: Isolation = "none",
     ):
         """See ``LocalExecutor``. Raises ``Unreachable`` where no cluster answers."""
+        self._told = Told.of(limits, run, preload, isolation)
         self._here = LocalExecutor(limits, run, preload, isolation=isolation)
         _connect()
-        self._told = Told("", limits, limits, isolation, run, tuple(preload))
         self._inputs = _Inputs()
-        self._running: set[_RayExecution] = set()
+        self._running: set[ExecutionElsewhere] = set()
         self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, "ray")
 
     def start(self, folder: Path, limits: Limits) -> Execution:
         """Have the cluster run the body in ``folder``; returns at once."""
         if task_main.needs_this_machine(folder):
             return self._here.start(folder, limits)
-        told = replace(self._told, wish=new_id("wish"), limits=limits)
-        execution = _RayExecution(folder, told, self._inputs, self._running.discard)
+        way = _RayWay(folder, self._told, limits, self._inputs)
+        execution = ExecutionElsewhere(folder, way, self._running.discard)
         self._running.add(execution)
         execution.begin(self._threads)
         return execution
@@ -85,127 +83,75 @@ class RayExecutor:
         ray.shutdown()
 
 
-class _RayExecution:
-    def __init__(
-        self,
-        folder: Path,
-        told: Told,
-        inputs: "_Inputs",
-        ended: Callable[["_RayExecution"], None],
-    ):
+class _RayWay:
+    """An attempt as a task of Ray."""
+
+    def __init__(self, folder: Path, told: Told, limits: Limits, inputs: "_Inputs"):
         self._folder = folder
         self._told = told
+        self._limits = limits
         self._inputs = inputs
-        self._ended = ended
+        self._wish = new_id("wish")
         self._guard = threading.Lock()
         self._task: Any = None  # what Ray gave for it
-        self._stopped_as: Ending | None = None
-        self._begun: float | None = None
-        self._over = False
+        self._cancelled = False
 
-    def begin(self, threads: ThreadPoolExecutor) -> None:
-        """Follow the attempt in a thread: to pack a large input takes a moment."""
-        self._outcome = threads.submit(self._follow)
-
-    def wait(self) -> Outcome:
-        return self._outcome.result()
-
-    def kill(self) -> None:
-        self._stop("killed")
+    def sent(self) -> Iterator[Sent]:
+        """See ``Way``."""
+        try:
+            for reference in self._submitted():
+                yield ray.get(reference)
+        except exceptions.RayError as error:
+            raise _lost(error) from error
 
     def ask_to_end(self, grace: float) -> None:
-        """See ``Execution``. The node looks for a key of the cluster."""
-        if self._over:
-            return
+        """See ``Way``. The node looks for a key of the cluster."""
         with suppress(exceptions.RayError, RuntimeError):  # the cluster is away: nothing to ask
-            _internal_kv_put(self._told.wish, str(grace), namespace=NAMESPACE)
-        self._after(grace + _TO_END, lambda: self._stop("suspended"))
+            _internal_kv_put(self._wish, str(grace), namespace=NAMESPACE)
 
-    def _stop(self, ending: Ending) -> None:
+    def cancel(self, *, at_once: bool) -> None:
+        """See ``Way``."""
         with self._guard:
-            if self._over or self._stopped_as:
-                return
-            self._stopped_as = ending
+            self._cancelled = True
             if self._task is not None:
-                self._cancel(force=False)
-        self._after(_TO_END, lambda: self._cancel(force=True))
+                self._cancel_task(at_once=at_once)
 
-    def _cancel(self, *, force: bool) -> None:
+    def close(self) -> None:
+        """Remove the key."""
+        with suppress(exceptions.RayError, RuntimeError):
+            _internal_kv_del(self._wish, namespace=NAMESPACE)
+
+    def _cancel_task(self, *, at_once: bool) -> None:
         with suppress(exceptions.RayError, ValueError):  # it has just ended
-            if not self._over:
-                ray.cancel(self._task, force=force)
-
-    def _after(self, seconds: float, do: Callable[[], None]) -> None:
-        timer = threading.Timer(seconds, do)
-        timer.daemon = True
-        timer.start()
-
-    def _follow(self) -> Outcome:
-        """Submit the attempt, and take what it sends until it has ended."""
-        try:
-            return self._taken(self._submitted())
-        except (exceptions.RayError, tarfile.TarError) as error:
-            return self._lost(error)
-        finally:
-            self._over = True
-            with suppress(exceptions.RayError, RuntimeError):
-                _internal_kv_del(self._told.wish, namespace=NAMESPACE)
-            self._ended(self)
+            ray.cancel(self._task, force=at_once)
 
     def _submitted(self) -> Any:
         words = [path for path in self._folder.iterdir() if path.name != task_main.INPUTS]
-        limits = self._told.limits
-        task = ray.remote(run_attempt).options(
+        task = ray.remote(run_on_node).options(
             name=f"easeml {self._folder.name}",
-            num_cpus=limits.threads,
-            memory=limits.memory,
+            num_cpus=self._limits.threads,
+            memory=self._limits.memory,
             max_retries=0,
             num_returns="streaming",
             _generator_backpressure_num_objects=_AHEAD,
         )
         parts = [_put(words)[0], *self._inputs.of(self._folder)]
         with self._guard:
-            self._task = task.remote(self._told, *parts)
-            if self._stopped_as:
-                self._cancel(force=False)
+            self._task = task.remote(self._told, self._limits, self._wish, *parts)
+            if self._cancelled:
+                self._cancel_task(at_once=False)
         return self._task
 
-    def _taken(self, sent: Any) -> Outcome:
-        """Keep what is printed and brought in the work folder; return how it ended."""
-        with (self._folder / task_main.LOG).open("ab") as log, tempfile.TemporaryFile() as outputs:
-            for reference in sent:
-                kind, content = ray.get(reference)
-                if kind == "begun":
-                    self._begun = time.monotonic()
-                elif kind == "log":
-                    log.write(content)
-                    log.flush()
-                elif kind == "outputs":
-                    outputs.write(content)
-                else:
-                    if outputs.tell():
-                        packing.unpack(outputs, self._folder)
-                    return content
-        raise exceptions.RayError("The node sent no end.")
 
-    def _lost(self, error: Exception) -> Outcome:
-        """Return what came of an attempt that Ray does not end as easeml does."""
-        seconds = time.monotonic() - self._begun if self._begun else 0.0
-        ending, text, retry = self._told_by(error)
-        return Outcome(ending, TaskResult(ok=False, error=text, retry=retry, cost=seconds), seconds)
-
-    def _told_by(self, error: Exception) -> tuple[Ending, str, bool]:
-        """Return how it ended, what to say of it, and whether another attempt is worth it."""
-        if self._stopped_as:
-            return self._stopped_as, "The attempt was stopped.", True
-        if isinstance(error, exceptions.OutOfMemoryError):
-            return "out-of-memory", f"The node of the task ran out of memory.\n{error}", True
-        if isinstance(error, tarfile.TarError):
-            return "crashed", f"What the task brought is not laid out: {error}.", False
-        cause = getattr(error, "cause", None)
-        if isinstance(cause, EasemlError):
-            return "crashed", str(cause), False
-        return "lost", f"Ray lost the task.\n{error}", True
+def _lost(error: Exception) -> LostAttempt:
+    """Return what is said of an attempt that Ray does not end as easeml does."""
+    if isinstance(error, exceptions.OutOfMemoryError):
+        text = f"The node of the task ran out of memory.\n{error}"
+        return LostAttempt(text, "out-of-memory")
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, EasemlError):
+        return LostAttempt(str(cause), "crashed", retry=False)
+    return LostAttempt(f"Ray lost the task.\n{error}")
 
 
 class _Inputs:
