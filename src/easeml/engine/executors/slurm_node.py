@@ -123,7 +123,8 @@ def _serve(executor: LocalExecutor, worker: _Worker) -> None:
         kept = _parts(attempt, kept, worker)
         with temporary_folder("attempt-") as folder:
             _lay_out(attempt, kept, folder)
-            _run(executor, folder, attempt.limits, worker)
+            last = _run(executor, folder, attempt.limits, worker)
+        worker.tell(*last)
 
 
 def _parts(attempt: Attempt, kept: dict[str, IO[bytes]], worker: _Worker) -> dict[str, IO[bytes]]:
@@ -149,17 +150,24 @@ def _lay_out(attempt: Attempt, packed: dict[str, IO[bytes]], folder: Path) -> No
         packing.unpack(packed[part.digest or str(number)], inputs if part.is_input else folder)
 
 
-def _run(executor: LocalExecutor, folder: Path, limits: Limits, worker: _Worker) -> None:
+def _run(
+    executor: LocalExecutor, folder: Path, limits: Limits, worker: _Worker
+) -> tuple[str, bytes]:
+    """Run a body and tell what comes of it; return the last message, for when its folder is gone."""
     try:
         for kind, content in run_attempt(executor, folder, limits, lambda: _asked(worker)):
             if isinstance(content, Outcome):
-                result = content.result.model_dump_json()
-                ended = Ended(ending=content.ending, result=result, seconds=content.seconds)
-                worker.tell("end", ended.model_dump_json().encode())
-            else:
-                worker.tell(_KINDS[kind], content)
+                return "end", _ended(content)
+            worker.tell(_KINDS[kind], content)
     except Stopped:
-        worker.tell("kill")
+        pass
+    return "kill", b""
+
+
+def _ended(outcome: Outcome) -> bytes:
+    result = outcome.result.model_dump_json()
+    ended = Ended(ending=outcome.ending, result=result, seconds=outcome.seconds)
+    return ended.model_dump_json().encode()
 
 
 def _asked(worker: _Worker) -> float | None:
