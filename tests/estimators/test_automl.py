@@ -153,6 +153,35 @@ def test_rows_of_a_group_are_on_one_side() -> None:
     assert apart.quality_ < 0.75 < mixed.quality_
 
 
+def test_rows_of_no_weight_are_as_if_they_were_not_there() -> None:
+    rows, answers = load_iris(return_X_y=True)
+    weights = np.tile([0, 1, 2], 50)
+    few = {"time_limit": 60.0, "max_models": 3, "models": ("logistic", "naive-bayes")}
+    weighted = AutoMLClassifier(**few).fit(rows, answers, sample_weight=weights)
+    kept = weights > 0
+    alone = AutoMLClassifier(**few).fit(rows[kept], answers[kept], sample_weight=weights[kept])
+    np.testing.assert_array_equal(weighted.predict_proba(rows), alone.predict_proba(rows))
+    assert weighted.quality_ == alone.quality_
+    with pytest.raises(ValueError, match="Weights have to be given"):
+        weighted.partial_fit(rows, answers)
+
+
+@pytest.mark.parametrize(
+    ("weights", "named", "words"),
+    [
+        (np.zeros(150), {}, "at least one non-zero"),
+        (np.full(150, -1.0), {}, "Negative values"),
+        (np.ones(20), {}, "sample_weight.shape"),
+        (np.arange(150), {"models": ("knn-classifier",)}, "learns from weights"),
+        (np.arange(150), {"url": "http://127.0.0.1:9"}, "knows no weights"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_said(weights, named: dict, words: str) -> None:
+    rows, answers = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=words):
+        AutoMLClassifier(**QUICK, **named).fit(rows, answers, sample_weight=weights)
+
+
 def test_cells_may_be_missing_that_never_were_in_training() -> None:
     rows, answers = load_iris(return_X_y=True, as_frame=True)
     rows["site"] = np.where(rows.iloc[:, 0] > 5.8, "north", "south")
@@ -196,6 +225,7 @@ def test_seconds_are_kept() -> None:
     used = time.process_time() - began
     longest = max(trial.seconds for trial in made.trials_)
     assert used < 2.5 + 2 * longest  # no fit begins that should not end in time
+    assert used > 0.9 * 2.5  # what is left is used
     assert len(made.trials_) > 2
 
 

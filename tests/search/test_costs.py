@@ -279,3 +279,17 @@ def test_after_three_tasks_no_search_is_off_by_more_than_two_at_the_median():
     assert max(medians) < 2
     learned = [factor for factors in off.values() for factor in factors]
     assert median(learned) < median(from_hints)
+
+
+@pytest.mark.parametrize("overhead", [0.0, 0.5])
+def test_runs_far_shorter_than_the_overhead_that_was_believed_are_learned(overhead: float) -> None:
+    rng = np.random.default_rng(0)
+    belief = CostBelief.of((), overhead)
+    hinted = dict(zip("abcdefgh", 0.02 * np.exp(rng.normal(0, 1, 8)), strict=True))
+    order = [*"abcdefgh"] * 3 + ["a"] * 70
+    for model in order:
+        work = Work(model, 330, 10, (rng.random(),), job="one", hinted=hinted[model])
+        belief = belief.after(work, hinted[model] * np.exp(rng.normal(0, 0.1)))
+        if belief.learned_from > len(hinted):
+            usual = Work("a", 330, 10, (0.5,), job="one", hinted=hinted["a"])
+            assert seconds(belief, usual)[0] < 2.5 * hinted["a"]

@@ -19,7 +19,14 @@ class AutoMLClassifier(ClassifierMixin, AutoML):
 
     _kind = "category"
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, groups: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Add rows to those of the fits before, and search on all of them.
 
         The search begins with the configurations that were best before. With ``url`` the rows make
@@ -32,8 +39,8 @@ class AutoMLClassifier(ClassifierMixin, AutoML):
         not there any more: pickles and folders do not hold them.
         """
         if not hasattr(self, "model_"):
-            return self.fit(X, y, groups)
-        rows = self._rows_of(X, y, groups, reset=False)
+            return self.fit(X, y, groups, sample_weight)
+        rows = self._rows_of(X, y, groups, sample_weight, reset=False)
         self._tell_new_classes(rows.answers, classes)
         return self._fit_more(rows)
 
@@ -104,7 +111,7 @@ class AutoMLRegressor(RegressorMixin, AutoML):
 
     _kind = "number"
 
-    def partial_fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to those of the fits before, and search on all of them.
 
         The search begins with the configurations that were best before. With ``url`` the rows make
@@ -115,8 +122,8 @@ class AutoMLRegressor(RegressorMixin, AutoML):
         not there any more: pickles and folders do not hold them.
         """
         if not hasattr(self, "model_"):
-            return self.fit(X, y, groups)
-        return self._fit_more(self._rows_of(X, y, groups, reset=False))
+            return self.fit(X, y, groups, sample_weight)
+        return self._fit_more(self._rows_of(X, y, groups, sample_weight, reset=False))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return a number a row, (n,)."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from easeml.estimators import in_process
 from easeml.estimators.frames import frame_of
@@ -69,21 +69,24 @@ class AutoML(BaseEstimator):
         self.url = url
         self.api_key = api_key
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Search for a model.
 
         ``X`` (n, d): a frame of pandas or Polars, an Arrow table, or an array; columns may hold
         numbers, categories, texts and dates, and cells may be missing. ``y`` (n,). ``groups`` (n,):
-        rows of one group are never on both sides when models are compared.
+        rows of one group are never on both sides when models are compared. ``sample_weight`` (n,):
+        how much each row counts, by whatever it is learned from, measured and chosen: 2 as if it
+        was there twice, 0 as if it was not. Of numbers that are not whole only ratios matter.
 
         Raises ``ValueError`` where nothing can be learned, ``TypeError`` for sparse matrices; with
         ``url`` also the errors of ``easeml.client``.
         """
         clock = Clock()
         self._forget()
-        rows = self._rows_of(X, y, groups, reset=True)
+        rows = self._rows_of(X, y, groups, sample_weight, reset=True)
         self._name_classes(rows.answers)
         if self.url is not None:
+            _refuse_weights(rows)
             return self._fit_at_service(rows)
         # The caller's arrays may change before rows are added to these.
         return self._fit_in_process(replace(rows, frame=rows.frame.copy()), clock)
@@ -93,12 +96,14 @@ class AutoML(BaseEstimator):
         for name in ("model_", "_rows"):
             vars(self).pop(name, None)
 
-    def _rows_of(self, X: Any, y: Any, groups: Any, *, reset: bool) -> Rows:
+    def _rows_of(self, X: Any, y: Any, groups: Any, sample_weight: Any, *, reset: bool) -> Rows:
         """Return rows, checked. ``reset``: they say which columns there are; else these are known."""
         frame = frame_of(X)
         validate_data(self, X, reset=reset, skip_check_array=True)
         answers = self._answers(y, len(frame))
-        return Rows(frame, answers.copy(), None if groups is None else np.array(groups))
+        kept_groups = None if groups is None else np.array(groups)
+        weights = _weights_of(sample_weight, len(frame))
+        return Rows(frame, answers.copy(), kept_groups, weights).that_count()
 
     def _fit_in_process(self, rows: Rows, clock: Clock, first: Sequence[Any] = ()) -> Self:
         wish = replace(self._wish(), first=first)
@@ -122,6 +127,7 @@ class AutoML(BaseEstimator):
         """Fit on the rows before and these."""
         clock = Clock()
         if self.url is not None:
+            _refuse_weights(rows)
             return self._feed(rows)
         if not hasattr(self, "_rows"):
             raise ValueError(
@@ -301,6 +307,23 @@ class AutoML(BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _refuse_weights(rows: Rows) -> None:
+    if rows.weights is not None:
+        raise ValueError(
+            "A service knows no weights of rows: search in this process (without url)."
+        )
+
+
+def _weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:
+    """Return weights (n,), checked; None where there are none."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(
+        sample_weight, np.empty((rows, 0)), dtype=np.float64, ensure_non_negative=True
+    )
+    return weights.copy()
 
 
 def _be_quiet(trial: Trial) -> None:

@@ -20,6 +20,7 @@ from easeml.modules import conformal, load_registry
 from easeml.modules.ensemble import TrainedEnsemble, member_folder, seal
 from easeml.modules.pipeline import TrainedPipeline
 from easeml.modules.pipeline import save as save_pipeline
+from easeml.modules.weights import scaled
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -74,7 +75,12 @@ def search(rows: Rows, wish: Wish, tell: Listener, clock: Clock) -> Outcome:
     """
     table = typed(rows.frame, rows.answers, wish.kind)
     registry = load_registry()
-    fitting = [module.name for module in registry.objectives_for(table.schema_out)]
+    weights = scaled(rows.weights)
+    fitting = [
+        module.name
+        for module in registry.objectives_for(table.schema_out)
+        if weights is None or module.weights
+    ]
     problem = Problem(
         table=table,
         splits=splits(rows.answers, rows.groups, wish.kind, wish.seed),
@@ -85,6 +91,7 @@ def search(rows: Rows, wish: Wish, tell: Listener, clock: Clock) -> Outcome:
         threads=wish.threads,
         seed=wish.seed,
         first=tuple(wish.first),
+        weights=weights,
     )
     with threadpool_limits(problem.threads):  # else OpenMP takes all cores, and waits on them
         trials = Search(registry, problem, clock).run(tell)
@@ -116,7 +123,7 @@ def _checked(objective: str, fitting: list[str]) -> str:
 
 def _with_band(found: Found, problem: Problem) -> TrainedPipeline | TrainedEnsemble:
     """Return the model, with the intervals of numbers where there are rows enough to know them."""
-    band = conformal.describe(problem.actual, found.unseen)
+    band = conformal.describe(problem.actual, found.unseen, problem.held_weights)
     if band is None:
         return found.model
     return replace(found.model, manifest={conformal.FACT: band})

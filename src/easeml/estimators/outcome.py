@@ -47,16 +47,20 @@ Listener = Callable[[Trial], None]
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to learn from: a frame, an answer each (n,), and a group each (n,), where there are any."""
+    """Rows to learn from: a frame, an answer each (n,), and a group and a weight each (n,), where
+    there are any.
+    """
 
     frame: pd.DataFrame
     answers: np.ndarray
     groups: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     def with_more(self, new: Rows) -> Rows:
         """Return these rows and then new ones, whose columns are the same in the same order.
 
-        Raises ``ValueError`` where only one of the two has groups, or answers of another type.
+        Raises ``ValueError`` where only one of the two has groups or weights, or answers of another
+        type.
         """
         import pandas as pd
 
@@ -65,11 +69,26 @@ class Rows:
         named = new.frame.set_axis(self.frame.columns, axis=1)
         frame = pd.concat([self.frame, named], ignore_index=True)
         answers = np.concatenate([self.answers, new.answers])
-        if self.groups is None and new.groups is None:
-            return Rows(frame, answers)
-        if self.groups is None or new.groups is None:
-            raise ValueError("Groups have to be given for all rows or for none.")
-        return Rows(frame, answers, np.concatenate([self.groups, new.groups]))
+        groups = _together("Groups", self.groups, new.groups)
+        weights = _together("Weights", self.weights, new.weights)
+        return Rows(frame, answers, groups, weights)
+
+    def that_count(self) -> Rows:
+        """Return the rows whose weight is not 0."""
+        if self.weights is None or self.weights.all():
+            return self
+        kept = self.weights > 0
+        groups = None if self.groups is None else self.groups[kept]
+        return Rows(self.frame.loc[kept], self.answers[kept], groups, self.weights[kept])
+
+
+def _together(what: str, before: np.ndarray | None, new: np.ndarray | None) -> np.ndarray | None:
+    """Return one array of two, None of none. Raises ``ValueError`` where only one is there."""
+    if before is None and new is None:
+        return None
+    if before is None or new is None:
+        raise ValueError(f"{what} have to be given for all rows or for none.")
+    return np.concatenate([before, new])
 
 
 def _is_text(answers: np.ndarray) -> bool:

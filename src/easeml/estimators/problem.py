@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.estimators.outcome import Trial
-from easeml.modules import Predictions
+from easeml.modules import Predictions, score
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.pipeline import TrainedPipeline
+from easeml.modules.weights import Weights, of_rows
 
 if TYPE_CHECKING:
     from easeml.estimators.frames import Table
@@ -26,6 +27,7 @@ class Problem:
     cross-validation, whose rows to choose by do not meet. ``limit``: processor seconds in all;
     ``trials``: models to try at most; ``models``: names of those that may be tried, empty: all.
     ``first``: modules and configurations that are tried before others, the most promising first.
+    ``weights`` (n,): of the rows; None: each counts once.
     """
 
     table: Table
@@ -37,6 +39,7 @@ class Problem:
     seed: int
     models: tuple[str, ...] = ()
     first: tuple[Mapping[str, Any], ...] = ()
+    weights: Weights = None
 
     @property
     def classes(self) -> int:
@@ -47,10 +50,23 @@ class Problem:
         return len(set(answers))
 
     @property
+    def held(self) -> np.ndarray:
+        """The places of the rows to choose by, split after split."""
+        return np.concatenate([held for _, held in self.splits])
+
+    @property
     def actual(self) -> Any:
-        """The answers of the rows to choose by, split after split."""
-        places = np.concatenate([held for _, held in self.splits])
-        return self.table.frame[self.table.target].iloc[places]
+        """The answers of the rows to choose by."""
+        return self.table.frame[self.table.target].iloc[self.held]
+
+    @property
+    def held_weights(self) -> Weights:
+        """The weights of the rows to choose by."""
+        return of_rows(self.weights, self.held)
+
+    def quality(self, predictions: Predictions) -> float:
+        """Return the quality of what is said of the rows to choose by."""
+        return score(self.objective, self.actual, predictions, self.held_weights)
 
 
 @dataclass(frozen=True)

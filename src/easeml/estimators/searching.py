@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from easeml.data.errors import did_you_mean
 from easeml.estimators.outcome import Trial
 from easeml.estimators.problem import Clock, Found, Problem
-from easeml.modules import Module, Predictions, Registry, score
+from easeml.modules import Module, Predictions, Registry
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.pipeline import Context, TrainedPipeline, fit
-from easeml.modules.selection import choose
+from easeml.modules.selection import choose, seconds_to_choose
+from easeml.modules.weights import of_rows
 from easeml.search import (
     Arm,
     CostBelief,
@@ -38,11 +39,6 @@ from easeml.search import (
 )
 from easeml.search.optimizers import Tried, optimizer_named
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from easeml.estimators.frames import Table
-
 _JOB = "search"
 _CONFIGURATIONS = 4  # of each model at first, as a service's searches begin
 _EACH = 2  # configurations at once, of a model that gets more
@@ -50,6 +46,8 @@ _LEASH = 4.0  # times what a fit is believed to take; a fit of steps ends then w
 _MEMBERS = 6  # models of an ensemble, at most
 _KEPT = 16  # models from which it may be chosen
 _REFIT = 1.4  # times the seconds of a fit on the train rows: the others are a quarter of all
+_LATE = 0.03  # of the seconds: by so much a last fit may be late
+_SLACK = 0.01  # of the seconds, for what nobody foresees
 _LAST_SHARE = 0.3  # of the seconds, at most, for the last fits on all rows
 
 
@@ -60,15 +58,16 @@ class Search:
         self._registry = registry
         self._problem = problem
         self._clock = clock
-        self._actual = problem.actual
         self._classes = problem.classes
-        self._costs = CostBelief.of(())
+        self._costs = CostBelief.of((), overhead=0.0)  # nothing is read or written beside a fit
         self._modules: list[Module] = []
         self._transforms: dict[str, list[Module]] = {}  # by model
         self._configs: list[dict[str, Any]] = []
         self._arms: list[Arm] = []
         self._firsts = 0  # of the arms: those that the caller wants first
         self._tried: dict[int, Trial] = {}
+        self._last_fits: float | None = None  # seconds, where it is known what these are
+        self._seconds_to_choose = 0.0  # for each model that is chosen among
         self._state = SearchState()
 
     def run(self, tell: Callable[[Trial], None]) -> list[Trial]:
@@ -81,6 +80,8 @@ class Search:
             self._state = set_now(self._state, self._clock.used())
             arm = self._next(latest)
             if arm is None:
+                if self._settles():
+                    continue
                 break
             trial = self._try(arm, latest)
             self._learn(arm, trial)
@@ -127,13 +128,19 @@ class Search:
             configs = spaces.suggest(module.space, _CONFIGURATIONS, seed=0)
             self._add(module, [config for config in configs if config not in wanted])
         if not self._arms:
-            raise ValueError("No model fits these columns, or those that may be tried do not.")
+            weights = "" if self._problem.weights is None else " and learns from weights"
+            raise ValueError(
+                f"No model fits these columns{weights}, or those that may be tried do not."
+            )
         self._state = add_job(self._state, _JOB, "me", self._arms, default_prior(self._arms))
 
     def _may_be_tried(self, module: Module) -> bool:
-        """Tell whether the caller lets a model be tried; without any name, all may be."""
+        """Tell whether the caller lets a model be tried; without any name, all may be that learn from
+        weights, where there are any.
+        """
         named = self._problem.models
-        return not named or module.name in named
+        is_wanted = not named or module.name in named
+        return is_wanted and (self._problem.weights is None or module.weights)
 
     def _check_names(self, known: list[str]) -> None:
         """Raise ``ValueError`` where the caller names a model that there is not."""
@@ -196,11 +203,34 @@ class Search:
             return None
         return self._tried[arm].quality
 
+    def _settles(self) -> bool:
+        """Tell whether time is left for more, since the last fits need less than was kept for them.
+
+        Before, as much is kept as the best models would need together; which of them will predict
+        is known when they are chosen. That is not done where it would take what it can win.
+        """
+        kept, slack = self._reserve(), _SLACK * self._problem.limit
+        fitted = _fitted_best_first(self._tried.values())
+        if not fitted or kept - 2 * self._choosing(len(fitted)) < 2 * slack:
+            return False
+        began = self._clock.used()
+        members, _ = _chosen(self._problem, fitted)
+        self._seconds_to_choose = (self._clock.used() - began) / len(fitted)
+        self._last_fits = sum(seconds_of_a_fit(self._problem, trial) for trial, _ in members)
+        return kept - self._reserve() > slack
+
+    def _choosing(self, models: int) -> float:
+        """Return the seconds that it takes to choose among so many models."""
+        return self._seconds_to_choose * min(models, _KEPT)
+
     def _reserve(self) -> float:
-        """Return the seconds that the last fits, on all rows, should have."""
-        best = _best_first(self._tried.values())[:_MEMBERS]
-        expected = sum(seconds_of_a_fit(self._problem, trial) for trial in best)
-        return min(expected, _LAST_SHARE * self._problem.limit)
+        """Return the seconds to keep for choosing models and for the last fits, on all rows."""
+        fits = self._last_fits
+        if fits is None:
+            best = _best_first(self._tried.values())[:_MEMBERS]
+            expected = sum(seconds_of_a_fit(self._problem, trial) for trial in best)
+            fits = min(expected, _LAST_SHARE * self._problem.limit)
+        return fits + self._choosing(len(self._tried)) + _SLACK * self._problem.limit
 
     def _cheapest(self) -> int:
         return int(np.argmin(self._state.job(_JOB).costs))
@@ -214,11 +244,10 @@ class Search:
         try:
             for number, (train, held) in enumerate(problem.splits, start=1):
                 ends = began + leash * number / len(problem.splits)
-                frame = problem.table.frame
-                trained.append(self._fit(pipeline, frame.iloc[train], ends))
-                said.append(trained[-1].predict(frame.iloc[held]))
+                trained.append(fit_on(problem, pipeline, train, self._clock, ends))
+                said.append(trained[-1].predict(problem.table.frame.iloc[held]))
             together = joined(said)
-            quality = score(problem.objective, self._actual, together)
+            quality = problem.quality(together)
         except Exception as error:  # whatever a module raises ends its own trial alone
             spent = self._clock.used() - began
             return Trial(module.name, pipeline, spent, error=str(error))
@@ -234,18 +263,16 @@ class Search:
         transforms = [{"module": one.name, "config": {}} for one in chain]
         return {"transforms": transforms, "model": {"module": module.name, "config": config}}
 
-    def _fit(self, pipeline: dict[str, Any], frame: pd.DataFrame, ends: float) -> TrainedPipeline:
-        context = Context(
-            seed=self._problem.seed,
-            threads=self._problem.threads,
-            enough=lambda: self._clock.used() >= ends,
-            objective=self._problem.objective,
-        )
-        return fit_on(pipeline, frame, self._problem.table, context)
-
     def _learn(self, arm: int, trial: Trial) -> None:
         """Take in a trial: what it reached, and what it says of the costs of the others."""
         self._tried[arm] = trial
+        if self._last_fits is not None:  # it may come to be one of those that predict
+            self._last_fits += seconds_of_a_fit(self._problem, trial)
+        if trial.predictions is not None and not self._seconds_to_choose:
+            problem = self._problem
+            self._seconds_to_choose = seconds_to_choose(
+                problem.objective, problem.actual, trial.predictions, problem.held_weights
+            )
         self._forget_the_worst()
         result = Observation(_JOB, arm, trial.quality, trial.seconds)
         self._state = observed(self._state, result)
@@ -272,12 +299,12 @@ def finish(problem: Problem, trials: list[Trial], clock: Clock) -> Found:
     That is left out where it would take more than the seconds that are left. Raises ``ValueError``
     where no model could be fitted.
     """
-    fitted = [trial for trial in trials if trial.predictions is not None]
+    fitted = _fitted_best_first(trials)
     if not fitted:
         raise ValueError(f"No model could be fitted. The first reason: {_first_reason(trials)}")
-    members, unseen = _chosen(problem, _best_first(fitted))
+    members, unseen = _chosen(problem, fitted)
     model, refitted = _last_fits(problem, members, clock)
-    quality = score(problem.objective, problem.actual, unseen)
+    quality = problem.quality(unseen)
     return Found(model, members, unseen, quality, refitted, trials)
 
 
@@ -285,6 +312,11 @@ def _best_first(trials: Iterable[Trial]) -> list[Trial]:
     """Return the trials that have a quality, the best first."""
     measured = [trial for trial in trials if trial.quality is not None]
     return sorted(measured, key=lambda trial: -trial.merit)
+
+
+def _fitted_best_first(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials whose models are kept, the best first."""
+    return [trial for trial in _best_first(trials) if trial.predictions is not None]
 
 
 def _first_reason(trials: Sequence[Trial]) -> str:
@@ -316,20 +348,19 @@ def _chosen(
     problem: Problem, good: Sequence[Trial]
 ) -> tuple[list[tuple[Trial, float]], Predictions]:
     """Return the members with their weights, and what they say of rows that did not choose them."""
-    actual = problem.actual
     predictions = [trial.predictions for trial in good if trial.predictions is not None]
     alone = ([(good[0], 1.0)], predictions[0])
     if len(good) == 1 or _lacks_probabilities(predictions):
         return alone
     choice = choose(
         problem.objective,
-        actual,
+        problem.actual,
         predictions,
         lambda places: len(places) <= _MEMBERS,
         problem.seed,
+        problem.held_weights,
     )
-    together = score(problem.objective, actual, choice.unseen)
-    if together <= score(problem.objective, actual, choice.best):
+    if problem.quality(choice.unseen) <= problem.quality(choice.best):
         return alone
     places = np.flatnonzero(choice.weights).tolist()
     members = [(good[place], float(choice.weights[place])) for place in places]
@@ -345,15 +376,10 @@ def _lacks_probabilities(predictions: Sequence[Predictions]) -> bool:
 
 def _on_all_rows(problem: Problem, trial: Trial, clock: Clock) -> tuple[TrainedPipeline, ...]:
     """Return a member fitted on all rows; where there is no time for that, those of the splits."""
-    if clock.used() + seconds_of_a_fit(problem, trial) > problem.limit:
+    if clock.used() + seconds_of_a_fit(problem, trial) > (1 + _LATE) * problem.limit:
         return trial.trained
-    context = Context(
-        seed=problem.seed,
-        threads=problem.threads,
-        enough=lambda: clock.used() >= problem.limit,
-        objective=problem.objective,
-    )
-    return (fit_on(trial.pipeline, problem.table.frame, problem.table, context),)
+    every = np.arange(len(problem.table.frame))
+    return (fit_on(problem, trial.pipeline, every, clock, problem.limit),)
 
 
 def seconds_of_a_fit(problem: Problem, trial: Trial) -> float:
@@ -375,7 +401,18 @@ def joined(parts: Sequence[Predictions]) -> Predictions:
 
 
 def fit_on(
-    pipeline: Mapping[str, Any], frame: pd.DataFrame, table: Table, context: Context
+    problem: Problem, pipeline: Mapping[str, Any], places: np.ndarray, clock: Clock, ends: float
 ) -> TrainedPipeline:
-    """Fit a pipeline on rows of a table. Raises whatever its modules raise."""
-    return fit(pipeline, frame, table.schema_in.to_json(), table.schema_out.to_json(), context)
+    """Fit a pipeline on the rows at some places; at the second ``ends`` of the clock it keeps what
+    it has. Raises whatever its modules raise.
+    """
+    context = Context(
+        seed=problem.seed,
+        threads=problem.threads,
+        enough=lambda: clock.used() >= ends,
+        objective=problem.objective,
+        weights=of_rows(problem.weights, places),
+    )
+    table = problem.table
+    schemas = table.schema_in.to_json(), table.schema_out.to_json()
+    return fit(pipeline, table.frame.iloc[places], *schemas, context)

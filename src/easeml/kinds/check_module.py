@@ -27,6 +27,7 @@ _REMEDIES = {  # of the library's checks, by name
     "check_saved": "Name another class: this one cannot be kept in a file without pickle.",
     "check_seed": "Name another class, or fix the parameter that makes it vary.",
     "check_strange_rows": "Put the transforms table-onehot and scale before the class: they fill and bound values.",
+    "check_weights": "Leave `weights = true` out: the class does not learn from weights of rows.",
     "check_space": "Narrow the space to what the class can learn with.",
 }
 _OF_PROGRAMS = "Mend the programs: `easeml module check` runs the same checks on your machine."

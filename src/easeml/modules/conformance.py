@@ -256,6 +256,23 @@ def check_fidelity(module: Module, registry: Registry, folder: Path) -> None:
         assert trained.target.seen.tolist() == [0, 1, 2]
 
 
+def check_weights(module: Module, registry: Registry, folder: Path) -> None:
+    """A model that says so learns from weights: it follows the rows that weigh more."""
+    if not module.weights:
+        return
+    frame = table(module)
+    other = "yes" if _is_classifier(module) else frame["target"] + 5.0
+    both = pd.concat([frame, frame.assign(target=other)], ignore_index=True)
+    means = []
+    for weights in (None, np.repeat([0.2, 1.8], len(frame))):
+        context = Context(weights=weights)
+        trained = fit(_pipeline(module, registry), both, *schemas(module, registry), context)
+        said = _numbers(trained.predict(frame))
+        means.append(float(np.mean(said[:, 1] if _is_classifier(module) else said)))
+    alike, weighted = means
+    assert weighted > alike + 0.02, f"Weights move its predictions from {alike} to {weighted}."
+
+
 def check_space(module: Module, registry: Registry, folder: Path) -> None:
     """Configurations from all over the space are learnt with."""
     frame = table(module)
@@ -297,6 +314,7 @@ CHECKS = (
     check_missing_column,
     check_no_information,
     check_fidelity,
+    check_weights,
     check_space,
 )
 

@@ -36,6 +36,8 @@ class Context:
     the fit ends and keeps what it has, with a note. ``objective``: by whose measure labels are
     chosen, see ``decision``; empty: the most probable ones. ``checkpoint``: a folder that a fit of the
     same data and configuration finds as one that was killed left it; None: none is kept.
+    ``weights`` (rows,): how much each training row counts, above 0; None: each once. They are given to models
+    alone that say ``weights = true``, and to the transforms before these.
     """
 
     seed: int = 0
@@ -45,6 +47,7 @@ class Context:
     enough: Callable[[], bool] = field(default=_never)
     objective: str = ""
     checkpoint: Path | None = None
+    weights: "NDArray[np.float64] | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +244,8 @@ class Objective(Protocol):
 
     An objective may also say ``lower_is_better`` (its value is an error), ``in_unit_of_target``, both
     False where it does not, and ``unit``, a text. One that has to know the labels of the target has
-    ``for_classes(labels)``, which returns what measures and raises ``InvalidInput``.
+    ``for_classes(labels)``, which returns what measures and raises ``InvalidInput``. One that says
+    ``weights = true`` has a third argument in both methods: the weights of the rows (rows,), or None.
     """
 
     needs_probabilities: bool

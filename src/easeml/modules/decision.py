@@ -18,13 +18,13 @@ from .added import objective_for
 
 
 def class_weights(
-    objective: str, rows: NDArray[np.intp], classes: NDArray[Any]
+    objective: str, rows: NDArray[Any], classes: NDArray[Any]
 ) -> NDArray[np.float64] | None:
     """Return by what probabilities count when a label is chosen, as of ``Predictions``.
 
-    ``rows`` (k,): training rows of each of the ``classes``. None: the most probable class is said, as for every
-    objective without a method ``class_weights``, and for none (an empty name). Raises ``NotFound``
-    for an unknown one.
+    ``rows`` (k,): training rows of each of the ``classes``, or their weight. None: the most probable
+    class is said, as for every objective without a method ``class_weights``, and for none (an empty
+    name). Raises ``NotFound`` for an unknown one.
     """
     if not objective:
         return None

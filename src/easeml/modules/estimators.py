@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .contract import Context, Data
 from .files import load_estimator, load_json, save_estimator, save_json
+from .weights import Weights, mean_and_deviation
 
 ESTIMATOR, _TARGET = "estimator.skops", "target.json"
 _FIRST_STEPS = 10  # of an estimator that goes on in parts
@@ -50,11 +51,12 @@ class SklearnModel(ABC):
     deviation 1 first, as the elements of a tensor always are: else those of a large scale alone
     would be learnt. ``steps``: the parameter that counts the steps of an estimator that can go on
     where it ended (``warm_start``), such as its trees; it ends early where the context has
-    enough."""
+    enough. ``weights``: the arguments of its ``fit`` that take weights of rows."""
 
     trusted: ClassVar[tuple[str, ...]] = ()
     standardise: ClassVar[bool] = False
     steps: ClassVar[str] = ""
+    weights: ClassVar[tuple[str, ...]] = ("sample_weight",)
     trained: ClassVar[type[TrainedEstimator]] = TrainedEstimator
 
     @abstractmethod
@@ -67,7 +69,11 @@ class SklearnModel(ABC):
         """
         import warnings
 
-        centre, scale = target_scale(data) if self.standardise or data.y.ndim > 1 else (0.0, 1.0)
+        centre, scale = (
+            target_scale(data, context.weights)
+            if self.standardise or data.y.ndim > 1
+            else (0.0, 1.0)
+        )
         y = data.y if data.classes else (data.y - centre) / scale
         estimator = self.estimator(data, config, context)
         with warnings.catch_warnings():
@@ -79,8 +85,11 @@ class SklearnModel(ABC):
 
     def _fitted(self, estimator: Any, X: Any, y: Any, context: Context) -> tuple[str, ...]:
         """Fit, in parts that double where there are steps; return what there is to say of it."""
+        given = {}
+        if context.weights is not None:
+            given = dict.fromkeys(self.weights, context.weights)
         if not self.steps:
-            estimator.fit(X, y)
+            estimator.fit(X, y, **given)
             return ()
         most = getattr(estimator, self.steps)
         estimator.set_params(warm_start=True)
@@ -88,7 +97,7 @@ class SklearnModel(ABC):
         while done < most:
             done = min(most, max(_FIRST_STEPS, 2 * done))
             estimator.set_params(**{self.steps: done})
-            estimator.fit(X, y)
+            estimator.fit(X, y, **given)
             if done < most and context.enough():
                 return ended_early(done, most)
         return ()
@@ -113,7 +122,7 @@ def steps_of(steps: int, share: float) -> int:
     return max(1, round(share * steps))
 
 
-def target_scale(data: Data) -> tuple[Any, Any]:
+def target_scale(data: Data, weights: Weights = None) -> tuple[Any, Any]:
     """Return mean and standard deviation of a number, or of each element of a tensor; 0 and 1 for a
     category.
     """
@@ -122,8 +131,8 @@ def target_scale(data: Data) -> tuple[Any, Any]:
     largest = np.abs(data.y).max(axis=0)
     unit = np.where(largest > 0, largest, 1.0)  # so that neither sums nor squares overflow
     shares = data.y / unit
-    deviation = shares.std(axis=0)
-    return shares.mean(axis=0) * unit, np.where(deviation > 0, deviation * unit, 1.0)
+    mean, deviation = mean_and_deviation(shares, weights)
+    return mean * unit, np.where(deviation > 0, deviation * unit, 1.0)
 
 
 def class_weight(config: Mapping[str, Any]) -> str | None:

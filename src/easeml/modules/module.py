@@ -40,9 +40,9 @@ class Module:
     that these have (``environments.placing``). ``gpu``: of a model in a container, whether it needs
     one. ``takes``: what an objective has to be told, for which it is a family (``families``).
     ``sought``: a search may go by it; of others more is not better. ``monotonic``: a model that can
-    be held to rise or fall with a feature (``contract.Data``). ``contract``: the version that it is
-    written for, or one of
-    ``prototype.description.CONTRACTS``.
+    be held to rise or fall with a feature (``contract.Data``). ``weights``: a model that learns from
+    weights of rows, or an objective that counts rows by them (``contract.Context``). ``contract``:
+    the version that it is written for, or one of ``prototype.description.CONTRACTS``.
     """
 
     name: str
@@ -69,6 +69,7 @@ class Module:
     takes: tuple[str, ...] = ()
     sought: bool = True
     monotonic: bool = False
+    weights: bool = False
     image: str = ""
     environment: str = ""
     gpu: bool = False
@@ -200,6 +201,7 @@ def parse(text: str, where: str) -> Module:
         takes=tuple(document.get("takes", ())),
         sought=document.get("sought", True),
         monotonic=document.get("monotonic", False),
+        weights=document.get("weights", False),
         image=document.get("image", {}).get("ref", ""),
         environment=document.get("environment", {}).get("ref", ""),
         gpu=document["runtime"].get("gpu", False),

@@ -5,7 +5,7 @@ one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from .contract import Context, Data, FittedTransform, Predictions, SupervisedTra
 from .module import Module, parse
 from .registry import load_registry
 from .target import Target
+from .weights import of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,14 +107,18 @@ def fit(
 
     ``pipeline`` is the JSON form of ``contract.tasks.Pipeline``, schemas are in their JSON form;
     ``frame`` holds their columns. Raises ``NotFound`` for an unknown module, ``InvalidInput`` for a
-    wrong configuration or data that cannot be learnt from. Whatever else comes out is a fault of a
+    wrong configuration, for weights that the model does not take, or data that cannot be learnt
+    from. Whatever else comes out is a fault of a
     module.
     """
     context = context or Context()
     description = _complete(pipeline)
-    target = Target.learn(frame, schema_out).deciding_for(context.objective)
+    _check_weights(_module_of(description["model"]), context)
+    target = Target.learn(frame, schema_out).deciding_for(context.objective, context.weights)
     rows = target.sample(context)
-    frame = frame if rows is None else frame.iloc[rows]
+    if rows is not None:
+        frame = frame.iloc[rows]
+        context = replace(context, weights=of_rows(context.weights, rows))
     data: Any = frame
     y = target.encode(frame)
     transforms = []
@@ -139,6 +144,15 @@ def fit(
         notes,
         sample,
     )
+
+
+def _check_weights(model: Module, context: Context) -> None:
+    if context.weights is not None and not model.weights:
+        raise InvalidInput(
+            f"{model.name} does not learn from weights of rows.",
+            where="weights",
+            remedy="Choose a model whose description says `weights = true`.",
+        )
 
 
 def _fit_transform(

@@ -18,6 +18,7 @@ from .baseline import always_the_same, name_of_guess
 from .contract import Objective, Predictions, weighted
 from .objective_programs import ProcessObjective
 from .target import as_numbers, encode_labels
+from .weights import Weights
 
 _SEED = 20180801
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
@@ -25,15 +26,19 @@ _MOST_RESAMPLES, _LEAST_RESAMPLES, _DRAWS = 1000, 100, 4_000_000
 _LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM = 20, 200_000  # it reads all of them as a table
 
 
-def score(objective: str, actual: Any, predictions: Predictions) -> float:
+def score(objective: str, actual: Any, predictions: Predictions, weights: Weights = None) -> float:
     """Return the quality of predictions, 1 best, at least -1.
 
-    ``actual``: labels or numbers, a row each (Series or array). Raises ``NotFound`` for an unknown
+    ``actual``: labels or numbers, a row each (Series or array). ``weights`` (rows,): by which rows
+    count, for an objective that says ``weights = true``. Raises ``NotFound`` for an unknown
     objective, ``InvalidInput`` where no row can be scored, labels are not of the predicted classes,
     or probabilities are needed.
     """
     measure = objective_for(objective, predictions.classes)
-    return measure.quality(*_prepare(measure, objective, actual, predictions))
+    known, predicted, good = _aligned(measure, objective, actual, predictions)
+    scored = np.flatnonzero(good)
+    _refuse_none(scored)
+    return measure.quality(known[scored], predicted[scored], *_given(weights, scored))
 
 
 def scorer(
@@ -41,12 +46,13 @@ def scorer(
     actual: Any,
     classes: NDArray[Any] | None,
     class_weights: NDArray[np.float64] | None = None,
+    weights: Weights = None,
 ) -> Callable[[NDArray[np.float64]], float]:
     """Return what gives the quality of probabilities, or of numbers, for the same rows each time.
 
     ``classes``: of the probabilities, in their order; None for numbers. ``class_weights``: as of
-    ``Predictions``. Rows without an actual value are left out. It is ``score``, for many predictions
-    of the same rows.
+    ``Predictions``. ``weights``: as of ``score``. Rows without an actual value are left out. It is
+    ``score``, for many predictions of the same rows.
     """
     measure = objective_for(objective, classes)
     counted = None if measure.needs_probabilities else class_weights
@@ -56,9 +62,11 @@ def scorer(
     else:
         known = encode_labels(actual, classes)
         good = known >= 0
+    told = known[good]
+    given = _given(weights, good)
     if counted is None:
-        return lambda outputs: measure.quality(known[good], outputs[good])
-    return lambda outputs: measure.quality(known[good], weighted(outputs[good], counted))
+        return lambda outputs: measure.quality(told, outputs[good], *given)
+    return lambda outputs: measure.quality(told, weighted(outputs[good], counted), *given)
 
 
 def value(objective: str, actual: Any, predictions: Predictions) -> float:
@@ -221,6 +229,11 @@ def _prepare(
     scored = np.flatnonzero(good)
     _refuse_none(scored)
     return known[scored], predicted[scored]
+
+
+def _given(weights: Weights, rows: Any) -> tuple[NDArray[np.float64], ...]:
+    """Return the further argument of an objective: none, where rows count alike."""
+    return () if weights is None else (weights[rows],)
 
 
 def _refuse_none(scored: NDArray[np.intp]) -> None:

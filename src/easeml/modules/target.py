@@ -11,6 +11,7 @@ from easeml.errors import InvalidInput
 
 from .contract import Context, Predictions
 from .decision import class_weights
+from .weights import Weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,7 @@ class Target:
             numbers=codes,
         )
 
-    def deciding_for(self, objective: str) -> "Target":
+    def deciding_for(self, objective: str, row_weights: Weights = None) -> "Target":
         """Return the target whose labels are chosen for an objective; to be called in training.
 
         Raises ``NotFound`` for an unknown one.
@@ -79,7 +80,7 @@ class Target:
         if self.classes is None:
             return self
         assert self.numbers is not None
-        rows = np.bincount(self.numbers, minlength=len(self.classes))
+        rows = np.bincount(self.numbers, row_weights, minlength=len(self.classes))
         weights = class_weights(objective, rows, self.classes)
         if weights is None:
             return self

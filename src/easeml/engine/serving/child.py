@@ -8,6 +8,7 @@ import os
 import random
 import selectors
 import socket
+import struct
 import tempfile
 import threading
 from collections import Counter
@@ -35,7 +36,7 @@ _LONGEST_ID = 256  # bytes
 _MEASURE_SECONDS = 5.0  # of an uploaded objective: others wait meanwhile
 _FAILED = 500  # and above: the model is to blame, not the rows
 _TOGETHER = 2**18  # bytes of requests that are predicted by one call
-_PATIENCE = 30.0  # seconds for a frame that has begun to arrive, or an answer to leave
+_PATIENCE = 30  # seconds for a frame that has begun to arrive, or an answer to leave
 
 
 def serve(
@@ -139,7 +140,7 @@ class _Child:
         if not descriptors:
             raise EOFError
         connection = socket.socket(fileno=descriptors[0])
-        connection.settimeout(_PATIENCE)
+        _be_patient(connection)
         receive = partial(self._receive, connection, application.decode(), bytearray())
         self._selector.register(connection, selectors.EVENT_READ, receive)
 
@@ -202,6 +203,16 @@ class _Child:
         if challenger is None:
             return [({"status": status}, reply) for status, reply in answer_each(served, requests)]
         return _answers_of_two(served, *challenger, requests)
+
+
+def _be_patient(connection: socket.socket) -> None:
+    """Give a connection ``_PATIENCE``, kept by the kernel: Python's own timeouts ask it before each
+    call whether there is something to do.
+    """
+    connection.setblocking(True)
+    patience = struct.pack("ll", _PATIENCE, 0)  # a struct timeval
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
 
 
 def _frames_of(connection: socket.socket, received: bytearray) -> list[tuple[Header, bytes]]:

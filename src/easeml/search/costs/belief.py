@@ -15,24 +15,26 @@ class CostBelief:
     """The costs of one machine, which all tenants share.
 
     ``runs``: those known, the oldest first; ``learned_from``: how many there were when the model
-    was learned from all of them. Between, each run only moves the weights.
+    was learned from all of them. Between, each run only moves the weights. ``overhead``: see
+    ``CostModel``.
     """
 
     model: CostModel
     runs: tuple[tuple[Work, float], ...] = ()
     learned_from: int = 0
+    overhead: float = OVERHEAD
 
     @staticmethod
-    def of(runs: Sequence[tuple[Work, float]]) -> "CostBelief":
+    def of(runs: Sequence[tuple[Work, float]], overhead: float = OVERHEAD) -> "CostBelief":
         """Return the belief after some runs with their seconds, the oldest first."""
         newest = tuple(runs[-_MOST_RUNS:])
-        return CostBelief(learn_costs(newest, OVERHEAD), newest, len(newest))
+        return CostBelief(learn_costs(newest, overhead), newest, len(newest), overhead)
 
     def after(self, work: Work, seconds: float) -> "CostBelief":
         """Return the belief after one more run; see ``CostModel.after``."""
         runs = (*self.runs, (work, seconds))
         if len(runs) >= _LEARN_AGAIN * self.learned_from:
-            return CostBelief.of(runs)
+            return CostBelief.of(runs, self.overhead)
         return replace(self, model=self.model.after(work, seconds), runs=runs)
 
     def predict(self, works: Sequence[Work]) -> Costs:

@@ -40,6 +40,7 @@ _BENDS = (0.0, math.log(10))  # logarithms of rows / 1,000 from which time may g
 _NOISE = 0.3  # of one run: a factor of 1.35
 _BELIEF = 3.0  # weights of a group that its usual spread counts for
 _SWEEPS = 12
+_FARTHEST = 0.5  # logarithms; by so much a sweep moves the overhead: a line holds no farther
 _WIDEST = 12.0  # logarithms; beyond, a prediction is cut
 _WIDEST_SD = 1.0  # logarithms; wider beliefs do not make the expected seconds higher
 _KNOWN_WORKS = 2**15  # whose features are kept
@@ -311,6 +312,10 @@ def _fitted(model: CostModel, past: Sequence[tuple[Work, float]]) -> CostModel:
         gram = design.T @ design
         covariance = np.linalg.inv(gram / noise + np.diag(precision))
         mean = covariance @ (design.T @ targets) / noise
+        if model.overhead > 0:
+            place = model.places[_OVERHEAD]
+            before = model.mean[place]
+            mean[place] = np.clip(mean[place], before - _FARTHEST, before + _FARTHEST)
         model = replace(model, mean=mean, covariance=covariance)
 
         # Maximisation: the variances, given the weights.

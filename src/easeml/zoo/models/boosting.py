@@ -92,7 +92,7 @@ class LightGBM:
 
         params = {
             "lambda_l2": config["l2"],
-            **_objective(data, config),
+            **_objective(data, config, context),
             "learning_rate": config["learning_rate"],
             "num_leaves": config["leaves"],
             "min_data_in_leaf": config["leaf_rows"],
@@ -108,7 +108,9 @@ class LightGBM:
         if data.monotonic:
             params["monotone_constraints"] = list(data.monotonic)
         bins = {"max_bin": config["bins"], "min_data_in_bin": 1}
-        table = lightgbm.Dataset(data.X, data.y, params={"verbosity": -1, **bins})
+        table = lightgbm.Dataset(
+            data.X, data.y, weight=context.weights, params={"verbosity": -1, **bins}
+        )
         trees = config["trees"]
         booster = lightgbm.train(
             params, table, num_boost_round=trees, callbacks=[_reporter(context, trees)]
@@ -133,7 +135,7 @@ class LightGBM:
         return TrainedBooster(booster, 0 if is_number else max(2, per_round))
 
 
-def _objective(data: Data, config: Mapping[str, Any]) -> dict[str, Any]:
+def _objective(data: Data, config: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Return the parameters that depend on the target."""
     if data.classes > 2:
         return {"objective": "multiclass", "num_class": data.classes}
@@ -144,7 +146,7 @@ def _objective(data: Data, config: Mapping[str, Any]) -> dict[str, Any]:
 
     # Gradients grow with the unit of the target, and so must what they are compared with: then
     # metres and millimetres give the same model.
-    unit = float(data.y.mean())
+    unit = float(np.average(data.y, weights=context.weights))
     return {
         "objective": "poisson",
         "lambda_l2": config["l2"] * unit,

@@ -92,7 +92,7 @@ class CatBoost:
                 "verbose": False,
             }
         )
-        model.fit(_varying(data.X), data.y, callbacks=[progress])
+        model.fit(_varying(data.X), data.y, sample_weight=context.weights, callbacks=[progress])
         if progress.raised is not None:
             raise progress.raised
         notes = ended_early(progress.grown, trees) if progress.grown < trees else ()

@@ -62,6 +62,8 @@ class ElasticNetClassifier(SklearnModel):
     sign of the weights themselves, and then predicts the opposite class.
     """
 
+    weights = ("standardscaler__sample_weight", "sgdclassifier__sample_weight")
+
     def estimator(self, data: Data, config: Mapping[str, Any], context: Context) -> Any:
         """Return the estimator to fit."""
         from sklearn.linear_model import SGDClassifier

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from easeml.modules import Context, Data
 from easeml.modules.estimators import class_weight, target_scale
 from easeml.modules.files import load_estimator, load_json, save_estimator, save_json
+from easeml.modules.weights import Weights, of_rows
 
 _MOST_ROWS = 10_000  # time grows with the square of the rows
 _HELD_OUT = 0.2
@@ -62,15 +63,17 @@ class SVM:
         if len(order) > _MOST_ROWS:
             notes = (f"The SVM learnt from {_MOST_ROWS} of {len(order)} training rows.",)
         order = order[:_MOST_ROWS]
-        X, y = data.X[order], data.y[order]
-        centre, scale = map(float, target_scale(data))
+        X, y, weights = data.X[order], data.y[order], of_rows(context.weights, order)
+        centre, scale = map(float, target_scale(data, context.weights))
         if not data.classes:
-            return TrainedSVM(
-                _machine(config, False).fit(X, (y - centre) / scale), centre, scale, 0.0, notes
-            )
+            machine = _machine(config, False).fit(X, (y - centre) / scale, weights)
+            return TrainedSVM(machine, centre, scale, 0.0, notes)
         kept = max(data.classes, int(len(y) * (1 - _HELD_OUT)))
-        sharpness = _sharpness(_machine(config, True).fit(X[:kept], y[:kept]), X[kept:], y[kept:])
-        return TrainedSVM(_machine(config, True).fit(X, y), centre, scale, sharpness, notes)
+        learnt, others = np.split(np.arange(len(y)), [kept])
+        first = _machine(config, True).fit(X[learnt], y[learnt], of_rows(weights, learnt))
+        sharpness = _sharpness(first, X[others], y[others], of_rows(weights, others))
+        machine = _machine(config, True).fit(X, y, weights)
+        return TrainedSVM(machine, centre, scale, sharpness, notes)
 
     def load(self, folder: Path) -> TrainedSVM:
         """Read what was saved."""
@@ -94,7 +97,9 @@ def _decisions(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.column_stack([-decisions, decisions]) / 2 if decisions.ndim == 1 else decisions
 
 
-def _sharpness(machine: Any, X: NDArray[np.float64], y: NDArray[np.intp]) -> float:
+def _sharpness(
+    machine: Any, X: NDArray[np.float64], y: NDArray[np.intp], weights: Weights
+) -> float:
     """Return what minimises the log loss of rows the machine has not seen; 1 without such rows."""
     from scipy.optimize import minimize_scalar
 
@@ -104,7 +109,7 @@ def _sharpness(machine: Any, X: NDArray[np.float64], y: NDArray[np.intp]) -> flo
 
     def loss(logarithm: float) -> float:
         right = _softmax(np.exp(logarithm) * decisions)[np.arange(len(y)), y]
-        return float(-np.mean(np.log(np.maximum(right, 1e-15))))
+        return float(-np.average(np.log(np.maximum(right, 1e-15)), weights=weights))
 
     found: Any = minimize_scalar(loss, bounds=(-3.0, 3.0), method="bounded")
     return float(np.exp(found.x))

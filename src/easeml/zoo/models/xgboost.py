@@ -65,7 +65,9 @@ class XGBoost:
         }
         if data.monotonic:
             params["monotone_constraints"] = data.monotonic
-        table = xgboost.QuantileDMatrix(data.X, data.y, nthread=context.threads)
+        table = xgboost.QuantileDMatrix(
+            data.X, data.y, weight=context.weights, nthread=context.threads
+        )
         booster = xgboost.train(
             params, table, num_boost_round=rounds, callbacks=[_reporter(context)]
         )

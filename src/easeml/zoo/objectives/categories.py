@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from easeml.modules.weights import Weights, counts_of, of_rows
+
 _TINY = 1e-15
 _BINS = 15
 _BETWEEN = 0.4  # powers from .3 to .6 are as good on 13 tables; 1 is worse than 0 (decision 0063)
@@ -18,31 +20,39 @@ class _Share(ABC):
     needs_probabilities = False
 
     @abstractmethod
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the share."""
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the share."""
-        return self.value(actual, predicted)
+        return self.value(actual, predicted, weights)
 
 
 class Accuracy(_Share):
     """Share of the rows whose label is right."""
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the share of right labels."""
-        return float(np.mean(predicted.argmax(axis=1) == actual))
+        return float(np.average(predicted.argmax(axis=1) == actual, weights=weights))
 
 
 class BalancedAccuracy(_Share):
     """Mean, over the classes that occur, of the share of their rows whose label is right."""
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the mean recall."""
-        right = np.bincount(
-            actual[predicted.argmax(axis=1) == actual], minlength=predicted.shape[1]
-        )
-        rows = np.bincount(actual, minlength=predicted.shape[1])
+        size = predicted.shape[1]
+        is_right = predicted.argmax(axis=1) == actual
+        right = np.bincount(actual[is_right], of_rows(weights, is_right), minlength=size)
+        rows = np.bincount(actual, weights, minlength=size)
         return float(np.mean(right[rows > 0] / rows[rows > 0]))
 
     def class_weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -53,12 +63,16 @@ class BalancedAccuracy(_Share):
 class MacroF1(_Share):
     """Mean of the classes' F1, over the classes that occur or are predicted."""
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the mean F1."""
         size = predicted.shape[1]
         labels = predicted.argmax(axis=1)
-        right = np.bincount(actual[labels == actual], minlength=size)
-        total = np.bincount(actual, minlength=size) + np.bincount(labels, minlength=size)
+        is_right = labels == actual
+        right = np.bincount(actual[is_right], of_rows(weights, is_right), minlength=size)
+        true, said = (np.bincount(codes, weights, minlength=size) for codes in (actual, labels))
+        total = true + said
         return float(np.mean(2 * right[total > 0] / total[total > 0]))
 
     def class_weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -69,9 +83,11 @@ class MacroF1(_Share):
 class WeightedF1(_Share):
     """Mean of the classes' F1, each weighted by the rows that it has."""
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the weighted mean F1."""
-        table = _confusion(actual, predicted)
+        table = _confusion(actual, predicted, weights)
         rows = table.sum(axis=1)
         total = rows + table.sum(axis=0)
         seen = rows > 0
@@ -84,9 +100,11 @@ class Matthews(_Share):
     classes; 0 where one class alone occurs or is predicted.
     """
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return R_K (J. Gorodkin, Computational Biology and Chemistry 28, 2004, equation 8)."""
-        table = _confusion(actual, predicted)
+        table = _confusion(actual, predicted, weights)
         true = table.sum(axis=1)
         said = table.sum(axis=0)
         rows = table.sum()
@@ -108,13 +126,15 @@ class QuadraticKappa(_Share):
     The classes count in the order of the labels of the schema.
     """
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the kappa (J.
 
         Cohen, Psychological Bulletin 70, 1968); at least -1. Where all rows are of one class and
         predicted so, 1.
         """
-        table = _confusion(actual, predicted)
+        table = _confusion(actual, predicted, weights)
         places = np.arange(len(table))
         cost = np.subtract.outer(places, places) ** 2.0
         by_chance = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
@@ -131,11 +151,13 @@ class AveragePrecision(_Share):
 
     needs_probabilities = True
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the mean, over a class's rows by falling probability, of the precision there."""
         areas = []
         for code in np.unique(actual):
-            areas.append(_precision(predicted[:, code], actual == code))
+            areas.append(_precision(predicted[:, code], actual == code, weights))
         return float(np.mean(areas))
 
 
@@ -149,16 +171,20 @@ class Brier:
     needs_probabilities = True
     lower_is_better = True
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the error."""
         errors = (predicted - np.eye(predicted.shape[1])[actual]) ** 2
-        summed = float(np.mean(errors.sum(axis=1)))
+        summed = float(np.average(errors.sum(axis=1), weights=weights))
         return summed / 2 if predicted.shape[1] == 2 else summed
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return 1 - error / the largest there is."""
         largest = 1 if predicted.shape[1] == 2 else 2
-        return 1 - self.value(actual, predicted) / largest
+        return 1 - self.value(actual, predicted, weights) / largest
 
 
 class CalibrationError:
@@ -170,17 +196,22 @@ class CalibrationError:
     needs_probabilities = True
     lower_is_better = True
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the error."""
         sure = predicted.max(axis=1)
         is_right = predicted.argmax(axis=1) == actual
         bins = np.clip(np.ceil(sure * _BINS).astype(int) - 1, 0, _BINS - 1)
-        off = np.bincount(bins, weights=is_right - sure, minlength=_BINS)
-        return float(np.abs(off).sum() / len(actual))
+        counts = counts_of(weights, len(actual))
+        off = np.bincount(bins, weights=counts * (is_right - sure), minlength=_BINS)
+        return float(np.abs(off).sum() / counts.sum())
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return 1 - error."""
-        return 1 - self.value(actual, predicted)
+        return 1 - self.value(actual, predicted, weights)
 
 
 class RocAuc(_Share):
@@ -190,7 +221,9 @@ class RocAuc(_Share):
 
     needs_probabilities = True
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the area by the rank-sum formula (J.
 
         Hanley and B. McNeil, Radiology 143, 1982).
@@ -199,8 +232,9 @@ class RocAuc(_Share):
         if len(present) < 2:
             return 0.5
         if predicted.shape[1] == 2:
-            return _area(predicted[:, 1], actual == 1)
-        return float(np.mean([_area(predicted[:, code], actual == code) for code in present]))
+            return _area(predicted[:, 1], actual == 1, weights)
+        areas = [_area(predicted[:, code], actual == code, weights) for code in present]
+        return float(np.mean(areas))
 
 
 class LogLoss:
@@ -209,14 +243,18 @@ class LogLoss:
     needs_probabilities = True
     lower_is_better = True
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the loss; a probability of 0 counts as 1e-15."""
         right = predicted[np.arange(len(actual)), actual]
-        return float(-np.mean(np.log(np.clip(right, _TINY, 1.0))))
+        return float(-np.average(np.log(np.clip(right, _TINY, 1.0)), weights=weights))
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return exp(-loss), the geometric mean of the right classes' probabilities."""
-        return math.exp(-self.value(actual, predicted))
+        return math.exp(-self.value(actual, predicted, weights))
 
 
 def _rarity(rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -227,29 +265,36 @@ def _rarity(rows: NDArray[np.intp]) -> NDArray[np.float64]:
     return weights
 
 
-def _area(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
-    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    n = int(positive.sum())
-    m = int((~positive).sum())
-    return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * m))
+def _area(scores: NDArray[np.float64], positive: NDArray[np.bool_], weights: Weights) -> float:
+    """Return the weight of the pairs of a positive and another row that scores rank rightly, as a
+    share; a pair of equal scores counts half.
+    """
+    counts = counts_of(weights, len(scores))
+    _, places = np.unique(scores, return_inverse=True)
+    others = np.bincount(places, np.where(positive, 0.0, counts))
+    below = np.cumsum(others) - others / 2
+    right = np.sum(counts[positive] * below[places[positive]])
+    return float(right / (counts[positive].sum() * counts[~positive].sum()))
 
 
-def _precision(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
+def _precision(scores: NDArray[np.float64], positive: NDArray[np.bool_], weights: Weights) -> float:
     """Return the average precision of ranking by scores; rows of equal score count as one step."""
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
-    found = np.cumsum(positive[order])
+    counts = counts_of(weights, len(scores))[order]
+    found = np.cumsum(np.where(positive[order], counts, 0.0))
     is_last_of_score = np.append(falling[1:] != falling[:-1], True)
     places = np.flatnonzero(is_last_of_score)
-    precision = found[places] / (places + 1)
+    precision = found[places] / np.cumsum(counts)[places]
     gained = np.diff(found[places], prepend=0)
-    return float(np.sum(precision * gained) / positive.sum())
+    return float(np.sum(precision * gained) / found[-1])
 
 
-def _confusion(actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _confusion(
+    actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights
+) -> NDArray[np.float64]:
     """Return rows by true class (first axis) and class that is said (second)."""
     size = predicted.shape[1]
     pairs = actual * size + predicted.argmax(axis=1)
-    counts = np.bincount(pairs, minlength=size * size)
+    counts = np.bincount(pairs, weights, minlength=size * size)
     return counts.reshape(size, size).astype(np.float64)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
+from easeml.modules.weights import Weights, counts_of
 
 _WORST = -1.0
 
@@ -49,40 +50,45 @@ class _OfClass(ABC):
     def _told(self) -> dict[str, Any]:
         return {"label": self.label}
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the share."""
         is_so = actual == self.code
         is_said = predicted.argmax(axis=1) == self.code
-        hits = int(np.sum(is_so & is_said))
-        return self._share(hits, int(is_so.sum()), int(is_said.sum()), len(actual))
+        counts = counts_of(weights, len(actual))
+        hits, so, said = (counts[rows].sum() for rows in (is_so & is_said, is_so, is_said))
+        return float(self._share(hits, so, said, counts.sum()))
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the share."""
-        return self.value(actual, predicted)
+        return self.value(actual, predicted, weights)
 
     @abstractmethod
-    def _share(self, hits: int, so: int, said: int, rows: int) -> float:
+    def _share(self, hits: float, so: float, said: float, rows: float) -> float:
         """Return the share. ``so``: rows of the class; ``said``: where it is said; ``hits``: both."""
 
 
 class Recall(_OfClass):
     """Of the rows of the class, the share for which it is said (sensitivity)."""
 
-    def _share(self, hits: int, so: int, said: int, rows: int) -> float:
+    def _share(self, hits: float, so: float, said: float, rows: float) -> float:
         return hits / so if so else 0.0
 
 
 class Precision(_OfClass):
     """Of the rows for which the class is said, the share that is of it."""
 
-    def _share(self, hits: int, so: int, said: int, rows: int) -> float:
+    def _share(self, hits: float, so: float, said: float, rows: float) -> float:
         return hits / said if said else 0.0
 
 
 class Specificity(_OfClass):
     """Of the rows of other classes, the share for which the class is not said."""
 
-    def _share(self, hits: int, so: int, said: int, rows: int) -> float:
+    def _share(self, hits: float, so: float, said: float, rows: float) -> float:
         others = rows - so
         return (others - (said - hits)) / others if others else 0.0
 
@@ -104,7 +110,7 @@ class FBeta(_OfClass):
     def _told(self) -> dict[str, Any]:
         return {"label": self.label, "beta": self.beta}
 
-    def _share(self, hits: int, so: int, said: int, rows: int) -> float:
+    def _share(self, hits: float, so: float, said: float, rows: float) -> float:
         weight = self.beta**2
         total = weight * so + said
         return (1 + weight) * hits / total if total else 0.0
@@ -129,13 +135,18 @@ class SelectionRate:
         told.code = _code(self.label, classes)
         return told
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the share."""
-        return float(np.mean(predicted.argmax(axis=1) == self.code))
+        return float(np.average(predicted.argmax(axis=1) == self.code, weights=weights))
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return 1 - how far the share is from that of the rows of the class."""
-        return 1 - abs(self.value(actual, predicted) - float(np.mean(actual == self.code)))
+        share = float(np.average(actual == self.code, weights=weights))
+        return 1 - abs(self.value(actual, predicted, weights) - share)
 
 
 class Cost:
@@ -171,15 +182,20 @@ class Cost:
         """Return what saying each class (second axis) saves where each (first axis) is true."""
         return self.table.max(axis=1, keepdims=True) - self.table
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the mean cost."""
-        return float(np.mean(self.table[actual, predicted.argmax(axis=1)]))
+        costs = self.table[actual, predicted.argmax(axis=1)]
+        return float(np.average(costs, weights=weights))
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return how far the cost is from that of the best constant label (0) to the least (1)."""
-        cost = self.value(actual, predicted)
-        least = float(np.mean(self.table[actual, actual]))
-        constant = float(self.table[actual].mean(axis=0).min())
+        cost = self.value(actual, predicted, weights)
+        least = float(np.average(self.table[actual, actual], weights=weights))
+        constant = float(np.average(self.table[actual], axis=0, weights=weights).min())
         if constant <= least:  # the rows have one class: right or not
             return 1.0 if cost <= least else _WORST
         return max(_WORST, (constant - cost) / (constant - least))

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from easeml.modules.weights import Weights, by_row, counts_of, mean_of, total
+
 _WORST = -1.0
 
 
@@ -20,15 +22,19 @@ class R2:
 
     needs_probabilities = False
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return 1 - squared error / squared deviation from the mean."""
-        return _skill(
-            np.sum((actual - predicted) ** 2), np.sum((actual - actual.mean(axis=0)) ** 2)
-        )
+        mean = np.average(actual, axis=0, weights=weights)
+        left, whole = (total(off**2, weights) for off in (actual - predicted, actual - mean))
+        return _skill(left, whole)
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the value, at least -1."""
-        return max(_WORST, self.value(actual, predicted))
+        return max(_WORST, self.value(actual, predicted, weights))
 
 
 class MeanAbsoluteError:
@@ -38,18 +44,19 @@ class MeanAbsoluteError:
     lower_is_better = True
     in_unit_of_target = True
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the error."""
-        return float(np.mean(np.abs(actual - predicted)))
+        return float(mean_of(np.abs(actual - predicted), weights))
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return 1 - error / error of the median, at least -1."""
-        return max(
-            _WORST,
-            _skill(
-                self.value(actual, predicted), np.mean(np.abs(actual - np.median(actual, axis=0)))
-            ),
-        )
+        constant = _median(actual, weights)
+        reference = mean_of(np.abs(actual - constant), weights)
+        return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
 
 
 class RootMeanSquaredError:
@@ -59,18 +66,19 @@ class RootMeanSquaredError:
     lower_is_better = True
     in_unit_of_target = True
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the error."""
-        return float(np.sqrt(np.mean((actual - predicted) ** 2)))
+        return float(np.sqrt(mean_of((actual - predicted) ** 2, weights)))
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return 1 - error / standard deviation, at least -1."""
-        return max(
-            _WORST,
-            _skill(
-                self.value(actual, predicted), np.sqrt(np.mean((actual - actual.mean(axis=0)) ** 2))
-            ),
-        )
+        mean = np.average(actual, axis=0, weights=weights)
+        reference = np.sqrt(mean_of((actual - mean) ** 2, weights))
+        return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
 
 
 class MeanAbsolutePercentageError:
@@ -83,18 +91,23 @@ class MeanAbsolutePercentageError:
     needs_probabilities = False
     lower_is_better = True
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the error."""
-        return float(np.mean(np.abs(actual - predicted) / _size(actual)))
+        return float(mean_of(np.abs(actual - predicted) / _size(actual), weights))
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return 1 - error / error of the best constant, at least -1.
 
         That is the median with weights one over the true values.
         """
-        constant = _weighted_median(actual, 1 / _size(actual))
-        reference = np.mean(np.abs(actual - constant) / _size(actual))
-        return max(_WORST, _skill(self.value(actual, predicted), reference))
+        counts = by_row(counts_of(weights, len(actual)), actual)
+        constant = _weighted_median(actual, counts / _size(actual))
+        reference = mean_of(np.abs(actual - constant) / _size(actual), weights)
+        return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
 
 
 class PinballLoss:
@@ -112,20 +125,33 @@ class PinballLoss:
         """Above 0.5 it costs more to say too little than to say too much."""
         self._share = share
 
-    def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return the loss."""
         lacking = actual - predicted
-        return float(np.mean(np.maximum(self._share * lacking, (self._share - 1) * lacking)))
+        losses = np.maximum(self._share * lacking, (self._share - 1) * lacking)
+        return float(mean_of(losses, weights))
 
-    def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
         """Return 1 - loss / loss of the rows' own quantile, at least -1."""
-        constant = np.quantile(actual, self._share, axis=0, method="inverted_cdf")
-        reference = self.value(actual, np.broadcast_to(constant, actual.shape))
-        return max(_WORST, _skill(self.value(actual, predicted), reference))
+        constant = np.quantile(actual, self._share, axis=0, method="inverted_cdf", weights=weights)
+        reference = self.value(actual, np.broadcast_to(constant, actual.shape), weights)
+        return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
 
 
 def _size(actual: NDArray[Any]) -> NDArray[np.float64]:
     return np.maximum(np.abs(actual), np.finfo(np.float64).eps)
+
+
+def _median(actual: NDArray[Any], weights: Weights) -> NDArray[np.float64]:
+    """Return the best constant by absolute errors, of each element."""
+    if weights is None:
+        return np.median(actual, axis=0)
+    counts = by_row(weights, actual)
+    return _weighted_median(actual, np.broadcast_to(counts, actual.shape))
 
 
 def _weighted_median(values: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:

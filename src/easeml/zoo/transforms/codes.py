@@ -85,7 +85,7 @@ class TableCodes:
         """Learn as ``fit``, and the mean of a number target in each category."""
         fitted = self.fit(data.X, schema_in, config, context)
         features = fitted.transform(data.X)
-        learnt = learn_means(fitted.table, data, _MOST_PLAIN, context.seed)
+        learnt = learn_means(fitted.table, data, _MOST_PLAIN, context)
         if learnt is None:
             return fitted, features
         means, of_training = learnt

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context, Data
 from easeml.modules.files import load_arrays, save_arrays
+from easeml.modules.weights import Weights, quantiles
 from easeml.zoo.transforms.column_notes import column_notes, missing_notes
 from easeml.zoo.transforms.table_columns import Table, offsets
 from easeml.zoo.transforms.target_means import TargetMeans, learn_means
@@ -87,14 +88,15 @@ class TableOneHot:
         table, notes = Table.learn(data, schema_in, config["text_components"], context.seed)
         numeric = table.numeric(data)
         missing = np.isnan(numeric).sum(axis=0)
-        fill = np.array([np.nanmedian(column) for column in numeric.T])
+        fill = np.array([_median(column, context.weights) for column in numeric.T])
         medians = {
             name: f"filled with the median {value:g} and marked"
             for name, value in zip(table.numbers, fill, strict=False)  # parts of dates follow
         }
         counts = dict(zip(table.feature_columns, missing, strict=True))
         told = missing_notes(counts, "filled with the median and marked", medians)
-        slots, width, rare = _slots(table, table.codes(data), config["most_categories"])
+        most = config["most_categories"]
+        slots, width, rare = _slots(table, table.codes(data), most, context.weights)
         marked = np.flatnonzero(missing)
         return FittedOneHot(
             table, fill, marked, slots, width, offsets(table.categories), (*notes, *told, *rare)
@@ -108,7 +110,7 @@ class TableOneHot:
         """
         fitted = self.fit(data.X, schema_in, config, context)
         features = fitted.transform(data.X)
-        learnt = learn_means(fitted.table, data, config["most_categories"], context.seed)
+        learnt = learn_means(fitted.table, data, config["most_categories"], context)
         if learnt is None:
             return fitted, features
         means, of_training = learnt
@@ -129,8 +131,16 @@ class TableOneHot:
         )
 
 
+def _median(column: NDArray[np.float64], weights: Weights) -> Any:
+    """Return the median of a column with gaps."""
+    if weights is None:
+        return np.nanmedian(column)
+    known = ~np.isnan(column)
+    return quantiles(column[known], 0.5, weights[known])
+
+
 def _slots(
-    table: Table, codes: NDArray[np.intp], most: int
+    table: Table, codes: NDArray[np.intp], most: int, weights: Weights
 ) -> tuple[NDArray[np.intp], int, list[str]]:
     starts = offsets(table.categories)
     slots = np.full(starts[-1], -1, dtype=np.intp)
@@ -138,8 +148,9 @@ def _slots(
     shared: dict[str, str] = {}
     width = 0
     for position, (column, labels) in enumerate(table.categories):
-        counts = np.bincount(codes[:, position] + 1, minlength=len(labels) + 1)
-        missing[column] = int(counts[0])
+        found = codes[:, position] + 1
+        counts = np.bincount(found, weights, minlength=len(labels) + 1)
+        missing[column] = int(np.sum(found == 0))
         own, rare = _frequent(counts, most)
         slots[starts[position] + own] = width + np.arange(len(own))
         width += len(own)
@@ -152,7 +163,7 @@ def _slots(
     return np.where(slots < 0, width, slots), width, notes
 
 
-def _frequent(counts: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _frequent(counts: NDArray[Any], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Split what occurs into what gets an indicator of its own and what shares one."""
     occurring = np.flatnonzero(counts)
     if len(occurring) <= most:

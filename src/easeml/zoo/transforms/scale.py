@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, save_arrays
+from easeml.modules.weights import mean_and_deviation, quantiles
 
 _FILE = "scale.npz"
 _BOUND = 3.0  # what squashing tends to; as skrub's SquashingScaler
@@ -50,10 +51,10 @@ class Scale:
         """Learn centre and scale of every feature; where quartiles are equal the standard deviation
         is taken.
         """
-        deviation = data.std(axis=0)
+        mean, deviation = mean_and_deviation(data, context.weights)
         if config["method"] == "standard":
-            return FittedScale(data.mean(axis=0), _positive(deviation), squash=False)
-        low, centre, high = np.quantile(data, [0.25, 0.5, 0.75], axis=0)
+            return FittedScale(mean, _positive(deviation), squash=False)
+        low, centre, high = quantiles(data, [0.25, 0.5, 0.75], context.weights)
         scale = np.where(high > low, high - low, deviation)
         return FittedScale(centre, _positive(scale), squash=config["method"] == "squash")
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.modules import Data
+from easeml.modules import Context, Data
 from easeml.modules.files import load_arrays, save_arrays
+from easeml.modules.weights import counts_of
 from easeml.zoo.transforms.table_columns import Table, offsets
 
 _FILE = "means.npz"
@@ -52,7 +53,7 @@ class TargetMeans:
 
 
 def learn_means(
-    table: Table, data: Data, most_plain: int, seed: int
+    table: Table, data: Data, most_plain: int, context: Context
 ) -> tuple[TargetMeans, NDArray[np.float64]] | None:
     """Return means of a number target, and those that the training rows get (rows, columns).
 
@@ -72,20 +73,23 @@ def learn_means(
 
     starts = offsets(tuple(table.categories[place] for place in places))
     slots = starts[:-1] + 1 + codes[:, places]
-    means, of_training = _cross_fitted(slots, data.y, starts[-1], seed)
+    means, of_training = _cross_fitted(slots, data.y, starts[-1], context)
     return TargetMeans(places, starts[:-1], means), of_training
 
 
 def _cross_fitted(
-    slots: NDArray[np.intp], y: NDArray[np.float64], size: int, seed: int
+    slots: NDArray[np.intp], y: NDArray[np.float64], size: int, context: Context
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean of each slot (size,), and for each entry of ``slots`` (rows, columns) that of
     the rows in other folds.
     """
-    centre = y.mean()  # squares of small differences between large numbers would be lost
-    fold_of = np.random.default_rng(seed).permutation(len(y)) % _FOLDS
+    counts = counts_of(context.weights, len(y))
+    centre = np.average(
+        y, weights=context.weights
+    )  # squares of small differences between large numbers would be lost
+    fold_of = np.random.default_rng(context.seed).permutation(len(y)) % _FOLDS
     folds = [fold_of == fold for fold in range(_FOLDS)]
-    totals = [_totals(slots[rows], y[rows] - centre, size) for rows in folds]
+    totals = [_totals(slots[rows], y[rows] - centre, counts[rows], size) for rows in folds]
     every = np.sum(totals, axis=0)
 
     of_training = np.empty(slots.shape)
@@ -95,11 +99,16 @@ def _cross_fitted(
     return centre + _shrunk(every), centre + of_training
 
 
-def _totals(slots: NDArray[np.intp], y: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Return the rows of each slot, the sum of their targets, and that of the squares (3, size)."""
+def _totals(
+    slots: NDArray[np.intp], y: NDArray[np.float64], counts: NDArray[np.float64], size: int
+) -> NDArray[np.float64]:
+    """Return the rows of each slot, the sum of their targets, and that of the squares (3, size).
+
+    ``counts`` (rows,): by which each row counts.
+    """
     flat = slots.ravel()
-    targets = np.repeat(y, slots.shape[1])
-    weights = (np.ones(len(flat)), targets, targets**2)
+    targets, each_counts = (np.repeat(one, slots.shape[1]) for one in (y, counts))
+    weights = (each_counts, each_counts * targets, each_counts * targets**2)
     return np.array([np.bincount(flat, each, size) for each in weights], dtype=np.float64)
 
 
@@ -112,7 +121,7 @@ def _shrunk(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     mean = sums.sum() / counts.sum()
     variance = squares.sum() / counts.sum() - mean**2
 
-    rows = np.maximum(counts, 1)
+    rows = np.where(counts > 0, counts, 1)
     own = sums / rows
     spread = np.maximum(squares / rows - own**2, 0)
     known = counts * variance
