@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
+from skrub import StringEncoder
 
 from easeml.errors import InvalidInput
 from easeml.modules import Context, load_registry, score
 from easeml.modules.pipeline import fit
 from easeml.search import spaces
-from easeml.zoo.transforms.terms import Terms, as_texts
+from easeml.zoo.transforms.terms import Terms
 from easeml.zoo.transforms.text_features import TextColumn
 
 REGISTRY = load_registry()
@@ -121,9 +122,15 @@ def test_two_words_that_only_together_tell_are_learnt():
 
 
 @pytest.mark.parametrize("texts", [["a pear", None, "an apple", "a pea"], ["ab", "cd", "ab", ""]])
-def test_short_texts_are_encoded_as_by_way_of_data_frames(texts: list[str | None]):
+def test_short_texts_are_encoded_as_by_skrub(texts: list[str | None], tmp_path: Path) -> None:
     column = pd.Series(texts, dtype="str", name="text")
     fitted = TextColumn.fit("text", column, components=3, seed=0)
     assert fitted is not None
-    by_frames = fitted.encoder.transform(as_texts(column)).to_numpy(dtype=float)
-    np.testing.assert_array_equal(fitted.transform({"text": column}), by_frames)
+    filled = column.fillna("")
+    by_skrub = StringEncoder(n_components=3, random_state=0).fit(filled)
+    expected = by_skrub.transform(filled).to_numpy(dtype=float)
+    np.testing.assert_allclose(fitted.transform({"text": column}), expected, atol=1e-6)
+    fitted.save(tmp_path / "text.skops")
+    read = TextColumn.load("text", fitted.width, tmp_path / "text.skops")
+    made = [one.transform({"text": column}) for one in (fitted, read)]
+    np.testing.assert_array_equal(*made)

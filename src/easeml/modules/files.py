@@ -46,7 +46,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def save_estimator(path: Path, estimator: Any) -> None:
-    """Write a fitted scikit-learn or skrub object in skops' format."""
+    """Write a fitted object of scikit-learn in skops' format."""
     from skops.io import dump
 
     dump(estimator, path)

@@ -16,13 +16,6 @@ _WORD = re.compile(r"\b\w\w+\b")
 _UNKNOWN = -1
 
 
-def as_texts(texts: Any) -> Any:
-    """Return a Series of texts in which a missing one is empty."""
-    import pandas as pd
-
-    return pd.Series(filled(texts), name="text", dtype=object)
-
-
 def filled(texts: Any) -> list[str]:
     """Return the texts of an array or a Series; a missing one is empty."""
     missing = texts.isna()

@@ -1,5 +1,5 @@
 """Numbers of a text: TF-IDF, reduced by a singular value decomposition. Of long texts words and
-pairs of words are counted, of short ones character n-grams (skrub's StringEncoder).
+pairs of words are counted, of short ones n-grams of characters.
 """
 
 from dataclasses import dataclass
@@ -10,57 +10,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules.files import load_arrays, load_estimator, save_arrays, save_estimator
-from easeml.zoo.transforms.terms import Terms, as_texts, filled
+from easeml.zoo.transforms.terms import Terms, filled
 
 _LONG_WORDS = 10.0  # words of a text, at the mean, from which words tell more than their pieces
 _LEAST_ROWS = 2  # that a term has to occur in
-_TRUSTED = ("skrub._string_encoder.StringEncoder", "skrub._to_str.ToStr")
+_LEAST_SCALE = np.finfo(np.float32).eps
 
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """A fitted text column; a missing text counts as an empty one."""
+    """A fitted text column; a missing text counts as an empty one.
+
+    ``vectorizer``: of the n-grams. ``axes`` (components, n-grams): None where there are so few
+    n-grams that the first of them are the components. ``scale``: divides all components.
+    """
 
     column: str
-    encoder: Any
+    vectorizer: Any
+    axes: NDArray[np.float32] | None
+    scale: float
     width: int
 
     @classmethod
     def fit(cls, column: str, texts: Any, components: int, seed: int) -> "TextColumn | None":
-        """Learn from a Series; None where no text holds anything to learn from."""
-        from skrub import StringEncoder
+        """Learn from a Series; None where no text holds anything to learn from.
 
-        filled = as_texts(texts)
-        encoder = StringEncoder(n_components=components, random_state=seed)
+        What is made equals skrub's ``StringEncoder``: n-grams of 3 and 4 characters within words,
+        reduced, and divided by the root of the sum of the variances.
+        """
+        from sklearn.decomposition import TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        vectorizer = TfidfVectorizer(ngram_range=(3, 4), analyzer="char_wb")
         try:
-            made = encoder.fit_transform(filled)
+            weights = vectorizer.fit_transform(filled(texts)).astype(np.float32)
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
             return None
-        return cls(column, encoder, made.shape[1])
+        axes = None
+        if min(weights.shape) > components:
+            reducer = TruncatedSVD(components, random_state=seed)
+            made = reducer.fit_transform(weights)
+            axes = reducer.components_
+        else:
+            made = weights[:, :components].toarray()
+        scale = max(float(np.sqrt(made.var(axis=0).sum())), float(_LEAST_SCALE))
+        return cls(column, vectorizer, axes, scale, made.shape[1])
 
     def transform(self, frame: Any) -> NDArray[np.float64]:
-        """Return the components of a frame's column, as the encoder does by way of data frames."""
+        """Return the components of a frame's column."""
         from sklearn import config_context
 
-        encoder = self.encoder
         with config_context(skip_parameter_validation=True):
-            weights = encoder.vectorizer_.transform(filled(frame[self.column])).astype(np.float32)
-        if hasattr(encoder, "tsvd_"):
-            reduced = weights @ encoder.tsvd_.components_.T
-        else:  # so few pieces that none is left out
-            reduced = weights[:, : encoder.n_components].toarray()
-        return (reduced / encoder.scaling_factor_).astype(np.float64)
+            weights = self.vectorizer.transform(filled(frame[self.column])).astype(np.float32)
+        if self.axes is None:
+            reduced = weights[:, : self.width].toarray()
+        else:
+            reduced = weights @ self.axes.T
+        return (reduced / self.scale).astype(np.float64)
 
     def save(self, path: Path) -> None:
-        """Write the encoder."""
-        save_estimator(path, self.encoder)
+        """Write two files beside each other: ``path`` and that of the components."""
+        axes = np.zeros((0, 0), np.float32) if self.axes is None else self.axes
+        save_estimator(path, self.vectorizer)
+        save_arrays(path.with_suffix(".axes.npz"), axes=axes, scale=np.array(self.scale))
 
     @classmethod
     def load(cls, column: str, width: int, path: Path) -> "TextColumn":
         """Read what was saved. Raises ``Damaged``."""
-        return cls(column, load_estimator(path, _TRUSTED), width)
+        arrays = load_arrays(path.with_suffix(".axes.npz"))
+        axes = arrays["axes"] if arrays["axes"].size else None
+        return cls(column, load_estimator(path, ()), axes, float(arrays["scale"]), width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +141,7 @@ def fit_text(
     Names, titles and codes are short: there pieces of words tell. Returns None where no text holds
     anything to learn from.
     """
-    filled = as_texts(texts)
-    words = [text.count(" ") + 1 for text in filled]
+    words = [text.count(" ") + 1 for text in filled(texts)]
     if np.mean(words) >= _LONG_WORDS:
         found = LongTextColumn.fit(column, texts, components, seed)
         if found is not None:
