@@ -59,6 +59,7 @@ BODIES = {
     },
     "/api/v1/applications/{application_id}/gates": {"condition": "n > 0.5 +/- 0.1"},
     "/api/v1/applications/{application_id}/rollouts/rule": {"way": "shadow"},
+    "/api/v1/applications/{application_id}/picking": {"way": "off"},
     "/api/v1/applications/{application_id}/rollouts": {"model_id": "mod_x"},
     "/api/v1/applications/{application_id}/rollouts/end": {"end": "stop"},
     "/api/v1/subscriptions/{subscription_id}/confirm": {"code": "1"},

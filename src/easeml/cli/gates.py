@@ -7,7 +7,7 @@ import typer
 from easeml.cli.options import ApplicationId, Json, checked, exactly_one
 from easeml.cli.output import print_found, print_pairs, say
 from easeml.client import Client
-from easeml.contract.gates import Gates, NewGate
+from easeml.contract.gates import Gate, Gates, NewGate
 from easeml.errors import InvalidInput
 
 Adaptivity = Annotated[
@@ -34,6 +34,10 @@ def gate(
     metric: Metric = "",
     positive: Annotated[str, typer.Option(help="Of f1: its class.")] = "1",
     scale: Annotated[float, typer.Option(help="Of absolute-error: the largest that counts.")] = 1.0,
+    labels: Annotated[
+        int,
+        typer.Option(help="Most labels that people may be asked for where test rows cannot tell."),
+    ] = 0,
     remove: Annotated[bool, typer.Option("--remove", help="Let models serve unproven.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -55,6 +59,7 @@ def gate(
                 "metric": metric,
                 "positive": positive,
                 "scale": scale,
+                "labels": labels,
             }
             found = client.set_gate(application_id, checked(NewGate, told))
     _print(found, as_json)
@@ -83,6 +88,19 @@ def _print_gates(found: Gates) -> None:
                 ("rows that always tell", one.rows_needed),
                 ("for 32 models", one.rows_needed_32),
                 ("being tested", "a model" if one.testing else None),
+                *_labels(one),
             ]
         )
         say(one.lasts)
+
+
+def _labels(gate: Gate) -> list[tuple[str, str | int | None]]:
+    """Return what is told of the labels that a gate may buy, if it may."""
+    labels = gate.labels
+    if labels is None:
+        return []
+    return [
+        ("labels bought", f"{labels.bought} of {labels.budget}"),
+        ("rows kept for tests", f"{labels.rows_left} of {labels.rows} are left"),
+        ("waits", f"{labels.waiting.name}. {labels.waiting.says}" if labels.waiting else None),
+    ]

@@ -9,9 +9,10 @@ import typer
 from pydantic import ValidationError
 
 from easeml.cli.named_files import read_text
-from easeml.cli.options import ApplicationId, Json, comma_separated
+from easeml.cli.options import ApplicationId, Json, checked, comma_separated
 from easeml.cli.output import print_done, print_found, print_pairs, say, text
 from easeml.client import Client
+from easeml.contract.picking import NewPicking, PickingRule
 from easeml.contract.production import (
     Feedback,
     FeedbackKept,
@@ -30,6 +31,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(log)
     app.command()(feedback)
     app.command("watch-report")(watch_report)
+    app.command()(picking)
 
 
 def log(
@@ -50,6 +52,41 @@ def log(
             wish = NewRequestLog(share=share, days=days, mask=comma_separated(mask))
             found = client.set_request_log(application_id, wish)
     print_found(found, _print, as_json=as_json)
+
+
+def picking(
+    application_id: ApplicationId,
+    *,
+    way: Annotated[
+        str | None, typer.Option(help="daily, alert (when watching asks), or off.")
+    ] = None,
+    labels: Annotated[int, typer.Option(min=1, help="Most labels that one may ask for.")] = 40,
+    now: Annotated[bool, typer.Option("--now", help="Compare the models now.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let the models that may serve be compared on production, by few labels, and the best serve."""
+    with Client() as client:
+        if way is not None:
+            wish = checked(NewPicking, {"way": way, "labels": labels})
+            client.set_picking(application_id, wish)
+        if now:
+            client.pick_now(application_id)
+        found = client.picking(application_id)
+    print_found(found, _print_picking, as_json=as_json)
+
+
+def _print_picking(found: PickingRule) -> None:
+    running = None
+    if found.running:
+        running = f"{found.models} models on {found.rows} rows, {found.asked} labels asked for"
+    print_pairs(
+        [
+            ("compared", found.way),
+            ("labels at most", found.labels),
+            ("under way", running),
+            ("last", found.says or None),
+        ]
+    )
 
 
 def feedback(

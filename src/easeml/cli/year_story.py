@@ -386,6 +386,7 @@ WHOLE = (
     december_again,
 )
 LEFT_OUT = (
-    "new test rows with few labels: whole rows with labels are fed; the queue asks for none yet.",
+    "new test rows with few labels: whole rows with labels are fed here; a gate that may buy labels "
+    "(easeml app gate --labels) has the queue ask for them.",
 )
 """What the year of the plan has, and easeml cannot do yet."""

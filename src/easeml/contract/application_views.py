@@ -6,6 +6,7 @@ from easeml.contract.gates import Gates
 from easeml.contract.journey import Journey, Suggestion
 from easeml.contract.models import Measures, TrainedModel
 from easeml.contract.pareto import Pareto
+from easeml.contract.picking import PickingRule
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.resources import Answer
@@ -56,6 +57,7 @@ class ServingHistory(Answer):
     ``gates``: what has to be proven before a model serves. ``watch``: whether what serves is still
     right, ``looks``: what the newest looks at production said, oldest first. ``debugged``: where the
     model errs, as the tool ``debug`` said last. ``rollouts``: how better models come to serve.
+    ``picking``: when the models are compared on production.
     """
 
     application: Application
@@ -66,3 +68,4 @@ class ServingHistory(Answer):
     looks: list[Look]
     debugged: Report | None = None
     rollouts: Rollouts
+    picking: PickingRule

@@ -17,7 +17,8 @@ class NewGate(Request):
     firstChange (the first that passes is the last). ``steps``: models that can be tested on the
     test rows that there are. ``metric``: what n and o measure; by default accuracy, and a target
     that is a number needs absolute-error. ``positive``: the class of f1. ``scale``: the largest
-    error that counts.
+    error that counts. ``labels``: so many may be bought of people, of rows without labels that are
+    kept for tests, where the test rows cannot tell.
     """
 
     condition: str = Field(min_length=1, max_length=1000, description=_CONDITION)
@@ -27,6 +28,35 @@ class NewGate(Request):
     metric: Literal["", "accuracy", "f1", "absolute-error"] = ""
     positive: str = Field("1", max_length=1000)
     scale: float = Field(1.0, gt=0, allow_inf_nan=False)
+    labels: int = Field(0, ge=0, le=1_000_000)
+
+
+class WaitingModel(Answer):
+    """A model whose test waits for labels. ``about``: so many more, null where that cannot be told
+    yet; ``most``: at most. ``says``: that, in a sentence.
+    """
+
+    model_id: str
+    name: str
+    about: int | None
+    most: int
+    says: str
+
+
+class BoughtLabels(Answer):
+    """The labels that a gate may buy: ``bought`` of a ``budget``.
+
+    ``rows``: without labels, that are kept for tests; ``rows_left``: that no model was tested on.
+    ``waiting``: the model that waits for labels now.
+    """
+
+    budget: int
+    bought: int
+    rows: int
+    rows_left: int
+    steps_spent: int
+    steps_left: int
+    waiting: WaitingModel | None = None
 
 
 class Gate(Answer):
@@ -34,8 +64,8 @@ class Gate(Answer):
 
     ``rows``: labelled test rows that it tests on. ``rows_needed``: so many always settle its steps,
     null where that depends on the data; ``rows_needed_32``: those of 32 models. ``rows_left``: rows
-    that the next test may use. ``worn_out``: no model can be tested any more on these rows.
-    ``lasts``: how long they last, in a sentence.
+    that the next test may use. ``labels``: those that it may buy. ``worn_out``: no model can be
+    tested any more on these rows. ``lasts``: how long they last, in a sentence.
     """
 
     id: str
@@ -54,6 +84,7 @@ class Gate(Answer):
     worn_out: bool
     lasts: str
     testing: bool = False  # is a model being tested now?
+    labels: BoughtLabels | None = None
     created: float
 
 

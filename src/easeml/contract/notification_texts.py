@@ -41,6 +41,10 @@ def _refused(data: dict[str, Any], called: Called) -> str:
     return f"does not serve {_model(data, called)}. {data.get('reason', '')}"
 
 
+def _waits(data: dict[str, Any], called: Called) -> str:
+    return f"has a better model that waits, {_model(data, called)}. {data.get('reason', '')}"
+
+
 def _taken_back(data: dict[str, Any], called: Called) -> str:
     return (
         f"takes {_model(data, called)} back; the model before answers all requests. "
@@ -86,6 +90,7 @@ def _new_model(data: dict[str, Any], called: Called) -> str:
 _SENTENCES: dict[str, Callable[[dict[str, Any], Called], str]] = {
     "promotion.live": _serves,
     "promotion.refused": _refused,
+    "promotion.waits": _waits,
     "rollout.taken-back": _taken_back,
     "model.lost": _lost,
     "provider.model-lost": _lost_of_tenant,

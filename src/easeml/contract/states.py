@@ -191,6 +191,7 @@ class PromotionState(StrEnum):
     """A change of what an endpoint serves: a model went live, or the application's gate refused it.
 
     While it is rolled out it is a shadow, or answers a share of the requests; it may be taken back.
+    It waits while its test needs labels of people.
     """
 
     LIVE = "live"
@@ -198,6 +199,17 @@ class PromotionState(StrEnum):
     SHADOW = "shadow"
     SHARE = "share"
     TAKEN_BACK = "taken-back"
+    WAITS = "waits"
+
+
+class PickingWay(StrEnum):
+    """When the models of an application are compared on its production: never, every day, or when
+    watching says that the one that serves may not be right any more.
+    """
+
+    OFF = "off"
+    DAILY = "daily"
+    ALERT = "alert"
 
 
 class RolloutWay(StrEnum):
@@ -229,8 +241,8 @@ class RolloutEnd(StrEnum):
 
 
 class PromotionKind(StrEnum):
-    """Why an endpoint changed: a better model, what a user asked for, a model that was lost, or one
-    that was fitted on all rows.
+    """Why an endpoint changed: a better model, what a user asked for, a model that was lost, one that
+    was fitted on all rows, or one that is best on rows of production.
     """
 
     BETTER = "better"
@@ -238,6 +250,7 @@ class PromotionKind(StrEnum):
     PIN = "pin"
     FALLBACK = "fallback"
     REFIT = "refit"
+    PICKED = "picked"
 
 
 class SubscriptionWay(StrEnum):
@@ -258,12 +271,19 @@ class SubscriptionState(StrEnum):
 
 class WorkKind(StrEnum):
     """What a person is asked: the label of a row of the pool, whether a label is right, or what a
-    doubtful cell holds.
+    doubtful cell holds; or the label of a test row, for which a model waits, or of a row of
+    production, on which models are compared.
     """
 
     LABEL = "label"
     CHECK_LABEL = "check-label"
     REPAIR_CELL = "repair-cell"
+    TEST_LABEL = "test-label"
+    PICK_LABEL = "pick-label"
+
+
+TAUGHT = (WorkKind.LABEL, WorkKind.CHECK_LABEL, WorkKind.REPAIR_CELL)
+"""Kinds of work whose answers become a version of the data; models learn from them."""
 
 
 class WorkState(StrEnum):

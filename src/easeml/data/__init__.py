@@ -70,7 +70,15 @@ from easeml.data.versions.renewed import (
     renewed,
 )
 from easeml.data.versions.replaced import replaced
-from easeml.data.versions.splits import ALL_ROLES, FEWEST_ROWS, ROLES, UNLABELLED, Split
+from easeml.data.versions.splits import (
+    ALL_ROLES,
+    FEWEST_ROWS,
+    ROLES,
+    UNLABELLED,
+    Split,
+    is_reserved,
+    scattered,
+)
 from easeml.data.versions.table_files import typed_table, without_formulas, write_table
 
 __all__ = [
@@ -125,6 +133,7 @@ __all__ = [
     "infer_table",
     "is_easeml",
     "is_header",
+    "is_reserved",
     "kinds_of",
     "lost_classes",
     "new_rows",
@@ -148,6 +157,7 @@ __all__ = [
     "row_ids",
     "rows_of",
     "rows_off",
+    "scattered",
     "switched",
     "to_json",
     "train_rows",

@@ -3,7 +3,7 @@
 import time
 
 from easeml.contract.states import SEARCHED_JOBS
-from easeml.service.models import comparing, watching
+from easeml.service.models import comparing, pickings, watching
 from easeml.service.search import spending, waiting
 from easeml.service.sources import due, forgetting
 from easeml.settings import Settings
@@ -60,10 +60,12 @@ class Upkeep:
             return
         self._next_schedules = time.monotonic() + _SCHEDULES_SECONDS
         due.start_due(self._store, self._settings)
+        pickings.move_on(self._store)
 
     def _sweep(self) -> None:
         forgetting.forget_old(self._store)
         watching.look_daily(self._store)
+        pickings.start_due(self._store)
 
     def _stop_what_reached_its_limit(self) -> None:
         if not self._has_limits():

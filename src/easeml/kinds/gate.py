@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import Field
+
 from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.tested_rows import predicted
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import numpy as np
 
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
@@ -23,6 +24,9 @@ class GateSpec(Spec):
     ``ledger``: of ``easeml.lifecycle.gates``, about the test rows from the ``first`` on.
     ``new_refitted``, ``old_refitted``: whether the model serves as fitted on all other rows.
     ``version_id``: the version with these rows.
+
+    ``reserve``: ids of rows of the pool that the ledger is about instead, in this order; of some of
+    them ``labels`` were bought, by id, of ``budget`` that may be.
     """
 
     kind: Literal["gate"] = "gate"
@@ -32,13 +36,22 @@ class GateSpec(Spec):
     first: int
     new_id: str
     old_id: str
+    reserve: list[int] = Field(default_factory=list)
+    labels: dict[str, str] = Field(default_factory=dict)
+    budget: int = 0
 
 
 def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Return ``{answer, reason, ledger}``: what the ledger says, why, and the ledger after it.
 
-    Writes no output.
+    On a reserve also ``asked``, the rows (``row``, and ``values``, their cells as text) whose labels
+    the test wants next, and how many it will want: ``about``, at ``most``. Writes no output.
     """
+    if spec.reserve:
+        from easeml.kinds.shared.bought_labels import ReserveTest
+
+        test = ReserveTest(spec.ledger, spec.reserve, spec.labels, spec.budget, bool(spec.old_id))
+        return TaskResult(ok=True, value=test.value(inputs))
     from easeml.data import read_version
     from easeml.lifecycle import gates
     from easeml.lifecycle.ci import Ledger
@@ -47,8 +60,8 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
     version = read_version(inputs / "version")
     test = version.test.sort_values("_row")
     rows = test.iloc[spec.first : spec.first + ledger.examples]
-    new = _predicted(inputs, "new", rows)
-    old = _predicted(inputs, "old", rows) if spec.old_id else None
+    new = predicted(inputs, "new", rows)
+    old = predicted(inputs, "old", rows) if spec.old_id else None
     verdict, after = gates.examine(ledger, new, old, rows[version.target].tolist())
     needed = gates.rows_that_always_tell(ledger)
     value = {
@@ -57,25 +70,6 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
         "ledger": after.to_json(),
     }
     return TaskResult(ok=True, value=value)
-
-
-def _predicted(inputs: Path, which: str, rows: Any) -> list[Any]:
-    """Return what a model says of test rows: what it kept, or says now of rows that came later."""
-    import pandas as pd
-
-    from easeml.kinds.shared.predictions import read_predictions
-    from easeml.modules.ensemble import load_model
-
-    ids, kept = read_predictions(inputs / f"{which}-predictions", "test")
-    by_row = pd.Series(list(kept.values), index=_whole(ids))
-    wanted = rows["_row"].to_numpy()
-    if by_row.index.isin(wanted).sum() == len(wanted):
-        return by_row.loc[wanted].tolist()
-    return load_model(inputs / f"{which}-model").predict(rows).values.tolist()
-
-
-def _whole(ids: np.ndarray) -> np.ndarray:
-    return ids.astype("int64")
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

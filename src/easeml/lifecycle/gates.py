@@ -1,9 +1,10 @@
 """A gate: what has to be proven of a model on test rows before it may serve an application.
 
-The test is that of ``easeml.lifecycle.ci``, on rows that are all labelled. What differs is who
-asks. An application lets the models that pass serve by itself, so the *old* model of a test depends
-on earlier answers even where nobody looks at them; ``open_gate`` asks for the evidence that this
-takes.
+The test is that of ``easeml.lifecycle.ci``. A gate has test rows that are all labelled, and may have
+a reserve of rows without labels, where labels are bought one by one if the test rows cannot tell:
+only of rows on which the models differ, in a random order. What differs from ``ci`` is who asks. An
+application lets the models that pass serve by itself, so the *old* model of a test depends on
+earlier answers even where nobody looks at them; ``open_gate`` asks for the evidence that this takes.
 """
 
 from __future__ import annotations
@@ -19,15 +20,20 @@ from easeml.lifecycle.ci import (
     Adaptivity,
     Config,
     Ledger,
+    Outlook,
     Spent,
     Verdict,
     commit_digest,
+    labels_to_come,
     open_ledger,
     rows_that_settle,
     score_examples,
 )
 from easeml.lifecycle.ci.verdict import EXHAUSTED, FAIL, PASS
 
+TWO_TESTS = math.log(2)
+"""Evidence that each of two test sets takes, where either may prove a condition: half the error."""
+_ASKED_AT_ONCE = 10  # labels, in the order in which the test needs them
 _ANSWERS = 3  # that a step can have: it holds, it does not, or the rows cannot tell
 
 
@@ -41,6 +47,21 @@ def open_gate(config: Config, rows: int, told: float = 0.0) -> Ledger:
     """
     spent = Spent(nats=told + own_nats(config), seed=config.seed)
     return open_ledger(config, np.ones(rows, dtype=bool), spent=spent)
+
+
+def open_reserve(config: Config, rows: int, told: float = 0.0) -> Ledger:
+    """Return the ledger of a gate on ``rows`` rows whose labels are bought as a test needs them.
+
+    ``told``: as in ``open_gate``. Raises as that.
+    """
+    spent = Spent(nats=told + own_nats(config) + TWO_TESTS, seed=config.seed)
+    few = replace(config, batch=_ASKED_AT_ONCE)
+    return open_ledger(few, np.zeros(rows, dtype=bool), spent=spent)
+
+
+def spent_gate(config: Config) -> Ledger:
+    """Return the ledger of a gate that has no labelled rows left: it can test no model."""
+    return open_ledger(config, np.ones(1, dtype=bool), spent=Spent(rows=1, seed=config.seed))
 
 
 def examine(
@@ -59,6 +80,34 @@ def examine(
     verdict, after = ledger.test(commit_digest(new, old), examples)
     history = tuple(replace(step, labels=0, rows=0) for step in after.history)
     return verdict, replace(after, history=history)
+
+
+def examine_reserve(
+    ledger: Ledger,
+    predicted: tuple[Sequence[Any], Sequence[Any] | None],
+    answers: Sequence[Any],
+    elsewhere: tuple[Sequence[Any], Sequence[Any] | None, Sequence[Any]],
+) -> tuple[Verdict, Ledger, Outlook]:
+    """Test a model on the rows of a reserve, of which ``answers`` has those that were bought.
+
+    Returns the verdict, which names the rows whose answers it wants next, the ledger after it, and
+    how many it will want. Asked again with more answers, in whatever order they came, it goes on.
+
+    Args:
+        ledger: of ``open_reserve``.
+        predicted: what the new and the old model predict, as in ``examine``.
+        answers: what is true; None where that was not bought.
+        elsewhere: predictions of both and answers of labelled rows that are no part of the test.
+            They only tell how many labels will be wanted.
+    """
+    examples = score_examples(*predicted, answers, ledger.config)
+    commit = commit_digest(*predicted)
+    verdict, after = ledger.test(commit, examples)
+    outlook = Outlook(0, 0)
+    if verdict.labels_wanted:
+        others = score_examples(*elsewhere, ledger.config)
+        outlook = labels_to_come(ledger, commit, examples, others)
+    return verdict, after, outlook
 
 
 def rows_needed(config: Config, steps: int, told: float = 0.0) -> int | None:
@@ -119,6 +168,46 @@ def worn_out(ledger: Ledger) -> str:
     return (
         f"Not tested: the {ledger.examples:,} test rows are worn out by {len(ledger.history):,} "
         "answers. Feed new labelled rows, and set the gate again."
+    )
+
+
+def waits(condition: str, outlook: Outlook, budget: int) -> str:
+    """Return that a model waits for labels, and for how many; ``budget``: that may still be bought."""
+    most = min(outlook.most, budget)
+    about = ""
+    if outlook.about is not None:
+        about = f"about {min(outlook.about, most):,} more, "
+    return (
+        f"The test rows cannot tell whether '{condition}' holds. It needs labels: {about}at most "
+        f"{most:,}. The queue of work asks for them, and the test goes on with each answer."
+    )
+
+
+def explained_by_labels(verdict: Verdict, ledger: Ledger, bought: int) -> str:
+    """Return why a model may serve or not, by the ``bought`` labels of a reserve."""
+    condition = f"'{verdict.condition}'"
+    if verdict.labels_wanted:
+        return (
+            f"Not proven: {bought:,} labels, the whole budget, cannot tell whether {condition} "
+            "holds. The test goes on where it ended if the gate may buy more labels."
+        )
+    if verdict.answer == EXHAUSTED:
+        return (
+            f"Not tested: {ledger.examples:,} rows without labels are worn out. Feed more rows "
+            "without labels, and set the gate again."
+        )
+    spent = f"{len(ledger.history):,} of {ledger.config.steps:,} steps are spent."
+    if verdict.answer == PASS:
+        return f"{condition} is proven by {bought:,} labels that were bought; {spent}"
+    no_worse = "That does not say that the model is worse."
+    if verdict.answer == FAIL:
+        return (
+            f"Not proven: by {bought:,} labels that were bought, {condition} does not hold, or by "
+            f"less than twice its tolerance. {no_worse} A larger gain would pass. {spent}"
+        )
+    return (
+        f"Not proven: {bought:,} labels were bought, and no row is left whose label would tell "
+        f"whether {condition} holds. {no_worse} More rows without labels would tell. {spent}"
     )
 
 

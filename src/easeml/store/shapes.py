@@ -251,6 +251,53 @@ class WorkOption(Shape):
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingTest(Shape):
+    """A test that waits for labels: of which model against which, on the rows of which version.
+
+    ``about``: labels that it should still need, None: not known; ``most``: at most.
+    """
+
+    new_id: str
+    old_id: str
+    version_id: str
+    about: int | None = None
+    most: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve(Shape):
+    """Rows of the pool, by id, on which a gate may buy ``labels``, counted since it was ``opened``.
+
+    ``ledger``: of ``easeml.lifecycle.ci``, about these rows in their order.
+    """
+
+    ledger: Json
+    rows: list[int]
+    labels: int
+    opened: float
+    waiting: WaitingTest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picking(Shape):
+    """When models are compared on rows of production, and how far the newest comparison has come.
+
+    ``way``: of ``PickingWay``; ``labels``: that one may ask for. ``began``: the newest one. While
+    it is under way, ``rows`` has the ids of its rows of production, ``models`` those of the models
+    by name, and ``task_id`` the task that compares, empty while people are asked. ``says``: what the
+    last one came to.
+    """
+
+    way: str = "off"
+    labels: int = 40
+    began: float = 0.0
+    rows: list[str] = field(default_factory=list)
+    models: dict[str, str] = field(default_factory=dict)
+    task_id: str = ""
+    says: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkQuestion(Shape):
     """What a person is shown. ``given``: the value as it is, empty for none. ``options``: the
     likeliest first; any other value may be given too. ``values``: the row's other cells as text.

@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from easeml.api.operations import Operation, add_routes
+from easeml.service.models import pickings
 from easeml.service.production import feedback, request_log
 
 _OF_APPLICATION = "/applications/{application_id}"
@@ -12,6 +13,9 @@ OPERATIONS = (
     Operation(
         "set_request_log", "PUT", f"{_OF_APPLICATION}/requests", request_log.set_log, whole=True
     ),
+    Operation("picking", "GET", f"{_OF_APPLICATION}/picking", pickings.get_picking),
+    Operation("set_picking", "PUT", f"{_OF_APPLICATION}/picking", pickings.set_picking, whole=True),
+    Operation("pick_now", "POST", f"{_OF_APPLICATION}/picking/now", pickings.pick_now),
     Operation(
         "give_feedback",
         "POST",

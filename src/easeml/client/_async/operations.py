@@ -46,6 +46,7 @@ from easeml.contract.models import Measures, Signature, SigningKey, TrainedModel
 from easeml.contract.notifications import Notifications
 from easeml.contract.objectives import NewObjective, ObjectiveChoice
 from easeml.contract.pareto import Pareto
+from easeml.contract.picking import NewPicking, PickingRule
 from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
 from easeml.contract.progress import Progress
 from easeml.contract.reports import ApplicationTool, FollowedRemedy, Report
@@ -613,9 +614,11 @@ class AsyncOperations(AsyncCalls):
         """Let no model serve an application any more of which a condition is not proven.
 
         It takes the place of the gate before, whose answers count on. Repeated, it changes
-        nothing. Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the
-        data cannot tell; ``Conflict`` while a model is being tested or rolled out, or where no
-        test rows are left.
+        nothing. With another budget of labels, a test that waits for some goes on.
+
+        Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data
+        cannot tell; ``Conflict`` while a model is being tested or rolled out, or where no rows
+        are left.
         """
         return await self._send(
             Gates, f"/applications/{application_id}/gates", wish.model_dump(mode="json")
@@ -952,6 +955,31 @@ class AsyncOperations(AsyncCalls):
             wish.model_dump(mode="json"),
             method="PUT",
         )
+
+    async def picking(self, application_id: str) -> PickingRule:
+        """Return when models are compared on production, and what came of it; raises ``NotFound``."""
+        return await self._get(PickingRule, f"/applications/{application_id}/picking")
+
+    async def set_picking(self, application_id: str, wish: NewPicking) -> PickingRule:
+        """Say when the models of an application are compared on its production.
+
+        Repeated, it changes nothing. Raises ``NotFound``, and ``Conflict`` where no requests, or
+        not all columns of them, are kept.
+        """
+        return await self._send(
+            PickingRule,
+            f"/applications/{application_id}/picking",
+            wish.model_dump(mode="json"),
+            method="PUT",
+        )
+
+    async def pick_now(self, application_id: str) -> PickingRule:
+        """Compare the models on the newest rows of production now.
+
+        Where that is under way, nothing is begun. Raises ``NotFound``; ``Conflict`` where there
+        are no such rows, or no two models that may serve.
+        """
+        return await self._send(PickingRule, f"/applications/{application_id}/picking/now")
 
     async def give_feedback(self, application_id: str, feedback: Feedback) -> FeedbackKept:
         """Keep what was true of rows that an endpoint was asked about; raises ``NotFound``.
@@ -1624,9 +1652,10 @@ class AsyncOperations(AsyncCalls):
     ) -> WorkDone:
         """Answer an item, skip it, say that you do not know, or undo what you did with it.
 
-        Twenty answers make a version, with which the search goes on. Raises ``NotFound``,
-        ``InvalidInput`` for a value that the column cannot have, and ``Conflict`` where somebody
-        else has the item, it is answered, or a version has the answer that is to be undone.
+        Twenty answers make a version, with which the search goes on. Labels that a model waits
+        for make none: its test goes on with each. Raises ``NotFound``, ``InvalidInput`` for a
+        value that the column cannot have, and ``Conflict`` where somebody else has the item, it
+        is answered, or a version has the answer that is to be undone.
         """
         return await self._send(
             WorkDone,

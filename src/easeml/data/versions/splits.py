@@ -27,6 +27,33 @@ _NAMES = {
 }
 
 
+_RESERVED = 4  # of the rows without an answer, one of so many is kept to test models
+
+
+def scattered(ids: np.ndarray) -> np.ndarray:
+    """Return a number (N,) for each row id that is as good as random, and always the same.
+
+    The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+    """
+    import numpy as np
+
+    mixed = np.asarray(ids).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def is_reserved(ids: np.ndarray) -> np.ndarray:
+    """Tell for each row of the pool (N,) whether its answer would test models, and teach none.
+
+    One of four, by its id alone: so it is kept from the day it came, and nobody is asked for its
+    answer because it looks useful, which would make the test rows a choice.
+    """
+    import numpy as np
+
+    return scattered(ids) % np.uint64(_RESERVED) == 0
+
+
 @dataclass(frozen=True)
 class Split:
     """``way``: one of ``WAYS``; ``column``: by which, empty where at random."""

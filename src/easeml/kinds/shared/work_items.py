@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from easeml.data import ROW
+from easeml.data import ROW, is_reserved
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,13 @@ def rows_of(version: Declared) -> Rows:
     train = train.loc[train[version.target].notna()]
     names = [name for name in _plain_columns(version) if name != version.target]
     counted = _by_id(version, "validation")
-    return Rows(train[names], train[version.target], _by_id(version, "pool")[names], counted[names])
+    return Rows(train[names], train[version.target], _asked_pool(version)[names], counted[names])
+
+
+def _asked_pool(version: Declared) -> pd.DataFrame:
+    """Return the rows of the pool whose answers may teach models: those that test none."""
+    pool = _by_id(version, "pool")
+    return pool.loc[~is_reserved(pool.index.to_numpy())]
 
 
 def doubts_of(version: Declared) -> Relation | None:
@@ -187,10 +193,10 @@ def _predicted(version: Declared, predict: Callable[[Any], Any] | None) -> Unsee
     """Return what the model that serves says of the pool; None where it says no chances."""
     from easeml.lifecycle.held_out import Unseen
 
-    pool = version.frames.get("pool")
-    if predict is None or pool is None or not len(pool):
+    pool = _asked_pool(version)
+    if predict is None or not len(pool):
         return None
-    found = predict(pool.drop(columns=version.target))
+    found = predict(pool.reset_index().drop(columns=version.target))
     if found.probabilities is None:
         return None
     return Unseen(found.values, found.probabilities, found.classes)

@@ -28,6 +28,7 @@ from easeml.lifecycle.ci.config import (
 from easeml.lifecycle.ci.examples import Examples, score_examples
 from easeml.lifecycle.ci.ledger import Ledger, open_ledger
 from easeml.lifecycle.ci.levels import step_nats
+from easeml.lifecycle.ci.outlook import Outlook, labels_to_come
 from easeml.lifecycle.ci.parsing import parse
 from easeml.lifecycle.ci.planning import Method, Plan, plan, rows_that_settle
 from easeml.lifecycle.ci.powered import PoweredMean, powered_mean
@@ -51,6 +52,7 @@ __all__ = [
     "Method",
     "Metric",
     "Mode",
+    "Outlook",
     "Plan",
     "PoweredMean",
     "Spent",
@@ -69,6 +71,7 @@ __all__ = [
     "f1_bounds",
     "f1_size",
     "hoeffding_size",
+    "labels_to_come",
     "log_wealth",
     "open_ledger",
     "optimised_size",

@@ -168,7 +168,7 @@ class Ledger(Result):
         waiting = self.open_step
         if waiting is not None and waiting.commit == commit:
             # It goes on where it began: its labels were asked for in that order.
-            return self._tried(commit, examples, before=self.history[:-1], start=waiting.start)
+            return self._tried(commit, examples, before=self.history[:-1], went_on=waiting)
         if self.steps_left == 0:
             return self._refusal(commit), self
         if waiting is not None and self.config.adaptivity is Adaptivity.FIRST_CHANGE:
@@ -179,7 +179,7 @@ class Ledger(Result):
                 remedy="Settle it first: with firstChange, another commit may follow "
                 "a failed one only.",
             )
-        return self._tried(commit, examples, before=self._closed(), start=self._next_start())
+        return self._tried(commit, examples, before=self._closed())
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a step."""
@@ -215,15 +215,24 @@ class Ledger(Result):
         return cls(**ledger_fields(document))
 
     def _tried(
-        self, commit: str, examples: Examples, *, before: tuple[Step, ...], start: int
+        self,
+        commit: str,
+        examples: Examples,
+        *,
+        before: tuple[Step, ...],
+        went_on: Step | None = None,
     ) -> tuple[Verdict, Ledger]:
-        """Try a commit on the examples from ``start`` on, as the step that follows ``before``."""
+        """Try a commit as the step that follows ``before``; ``went_on``: the one that waited."""
+        start = went_on.start if went_on else self._next_start()
         rows = self.order()[start:]
         nats = step_nats(self.config, shared=self.shared, answers=self.answers) + self.spent.nats
         trial = try_commit(self.config, examples.take(rows), nats, shared=self.shared)
         answer = self._answer(trial)
         # Rows whose labels are asked for are looked at as well.
         looked_at = max([trial.rows, *(trial.wanted + 1).tolist()])
+        if went_on:
+            # Labels that were asked for and not needed are known, so a model may be made of them.
+            looked_at = max(looked_at, went_on.rows)
         step = Step(
             commit=commit,
             answer=answer,

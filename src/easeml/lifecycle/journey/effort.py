@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-GUESSES = {"label": 10.0, "check-label": 12.0, "repair-cell": 30.0}
+GUESSES = {
+    "label": 10.0,
+    "check-label": 12.0,
+    "repair-cell": 30.0,
+    "test-label": 10.0,
+    "pick-label": 10.0,
+}
 """Seconds of a person for an answer, by kind, before anybody was timed."""
 FIRST_ANSWERS = 5
 """Answers of each kind that come before kinds are compared."""

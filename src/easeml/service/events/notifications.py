@@ -12,6 +12,7 @@ from easeml.store.records import Event
 KINDS = (
     "promotion.live",  # a better model serves
     "promotion.refused",  # it is not proven to be what the gate asks for
+    "promotion.waits",  # its test needs labels of people
     "rollout.taken-back",  # it is worse on live requests than the model that serves
     "model.lost",  # what serves now is another
     "provider.model-lost",  # the same, for those who run this easeml

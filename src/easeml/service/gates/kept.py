@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from easeml.contract.states import PromotionState
 from easeml.store import Tables
 from easeml.store.records import Application, Gate
+from easeml.store.shapes import Reserve, WaitingTest
 
 if TYPE_CHECKING:
     from easeml.lifecycle.ci import Ledger
@@ -35,6 +36,27 @@ def ledger_of(gate: Gate) -> Ledger:
     from easeml.lifecycle.ci import Ledger
 
     return Ledger.from_json(gate.ledger)
+
+
+def reserve_of(gate: Gate) -> Reserve:
+    """Return where a gate may buy labels; it is one that may."""
+    assert gate.reserve is not None
+    return gate.reserve
+
+
+def reserve_ledger_of(gate: Gate) -> Ledger | None:
+    """Return the ledger of the rows on which a gate may buy labels; None where it may not."""
+    from easeml.lifecycle.ci import Ledger
+
+    return None if gate.reserve is None else Ledger.from_json(gate.reserve.ledger)
+
+
+def waiting(gate: Gate | None, application: Application) -> WaitingTest | None:
+    """Return the test that waits for labels; None where none does against what serves."""
+    if gate is None or gate.reserve is None or gate.reserve.waiting is None:
+        return None
+    test = gate.reserve.waiting
+    return test if test.old_id == application.live_model_id else None
 
 
 def first_unspent(gates: list[Gate]) -> int:

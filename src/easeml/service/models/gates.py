@@ -1,18 +1,21 @@
 """The gate of an application, as its owner sets, reads and removes it."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from easeml.contract.gates import Gate, Gates, NewGate
+from easeml.contract.gates import BoughtLabels, Gate, Gates, NewGate, WaitingModel
 from easeml.contract.states import VersionState
 from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.advice import test_row_disclosure, tools
-from easeml.service.gates import kept
+from easeml.service.gates import bought_labels, kept, reserves
+from easeml.service.models import promotion
 from easeml.service.rollouts import kept as rollouts
 from easeml.service.tasks import requests
-from easeml.store import Store, Tables, records
+from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, DatasetVersion
+from easeml.store.shapes import WaitingTest
 
 if TYPE_CHECKING:
     from easeml.lifecycle.ci import Config
@@ -28,11 +31,11 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
     """Let no model serve an application any more of which a condition is not proven.
 
     It takes the place of the gate before, whose answers count on. Repeated, it changes nothing.
-    Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data cannot
-    tell; ``Conflict`` while a model is being tested or rolled out, or where no test rows are left.
-    """
-    from easeml.lifecycle import gates
+    With another budget of labels, a test that waits for some goes on.
 
+    Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data cannot
+    tell; ``Conflict`` while a model is being tested or rolled out, or where no rows are left.
+    """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
@@ -40,28 +43,78 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
         version = tables.versions.get(application.version_id)
         config = _configured(wish, version)
         before = kept.active(tables, application.id)
-        if before is not None:
-            ledger = kept.ledger_of(before)
-            if ledger.config == config and not ledger.is_exhausted:
-                return show(tables, application)
+        if before is not None and _is_same(before, config, wish.labels):
+            return show(tables, application)
         _refuse_while_test_rows_are_read(tables, application)
-        first = kept.first_unspent(kept.of_application(tables, application.id))
-        rows = _rows(version, first)
-        nats = _told(tables, application, first)
-        ledger = gates.open_gate(config, rows, nats)
+        goes_on = before is not None and _has_other_budget(before, config, wish.labels)
+        if before is not None and goes_on:
+            gate = _with_budget(before, wish.labels)
+        else:
+            gate = _opened(store, tx, application, version, config, wish.labels)
         if before is not None:
+            bought_labels.stop(tx, application)
             tables.gates.update(before.id, ended=True)
-        tables.gates.add(
-            records.Gate(
-                id=new_id("gate"),
-                tenant_id=application.tenant_id,
-                application_id=application.id,
-                ledger=ledger.to_json(),
-                first=first,
-                rows=rows,
-            )
-        )
+        tables.gates.add(gate)
+        if goes_on:
+            promotion.consider(tx, application.id)
         return show(tables, application)
+
+
+def _is_same(gate: records.Gate, config: "Config", labels: int) -> bool:
+    """Tell whether a gate asks for this already, and its rows are not worn out."""
+    return _lasts_on(gate, config) and labels == (gate.reserve.labels if gate.reserve else 0)
+
+
+def _has_other_budget(gate: records.Gate, config: "Config", labels: int) -> bool:
+    """Tell whether a gate asks for this already, and may only buy more labels, or fewer."""
+    return gate.reserve is not None and labels > 0 and _lasts_on(gate, config)
+
+
+def _lasts_on(gate: records.Gate, config: "Config") -> bool:
+    ledger, reserve = kept.ledger_of(gate), kept.reserve_ledger_of(gate)
+    ledgers = [ledger] if reserve is None else [ledger, reserve]
+    is_usable = not all(one.is_exhausted for one in ledgers)
+    return ledger.config == config and is_usable
+
+
+def _with_budget(gate: records.Gate, labels: int) -> records.Gate:
+    """Return a gate like this one, which goes on with its tests and may buy so many labels."""
+    reserve = replace(kept.reserve_of(gate), labels=labels, waiting=None)
+    return replace(gate, id=new_id("gate"), reserve=reserve, ended=False, created=0.0)
+
+
+def _opened(
+    store: Store,
+    tx: Transaction,
+    application: Application,
+    version: DatasetVersion,
+    config: "Config",
+    labels: int,
+) -> records.Gate:
+    """Return a new gate on all test rows that are left, which may buy so many labels.
+
+    Raises ``Conflict`` where it would have no rows.
+    """
+    from easeml.lifecycle import gates
+
+    tables = tx.scoped(application.tenant_id)
+    earlier = kept.of_application(tables, application.id)
+    first = kept.first_unspent(earlier)
+    reserve = None
+    if labels:
+        reserve = reserves.open_reserve(store, version, config, earlier, labels, tx.now())
+    rows = _rows(version, first, may_be_none=reserve is not None)
+    nats = _told(tables, application, first) + (gates.TWO_TESTS if reserve else 0.0)
+    ledger = gates.open_gate(config, rows, nats) if rows else gates.spent_gate(config)
+    return records.Gate(
+        id=new_id("gate"),
+        tenant_id=application.tenant_id,
+        application_id=application.id,
+        ledger=ledger.to_json(),
+        first=first,
+        rows=rows,
+        reserve=reserve,
+    )
 
 
 def remove_gate(store: Store, caller: Caller, application_id: str) -> Gates:
@@ -74,6 +127,7 @@ def remove_gate(store: Store, caller: Caller, application_id: str) -> Gates:
         application = tables.applications.get(application_id)
         before = kept.active(tables, application.id)
         if before is not None:
+            bought_labels.stop(tx, application)
             tables.gates.update(before.id, ended=True)
         return show(tables, application)
 
@@ -93,7 +147,7 @@ def show(tables: Tables, application: Application) -> Gates:
         version = tables.versions.get(application.version_id)
         left = version.summary.rows_of("test") - kept.first_unspent(all_gates)
         return Gates(application_id=application.id, promise=NO_GATE, rows_left=max(left, 0))
-    shown = _show_gate(tables, gate)
+    shown = _show_gate(tables, application, gate)
     return Gates(
         application_id=application.id,
         promise=shown.promise,
@@ -103,11 +157,13 @@ def show(tables: Tables, application: Application) -> Gates:
     )
 
 
-def _show_gate(tables: Tables, gate: records.Gate) -> Gate:
+def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> Gate:
     from easeml.lifecycle import gates
 
     ledger = kept.ledger_of(gate)
     config = ledger.config
+    labels = _show_labels(tables, application, gate)
+    steps_left = max(ledger.steps_left, labels.steps_left if labels else 0)
     nats = ledger.spent.nats - gates.own_nats(config)
     return Gate(
         id=gate.id,
@@ -122,11 +178,41 @@ def _show_gate(tables: Tables, gate: records.Gate) -> Gate:
         rows_needed_32=gates.rows_needed(config, _MANY, nats),
         rows_left=0 if ledger.is_exhausted else gate.rows,
         steps_spent=len(ledger.history),
-        steps_left=ledger.steps_left,
-        worn_out=ledger.is_exhausted,
-        lasts=_lasts(ledger.steps_left),
+        steps_left=steps_left,
+        worn_out=not _lasts_on(gate, config),
+        lasts=_lasts(steps_left),
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
+        labels=labels,
         created=gate.created,
+    )
+
+
+def _show_labels(
+    tables: Tables, application: Application, gate: records.Gate
+) -> BoughtLabels | None:
+    """Return the labels that a gate may buy; None where it may buy none."""
+    ledger = kept.reserve_ledger_of(gate)
+    if ledger is None:
+        return None
+    reserve = kept.reserve_of(gate)
+    test = kept.waiting(gate, application)
+    return BoughtLabels(
+        budget=reserve.labels,
+        bought=bought_labels.bought(tables, application, reserve),
+        rows=len(reserve.rows),
+        rows_left=len(reserve.rows) - ledger.given_away().rows,
+        steps_spent=len(ledger.history),
+        steps_left=ledger.steps_left,
+        waiting=None if test is None else _show_waiting(tables, test),
+    )
+
+
+def _show_waiting(tables: Tables, test: WaitingTest) -> WaitingModel:
+    name = tables.models.get(test.new_id).name
+    about = "" if test.about is None else f"about {min(test.about, test.most):,} more labels, "
+    says = f"It waits for labels: {about}at most {test.most:,}."
+    return WaitingModel(
+        model_id=test.new_id, name=name, about=test.about, most=test.most, says=says
     )
 
 
@@ -144,7 +230,7 @@ def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
 
     if version.state != VersionState.READY:
         raise Conflict("The data is not prepared.", where=version.id, remedy="Ask again later.")
-    told = wish.model_dump(exclude={"metric", "positive", "scale"})
+    told = wish.model_dump(exclude={"metric", "positive", "scale", "labels"})
     told["metric"] = wish.metric or "accuracy"
     is_number = version.target_type == "number"
     if is_number and told["metric"] != "absolute-error":
@@ -186,10 +272,10 @@ def _refuse_while_a_model_is_rolled_out(tables: Tables, application: Application
         )
 
 
-def _rows(version: DatasetVersion, first: int) -> int:
+def _rows(version: DatasetVersion, first: int, *, may_be_none: bool) -> int:
     """Return the test rows from the ``first`` on; raises ``Conflict`` where there are none."""
-    rows = version.summary.rows_of("test") - first
-    if rows < 1:
+    rows = max(version.summary.rows_of("test") - first, 0)
+    if not rows and not may_be_none:
         why = "The test rows are worn out." if first else "The data has no test rows."
         raise Conflict(why, where=version.id, remedy="Feed new labelled rows, then set the gate.")
     return rows

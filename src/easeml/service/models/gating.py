@@ -5,10 +5,10 @@ search has come to an end, and the best of the first ten, hundred and so on befo
 that finds two hundred ever better models spends three steps.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from easeml.contract.states import SEARCHING_JOBS, PromotionState
-from easeml.service.gates import kept
+from easeml.service.gates import bought_labels, kept
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Gate, Job, TrainedModel
@@ -24,11 +24,17 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Asked(Shape):
-    """What a task is told: which gate tests which model against which."""
+    """What a task is told: which gate tests which model against which, on rows of which version.
+
+    ``reserve``: rows without labels, where it is tested on those, with the ``labels`` bought so far.
+    """
 
     gate_id: str
     new_id: str
     old_id: str
+    version_id: str
+    reserve: list[int] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 def hold(tx: Transaction, application: Application, model: TrainedModel) -> Held | None:
@@ -45,12 +51,22 @@ def hold(tx: Transaction, application: Application, model: TrainedModel) -> Held
         return None
     if not _may_be_tested(tables, application, gate, model):
         return Held()
+    return _tested(tx, application, gate, model)
+
+
+def _tested(tx: Transaction, application: Application, gate: Gate, model: TrainedModel) -> Held:
+    """Have a model tested on labelled test rows, or, where these are worn out, by bought labels."""
     from easeml.lifecycle import gates
 
-    ledger = kept.ledger_of(gate)
-    if ledger.is_exhausted:
+    ledger, reserve = kept.ledger_of(gate), kept.reserve_ledger_of(gate)
+    if not ledger.is_exhausted:
+        _request(tx, application, gate, model)
+    elif reserve is None:
         return Held(gates.worn_out(ledger))
-    _request(tx, application, gate, model)
+    elif reserve.is_exhausted:
+        return Held(gates.worn_out(reserve))
+    else:
+        bought_labels.request_test(tx, application, gate, model, application.version_id)
     return Held()
 
 
@@ -59,6 +75,8 @@ def _may_be_tested(
 ) -> bool:
     """Tell whether a gate should test a model now: it is free, has not decided, and it is time."""
     if requests.under_way(tables, kept.KIND, application.id):
+        return False
+    if kept.waiting(gate, application) is not None:
         return False
     if was_decided(tables, application, gate, model):
         return False

@@ -16,7 +16,7 @@ from easeml.contract.states import (
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.service.advice import importance, rescoring, test_quality
-from easeml.service.gates import kept
+from easeml.service.gates import bought_labels, kept
 from easeml.service.models import ensembling, gating
 from easeml.service.rollouts import kept as kept_rollouts
 from easeml.service.search import model_limits
@@ -180,6 +180,7 @@ def make_live(
         state=ApplicationState.SERVING,
     )
     kept_rollouts.end_with(tx, application, model, kind, reason)
+    bought_labels.stop(tx, application)
     promotion = _record(tables, application, model, kind, reason)
     data = _event_data(tables, application, model)
     if not application.live_model_id:
@@ -222,6 +223,24 @@ def refuse(tx: Transaction, application: Application, model: TrainedModel, reaso
     _record(tables, application, model, PromotionKind.BETTER, reason, state)
     data = {**_event_data(tables, application, model), "reason": reason}
     tx.events.append("promotion.refused", application.id, data, application.tenant_id)
+
+
+def pick(tx: Transaction, application: Application, model: TrainedModel, reason: str) -> Promotion:
+    """Let a model serve that is best on rows of production, and pin it.
+
+    Else the one that is best on validation rows, which are older, would take its place again.
+    """
+    tables = tx.scoped(application.tenant_id)
+    tables.applications.update(application.id, pinned=True)
+    return make_live(tx, application, model, PromotionKind.PICKED, reason)
+
+
+def wait(tx: Transaction, application: Application, model: TrainedModel, reason: str) -> None:
+    """Keep that a model waits for labels that its test needs, and say so."""
+    tables = tx.scoped(application.tenant_id)
+    _record(tables, application, model, PromotionKind.BETTER, reason, PromotionState.WAITS)
+    data = {**_event_data(tables, application, model), "reason": reason}
+    tx.events.append("promotion.waits", application.id, data, application.tenant_id)
 
 
 def to_go_back_to(tables: Tables, application: Application, model_id: str | None) -> TrainedModel:
@@ -278,6 +297,7 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
     live = tables.models.get(application.live_model_id)
     if pinned:
         _stop_rollout(tx, application)
+        bought_labels.stop(tx, application)
         return _record(tables, application, live, PromotionKind.PIN, "pinned by a user")
     promotion = _record(tables, application, live, PromotionKind.PIN, "no longer pinned")
     consider(tx, application.id)

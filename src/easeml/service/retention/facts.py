@@ -83,7 +83,8 @@ def _compared(tables: Tables) -> set[str]:
     """Return the models of roll-outs that run, and those that a gate's ledger names."""
     running = tables.rollouts.pick("model_id", "against_id", state=RolloutState.RUNNING)
     compared = set(chain.from_iterable(running))
-    return compared | _named(tables.gates.column("ledger", ended=False))
+    gates = tables.gates.pick("ledger", "reserve", ended=False)
+    return compared | _named(gates)
 
 
 def _worked_on(tables: Tables) -> set[str]:

@@ -19,7 +19,7 @@ from easeml.service.applications import (
 )
 from easeml.service.applications.pareto import MaybeAxes
 from easeml.service.journey import next_steps, suggested
-from easeml.service.models import gates, rollouts, watching
+from easeml.service.models import gates, pickings, rollouts, watching
 from easeml.service.search import ending, model_limits, progress, summaries
 from easeml.store import Store
 
@@ -108,6 +108,7 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         looks = watching.looks(store, tables, application)
         debugged = tools.newest(store, tables, application.id, "debug")
         rolled_out = rollouts.show(tables, application)
+        picking = pickings.show(tables, application)
     return ServingHistory(
         application=shown,
         gates=proven,
@@ -117,4 +118,5 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         looks=looks,
         debugged=debugged,
         rollouts=rolled_out,
+        picking=picking,
     )

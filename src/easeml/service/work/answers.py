@@ -11,9 +11,11 @@ from easeml.contract.work import WorkDone
 from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
+from easeml.service.answers import standing
 from easeml.service.datasets import datasets
+from easeml.service.gates import bought_labels
 from easeml.service.versions import changes
-from easeml.service.work import queue, standing
+from easeml.service.work import queue
 from easeml.store import Store, Tables, Transaction, id_of
 from easeml.store.records import Application, DatasetVersion, Json, WorkAnswer, WorkItem
 
@@ -40,7 +42,8 @@ def give(
 ) -> WorkDone:
     """Answer an item, skip it, say that you do not know, or undo what you did with it.
 
-    Twenty answers make a version, with which the search goes on. Raises ``NotFound``,
+    Twenty answers make a version, with which the search goes on. Labels that a model waits for make
+    none: its test goes on with each. Raises ``NotFound``,
     ``InvalidInput`` for a value that the column cannot have, and ``Conflict`` where somebody else
     has the item, it is answered, or a version has the answer that is to be undone.
     """
@@ -76,6 +79,8 @@ def give(
         state = WorkState.ANSWERED if stands else WorkState.OPEN
         tables.work_items.update(item.id, state=state, holder="", held_since=0.0, held_until=0.0)
         version = _batch(tx, tables, application)
+        if item.kind == WorkKind.TEST_LABEL:
+            bought_labels.go_on(tx, application)
         return WorkDone(
             item_id=item.id,
             application_id=application.id,
@@ -156,8 +161,11 @@ def _check_may_second(tables: Tables, item: WorkItem, caller: Caller) -> None:
 
 def _check_undo(tables: Tables, item: WorkItem, caller: Caller) -> None:
     if item.state in (WorkState.USED, WorkState.CLOSED):
-        remedy = "Correct the row on the page Data."
-        raise Conflict("A version has this answer already.", where=item.id, remedy=remedy)
+        if item.kind in (WorkKind.TEST_LABEL, WorkKind.PICK_LABEL):
+            message, remedy = "A model was tested with this answer.", "Roll back, if it serves."
+        else:
+            message, remedy = "A version has this answer already.", "Correct the row on page Data."
+        raise Conflict(message, where=item.id, remedy=remedy)
     last = tables.work_answers.newest(item_id=item.id, user_id=caller.user_id)
     if last is None and tables.work_answers.count(item_id=item.id):
         raise Conflict("Somebody else answered this.", where=item.id)

@@ -12,7 +12,8 @@ from pydantic import Field
 from easeml.contract.work import WorkFile, WorkImported, WorkRefused
 from easeml.errors import EasemlError, InvalidInput
 from easeml.service.access.caller import Caller
-from easeml.service.work import answers, queue, standing
+from easeml.service.answers import standing
+from easeml.service.work import answers, queue
 from easeml.store import Store
 from easeml.store.records import WorkItem
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from easeml.contract.states import VersionState, WorkKind, WorkState
+from easeml.contract.states import TAUGHT, VersionState, WorkKind, WorkState
 from easeml.ids import new_id
 from easeml.service.advice import suspicious_rows
+from easeml.service.answers import standing
 from easeml.service.tasks import requests
-from easeml.service.work import standing
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Json, Task, WorkItem
 from easeml.store.shapes import Shape, WorkQuestion
@@ -112,7 +112,11 @@ def known_cells(tables: Tables, application: Application) -> set[tuple[int, str]
 def _answered(tables: Tables, application: Application) -> list[Json]:
     """Return what people answered, with the value before and what each answer was to bring."""
     found = tables.work_items.list(
-        application_id=application.id, state=_ANSWERED, newest_first=True, limit=_LEARNED_FROM
+        application_id=application.id,
+        kind=list(TAUGHT),
+        state=_ANSWERED,
+        newest_first=True,
+        limit=_LEARNED_FROM,
     )
     made = []
     for item in reversed(found):
@@ -146,7 +150,8 @@ def _close_what_is_free(
 ) -> set[tuple[WorkKind, int, str]]:
     """Close the open items that nobody has; return kind, row and column of those that stay."""
     kept = set[tuple[WorkKind, int, str]]()
-    for item in tables.work_items.list(application_id=application.id, limit=None):
+    items = tables.work_items.list(application_id=application.id, kind=list(TAUGHT), limit=None)
+    for item in items:
         is_free = not standing.holder_of(item, now)
         if item.state == WorkState.OPEN and is_free:
             tables.work_items.update(item.id, state=WorkState.CLOSED)

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from easeml.contract.states import WorkKind, WorkState, WorkWay
+from easeml.contract.states import TAUGHT, WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkItem as WorkItemAnswer
 from easeml.contract.work import WorkOption, WorkQueue, WorkTurn
 from easeml.lifecycle.journey import in_order, learned_seconds
 from easeml.service.access.caller import Caller
-from easeml.service.work import brought, finding, standing
+from easeml.service.answers import standing
+from easeml.service.work import brought, finding
 from easeml.store import Store, Tables, grouped
 from easeml.store.records import Application, WorkAnswer, WorkItem
 from easeml.store.shapes import ColumnSeen
@@ -34,9 +35,7 @@ def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
             application_id=application.id,
             items=items,
             open=counts(found),
-            answers=tables.work_items.count(
-                application_id=application.id, state=WorkState.ANSWERED
-            ),
+            answers=len(answered_items(tables, application)),
             looking=finding.under_way(tables, application) is not None,
             promise=_promise(found),
             agreement=standing.agreement(tables, application),
@@ -58,9 +57,7 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
             application_id=application.id,
             item=None,
             open=len(found),
-            answers=tables.work_items.count(
-                application_id=application.id, state=WorkState.ANSWERED
-            ),
+            answers=len(answered_items(tables, application)),
             promise=_promise(found),
             seconds_left=sum(times[one.kind] for one in found),
             seconds_given=_seconds_given(tables, application),
@@ -96,15 +93,18 @@ def open_items(tables: Tables, application: Application) -> list[WorkItem]:
 
 
 def answered_items(tables: Tables, application: Application) -> list[WorkItem]:
-    """Return the items with an answer that no version has yet."""
+    """Return the items with an answer that no version has yet, and one will have."""
     return tables.work_items.list(
-        application_id=application.id, state=WorkState.ANSWERED, limit=None
+        application_id=application.id, kind=list(TAUGHT), state=WorkState.ANSWERED, limit=None
     )
 
 
 def _to_second(tables: Tables, application: Application, caller: Caller) -> list[WorkItem]:
     """Return items that one other person answered, and that a second one is to be asked."""
-    asked = list(filter(standing.is_asked_twice, answered_items(tables, application)))
+    answered = tables.work_items.list(
+        application_id=application.id, state=WorkState.ANSWERED, limit=None
+    )
+    asked = list(filter(standing.is_asked_twice, answered))
     said = standing.of_items(tables, [item.id for item in asked])
     by_one = [item for item in asked if len(said[item.id]) == 1]
     return [item for item in by_one if caller.user_id not in said[item.id]]
@@ -131,13 +131,15 @@ def seconds_of_kinds(tables: Tables, application: Application) -> dict[str, floa
 
 
 def ordered(tables: Tables, application: Application, items: list[WorkItem]) -> list[WorkItem]:
-    """Return items in the order in which they are to be asked."""
+    """Return items in the order in which they are to be asked: first those for which a model waits."""
+    waited_for = [item for item in items if item.kind not in TAUGHT]
+    items = [item for item in items if item.kind in TAUGHT]
     timed = _timed(tables, application)
     kinds = [item.kind for item in items]
     gains = [item.information for item in items]
     answers = Counter(kind for kind, _ in timed)
     places = in_order(kinds, gains, learned_seconds(timed), answers)
-    return [items[place] for place in places]
+    return [*waited_for, *(items[place] for place in places)]
 
 
 def _timed(tables: Tables, application: Application) -> list[tuple[str, float]]:
@@ -196,7 +198,7 @@ def show(
 
 def question_of(item: WorkItem) -> str:
     """Return what people are asked, in words."""
-    if item.kind == WorkKind.LABEL:
+    if item.kind in (WorkKind.LABEL, WorkKind.TEST_LABEL, WorkKind.PICK_LABEL):
         return f"What is '{item.column}' of this row?"
     if item.kind == WorkKind.CHECK_LABEL:
         return f"Is '{item.column}' of this row really {item.question.given}?"

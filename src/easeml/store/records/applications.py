@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from easeml.contract.states import ApplicationState, ShareRole
-from easeml.store.shapes import Json, Rules
+from easeml.store.shapes import Json, Reserve, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ class Gate:
     ended counts.
 
     ``ledger``: of ``easeml.lifecycle.ci``, about the ``rows`` test rows from the ``first`` on, in
-    the order of their ids. It changes only with the answer to a test.
+    the order of their ids. It changes only with the answer to a test. ``reserve``: where labels may
+    be bought if these rows cannot tell.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Gate:
     first: int
     rows: int
     ended: bool = False  # another took its place, or the owner wants none
+    reserve: Reserve | None = None
     created: float = 0.0
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from easeml.store.shapes import Json, OtherAnswer
+from easeml.store.shapes import Json, OtherAnswer, Picking
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +11,8 @@ class RequestLog:
 
     ``share``: of the requests, at random; 0: none. ``days``: how long. ``masked``: columns whose
     values are not kept. ``missed``: requests that were to be kept and could not be. ``failed``:
-    those that a model that is rolled out failed on, since its roll-out began.
+    those that a model that is rolled out failed on, since its roll-out began. ``picking``: when the
+    models are compared on the rows that are kept.
     """
 
     id: str
@@ -22,6 +23,7 @@ class RequestLog:
     created: float = 0.0
     missed: int = 0
     failed: int = 0
+    picking: Picking | None = None
 
 
 @dataclass(frozen=True, slots=True)

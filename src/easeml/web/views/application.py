@@ -12,6 +12,7 @@ from starlette.routing import Route
 from easeml.contract.applications import Application
 from easeml.contract.gates import NewGate
 from easeml.contract.jobs import Job
+from easeml.contract.picking import NewPicking
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
 from easeml.contract.states import MemberRole, RolloutEnd
 from easeml.errors import InvalidInput
@@ -96,6 +97,7 @@ async def history(context: PageContext) -> Response:
         "watch": view.watch,
         "debugged": shown(view.debugged) if view.debugged else None,
         "rollouts": view.rollouts,
+        "picking": view.picking,
         "chart": release_figure(view, context.site.titles.of),
     }
     return render(context, view.application, "application_history.html", **values)
@@ -180,6 +182,19 @@ async def gate(context: PageContext) -> Response:
 
 
 @signed_in
+async def pick(context: PageContext) -> Response:
+    """Say when the models are compared on production, or compare them now."""
+    form = await context.form()
+    application_id = context.path("application")
+    if str(form.get("action", "")) == "now":
+        await context.client.pick_now(application_id)
+    else:
+        wish = _validated(NewPicking, _texts(form, "way", "labels"))
+        await context.client.set_picking(application_id, wish)
+    return back_to(f"/applications/{application_id}/history#picking")
+
+
+@signed_in
 async def roll_out(context: PageContext) -> Response:
     """Say how better models come to serve, compare one now, or end what is compared."""
     form = await context.form()
@@ -206,7 +221,8 @@ def _rollout_rule(form: Any) -> NewRolloutRule:
 
 def _gate(form: Any) -> NewGate:
     """Return the gate of a form; raises InvalidInput."""
-    return _validated(NewGate, _texts(form, "condition", "reliability", "steps"))
+    told = _texts(form, "condition", "reliability", "steps")
+    return _validated(NewGate, {**told, "labels": str(form.get("labels", "")) or 0})
 
 
 def _texts(form: Any, *names: str) -> dict[str, str]:
@@ -245,5 +261,6 @@ routes = [
     Route(f"{_HERE}/include", include, methods=["POST"]),
     Route(f"{_HERE}/serve", serve, methods=["POST"]),
     Route(f"{_HERE}/gate", gate, methods=["POST"]),
+    Route(f"{_HERE}/picking", pick, methods=["POST"]),
     Route(f"{_HERE}/look", look, methods=["POST"]),
 ]

@@ -1,0 +1,35 @@
+"""The REST types of pickings: models that are compared on rows of production, again and again."""
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer, Request
+from easeml.contract.states import PickingWay
+
+
+class NewPicking(Request):
+    """When the models of an application are compared on its production.
+
+    ``way``: off, daily, or alert, when watching says that what serves may not be right any more.
+    ``labels``: that one comparison may ask people for.
+    """
+
+    way: PickingWay
+    labels: int = Field(40, ge=1, le=10_000)
+
+
+class PickingRule(Answer):
+    """When the models of an application are compared on its production, and what came of it.
+
+    ``running``: a comparison is under way, of ``models`` models on ``rows`` rows; it has asked for
+    ``asked`` labels. ``says``: what the last one came to. ``began``: the newest; 0 for never.
+    """
+
+    application_id: str
+    way: PickingWay
+    labels: int
+    running: bool
+    models: int = 0
+    rows: int = 0
+    asked: int = 0
+    says: str = ""
+    began: float = 0.0

@@ -1,0 +1,1 @@
+"""What people answered, and which of it counts."""
