@@ -131,6 +131,20 @@ def test_a_suggestion_is_recorded_once_and_scored_by_what_came(
     page = browser.get(f"/applications/{made.application_id}/next").text
     assert "+0.0300" in page
 
+    # The next one of this tenant is corrected by it, and recorded as it was reckoned.
+    other = furnish(store, ann.caller.tenant_id)
+    with store.write() as tx:
+        jobs = tx.scoped(ann.caller.tenant_id).jobs
+        jobs.update(other.job_id, state=JobState.RUNNING, best_quality=0.8, **expected)
+    found = asked(client, ann, other.application_id)["actions"]
+    (action,) = [one for one in found if one["kind"] == "search"]
+    assert action["reckoned"][0] == 0.02
+    assert action["gain"] == pytest.approx(0.02 * (1.5 + 4) / 5)
+    assert "Corrected by what came 1 time: 110%" in action["evidence"][-1]
+    place = f"{APPLICATIONS}/{other.application_id}/suggestions"
+    (told,) = [one for one in newest(client, ann, place) if one["kind"] == "search"]
+    assert told["gain"] == 0.02
+
 
 def newest(client: TestClient, person, place: str) -> list[dict]:
     return client.get(place, headers=person.headers).json()["items"]

@@ -25,11 +25,13 @@ SCRIPTS = {
 PEERS_ONLY = {"search_decision_peers"}
 """Benchmarks that measure nothing without libraries that they install from the network."""
 RUN_ELSEWHERE = {
+    "adviser",  # tests/lineage/test_suggestions.py, tests/lifecycle/journey
     "backup_cycles",  # tests/faults, tests/store/test_backup.py
     "cluster_faults",  # tests/faults, tests/service/test_joined_machine.py and test_on_postgres.py
     "container_overhead",  # tests/modules/test_containers.py, tests/service/test_adding_containers.py
     "database_stress",  # tests/store/test_sqlite.py is its short form
     "debugging",  # tests/lifecycle/debugging
+    "documents",  # tests/data/test_documents.py; it makes PDFs with libraries of others
     "executors",  # tests/engine
     "exports",  # tests/export
     "headline_live",  # live_search asks the same

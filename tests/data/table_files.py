@@ -10,6 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 
+from .pdf_files import pdf_of_frame
+
 
 def flowers(rows: int = 120) -> pd.DataFrame:
     """A number, a number with gaps, a category, and a target of two classes that the first number
@@ -66,7 +68,7 @@ def write_json_list(frame: pd.DataFrame, path: Path) -> None:
     )
 
 
-FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+FORMATS: dict[str, Callable[[pd.DataFrame, Path], object]] = {
     "csv": lambda frame, path: frame.to_csv(path, index=False),
     "csv.gz": lambda frame, path: frame.to_csv(path, index=False),
     "tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
@@ -78,4 +80,6 @@ FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     "xlsx": lambda frame, path: frame.to_excel(path, index=False),
     "arff": write_arff,
     "zip": write_zip,
+    "html": lambda frame, path: frame.to_html(path, index=False, na_rep=""),
+    "pdf": lambda frame, path: path.write_bytes(pdf_of_frame(frame)),
 }

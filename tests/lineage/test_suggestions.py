@@ -48,10 +48,10 @@ def half_labelled() -> easeml.Relation:
 def test_peoples_work_is_ranked_by_gain_a_minute(half_labelled: easeml.Relation):
     found = [each for each in half_labelled.suggest() if each.gain is not None]
     assert {each.action for each in found} == {"label_next", "plan_cleaning"}
-    rates = [each.gain.mean / each.minutes for each in found]
+    rates = [each.gain.value / each.minutes for each in found]
     assert rates == sorted(rates, reverse=True)
     for each in found:
-        assert each.gain.low <= each.gain.mean <= each.gain.high
+        assert each.gain.low <= each.gain.value <= each.gain.high
         assert "points" in str(each)
     label = next(each for each in found if each.action == "label_next")
     assert label.minutes == 5

@@ -2,6 +2,8 @@
 
 import datetime
 import math
+import subprocess
+import sys
 from contextlib import closing
 from decimal import Decimal
 
@@ -264,3 +266,20 @@ def test_a_column_has_one_of_formula_and_sql(given_both: dict):
     relation = Relation.from_frame(pd.DataFrame({"n": [1]}))
     with pytest.raises(InvalidInput, match="by a formula or by SQL"):
         relation.with_column("m", **given_both)
+
+
+def test_an_expression_that_takes_very_much_memory_is_refused():
+    # Run apart: the library's limit stays with its process.
+    program = """
+from easeml import Relation
+from easeml.relation import row_sql
+row_sql._HEAP = 64 << 20
+import pyarrow as pa
+relation = Relation.from_frame(pa.table({"a": ["x" * 10_000]}))
+relation.with_column("long", sql="replace(replace(a, 'x', a), 'x', a)").eval()
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 1
+    assert "it needs too much memory" in ended.stderr

@@ -150,6 +150,7 @@ def test_a_request_names_the_row_and_the_column_that_do_not_fit(
     [
         ("empty.csv", "", "empty"),
         ("header.csv", "a,b,target\n", "no row"),
+        ("deep.html", "<table><tr><td>" * 60, "more than 50 tables are within each other"),
         ("ragged.csv", "a,b,target\n1,2,x\n1,2\n3,4,y\n", "row"),
     ],
 )

@@ -12,7 +12,7 @@ from easeml.cli import declaration_options as options
 from easeml.cli.constraints import read_constraints
 from easeml.cli.costs import read_costs_file
 from easeml.cli.model_rules import bytes_of, read_monotonic, seconds_of
-from easeml.cli.options import Header, Json, comma_separated, given
+from easeml.cli.options import Header, Json, WhichTable, comma_separated, given
 from easeml.cli.output import check_can_ask, is_interactive, print_found, say, say_aside
 from easeml.cli.showing import (
     ask_for_target,
@@ -61,6 +61,7 @@ def create(
     keep: options.Keep = None,
     split: options.SplitBy = "random",
     header: Header = None,
+    table: WhichTable = None,
     name: options.Name = None,
     models: options.Models = None,
     exclude: options.Exclude = None,
@@ -88,8 +89,9 @@ def create(
     wanted = _goal_of(goal)
     objective = _objective_of(wanted, objective)
     with Client() as client:
-        dataset = upload_with_progress(client, file, quiet=as_json, header=header)
+        dataset = upload_with_progress(client, file, quiet=as_json, header=header, table=table)
         version = client.wait_version_ready(dataset.version.id)
+        say_aside(*version.summary.get("notes", ()))
         declaration = made_request(
             Declaration,
             dataset_id=dataset.id,

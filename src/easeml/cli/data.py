@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli import erasing
-from easeml.cli.options import Header, Json, KeepFormulas, comma_separated
+from easeml.cli.options import Header, Json, KeepFormulas, WhichTable, comma_separated
 from easeml.cli.output import (
     moment,
     print_done,
@@ -74,12 +74,16 @@ def register(root: typer.Typer) -> None:
 
 @app.command()
 def describe(
-    file: File, target: Target = None, header: Header = None, as_json: Json = False
+    file: File,
+    target: Target = None,
+    header: Header = None,
+    table: WhichTable = None,
+    as_json: Json = False,
 ) -> None:
     """Show what each column is: its type and nature, how sure that is, and why."""
     from easeml import data
 
-    found = data.infer(file, target, header=header)
+    found = data.infer(file, target, header=header, table=table)
     print_told(_described(found), partial(_print_described, found), as_json=as_json)
 
 
@@ -116,6 +120,7 @@ def convert(
         Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")
     ],
     header: Header = None,
+    table: WhichTable = None,
     keep_formulas: KeepFormulas = False,
 ) -> None:
     """Write a table with its inferred types.
@@ -124,10 +129,10 @@ def convert(
     """
     from easeml import data
 
-    table = data.read_table(file, header=header)
-    columns = data.infer_table(table).columns
-    data.write_table(out, table, columns, escape_formulas=not keep_formulas)
-    say(f"Wrote {table.num_rows} rows to {out}.")
+    rows = data.read_table(file, header=header, table=table)
+    columns = data.infer_table(rows).columns
+    data.write_table(out, rows, columns, escape_formulas=not keep_formulas)
+    say(f"Wrote {rows.num_rows} rows to {out}.")
 
 
 @app.command()
@@ -151,13 +156,16 @@ def add(
     query: Annotated[str, typer.Option(help="Which rows of a database: SELECT ...")] = "",
     name: Annotated[str | None, typer.Option(help="Name of the dataset.")] = None,
     header: Header = None,
+    table: WhichTable = None,
     as_json: Json = False,
 ) -> None:
     """Fetch data from the web, a bucket or a database, as a dataset, and wait until it is read."""
     from easeml.client import Client, made_request
     from easeml.contract.sources import NewOrigin
 
-    wish = made_request(NewOrigin, address=address, query=query, name=name, header=header)
+    wish = made_request(
+        NewOrigin, address=address, query=query, name=name, header=header, table=table
+    )
     with Client() as client:
         added = client.add_origin(wish)
         version = client.wait_version_ready(added.version.id)

@@ -20,6 +20,16 @@ Header = Annotated[
     ),
 ]
 
+WhichTable = Annotated[
+    int | None,
+    typer.Option(
+        "--table",
+        min=0,
+        metavar="N",
+        help="Which sheet of a workbook or table of a document, from 1; 0: the document's text.",
+    ),
+]
+
 KeepFormulas = Annotated[
     bool,
     typer.Option(

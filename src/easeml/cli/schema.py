@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from easeml.cli.options import Header, Json
+from easeml.cli.options import Header, Json, WhichTable
 from easeml.cli.output import print_done, print_error, print_told, say, say_aside
 from easeml.errors import EasemlError
 from easeml.schema import (
@@ -125,13 +125,14 @@ def infer(
         str | None, typer.Option(metavar="COL", help="The column to predict, in a table.")
     ] = None,
     header: Header = None,
+    table: WhichTable = None,
     as_json: Json = False,
 ) -> None:
     """Infer the schema of data: INPUT -> OUTPUT where there is something to predict."""
     from easeml import data
 
     try:
-        found = data.infer(path, target, header=header)
+        found = data.infer(path, target, header=header, table=table)
     except EasemlError as error:
         _refuse(error, as_json, input=None)
     print_told(_inference_told(found), partial(_say_inferred, found), as_json=as_json)

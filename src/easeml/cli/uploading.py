@@ -18,15 +18,20 @@ Told = Callable[[int, int], None]
 
 
 def upload_with_progress(
-    client: Client, file: Path, *, quiet: bool, header: bool | None = None
+    client: Client,
+    file: Path,
+    *,
+    quiet: bool,
+    header: bool | None = None,
+    table: int | None = None,
 ) -> Dataset:
     """Upload a file or folder, showing on a terminal's standard error how far it is.
 
-    ``header`` and what is raised: as for ``Client.upload``.
+    ``header``, ``table`` and what is raised: as for ``Client.upload``.
     """
 
     def send(told: Told | None) -> Dataset:
-        return client.upload(packed, progress=told, header=header)
+        return client.upload(packed, progress=told, header=header, table=table)
 
     with as_file(file) as packed:
         return with_bar(send, packed, quiet=quiet)

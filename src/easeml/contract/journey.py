@@ -35,8 +35,10 @@ class Action(Answer):
     """Something to do next. ``reason``: why, in words and numbers; ``evidence``: what it rests on.
 
     ``gain``: of the score (1 is best), with its ``interval``; null where nothing was measured that
-    would tell. ``human_minutes``: a person's time; ``device_seconds``: a machine's. ``tool``: the
-    lifecycle tool to ask, with these ``parameters``; empty where the action asks none.
+    would tell. ``reckoned``: gain, low and high end before they were corrected by what such actions
+    brought earlier; null: they were not. ``human_minutes``: a person's time; ``device_seconds``: a
+    machine's. ``tool``: the lifecycle tool to ask, with these ``parameters``; empty where the action
+    asks none.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class Action(Answer):
     reason: str
     gain: float | None = None
     interval: list[float] | None = None
+    reckoned: list[float] | None = None
     human_minutes: float = 0.0
     device_seconds: float = 0.0
     evidence: list[str] = Field(default_factory=list)
@@ -72,7 +75,9 @@ class JourneyQuestion(Answer):
 
 
 class Suggestion(Answer):
-    """An action that was suggested, what it should have gained of score, and what came.
+    """An action that was suggested, what it was reckoned to gain of score, and what came.
+
+    What it was reckoned to gain, before experience with such actions corrected it, and its interval.
 
     ``came``: null as long as it was not done, or cannot be told. ``within``: whether that lies in
     the interval that was told.

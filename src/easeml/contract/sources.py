@@ -11,13 +11,15 @@ class NewOrigin(Request):
 
     ``address``: https://HOST/FILE, s3://BUCKET/KEY, postgresql://CONNECTION or sqlite://CONNECTION;
     the last two with a ``query``. ``name`` of the dataset: that of the file by default. ``header``:
-    whether the first row of a text table holds the names; None: that is found out.
+    whether the first row of a text table holds the names; ``table``: which one of several in the
+    file, from 1, 0 for the text of a document; None: that is found out.
     """
 
     address: str = Field(max_length=2_000)
     query: str = Field(default="", max_length=20_000)
     name: str | None = Field(default=None, max_length=200)
     header: bool | None = None
+    table: int | None = Field(default=None, ge=0)
 
 
 class Retrieval(Answer):

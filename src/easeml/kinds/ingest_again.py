@@ -19,7 +19,7 @@ class AgainSpec(Spec):
     """Ingest: read what a data set's source has by now; the subject is the retrieval.
 
     Inputs ``source``, the file (an artefact with the digest ``source``), and ``before``, the folder
-    of the upload ``before_id``. Output ``table``. ``header``: as of ``UploadSpec``. ``origin``:
+    of the upload ``before_id``. Output ``table``. ``header``, ``table``: as of ``UploadSpec``. ``origin``:
     what the version keeps of where it came from. ``fewer``: a table that seems cut off is taken
     too.
     """
@@ -29,6 +29,7 @@ class AgainSpec(Spec):
     source: str
     before_id: str
     header: bool | None = None
+    table: int | None = None
     origin: dict[str, Any]
     fewer: bool = False
 
@@ -40,7 +41,7 @@ def read_again(spec: AgainSpec, inputs: Path, outputs: Path) -> TaskResult:
     """
     from easeml import data
 
-    table = data.read_table(inputs / "source", spec.filename, header=spec.header)
+    table = data.read_table(inputs / "source", spec.filename, header=spec.header, table=spec.table)
     before, reports = data.read_upload(inputs / "before")
     data.check_renewed(table, reports, spec.filename)
     new = data.number_of_new_rows(before, table)

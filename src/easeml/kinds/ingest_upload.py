@@ -21,12 +21,14 @@ class UploadSpec(Spec):
     """Ingest: read an uploaded file and propose columns.
 
     Input ``source``: the file. Output ``table``. ``header``: whether the first row of a text table
-    holds the names; None: that is found out.
+    holds the names; ``table``: which one of several in the file (``data.read_table``); None: that is
+    found out.
     """
 
     kind: Literal["ingest-upload"] = "ingest-upload"
     filename: str
     header: bool | None = None
+    table: int | None = None
 
 
 def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -38,7 +40,7 @@ def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
     """
     from easeml import data
 
-    table = data.read_table(inputs / "source", spec.filename, header=spec.header)
+    table = data.read_table(inputs / "source", spec.filename, header=spec.header, table=spec.table)
     seen = data.infer_table(table)
     data.write_upload(outputs / "table", table, seen.columns)
     value = {

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from easeml.lifecycle import encode
 from easeml.lifecycle.cleaning.frames import Column
+from easeml.lifecycle.journey import Estimate
 from easeml.relation import Relation
 
 _WORLDS = 10
@@ -16,16 +15,7 @@ _PARTS = 10  # halves of the train rows that are drawn
 _LEVEL = 0.9
 
 
-@dataclass(frozen=True)
-class Gain:
-    """What an action adds to accuracy or R2: the expectation, and an interval at 90 %."""
-
-    mean: float
-    low: float
-    high: float
-
-
-def cleaning_gain(relation: Relation, share: float, seed: int) -> Gain:
+def cleaning_gain(relation: Relation, share: float, seed: int) -> Estimate:
     """Return what is gained when a share of the train rows in doubt becomes known.
 
     The truth is one of the worlds, drawn by their weights, so what is gained by knowing all of it
@@ -35,12 +25,12 @@ def cleaning_gain(relation: Relation, share: float, seed: int) -> Gain:
     now = relation.to_frame()
     qualities = []
     for world in relation.worlds(_WORLDS, seed):
-        qualities.append(_quality(relation, world, now))
-    gains = share * (np.array(qualities) - _quality(relation, now, now))
+        qualities.append(quality(relation, world, now))
+    gains = share * (np.array(qualities) - quality(relation, now, now))
     return _gain(gains)
 
 
-def labelling_gain(relation: Relation, rows: int, seed: int) -> Gain:
+def labelling_gain(relation: Relation, rows: int, seed: int) -> Estimate:
     """Return what is gained by ``rows`` more labels, by the slope of the learning curve.
 
     Quality is taken to grow with the logarithm of the rows, as much as it does from drawn halves of
@@ -49,22 +39,22 @@ def labelling_gain(relation: Relation, rows: int, seed: int) -> Gain:
     now = relation.to_frame()
     rng = np.random.default_rng(seed)
     train = now.index.intersection(relation.in_role("train").row_ids)
-    whole = _quality(relation, now, now)
+    whole = quality(relation, now, now)
     slopes = []
     for _ in range(_PARTS):
         left_out = rng.choice(train, len(train) // 2, replace=False)
-        slopes.append(whole - _quality(relation, now.drop(index=left_out), now))
+        slopes.append(whole - quality(relation, now.drop(index=left_out), now))
     return _gain(np.array(slopes) * np.log2(1 + rows / len(train)))
 
 
-def _gain(gains: np.ndarray) -> Gain:
+def _gain(gains: np.ndarray) -> Estimate:
     """Return mean and interval of measured gains."""
     tail = (1 - _LEVEL) / 2
     low, high = np.quantile(gains, [tail, 1 - tail])
-    return Gain(float(gains.mean()), float(low), float(high))
+    return Estimate(float(gains.mean()), float(low), float(high))
 
 
-def _quality(relation: Relation, train_world: pd.DataFrame, valid_world: pd.DataFrame) -> float:
+def quality(relation: Relation, train_world: pd.DataFrame, valid_world: pd.DataFrame) -> float:
     """Return accuracy or R2 of a small model on the validation rows."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 

@@ -85,9 +85,17 @@ class FileContent:
         return self.path.name
 
 
-def read(file: FileContent, target: str | None = None, roles: str | None = None) -> Relation:
-    """Read a table; ``target``: the column of labels, ``roles``: the one with the rows' roles."""
-    return Relation.from_file(file.path, target, roles)
+def read(
+    file: FileContent,
+    target: str | None = None,
+    roles: str | None = None,
+    table: int | None = None,
+) -> Relation:
+    """Read a table; ``target``: the column of labels, ``roles``: the one with the rows' roles.
+
+    ``table``: which one of a workbook or document.
+    """
+    return Relation.from_file(file.path, target, roles, table)
 
 
 def nodes_of(flow: Flow) -> dict[str, Node]:

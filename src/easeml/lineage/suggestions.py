@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from easeml.lifecycle.cleaning.frames import Frame
-from easeml.lineage.gains import Gain, cleaning_gain, labelling_gain
+from easeml.lifecycle.journey import Estimate
+from easeml.lineage.gains import cleaning_gain, labelling_gain
 from easeml.relation import Content, Relation
 
 MINUTES_A_ROW = 1.0
@@ -38,7 +39,7 @@ class Suggestion:
     action: str
     why: str
     minutes: float
-    gain: Gain | None
+    gain: Estimate | None
     ready: Callable[[Any], Any]
     step: Any = None
 
@@ -49,7 +50,7 @@ class Suggestion:
         if self.gain is not None:
             low, high = 100 * self.gain.low, 100 * self.gain.high
             told += (
-                f" Expected gain {100 * self.gain.mean:+.1f} points ({low:+.1f} to {high:+.1f})."
+                f" Expected gain {100 * self.gain.value:+.1f} points ({low:+.1f} to {high:+.1f})."
             )
         return told
 
@@ -88,7 +89,7 @@ def _rank(suggestion: Suggestion) -> float:
     """Return what sorts suggestions: machines' work first, then the largest gain a minute."""
     if suggestion.gain is None:
         return -np.inf
-    return -suggestion.gain.mean / max(suggestion.minutes, 1e-9)
+    return -suggestion.gain.value / max(suggestion.minutes, 1e-9)
 
 
 def _machine_work(relation: Relation, done: Collection[str]) -> list[Suggestion]:

@@ -92,12 +92,12 @@ def _roles_of(rows: pa.Table) -> np.ndarray | None:
     return role_numbers(rows.column(_ROLE).to_pylist())
 
 
-def read(path: Path, target: str | None, roles: str | None) -> Content:
+def read(path: Path, target: str | None, roles: str | None, table: int | None = None) -> Content:
     """Read any table file, with inferred types; Parquet as ``load`` does. Raises InvalidInput."""
     if path.suffix == ".parquet":
         content = load(path)
     else:
-        text = read_table(path)
+        text = read_table(path, table=table)
         typed = typed_table(text, infer_table(text, target).columns)
         content = Content(typed, pd.RangeIndex(typed.num_rows), None, None, Blocks.none(), ())
     if target is not None:

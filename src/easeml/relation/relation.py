@@ -63,16 +63,21 @@ class Relation:
 
     @classmethod
     def from_file(
-        cls, path: str | Path, target: str | None = None, roles: str | None = None
+        cls,
+        path: str | Path,
+        target: str | None = None,
+        roles: str | None = None,
+        table: int | None = None,
     ) -> Self:
         """Read a table file with inferred types, or a Parquet file as ``load`` does.
 
-        ``target``: the column of labels; ``roles``: the column with the rows' roles.
+        ``target``: the column of labels; ``roles``: the column with the rows' roles;
+        ``table``: which one of a workbook or document (``easeml.data.read_table``).
 
         Raises:
             InvalidInput: where the file is no table, or has no such column.
         """
-        return cls(files.read(Path(path), target, roles))
+        return cls(files.read(Path(path), target, roles, table))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -28,6 +28,9 @@ from easeml.sqlite import driver
 
 _MOST_CHARACTERS = 100_000
 _AT_ONCE = 2_000  # rows in the table
+_HEAP = 1 << 30  # bytes that SQLite may take in this process, once it has computed an expression
+_MOST_GIVEN = 1 << 30  # letters and bytes that an expression may give in all rows
+_TOO_LONG = f"it gives more than {_MOST_GIVEN >> 20} MiB of text"
 _LISTED = """
     abs acos acosh asin asinh atan atan2 atanh ceil ceiling char coalesce concat concat_ws cos cosh
     date datetime degrees exp floor format glob hex if ifnull iif instr json json_array
@@ -72,18 +75,26 @@ class RowSql:
     def evaluate(self, columns: Columns, rows: int) -> pa.Array:
         """Return its value in each of ``rows`` rows, as numbers, text or bytes. Raises InvalidInput.
 
-        Whole numbers and real ones become real ones; other types have to agree in all rows.
+        Whole numbers and real ones become real ones; other types have to agree in all rows. An
+        expression that takes very much memory, in one row or in all, is refused.
         """
         cells = {name: columns.get(name, pa.nulls(rows)) for name in self.named}
         values: list[Any] = []
+        given = 0
         with closing(_connected(set())) as link:
+            # Of the whole process: SQLite knows no limit of a connection, and lowers this one only.
+            link.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
             _make_table(link, self.text, self.named)
             for begin in range(0, rows, _AT_ONCE):
                 size = min(_AT_ONCE, rows - begin)
                 bound: list[list[Any]] = [[None] * size]
                 for name, column in cells.items():
                     bound.append(_bound(column.slice(begin, size), name))
-                values += _computed(link, bound, self.text)
+                for value in _computed(link, bound, self.text):
+                    given += len(value) if isinstance(value, str | bytes) else 0
+                    if given > _MOST_GIVEN:
+                        raise _refused(_TOO_LONG, self.text)
+                    values.append(value)
         return _typed(values, self.text)
 
 
@@ -224,16 +235,16 @@ def _quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-def _computed(link: Any, cells: Sequence[Sequence[Any]], text: str) -> list[Any]:
-    """Return what some rows give, whose cells are given by column."""
+def _computed(link: Any, cells: Sequence[Sequence[Any]], text: str) -> Iterator[Any]:
+    """Give what some rows give, one after another; their cells are given by column."""
     marks = ", ".join("?" * len(cells))
     rows = list(zip(*cells, strict=True))
     with _errors_of(text):
         link.executemany(f"INSERT INTO cells VALUES ({marks})", rows)  # noqa: S608
         # A table is read in the order in which its rows came.
-        values = [value for (value,) in link.execute("SELECT value FROM computed")]
+        for (value,) in link.execute("SELECT value FROM computed"):
+            yield value
         link.execute("DELETE FROM cells")
-    return values
 
 
 @contextmanager

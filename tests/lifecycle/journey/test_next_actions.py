@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from hypothesis import given
+import numpy as np
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easeml.lifecycle.journey import (
@@ -10,8 +12,10 @@ from easeml.lifecycle.journey import (
     Facts,
     Feasible,
     Goal,
+    Outcome,
     Searched,
     Suspects,
+    experiences,
     next_actions,
     questions,
     rail,
@@ -164,3 +168,31 @@ def test_there_are_one_to_three_actions_with_sound_gains(
             assert 0 <= action.gain.low <= action.gain.value <= action.gain.high
     assert sum(one.state == "next" for one in rail(facts, actions)) <= 1
     assert len(questions(facts, actions)) == 5
+
+
+def outcomes(told: float, came: list[float]) -> list[Outcome]:
+    reckoned = Estimate(told, told / 2, 2 * told)
+    return [Outcome("label", reckoned, each) for each in came]
+
+
+def test_a_gain_is_corrected_by_what_came_and_the_more_the_more_came():
+    reckoned = Estimate(0.04, 0.02, 0.08)
+    found = []
+    for times in (1, 10, 100):
+        known = experiences(outcomes(0.04, [0.02] * times))["label"]
+        found.append(known.corrected(reckoned).value)
+    assert found == pytest.approx([0.036, 0.0257, 0.0208], abs=1e-4)
+    certain = Estimate(0.0, 0.0, 0.0)
+    assert known.corrected(certain) == certain
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 3), st.floats(0.01, 0.2))
+def test_intervals_that_experience_moved_hold_what_comes(seed: int, ratio: float, noise: float):
+    rng = np.random.default_rng(seed)
+    came = ratio * 0.05 + noise * rng.normal(size=2_000)
+    known = experiences(outcomes(0.05, came[:1_000].tolist()))["label"]
+    gain = known.corrected(Estimate(0.05, 0.025, 0.1))
+    share = ((gain.low <= came[1_000:]) & (came[1_000:] <= gain.high)).mean()
+    assert share >= 0.85
+    assert gain.value == pytest.approx(ratio * 0.05, abs=0.15 * noise + 0.001)

@@ -41,6 +41,10 @@ async def create_dataset(
         bool | None,
         Query(description="whether the first row of a text table holds the names; found out else"),
     ] = None,
+    table: Annotated[
+        int | None,
+        Query(ge=0, description="which of several in the file; 0: the text of a document"),
+    ] = None,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Dataset:
@@ -49,7 +53,6 @@ async def create_dataset(
     """
     limit = here.settings.upload_limit
     body = source(request, upload)
-    keep = partial(
-        datasets.upload, here.store, asker, name, filename, body, once, limit, header=header
-    )
+    reading = {"header": header, "table": table}
+    keep = partial(datasets.upload, here.store, asker, name, filename, body, once, limit, **reading)
     return await here.uploads.run(asker.tenant_id, keep)

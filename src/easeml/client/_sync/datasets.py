@@ -25,6 +25,7 @@ class Datasets(Uploads):
         *,
         name: str | None = None,
         header: bool | None = None,
+        table: int | None = None,
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Dataset:
@@ -34,7 +35,8 @@ class Datasets(Uploads):
         ``data``: the path of a file; or a frame of pandas or Polars, an Arrow table, or an array.
         ``name``: the file's stem by default, ``table`` for a table in memory. ``progress`` is called
         with bytes sent and bytes in all. ``header``: whether the first row of a text table holds
-        the names; None: that is found out. Raises InvalidInput where the data cannot be read,
+        the names; ``table``: which one, from 1, of a workbook or document, 0 for the text of a
+        document; None: that is found out. Raises InvalidInput where the data cannot be read,
         TooLarge.
         """
         if is_frame(data):
@@ -46,8 +48,8 @@ class Datasets(Uploads):
                 )
         path = check_file(data)
         params: dict[str, Any] = {"name": name or path.stem, "filename": path.name}
-        if header is not None:
-            params["header"] = header
+        reading = {"header": header, "table": table}
+        params |= {name: value for name, value in reading.items() if value is not None}
         return self._create_from(
             Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress
         )

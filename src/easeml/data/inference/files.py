@@ -17,12 +17,14 @@ def infer(
     filename: str | None = None,
     *,
     header: bool | None = None,
+    table: int | None = None,
 ) -> Inference:
     """Infer what a table file, texts or pictures by class, or an ease.ml dataset looks like.
 
     A dataset is a folder, tar or zip file.
 
-    ``target`` None: propose one. ``header``: see ``read_table``. An ease.ml dataset says itself
+    ``target`` None: propose one. ``header``, ``table``: see
+    ``read_table``. An ease.ml dataset says itself
     what is input and output.
 
     Raises: DatasetError: if it is none of these, or the target is not one of its columns or not
@@ -30,7 +32,7 @@ def infer(
     """
     if is_easeml(path):
         return infer_easeml(path)
-    return infer_table(read_table(path, filename, header=header), target)
+    return infer_table(read_table(path, filename, header=header, table=table), target)
 
 
 def infer_easeml(path: str | Path) -> Inference:

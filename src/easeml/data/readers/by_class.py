@@ -7,15 +7,17 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, refusing
+from easeml.data.readers.documents import DOCUMENTS, text_of
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.file_tree import Tree, open_tree
+from easeml.data.readers.source import Source, format_of
 from easeml.data.types.cells import reported, to_arrow
 from easeml.data.types.pictures import NoPicture, picture_report, shape_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-TEXTS = (".txt", ".md", ".text")
+TEXTS = (".txt", ".md", ".text", ".html", ".htm", ".pdf")
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
 _LARGEST = 64 << 20  # bytes of a file
 
@@ -72,7 +74,7 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
 
 
 def text_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
-    """The table of these text files (path, label): ``text`` with single blanks, and ``label``.
+    """The table of these texts and documents (path, label): ``text`` with single blanks, ``label``.
 
     Raises DatasetError.
     """
@@ -80,10 +82,19 @@ def text_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
 
     texts = []
     for file, _ in files:
-        text, _ = decoded(tree.read(file, _LARGEST), file)
-        texts.append(" ".join(text.split()))
+        source = Source(file, data=tree.read(file, _LARGEST))
+        texts.append(_text(source))
     field = pa.field("text", pa.string(), metadata={"type": "text"})
     return _labelled(field, pa.array(texts), files)
+
+
+def _text(source: Source) -> str:
+    """The text of a file, or of a document."""
+    form = format_of(source)
+    if form in DOCUMENTS:
+        return text_of(source, form)
+    text, _ = decoded(source.data, source.name)
+    return " ".join(text.split())
 
 
 def _labelled(field: pa.Field, column: pa.Array, files: Sequence[tuple[str, str]]) -> pa.Table:

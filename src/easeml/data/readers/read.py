@@ -29,7 +29,8 @@ _READERS = {  # imported when used: some of their libraries take long to load
     "npz": ("numpy_files", "read_arrays"),
     "series": ("series", "read_series"),
     "zip": ("read", "read_zip"),
-    "pdf": ("read", "refuse_pdf"),
+    "pdf": ("documents", "read_pdf"),
+    "html": ("documents", "read_html"),
 }
 _OPENERS = {  # of tables that need not be held as a whole
     "csv": ("delimited", "open_csv"),
@@ -39,20 +40,27 @@ _OPENERS = {  # of tables that need not be held as a whole
 
 
 def read_table(
-    path: str | Path, filename: str | None = None, *, header: bool | None = None
+    path: str | Path,
+    filename: str | None = None,
+    *,
+    header: bool | None = None,
+    table: int | None = None,
 ) -> pa.Table:
     """Read a table of any format, from a file, a folder, or an archive.
 
     A file is CSV, TSV, JSON (lines or a list), ARFF or ``.ts`` series, each plain or gzip; or
-    Parquet, Arrow, Excel, OpenDocument or NumPy. A folder, zip or tar file holds texts or pictures
-    in a folder for each class, or an ease.ml dataset. A zip file may hold one table.
+    Parquet, Arrow, Excel, OpenDocument or NumPy; or a document, HTML or PDF. A folder, zip or tar
+    file holds texts, documents or pictures in a folder for each class, or an ease.ml dataset. A zip
+    file may hold one table.
 
     The format is found out by the bytes, then by the ending. Every column is a string column of
     stripped values, but for those of pictures, tensors and graphs (``easeml.data.types.cells``);
     what the file says about types is in the metadata of its fields (``type``), what was found in
     that of the table (``encoding``, ``delimiter``, ``note``). ``filename`` is the user's name of
     the file, for messages and its ending. ``header``: whether the first row of a text table holds
-    the names; None: that is found out.
+    the names; None: that is found out. ``table``: which one, from 1, of a file that has several: a
+    sheet of a workbook, or a table of a document, whose text is 0; None: a workbook's first, a
+    document's largest.
 
     Raises:
         DatasetError: if it is no table with names, at least one row, and as many cells in each row.
@@ -61,7 +69,7 @@ def read_table(
     name = filename or path.name
     if path.is_dir() or name.lower().endswith((".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")):
         return _read_tree(path, name)
-    return _read(Source(name, path, header=header))
+    return _read(Source(name, path, header=header, table=table))
 
 
 def open_table(
@@ -95,15 +103,6 @@ def table_from_bytes(data: bytes, name: str, *, header: bool | None = None) -> p
 
 def _read(source: Source) -> pa.Table:
     return _function(*_READERS[format_of(source)])(source)
-
-
-def refuse_pdf(source: Source) -> pa.Table:
-    """Raise DatasetError: the table of a PDF cannot be told."""
-    raise DatasetError(
-        "this is a PDF.",
-        where=source.name,
-        remedy="Save the table as CSV and send that.",
-    )
 
 
 def _function(module: str, name: str) -> Callable[[Source], Any]:

@@ -24,6 +24,9 @@ _MARKS = {  # by which a file is told, whatever its name is
     "npy": re.compile(rb"\A\x93NUMPY"),
     "excel": re.compile(rb"\A\xd0\xcf\x11\xe0"),
     "pdf": re.compile(rb"\A%PDF"),
+    "html": re.compile(
+        rb"(?i)\A(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--[^>]*>\s*)?<(!doctype html|html|table)\b"
+    ),
     "series": re.compile(rb"(?im)^\s*@(problemname|timestamps|univariate|serieslength)\b"),
     "arff": re.compile(rb"(?im)^\s*@relation\b"),
 }
@@ -35,6 +38,9 @@ _SUFFIXES = {
     ".ndjson": "json",
     ".arff": "arff",
     ".ts": "series",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
 }
 _JSON = re.compile(rb"[\xef\xbb\xbf \t\r\n]*(\{[\"} ]|\[\{)")
 _OF_WORKBOOK = re.compile(r"xl/|content\.xml\Z")  # of Excel, or of OpenDocument
@@ -55,6 +61,7 @@ class Source:
     path: Path | None = None
     data: bytes = b""
     header: bool | None = None  # of a text table; None: found out
+    table: int | None = None  # of several in the file, from 1; None: found out
 
     def open(self) -> IO[bytes]:
         """Open it for reading. Raises DatasetError."""

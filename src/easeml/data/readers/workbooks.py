@@ -27,10 +27,12 @@ _SheetRows = list[list[Any]]
 
 
 def read_excel(source: Source) -> pa.Table:
-    """Read the first sheet that holds a table, without empty rows and titles above the header.
+    """Read a sheet that holds a table, without empty rows and titles above the header.
+
+    ``source.table``: which one of these, from 1; None: the first.
 
     Raises:
-        DatasetError: if it is no workbook, or holds no table.
+        DatasetError: if it is no workbook, or holds no table, or none of this number.
     """
     filled = {}
     for name, rows in _sheets(source).items():
@@ -44,11 +46,17 @@ def read_excel(source: Source) -> pa.Table:
             remedy="Put the table on a sheet.",
         )
 
-    sheet, rows = next(iter(filled.items()))
+    number = 1 if source.table is None else source.table
+    names = ", ".join(f"{place} '{name}'" for place, name in enumerate(filled, 1))
+    if not 1 <= number <= len(filled):
+        raise DatasetError(
+            f"there is no table {number}.", where=source.name, remedy=f"Sheets with rows: {names}."
+        )
+    sheet, rows = list(filled.items())[number - 1]
     metadata: dict[str | bytes, str] = {}
     if len(filled) > 1:
         note = f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read."
-        metadata["note"] = note
+        metadata["note"] = f"{note} There are {names}; another one is chosen by its number."
     table = _table(_below_titles(rows), f"{source.name}, sheet '{sheet}'")
     return table.replace_schema_metadata(metadata)
 

@@ -4,6 +4,7 @@ from easeml.lifecycle.journey.actions import Action, next_actions
 from easeml.lifecycle.journey.agreement import Agreement, agreement, settled
 from easeml.lifecycle.journey.conditions import LATENCY, SIZE, Condition
 from easeml.lifecycle.journey.effort import in_order, learned_seconds
+from easeml.lifecycle.journey.experience import Experience, Outcome, experiences
 from easeml.lifecycle.journey.facts import (
     Estimate,
     Facts,
@@ -25,9 +26,11 @@ __all__ = [
     "Agreement",
     "Condition",
     "Estimate",
+    "Experience",
     "Facts",
     "Feasible",
     "Goal",
+    "Outcome",
     "Part",
     "Proposed",
     "Question",
@@ -36,6 +39,7 @@ __all__ = [
     "Suspects",
     "WorkLeft",
     "agreement",
+    "experiences",
     "in_order",
     "learned_seconds",
     "next_actions",

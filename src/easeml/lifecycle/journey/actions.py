@@ -7,7 +7,7 @@ search, cleaning or labelling, whichever brings most; then test, pick and watch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from easeml.lifecycle.journey import estimates
 from easeml.lifecycle.journey.estimates import NO_GAIN
@@ -32,6 +32,7 @@ class Action:
     """Something to do. ``reason``: why, in words and numbers; ``evidence``: what it rests on.
 
     ``gain``: of score, with its interval; None where nothing was measured that would tell.
+    ``reckoned``: the gain before experience with such actions corrected it; None: it did not.
     ``human_minutes``: a person's time; ``device_seconds``: a machine's.
     """
 
@@ -42,6 +43,7 @@ class Action:
     human_minutes: float = 0.0
     device_seconds: float = 0.0
     evidence: tuple[str, ...] = ()
+    reckoned: Estimate | None = None
 
     @property
     def cost(self) -> float:
@@ -71,7 +73,19 @@ def next_actions(facts: Facts) -> list[Action]:
 
 
 def _made(facts: Facts, makers: tuple[Callable[[Facts], Action | None], ...]) -> list[Action]:
-    return list(filter(None, (make(facts) for make in makers)))
+    found = filter(None, (make(facts) for make in makers))
+    return [_corrected(facts, action) for action in found]
+
+
+def _corrected(facts: Facts, action: Action) -> Action:
+    """Return an action with the gain that experience with its kind has made of what is reckoned."""
+    known = facts.experience.get(action.kind)
+    if known is None or action.gain is None:
+        return action
+    gain = known.corrected(action.gain)
+    times = counted(known.outcomes, "time", "times")
+    learnt = f"Corrected by what came {times}: {known.factor:.0%} of what was reckoned"
+    return replace(action, gain=gain, reckoned=action.gain, evidence=(*action.evidence, learnt))
 
 
 def _rank(action: Action) -> tuple[int, float]:

@@ -10,16 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from easeml.lifecycle.journey.conditions import Condition
+from easeml.lifecycle.journey.estimate import Estimate
+from easeml.lifecycle.journey.experience import Experience
 from easeml.lifecycle.journey.goals import Goal
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A number and the interval that is claimed for it; without one, both ends are the number."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +144,7 @@ class Facts:
     asked: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
     parts: tuple[Part, ...] = ()
+    experience: Mapping[str, Experience] = field(default_factory=dict)  # by kind of action
 
     def count(self, role: str) -> int:
         """Return how many rows have a role."""

@@ -29,13 +29,15 @@ def upload(
     idempotency_key: str | None,
     limit: int,
     header: bool | None = None,
+    table: int | None = None,
 ) -> DatasetAnswer:
     """Keep the bytes of ``source`` and make a dataset whose first version reads them.
 
     At most ``limit`` bytes are taken.
 
     ``name`` None: the file's name without its ending. ``header``: whether the first row of a text
-    table holds the names; None: that is found out. Raises what ``uploads.keep`` raises, or
+    table holds the names; ``table``: which one of several in the file, from 1, 0 for the text of a
+    document; None: that is found out. Raises what ``uploads.keep`` raises, or
     ``InvalidInput`` for an empty file.
     """
     filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
@@ -47,7 +49,8 @@ def upload(
         raise InvalidInput(
             "The file is empty.", where=filename, remedy="Send a table with a header and rows."
         )
-    request = {"name": name, "filename": filename, "file": digest, "header": header}
+    reading = {"header": header, "table": table}
+    request = {"name": name, "filename": filename, "file": digest, **reading}
     once = Once(caller, "datasets", idempotency_key, request)
     with store.write() as tx:
         if earlier := once.earlier(tx):
@@ -60,7 +63,7 @@ def upload(
             "ingest-upload",
             answer.version.id,
             filename=filename,
-            header=header,
+            **reading,
         )
         once.remember(tx, answer.model_dump())
     return answer

@@ -26,7 +26,7 @@ from easeml.lifecycle.journey import (
 )
 from easeml.modules.further_measures import one_name
 from easeml.service.advice import tools
-from easeml.service.journey import goals
+from easeml.service.journey import goals, suggested
 from easeml.service.tasks import requests
 from easeml.service.work import queue
 from easeml.store import Tables, records
@@ -58,6 +58,7 @@ def facts_of(
         is_ready=version.state == VersionState.READY,
         goal=_if_known(goal, _goal),
         parts=parts_of(goal, shown),
+        experience=journey.experiences(suggested.outcomes(tables)),
         unit=unit,
         lower_is_better=_is_less_better(quality, goal),
         rows={role: version.summary.rows_of(role) for role in ALL_ROLES},

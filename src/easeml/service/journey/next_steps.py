@@ -87,12 +87,14 @@ def _action(action: journey.Action, goal: float | None) -> Action:
     gain = action.gain
     tool = _TOOLS.get(action.kind, "")
     value, interval = (None, None) if gain is None else (gain.value, [gain.low, gain.high])
+    reckoned = action.reckoned
     return Action(
         kind=action.kind,
         title=action.title,
         reason=action.reason,
         gain=value,
         interval=interval,
+        reckoned=None if reckoned is None else [reckoned.value, reckoned.low, reckoned.high],
         human_minutes=action.human_minutes,
         device_seconds=action.device_seconds,
         evidence=list(action.evidence),

@@ -9,6 +9,7 @@ from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
 from easeml.contract.states import JobState
 from easeml.ids import new_id
+from easeml.lifecycle.journey import Estimate, Outcome
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.store import Store, Tables, Transaction, records
@@ -19,6 +20,7 @@ _OF_PEOPLE = ("check-labels", "label", "clean", "use-answers")  # they show in t
 _SHOWS = {"search": operator.eq, **dict.fromkeys(_OF_PEOPLE, operator.gt)}
 _RESTING = (JobState.RESTING, JobState.STOPPED)
 _NEAR = 1e-9
+_NEWEST = 100  # suggestions of a tenant that experience is made of
 
 
 def list_page(
@@ -53,7 +55,7 @@ def record(
     tables = tx.scoped(application.tenant_id)
     new = []
     for action in not_recorded(tables, application, actions):
-        low, high = action.interval or (None, None)
+        gain, low, high = _reckoned(action)
         new.append(
             records.Suggestion(
                 id=new_id("sug"),
@@ -62,7 +64,7 @@ def record(
                 version_id=application.version_id,
                 job_id=job.id,
                 kind=action.kind,
-                gain=action.gain,
+                gain=gain,
                 low=low,
                 high=high,
                 score=job.best_quality,
@@ -71,6 +73,30 @@ def record(
             )
         )
     tables.suggestions.add_all(new)
+
+
+def _reckoned(action: Action) -> Sequence[float | None]:
+    """Return gain and interval of an action as they were before experience corrected them."""
+    if action.reckoned is not None:
+        return action.reckoned
+    return (action.gain, *(action.interval or (None, None)))
+
+
+def outcomes(tables: Tables) -> list[Outcome]:
+    """Return what came of a tenant's newest suggestions, as far as it is known."""
+    newest = tables.suggestions.list(limit=_NEWEST, newest_first=True)
+    scored = [told for told in newest if told.kind in _SHOWS]
+    of = {told.application_id for told in scored}
+    jobs: dict[str, list[Job]] = {application_id: [] for application_id in of}
+    for job in tables.jobs.list(application_id=sorted(of), limit=None):
+        jobs[job.application_id].append(job)
+    found = []
+    for told in scored:
+        came = _came(told, jobs[told.application_id])
+        if told.gain is None or told.low is None or told.high is None or came is None:
+            continue
+        found.append(Outcome(told.kind, Estimate(told.gain, told.low, told.high), came))
+    return found
 
 
 def _show(told: records.Suggestion, jobs: Sequence[Job]) -> Suggestion:

@@ -43,7 +43,7 @@ def add_origin(
         if earlier := once.earlier(tx):
             return DatasetAnswer(**earlier)
         check_may_fetch(tx, settings, caller.tenant_id, origin)
-        told = {"origin": asdict(origin), "header": wish.header}
+        told = {"origin": asdict(origin), "header": wish.header, "table": wish.table}
         answer = datasets.add_fetched(tx, caller.tenant_id, wish.name, origin.filename, told)
         request_fetch(tx, caller.tenant_id, answer.version.id, origin)
         once.remember(tx, answer.model_dump())

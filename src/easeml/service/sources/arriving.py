@@ -20,9 +20,8 @@ def arrived(tx: Transaction, task: Task, told: Json, artefact: str) -> None:
     kept = {name: told[name] for name in ("digest", "size", "etag", "fetched")}
     origin = {**version.operation.origin, **kept}
     known = {**version.operation.told, "filename": told["filename"], "origin": origin}
-    header = known.pop("header", None)
-    if header is not None:
-        origin["header"] = header  # when it is fetched again
+    reading = {name: known.pop(name, None) for name in refreshing.HOW_READ}
+    origin |= {name: value for name, value in reading.items() if value is not None}
     operation = Operation(version.operation.name, known)
     tables.versions.update(version.id, source_artefact=artefact, operation=operation)
     requests.request(
@@ -31,7 +30,7 @@ def arrived(tx: Transaction, task: Task, told: Json, artefact: str) -> None:
         "ingest-upload",
         version.id,
         filename=told["filename"],
-        header=header,
+        **reading,
     )
     return None
 

@@ -18,6 +18,8 @@ from easeml.store.records import DatasetVersion, Json, Retrieval, Task
 from easeml.store.shapes import Operation, OperationName, Shape, VersionSummary
 
 READ_AGAIN = "ingest-again"
+HOW_READ = ("header", "table")
+"""What somebody says of how the file is to be read, which holds when it is fetched again."""
 _KEPT = ("digest", "size", "etag", "fetched")
 
 Fewer = Annotated[bool, Field(description="take a table also where it seems cut off")]
@@ -70,6 +72,7 @@ def arrived(tx: Transaction, retrieval: Retrieval, told: Json, artefact: str) ->
         source=artefact,
         before_id=before.id,
         header=origin.get("header"),
+        table=origin.get("table"),
         origin={**origin, **kept},
         fewer=retrieval.fewer,
     )

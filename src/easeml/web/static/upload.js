@@ -13,6 +13,7 @@ const bar = document.getElementById("progress-bar");
 const problem = document.getElementById("upload-problem");
 const role = document.getElementById("role");
 const header = document.getElementById("header");
+const table = document.getElementById("table"); // which one of a document
 const into = document.getElementById("into"); // where the visitor chooses what becomes of it
 let current = null; // the upload under way: {file, id, request, over}
 
@@ -122,6 +123,7 @@ async function finish(upload) {
   const to = into?.value ?? drop.dataset.to;
   if (role?.value && to === drop.dataset.to) query.set("role", role.value);
   if (header?.value) query.set("header", header.value);
+  if (table?.value) query.set("table", table.value);
   const answer = await insist(upload, "POST", `${to}?${query}`, { "idempotency-key": upload.id });
   if (!answer) return;
   sessionStorage.removeItem(mark(upload.file));
