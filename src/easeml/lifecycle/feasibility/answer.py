@@ -18,6 +18,8 @@ FEWEST_POINTS = (
     3  # sizes of the training set that show a curve; with fewer nothing bounds from below
 )
 DRAWS = 400
+SURE_SHARES = (1.0, 0.9, 0.8, 0.7)  # of the rows, the least doubtful, whose errors are looked at
+FLOOR = 0.05  # the quantile of draws by which bounds are compared
 CHANCE = 0.05  # that a pattern stronger than ``hidden_error`` allows was missed
 
 
@@ -28,7 +30,7 @@ class Sides:
     ``reached``: losses (evaluated rows,) of the ways that were chosen elsewhere.
 
     ``floors``: losses at endless rows, one a draw, the first for the rows as they are. ``curve``:
-    that of the best way, of ``track``.
+    that of the best way, of ``track``. ``sure``: the best one of those that tell chances.
     """
 
     track: Track
@@ -36,6 +38,7 @@ class Sides:
     reached: np.ndarray
     floors: np.ndarray
     curve: Fitted
+    sure: Track
 
     def estimate(self, confidence: float) -> float:
         """Return the middle between what is reached and what endless rows would reach.
@@ -91,12 +94,18 @@ def hidden_error(baseline: float, compared: int, rows: int, classes: int) -> Hid
 
 
 def weigh(
-    tracks: list[Track], constant: np.ndarray, rare: np.ndarray, hidden: HiddenError, seed: int
+    tracks: list[Track],
+    constant: np.ndarray,
+    rare: np.ndarray,
+    hidden: HiddenError,
+    seed: int,
+    pairs: np.ndarray | None = None,
 ) -> Sides:
     """Return both sides from all competitors that still run.
 
     ``constant``: losses of always guessing the same. ``rare``: evaluated rows of whose errors
-    nothing can be said. ``hidden``: what a missed pattern could take away.
+    nothing can be said. ``hidden``: what a missed pattern could take away. ``pairs``: bounds from
+    below (``DRAWS``,) by rows that share a value, where values of one column alone decide.
     """
     running = [track for track in tracks if not track.dropped]
     ways: list[tuple[Track, int]] = []
@@ -110,26 +119,52 @@ def weigh(
     for chosen_on, judged_on in ((half, ~half), (~half, half)):
         reached[judged_on] = losses[losses[:, chosen_on].mean(axis=1).argmin(), judged_on]
     track, way = ways[int(losses[:-1].mean(axis=1).argmin())]
-    floors = _floors(running, track, rare, hidden, seed)
+    floors = max(
+        (_floors(running, leader, rare, hidden, seed, pairs) for leader in _level(running, track)),
+        key=lambda found: float(np.quantile(found, FLOOR)),
+    )
     return Sides(
         track,
         way,
         reached,
         np.maximum(0, floors - hidden.at(floors)),
         fit_curve(*track.curve(way), np.random.default_rng(seed)),
+        min(running, key=lambda one: one.best_of_chances),
     )
 
 
+def _level(running: list[Track], best: Track) -> list[Track]:
+    """Return the competitors that are level with the best one, within a standard error.
+
+    Of these the one leads whose curve is most nearly at its end.
+    """
+    least = _least_losses(best)
+    found = []
+    for track in running:
+        behind = _least_losses(track) - least
+        if behind.mean() <= behind.std() / math.sqrt(len(behind)):
+            found.append(track)
+    return found
+
+
+def _least_losses(track: Track) -> np.ndarray:
+    return track.last.losses[int(track.last.losses.mean(axis=1).argmin())]
+
+
 def _floors(
-    running: list[Track], leader: Track, rare: np.ndarray, hidden: HiddenError, seed: int
+    running: list[Track],
+    leader: Track,
+    rare: np.ndarray,
+    hidden: HiddenError,
+    seed: int,
+    pairs: np.ndarray | None,
 ) -> np.ndarray:
     """Return losses at endless rows, one a draw.
 
-    They are the leader's, with all that is unsure of its curve, and those of the others where they
-    are expected to pass below.
+    They are the leader's, with all that is unsure of its curve, or those of ``pairs``, and those of
+    the others where they are expected to pass below.
     """
-    floors = _end(leader, rare, seed).ends(np.random.default_rng(seed))
-    floors = np.minimum(floors, _slowest_end(leader))
+    floors = _ends_of_leader(leader, rare, _doubts(running), seed) if pairs is None else pairs
     for track in running:
         if len(track.readings) < FEWEST_POINTS:
             return np.zeros(DRAWS)
@@ -142,13 +177,42 @@ def _floors(
     return floors
 
 
-def _slowest_end(track: Track) -> float:
-    """Return where the best way ends if its last fall goes on at the slowest rate allowed."""
+def _ends_of_leader(leader: Track, rare: np.ndarray, doubts: np.ndarray, seed: int) -> np.ndarray:
+    """Return where the leader ends, one a draw, with all that is unsure of its curve.
+
+    Errors in doubtful rows, which more rows may well take away, count as none: of several shares
+    left out the one that gives most. The surer rows are near the end of their curve already.
+    """
+    found = []
+    for share in SURE_SHARES:
+        is_open = rare | (doubts > np.quantile(doubts, share))
+        ends = _end(leader, is_open, seed).ends(np.random.default_rng(seed))
+        found.append(np.minimum(ends, _slowest_end(leader, is_open)))
+    return max(found, key=lambda ends: float(np.quantile(ends, FLOOR)))
+
+
+def _doubts(running: list[Track]) -> np.ndarray:
+    """Return how much each row is in doubt, (rows,): by the best way that tells it; else zeros."""
+    best, least = np.zeros(running[0].last.losses.shape[1]), math.inf
+    for track in running:
+        errors = track.last.losses.mean(axis=1)
+        for place, told in enumerate(track.last.floors):
+            if errors[place] < least and np.isfinite(told).all():
+                best, least = told, float(errors[place])
+    return best
+
+
+def _slowest_end(track: Track, is_open: np.ndarray) -> float:
+    """Return where the best way ends if its last fall goes on at the slowest rate allowed.
+
+    Errors in rows that are ``is_open`` count as none.
+    """
     way = track.last.ways[int(track.last.losses.mean(axis=1).argmin())]
     _, losses = track.curve(way)
     if len(losses) < FEWEST_POINTS:
         return 0.0
-    return max(0.0, float(losses[-1].mean()) - still_to_fall(losses))
+    possible = np.where(is_open, 0.0, losses)
+    return max(0.0, float(possible[-1].mean()) - still_to_fall(possible))
 
 
 def _end(track: Track, rare: np.ndarray, seed: int) -> Fitted:
@@ -164,10 +228,12 @@ def _end(track: Track, rare: np.ndarray, seed: int) -> Fitted:
 
 def judge(sides: Sides, goal: float, confidence: float) -> tuple[Verdict, float | None]:
     """Return the verdict at ``confidence`` and, where there is one, the chance that it is wrong."""
-    limit, tail = 1 - goal, (1 + confidence) / 2
-    if sides.upper(tail) <= limit:
+    limit = 1 - goal
+    # a goal lies on one side of the truth, so that only one of the two verdicts can be wrong
+    if sides.upper(confidence) <= limit:
         return "realistic", _chance_of(sides.reached, limit)
-    if sides.lower(tail) > limit:
+    # the bound from below rests on assumptions: it keeps the distance of both bounds together
+    if sides.lower((1 + confidence) / 2) > limit:
         return "unrealistic", float((1 + (sides.floors[1:] <= limit).sum()) / len(sides.floors))
     return "cannot tell", None
 
@@ -193,25 +259,25 @@ def more_examples(
     the curve ends below its limit, and unrealistic only where the bound from below tends to a value
     above it.
     """
-    limit, tail = 1 - goal, (1 + confidence) / 2
+    limit = 1 - goal
     if float(sides.curve.at(math.inf)[0]) <= limit:
-        return _until_realistic(sides, limit, tail, rows)
+        return _until_realistic(sides, limit, confidence, rows)
     end = float(np.median(sides.floors))
     if end <= limit:
         return None
     # the interval shrinks with the root of the rows
-    factor = ((end - sides.lower(tail)) / (end - limit)) ** 2
+    factor = ((end - sides.lower((1 + confidence) / 2)) / (end - limit)) ** 2
     if factor > FARTHEST:
         return None
     return _rounded(rows * max(0.05, factor - 1)), "unrealistic"
 
 
 def _until_realistic(
-    sides: Sides, limit: float, tail: float, rows: int
+    sides: Sides, limit: float, confidence: float, rows: int
 ) -> tuple[int, Verdict] | None:
     count = sides.track.last.count
     reached = float(sides.reached.mean())
-    spread = sides.upper(tail) - reached
+    spread = sides.upper(confidence) - reached
     fitted = float(sides.curve.at(count)[0])
     for factor in np.geomspace(1.05, FARTHEST, 140):
         fallen = reached + min(0.0, float(sides.curve.at(count * factor)[0]) - fitted)

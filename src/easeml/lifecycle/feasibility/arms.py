@@ -15,6 +15,8 @@ from easeml.lifecycle.feasibility.neighbours import NearestRows
 NEIGHBOURS = (1, 3, 5, 9, 17, 33)
 DIRECT = 0  # in place of a number of neighbours: the learner's own predictions
 RULES = -1  # likewise: what the patterns that were found say by themselves
+KERNEL = -2  # likewise: a kernel that learns which directions matter
+BLEND = -3  # likewise: the mean of that kernel's shares and the learner's
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Target:
 class Reading:
     """What an arm knows after ``count`` training rows a fold. Arrays are (ways, evaluated rows).
 
-    ``ways`` are numbers of neighbours, or DIRECT. ``losses``: 0 or 1, or squared errors.
+    ``ways`` are numbers of neighbours, or DIRECT to BLEND. ``losses``: 0 or 1, or squared errors.
     ``floors``: what the neighbours' own labels say of the loss (1 - largest share; their variance),
     NaN for DIRECT. ``guesses`` are the predictions.
     """

@@ -30,7 +30,7 @@ class Column:
 def read_columns(rows: Any) -> list[Column]:
     """Return the columns of a frame or of a matrix (rows, columns); none where there are too many.
 
-    A time stamp becomes its seconds, hour, weekday and month. Columns of one value are left out,
+    A time stamp becomes its seconds, minute, hour, weekday, day and month. Columns of one value are left out,
     unless some of their cells are missing.
     """
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
@@ -104,7 +104,13 @@ def _read_times(name: str, values: pd.Series) -> list[Column]:
     known = values.notna().to_numpy()
     seconds = (values - values.min()).dt.total_seconds().to_numpy(dtype=float, na_value=np.nan)
     found = [Column(name, seconds, None)]
-    parts = {"hour": values.dt.hour, "weekday": values.dt.day_of_week, "month": values.dt.month}
+    parts = {
+        "minute": values.dt.minute,
+        "hour": values.dt.hour,
+        "weekday": values.dt.day_of_week,
+        "day": values.dt.day,
+        "month": values.dt.month,
+    }
     for part, part_values in parts.items():
         numbers = part_values.to_numpy(dtype=float, na_value=np.nan)
         levels = _levels(pd.Series(np.where(known, numbers, np.nan)))

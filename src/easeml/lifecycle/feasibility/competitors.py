@@ -23,11 +23,12 @@ from easeml.lifecycle.feasibility.standard import products, standard
 class Competitors:
     """All that compete, and the columns that the search for patterns reads.
 
-    ``patterns``: what that search may look at. ``names``: columns that it leaves out because their
-    values hardly ever repeat.
+    ``searcher``: of ``arms``, the one that looks for patterns. ``patterns``: what its search may
+    look at. ``names``: columns that it leaves out because their values hardly ever repeat.
     """
 
     arms: list[Arm]
+    searcher: PatternArm
     patterns: Patterns
     names: tuple[str, ...]
 
@@ -64,8 +65,8 @@ def enter(
         arms.append(ScoreArm("forest scores", trees, base, folds, target))
     arms.append(LeafArm("tree leaves", learners.leaves(target.classes, seed), base, folds, target))
     patterns = Patterns(_columns(inputs), target.classes)
-    arms.append(PatternArm("trees with patterns", trees, base, patterns, folds, target))
-    return Competitors(arms, patterns, _names(inputs))
+    searcher = PatternArm("trees with patterns", trees, base, patterns, folds, target, seed)
+    return Competitors([*arms, searcher], searcher, patterns, _names(inputs))
 
 
 def _scores(

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from easeml.errors import InvalidInput
 from easeml.lifecycle.feasibility import learners
 from easeml.lifecycle.feasibility.answer import (
+    DRAWS,
     Sides,
     forecasts,
     hidden_error,
@@ -25,6 +26,7 @@ from easeml.lifecycle.feasibility.competitors import Competitors, enter
 from easeml.lifecycle.feasibility.folds import Fold, make_folds, stage_sizes
 from easeml.lifecycle.feasibility.inputs import Inputs, Task, check_inputs, check_target
 from easeml.lifecycle.feasibility.noise import label_noise
+from easeml.lifecycle.feasibility.pairs import pair_floors
 from easeml.lifecycle.feasibility.race import Track, race
 from easeml.lifecycle.feasibility.representations import Representation
 from easeml.lifecycle.feasibility.result import NOTHING_FOUND, BayesError
@@ -263,7 +265,8 @@ def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) ->
     hidden = hidden_error(
         float(course.constant.mean()), course.competitors.patterns.tried(count), count, classes
     )
-    sides = weigh(tracks, course.constant, course.rare, hidden, asked.seed)
+    pairs = _pairs(asked, course) if final and classes else None
+    sides = weigh(tracks, course.constant, course.rare, hidden, asked.seed, pairs)
     split = len(course.sizes) if asked.until_decided else 1
     confidence = 1 - (1 - asked.confidence) / split
     tail = (1 + confidence) / 2
@@ -295,7 +298,7 @@ def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) ->
     )
     if classes:
         answer = replace(
-            answer, noise=label_noise(sides.track, answer.estimate, asked.goal, classes, rows)
+            answer, noise=label_noise(sides.sure, answer.estimate, asked.goal, classes, rows)
         )
     may_hide = not course.competitors.patterns.are_all_tried(count)
     if may_hide and answer.upper >= answer.baseline:
@@ -303,6 +306,15 @@ def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) ->
     if asked.goal is None:
         return answer
     return _judged(answer, sides, asked.goal, confidence, split)
+
+
+def _pairs(asked: _Asked, course: _Course) -> np.ndarray | None:
+    """Return bounds by rows that share a value, where one column's values decide alone."""
+    cut = course.competitors.searcher.found_alone
+    if cut is None:
+        return None
+    rng = np.random.default_rng(asked.seed)
+    return pair_floors(cut.codes, asked.target.values, asked.target.classes, DRAWS, rng)
 
 
 def _judged(

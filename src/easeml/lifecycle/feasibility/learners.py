@@ -78,6 +78,13 @@ def boosted(classes: int, seed: int, rounds: int = 60) -> Any:
     return make
 
 
+def importance(learner: Any, columns: int) -> np.ndarray:
+    """Return how much trees gained by each column, (columns,); ones where there are no trees."""
+    if hasattr(learner, "booster_"):
+        return np.asarray(learner.booster_.feature_importance("gain"), dtype=float)
+    return np.asarray(getattr(learner, "feature_importances_", np.ones(columns)), dtype=float)
+
+
 class Shares:
     """The same shares of the classes for every row: what can be learned from too few rows."""
 

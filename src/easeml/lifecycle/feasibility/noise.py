@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from easeml.lifecycle.feasibility.arms import DIRECT, Reading
+from easeml.lifecycle.feasibility.arms import BLEND, DIRECT, KERNEL, Reading
 from easeml.lifecycle.feasibility.bounds import binomial_interval, without_noise
 from easeml.lifecycle.feasibility.curve import END_POWERS, fit_curve, still_to_fall
 from easeml.lifecycle.feasibility.race import Track
@@ -137,7 +137,9 @@ def _way(reading: Reading) -> int | None:
     most = max(reading.ways)
     able = []
     for place, way in enumerate(reading.ways):
-        if DIRECT < way < min(9, most):
+        has_few = DIRECT < way < min(9, most)
+        # what a ridge regression gives is no chance: it is surest where it was led astray
+        if has_few or way in (KERNEL, BLEND):
             continue
         if np.isfinite(reading.floors[place]).all():
             able.append(place)

@@ -68,6 +68,10 @@ class Patterns:
             if digits is not None:
                 self.levels.append(Cut(f"{column.name} last digit", digits))
 
+    def is_whole(self, cut: Cut) -> bool:
+        """Tell whether the cut is a column by all of its values, which no cell puts together."""
+        return any(cut is level for level in self.levels)
+
     def orders(self, rows: int) -> list[int]:
         """Return how many columns at once are searched with so many rows, in order."""
         indicators = self.classes if self.classes > 2 else 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from easeml.lifecycle.feasibility.arms import Arm, Reading
+from easeml.lifecycle.feasibility.arms import KERNEL, Arm, Reading
 from easeml.lifecycle.feasibility.bounds import lower_bound
 from easeml.lifecycle.feasibility.curve import fit_curve
 
@@ -31,6 +31,13 @@ class Track:
     def best(self) -> float:
         """The least mean loss over the ways of the last reading."""
         return float(self.last.losses.mean(axis=1).min())
+
+    @property
+    def best_of_chances(self) -> float:
+        """The same without the adaptive kernel, which is surest where it was led astray."""
+        errors = self.last.losses.mean(axis=1)
+        tell_chances = np.array(self.last.ways) > KERNEL
+        return float(errors[tell_chances].min())
 
     @property
     def rows_read(self) -> int:

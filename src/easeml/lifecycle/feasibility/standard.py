@@ -12,6 +12,7 @@ from easeml.lifecycle.feasibility.inputs import Inputs
 
 COMPONENTS = 50
 FEATURES = 256
+FEW_VALUES = 20  # of a column, which ranks would only distort
 MOST_MULTIPLIED = 24  # columns: of more, products cost more than they tell
 
 
@@ -139,6 +140,21 @@ def gradients(images: np.ndarray, cells: int = 4, turns: int = 8) -> np.ndarray:
 def _scaled(matrix: np.ndarray) -> np.ndarray:
     spread = matrix.std(axis=0)
     return (matrix - matrix.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def normal_scores(matrix: np.ndarray) -> np.ndarray:
+    """Return numbers of many values by their ranks, as if normal, all columns of unit variance.
+
+    Skewed ones become even, and ratios of them differences.
+    """
+    from scipy.stats import norm
+
+    ranks = _ranks(matrix)
+    found = matrix.copy()
+    for place in range(matrix.shape[1]):
+        if len(np.unique(matrix[:, place])) > FEW_VALUES:
+            found[:, place] = norm.ppf(ranks[:, place] - 0.5 / len(matrix))
+    return _scaled(found)
 
 
 def _ranks(matrix: np.ndarray) -> np.ndarray:

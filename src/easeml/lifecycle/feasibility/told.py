@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from easeml.lifecycle.feasibility.arms import DIRECT, RULES
+from easeml.lifecycle.feasibility.arms import BLEND, DIRECT, KERNEL, RULES
 from easeml.lifecycle.feasibility.competitors import Competitors
 from easeml.lifecycle.feasibility.curve import SLOWEST
 from easeml.lifecycle.feasibility.inputs import Inputs
@@ -12,7 +12,12 @@ from easeml.lifecycle.feasibility.patterns import PERIODS
 from easeml.lifecycle.feasibility.race import Track, least_possible
 from easeml.lifecycle.feasibility.result import Tried
 
-_WAYS = {DIRECT: "own predictions", RULES: "patterns alone"}
+_WAYS = {
+    DIRECT: "own predictions",
+    RULES: "patterns alone",
+    KERNEL: "adaptive kernel",
+    BLEND: "trees and kernel",
+}
 
 
 def tried(track: Track, classes: int) -> Tried:
@@ -43,7 +48,7 @@ def assumptions(competitors: Competitors, rows: int) -> tuple[str, ...]:
         "New rows come from where these came from, each drawn on its own.",
         f"With more rows, errors go on falling no slower than rows to the power of -{SLOWEST:g}.",
         f"What decides leaves a trace in one of {len(competitors.arms)} views: linear, "
-        "by neighbours, by trees, or by patterns.",
+        "by neighbours, by a kernel, by trees, or by patterns.",
     ]
     patterns = competitors.patterns
     if patterns.columns:
