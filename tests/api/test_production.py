@@ -72,13 +72,26 @@ def test_one_request_that_is_not_understood_loses_no_other(
     assert (shown["rows"], shown["missed"]) == (2, 1)
 
 
+def test_rows_of_a_table_are_kept_like_those_in_json(
+    client: TestClient, store: Store, ann, application: str
+) -> None:
+    client.put(place(application, "requests"), json={}, headers=ann.headers).raise_for_status()
+    headers = {**ann.headers, "content-type": "text/csv"}
+    table = 'size,name\n1.5,"Ann, 2nd"\n,Bob\n'
+    client.post(place(application, "predict"), content=table, headers=headers).raise_for_status()
+    first, second = rows(store, client)
+    assert first.inputs == {"size": "1.5", "name": "Ann, 2nd"}
+    assert second.inputs == {"size": None, "name": "Bob"}
+    assert second.answer["prediction"] == "virginica"
+
+
 def test_what_cannot_be_kept_is_counted(
     client: TestClient, store: Store, predictor, ann, application: str
 ) -> None:
     client.put(place(application, "requests"), json={}, headers=ann.headers).raise_for_status()
     predict(client, ann, application)
     headers = {**ann.headers, "content-type": "text/csv"}
-    table = "size,name\n1.5,Ann\n"
+    table = "size,name\n1.5\n,Bob\n"  # a cell lacks
     client.post(place(application, "predict"), content=table, headers=headers).raise_for_status()
     predictor.content = json.dumps({**ANSWER, "model_name": "A" * 70_000}).encode()
     predict(client, ann, application)

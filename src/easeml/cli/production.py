@@ -169,7 +169,7 @@ def _print(found: RequestLog) -> None:
 def _missed(found: RequestLog) -> str | None:
     if not found.missed:
         return None
-    return f"{found.missed:,}: longer than 64 KiB, not in JSON, or too many at once"
+    return f"{found.missed:,}: longer than 64 KiB, not in JSON or CSV, or too many at once"
 
 
 def _read(file: Path) -> list[dict[str, Any]]:

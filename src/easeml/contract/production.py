@@ -23,7 +23,7 @@ class RequestLog(Answer):
     """What is kept of the requests to an endpoint.
 
     ``rows``: that were kept; ``told``: what was said to be true of rows, each time counted.
-    ``missed``: requests that could not be kept: longer than 64 KiB, not in JSON, or more than could
+    ``missed``: requests that could not be kept: longer than 64 KiB, not in JSON or CSV, or more than could
     be written.
     """
 

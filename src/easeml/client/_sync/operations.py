@@ -925,8 +925,9 @@ class Operations(Calls):
     def set_request_log(self, application_id: str, wish: NewRequestLog) -> RequestLog:
         """Keep a share of the requests to an endpoint from now on, or none.
 
-        Requests in JSON are kept, up to 64 KiB each. Raises ``NotFound``, and ``InvalidInput``
-        for a column to be masked that the data has not. Repeated, it changes nothing.
+        Requests in JSON and CSV are kept, up to 64 KiB each. Raises ``NotFound``, and
+        ``InvalidInput`` for a column to be masked that the data has not. Repeated, it changes
+        nothing.
         """
         return self._send(
             RequestLog,

@@ -1,5 +1,7 @@
 """Requests and answers that are kept, where the owner of an endpoint wants it."""
 
+import csv
+import io
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -36,7 +38,7 @@ class Seen:
 def set_log(store: Store, caller: Caller, application_id: str, wish: NewRequestLog) -> RequestLog:
     """Keep a share of the requests to an endpoint from now on, or none.
 
-    Requests in JSON are kept, up to 64 KiB each. Raises ``NotFound``, and ``InvalidInput`` for a
+    Requests in JSON and CSV are kept, up to 64 KiB each. Raises ``NotFound``, and ``InvalidInput`` for a
     column to be masked that the data has not. Repeated, it changes nothing.
     """
     with store.write() as tx:
@@ -128,16 +130,13 @@ def _readable_rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
     """Return the rows of a request; none where it is not understood, so that others are kept."""
     try:
         return _rows(seen, masked)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration, csv.Error):
         return []
 
 
 def _rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
-    """Return the rows of a request with what was answered; none where it is not JSON."""
-    if not seen.content_type.startswith("application/json"):
-        return []
-    asked, answer = from_json(seen.body), from_json(seen.answer)  # a third of json's time
-    inputs = asked["rows"] if isinstance(asked, dict) else asked
+    """Return the rows of a request with what was answered; raises where it is not understood."""
+    inputs, answer = _asked(seen), from_json(seen.answer)
     chances = answer.get("probabilities") or [None] * len(inputs)
     other = OtherAnswer(failed=True) if seen.failed else None
     found = []
@@ -159,6 +158,23 @@ def _rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
         )
         found.append(kept)
     return found
+
+
+def _asked(seen: Seen) -> list[dict[str, Any]]:
+    """Return the rows of a request in JSON, or as a table in CSV, whose cells are texts."""
+    if seen.content_type.startswith("application/json"):
+        asked = from_json(seen.body)  # a third of json's time
+        return asked["rows"] if isinstance(asked, dict) else asked
+    if not seen.content_type.startswith("text/csv"):
+        raise ValueError(seen.content_type)
+    lines = csv.reader(io.StringIO(seen.body.decode("utf-8-sig")), strict=True)
+    names = next(lines)
+    return [_named(names, cells) for cells in lines if cells]
+
+
+def _named(names: list[str], cells: list[str]) -> dict[str, Any]:
+    """Return the cells of a line by column; an empty one is missing."""
+    return {name: cell or None for name, cell in zip(names, cells, strict=True)}
 
 
 def _key(row: dict[str, Any]) -> str:
