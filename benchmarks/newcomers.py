@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from common import arguments, machine_line, read_options, write_table
 from easeml.estimators.frames import typed
-from easeml.estimators.searching import fit_on
 from easeml.modules import Context, load_registry
+from easeml.modules.pipeline import fit
 from estimators import judged, split
 
 TABLES = "auto_mpg,sacramento,wine_quality_red,abalone,pbc,sensory,meta,lowbwt,auto_horse,bodyfat"
@@ -39,6 +39,7 @@ def measure(options: argparse.Namespace, name: str, seed: int) -> list[Any]:
             pd.read_parquet(folder / f"{part}.parquet") for part in ("X", "unseen", "y")
         )
     table = typed(rows, told["answer"].to_numpy(float), "number")
+    schemas = table.schema_in.to_json(), table.schema_out.to_json()
     said = []
     for model in (options.model, *PEERS):
         chain = registry.candidates(registry.get(model), table.schema_in)
@@ -46,7 +47,7 @@ def measure(options: argparse.Namespace, name: str, seed: int) -> list[Any]:
             "transforms": [{"module": one.name, "config": {}} for one in chain],
             "model": {"module": model, "config": {}},
         }
-        trained = fit_on(pipeline, table.frame, table, Context(seed=seed))
+        trained = fit(pipeline, table.frame, *schemas, Context(seed=seed))
         said.append(trained.predict(unseen).values)
     means = [np.mean(said[1:], axis=0), np.mean(said, axis=0)]
     values = [round(judged(kind, actual, one), 4) for one in (*said, *means)]

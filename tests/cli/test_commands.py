@@ -301,10 +301,10 @@ def test_a_setting_that_does_not_exist_is_wrong_use(run, tmp_path: Path):
 def test_an_executor_that_does_not_exist_is_wrong_use(
     run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("EASEML_EXECUTOR", "slurm")
+    monkeypatch.setenv("EASEML_EXECUTOR", "pbs")
     answer = run("up", "--home", str(tmp_path), expect=2).stderr
-    assert "no executor 'slurm'" in answer
-    assert "There are: local, ray." in answer
+    assert "no executor 'pbs'" in answer
+    assert "There are: local, ray, slurm." in answer
 
 
 def test_a_time_beyond_the_calendar_is_shown_as_a_number():

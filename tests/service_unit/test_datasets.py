@@ -22,7 +22,8 @@ def test_an_upload_is_a_version_that_a_task_reads(store: Store, ann: Caller) -> 
     assert (task.kind, task.lane, task.subject) == ("ingest", "short", dataset.version.id)
     with store.read() as tx:
         spec = results.task_spec(tx, task)
-    assert spec.body == {"kind": "ingest-upload", "filename": "toys.csv", "header": None}
+    asked = {"kind": "ingest-upload", "filename": "toys.csv", "header": None, "table": None}
+    assert spec.body == asked
     assert store.artefacts.path(ann.tenant_id, spec.inputs["source"]).read_bytes() == CSV
 
 

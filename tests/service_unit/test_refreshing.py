@@ -82,7 +82,7 @@ def test_rows_in_another_order_are_no_version(lab: Fetched) -> None:
     ("text", "why"),
     [
         ("", "404"),
-        ("<html>sign in</html>", "cannot be read"),
+        ("<html>sign in</html>", "'size' is missing"),
         (rows(0, 40).replace("size", "length"), "'size' is missing"),
         (rows(0, 40).replace(".5,", "x,"), "'size' was number"),
         (rows(0, 30), "cut off"),

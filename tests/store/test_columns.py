@@ -78,12 +78,14 @@ def _of_the_wire() -> set[type]:
     from easeml.contract.accounts import Removal
     from easeml.contract.erasures import Erasure
     from easeml.contract.knowledge import Check
+    from easeml.contract.picking import PickingRule
     from easeml.contract.rollouts import EndRollout
     from easeml.contract.scheduling import Believed
 
     states = {get_type_hints(shown)["state"] for shown in (Check, Believed)}
     ends = {get_type_hints(Removal)["data"], get_type_hints(EndRollout)["end"]}
-    return {*states, *ends, get_type_hints(Erasure)["models_are"]}
+    ways = {get_type_hints(PickingRule)["way"], get_type_hints(Erasure)["models_are"]}
+    return {*states, *ends, *ways}
 
 
 SHAPED = {  # as releases up to now have written them
