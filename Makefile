@@ -2,15 +2,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run on all cores at once: threads of numerical libraries would spin for each other, many times their work.
-# Four for two cores: those that use a running service wait for it much of their time.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 4
+# Five for two cores: those that use a running service wait for it much of their time.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 5
 RUNS := .venv/.ready
 DEVELOPS := .venv/.ready-dev
 
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install develop run test test-all test-pretrained test-networks test-boosting test-s3 test-ray test-quick test-floor lint prove coverage \
+.PHONY: install develop run test test-all test-pretrained test-networks test-boosting test-s3 test-ray test-quick test-floor checks lint prove coverage \
 	docs docs-site wheel lock clean
 
 install: $(RUNS)
@@ -34,12 +34,15 @@ $(DEVELOPS): $(RUNS) requirements-dev.lock
 run: install
 	$(BIN)/easeml up --demo
 
-# What CI runs. What is quick comes first, at the same time and some of it in CI only; then the tests, which keep all cores
-# busy: what failed is at the end of what is printed.
+# What CI runs. Many tests wait for a service; what else is checked takes the processor meanwhile. What failed is told at the
+# end of what is printed.
 test: develop
 	./scripts/system-packages
-	$(MAKE) --jobs lint $(if $(CI),test-s3 wheel)
-	$(MAKE) test-all
+	$(MAKE) --jobs checks test-all
+
+# What needs no tests, some of it in CI only; what each prints stays together.
+checks:
+	nice $(MAKE) --jobs --output-sync=target lint $(if $(CI),test-s3 wheel)
 
 # Their order is that of tests/conftest.py. Long ones are part of `make prove`.
 test-all: develop

@@ -74,25 +74,43 @@ def _outlook(tx: Transaction, tables: Tables, job: Job, tasks: Sequence[Training
     believed = dict(tables.candidates.pick("id", "predicted_cost", job_id=job.id))
     trained = [task for task in tasks if task.state in FINISHED_TASKS]
     under_way = [task for task in tasks if task.state in TASKS_UNDER_WAY]
-    tried = {task.candidate_id for task in (*trained, *under_way)}
-    untried = [cost for candidate, cost in believed.items() if candidate not in tried]
-    kept = sum(task.is_kept for task in trained)
-    begun = len(trained) + len(under_way) - kept
     runs = _runs(trained, believed)[-_NEWEST_RUNS:]
     is_new = len(runs) < FEWEST
     others = [] if job.limits and not is_new else _others(tx)
     return Outlook(
         runs=runs,
-        costs=untried,
+        costs=_costs_of_untried(believed, [*trained, *under_way]),
         under_way=[_left(task, believed, now) for task in under_way],
-        tasks_left=None if limits.tasks is None else max(0, limits.tasks - begun),
-        seconds_left=None
-        if limits.seconds is None
-        else limits.seconds - _spent(job, under_way, now),
+        tasks_left=_tasks_left(limits, trained, under_way),
+        seconds_left=_seconds_left(limits, job, under_way, now),
         deadline_in=None if limits.deadline is None else limits.deadline - now,
         before=[] if job.limits else _needed_before(tx, others, len(trained)),
         share=_share(tx, others) if is_new else 1.0,
     )
+
+
+def _costs_of_untried(believed: Mapping[str, float], tried: Sequence[TrainingTask]) -> list[float]:
+    done = {task.candidate_id for task in tried}
+    return [cost for candidate, cost in believed.items() if candidate not in done]
+
+
+def _tasks_left(
+    limits: JobLimits, trained: Sequence[TrainingTask], under_way: Sequence[TrainingTask]
+) -> int | None:
+    """Return how many runs may still begin; those whose result was kept from before are free."""
+    if limits.tasks is None:
+        return None
+    kept = sum(task.is_kept for task in trained)
+    begun = len(trained) + len(under_way) - kept
+    return max(0, limits.tasks - begun)
+
+
+def _seconds_left(
+    limits: JobLimits, job: Job, under_way: Sequence[TrainingTask], now: float
+) -> float | None:
+    if limits.seconds is None:
+        return None
+    return limits.seconds - _spent(job, under_way, now)
 
 
 def _runs(trained: Sequence[TrainingTask], believed: Mapping[str, float]) -> list[Run]:
