@@ -218,12 +218,14 @@ class _Demo:
         """Print the address, the logins, and a curl line that works."""
         self._say(f"easeml stays up at {self._url}; Ctrl-C stops it, and it goes on where it was.")
         if self._state.provider:
-            self._say(
-                f"Login of the provider: {self._state.provider['name']} {self._state.provider['password']}"
-            )
+            provider = self._state.provider
+            self._say("Sign in as the provider to see all devices and who uses them:")
+            self._say(f"  name: {provider['name']}  password: {provider['password']}")
+        self._say("Sign in as one of the tenants to see its application:")
         for name, tenant in self._state.tenants.items():
             first = "-" if tenant.first_prediction is None else f"{tenant.first_prediction:.1f} s"
-            self._say(f"Login: {name} {tenant.password} (first prediction after {first})")
+            login = f"name: {name}  password: {tenant.password}"
+            self._say(f"  {login}  (first prediction after {first})")
         playing = [table for table in TABLES if table.tenant in self._applications]
         if playing:
             self._say("Try: " + self._curl(playing[-1]))
