@@ -5,9 +5,13 @@ millisecond. So a list paged by id is a list in order of creation, a queue read 
 first served, and a cursor is simply the last id seen.
 """
 
-import secrets
+import os
+import random
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32: no i, l, o, u
 _TIME_BITS, _RANDOM_BITS = 45, 55
@@ -22,13 +26,15 @@ class _GrowingNumbers:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
+        self._chance = random.Random()  # noqa: S311 ids are no secrets; nobody else seeds this
+        os.register_at_fork(after_in_child=self._chance.seed)
 
     def next(self) -> int:
         now = time.time_ns() // 1_000_000
-        number = now << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+        number = now << _RANDOM_BITS | self._chance.getrandbits(_RANDOM_BITS)
         with self._lock:
             if number <= self._last:
-                number = self._last + 1 + secrets.randbits(_STEP_BITS)
+                number = self._last + 1 + self._chance.getrandbits(_STEP_BITS)
             self._last = number
         return number
 
@@ -47,8 +53,24 @@ def new_id(prefix: str) -> str:
     return f"{prefix}_" + "".join([_PAIRS[number >> place & 1023] for place in _PLACES])
 
 
+_request: ContextVar[str] = ContextVar("request", default="")
+
+
 def request_id() -> str:
     """Return the id of the request that is being answered here; empty outside of any."""
-    from structlog.contextvars import get_contextvars
+    return _request.get()
 
-    return str(get_contextvars().get("request", ""))
+
+def begin_request(request: str) -> None:
+    """Let what is done from here on in this task of an event loop be of a request."""
+    _request.set(request)
+
+
+@contextmanager
+def answering(request: str) -> Iterator[None]:
+    """Let what is done meanwhile be of a request: it, and what is logged, names the id."""
+    before = _request.set(request)
+    try:
+        yield
+    finally:
+        _request.reset(before)

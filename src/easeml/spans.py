@@ -5,7 +5,7 @@ It needs no library, since models that were taken elsewhere name their steps too
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -19,6 +19,7 @@ class Notes(Protocol):
 
 
 _current: ContextVar[Notes | None] = ContextVar("notes", default=None)
+_NOTHING = nullcontext()
 
 
 @contextmanager
@@ -31,15 +32,10 @@ def recording(notes: Notes) -> Iterator[None]:
         _current.reset(before)
 
 
-@contextmanager
-def span(name: str) -> Iterator[None]:
+def span(name: str) -> AbstractContextManager[None]:
     """Name a step of the task that this process does; nothing is noted where it does none."""
     notes = _current.get()
-    if notes is None:
-        yield
-        return
-    with notes.span(name):
-        yield
+    return _NOTHING if notes is None else notes.span(name)
 
 
 def _forget() -> None:

@@ -5,6 +5,8 @@ import json
 import pytest
 from fastapi.testclient import TestClient
 
+from easeml.api import request_limits
+
 PATH = "/api/v1/applications/app_1/predict"
 
 
@@ -59,3 +61,37 @@ def test_a_revoked_key_predicts_no_more(client: TestClient, predictor, ann) -> N
     client.delete(f"/api/v1/keys/{key['id']}", headers=ann.headers)
     assert client.post(PATH, content=b"{}", headers=headers).status_code == 401
     assert len(predictor.seen) == 1
+
+
+def test_every_answer_has_the_headers_and_the_count_of_other_routes(
+    client: TestClient, predictor, ann, provider
+) -> None:
+    other = client.get("/api/v1/me", headers=ann.headers)
+    told = client.post(PATH, content=b"{}", headers=ann.headers)
+    stranger = client.post(PATH, content=b"{}")
+    large = client.post(PATH, content=b"1" * 5_001, headers=ann.headers)
+    nul = client.post(PATH + "?a=%00", content=b"{}", headers=ann.headers)
+    predictor.status, predictor.content = 422, b"{}"
+    refused = client.post(PATH, content=b"{}", headers=ann.headers)
+    answers = (told, stranger, large, nul, refused)
+    assert [answer.status_code for answer in answers] == [200, 401, 413, 422, 422]
+    of_all = {name: other.headers[name] for name in request_limits.HEADERS}
+    for answer in answers:
+        assert {name: answer.headers[name] for name in request_limits.HEADERS} == of_all
+    metrics = client.get("/metrics", headers=provider.headers).text
+    route = 'method="POST",route="/applications/{application_id}/predict"'
+    for status, count in ((200, 1), (401, 1), (413, 1), (422, 2)):
+        counted = f'easeml_http_request_duration_seconds_count{{{route},status="{status}"}}'
+        assert f"{counted} {count}.0" in metrics
+
+
+def test_a_predictor_that_fails_unforeseen_tells_nothing_of_itself(
+    client: TestClient, predictor, ann, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise RuntimeError("a secret")
+
+    monkeypatch.setattr(predictor, "predict", fail)
+    answer = client.post(PATH, content=b"{}", headers=ann.headers)
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal")
+    assert "secret" not in answer.text

@@ -12,6 +12,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from easeml.api import create_app, request_ids
 from easeml.api.asgi import create_asgi_app
+from easeml.engine.logs import name_request
 from easeml.engine.networks import networks_of
 from easeml.errors import InvalidInput
 from easeml.settings import Settings
@@ -76,9 +77,7 @@ def test_strangers_pages_and_secrets_in_paths(site: TestClient, tmp_path: Path) 
 
 
 def test_what_went_wrong_is_found_by_the_id_of_its_request(site: TestClient, ann) -> None:
-    with structlog.testing.capture_logs(
-        processors=[structlog.contextvars.merge_contextvars]
-    ) as logged:
+    with structlog.testing.capture_logs(processors=[name_request]) as logged:
         answer = site.get("/api/v1/boom", headers=ann.headers)
     assert answer.status_code == 500
     id = answer.headers["x-request-id"]

@@ -1,4 +1,6 @@
-"""Requests that wait for the same model are predicted by one call, and each gets its own answer."""
+"""Requests that wait for the same model are predicted by one call, and each gets its own answer;
+how JSON is read and written on the way.
+"""
 
 import json
 import socket
@@ -10,10 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from easeml.data import ColumnTable, object_array
+from easeml.data import ColumnTable, object_array, parse_rows
 from easeml.engine.serving import answers
-from easeml.engine.serving.answers import Answer, Request, Served, answer_each
+from easeml.engine.serving.answers import Answer, Request, Served, answer_each, dumps, loads
 from easeml.engine.serving.child import answer
 from easeml.engine.serving.frames import encode, receive_frame
 from easeml.modules import Predictions, known_rows
@@ -190,6 +194,75 @@ def test_columns_of_every_kind_are_joined():
         pd.testing.assert_series_equal(
             pd.Series(joined[name]), pd.Series(pd.concat([pd.Series(column)] * 3).array)
         )
+
+
+def test_numbers_that_were_read_at_once_are_given_as_one_array(model: Path):
+    trained = load_trained(model)
+    schema_in, schema_out = Schema.from_json(IN), Schema.from_json(OUT)
+    schema_in = Schema.from_json({**IN, "nodes": {**IN["nodes"], "weight": IN["nodes"]["size"]}})
+    rows = [{"size": 1, "kind": "a", "weight": 0.5}, {"size": -2.5, "kind": "b", "weight": 3}]
+
+    def read(part: list[dict[str, Any]]) -> ColumnTable:
+        return parse_rows(json.dumps(part).encode(), "", schema_in, schema_out).table
+
+    together = read(rows)
+    for table in (together, ColumnTable.joined([read(rows[:1]), read(rows[1:])])):
+        chosen = table.numbers_of(("weight", "size"))
+        assert chosen is not None
+        assert chosen.tolist() == [[0.5, 1.0], [3.0, -2.5]]
+        chosen[:] = 0  # a model may write into what it is given
+        assert table["size"].tolist() == [1.0, -2.5]
+        assert table.numbers_of(("size", "kind")) is None
+        plain = ColumnTable(dict(table.columns), len(table))
+        assert plain.numbers_of(("size",)) is None
+        np.testing.assert_array_equal(
+            trained.predict(table).probabilities, trained.predict(plain).probabilities
+        )
+    text = read([{**rows[0], "size": "1"}])  # then it is looked what each cell says
+    assert text.numbers_of(("size",)) is None
+    joined = ColumnTable.joined([text, together])
+    assert joined.numbers_of(("size",)) is None
+    assert joined["size"].tolist() == [1.0, 1.0, -2.5]
+
+
+@given(
+    st.binary(max_size=12)
+    | st.text('{}[]",:0123456789.eE+-truefalsnINy \\u/\n\td8').map(str.encode)
+)
+@example(b'"\\ud800"')
+@example('{"a": 1e400, "a": -0.0}'.encode("utf-16"))
+@example(b"1" * 5000)
+@example(b"[" * 300 + b"]" * 300)
+@example(b"[" * 100_000)
+def test_any_bytes_are_json_as_for_the_standard_library(body: bytes):
+    """NaN is unlike itself, so what was read is compared as it is written."""
+
+    def read(reader: Callable[[bytes], Any]) -> str:
+        try:
+            return repr(reader(body))
+        except (ValueError, RecursionError) as error:
+            return type(error).__name__
+
+    assert read(loads) == read(json.loads)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda part: st.lists(part) | st.dictionaries(st.text(), part),
+    max_leaves=8,
+)
+
+
+@given(_JSON, st.booleans())
+def test_any_json_is_read_as_by_the_standard_library(value: Any, is_ascii: bool):
+    body = json.dumps(value, ensure_ascii=is_ascii).encode("utf-8", "surrogatepass")
+    assert repr(loads(body)) == repr(value)
+
+
+def test_the_name_of_a_file_that_is_not_unicode_is_told_all_the_same():
+    told = {"names": ["\udcff.png", "é.png"], "lower": [float("inf"), -0.0]}
+    assert json.loads(dumps(told)) == told
+    assert json.loads(dumps({"lower": told["lower"]})) == {"lower": told["lower"]}
 
 
 def caller(handing: socket.socket) -> socket.socket:

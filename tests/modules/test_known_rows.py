@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from easeml.data import (
+    ColumnTable,
     declare,
     infer_table,
     parse_rows,
@@ -71,9 +72,10 @@ def test_a_number_far_from_all_train_rows_is_said(
 ) -> None:
     found = kept(version, tmp_path / "model")
     columns = {name: version.train[name].copy() for name in version.train.columns}
-    assert found.far_values(columns) == []
+    table = ColumnTable(columns, len(version.train))
+    assert found.far_values(table) == []
     columns["size"].iloc[3] = value
-    (said,) = found.far_values(columns)
+    (said,) = found.far_values(table)
     assert said.startswith(f"1 row has values of 'size' such as {value:.6g}, far from all")
 
 

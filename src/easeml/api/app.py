@@ -12,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from easeml.api import openapi, predict
 from easeml.api import protocol_routes as protocols
-from easeml.api.authentication import Gate
 from easeml.api.context import Context, Predictor
+from easeml.api.gate import Gate
 from easeml.api.log_writer import Keep
 from easeml.api.metrics import Measured
 from easeml.api.problems import handle
@@ -45,7 +45,7 @@ class _Api(FastAPI):
         self.add_middleware(Gate)
         self.add_middleware(RequestLimits, limit_of=limit_of)
         self.add_middleware(Measured)  # outermost: added last
-        self._predictions = Measured(RequestLimits(Gate(predict.Predict()), limit_of))
+        self._predictions = predict.Predictions()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if predict.is_asked_for(scope):

@@ -1,4 +1,6 @@
-"""Authentication: every path but those in ``OPEN`` needs a key, also paths that do not exist."""
+"""Who sends a request, by its key: every path but those in ``OPEN`` needs one, also paths that do not
+exist.
+"""
 
 import asyncio
 import base64
@@ -10,11 +12,9 @@ from contextlib import suppress
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from easeml.api.key_uses import Uses
 from easeml.errors import NotSignedIn
-from easeml.service.access import scopes, sharing
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys
 from easeml.store import Store
@@ -95,48 +95,6 @@ def _remembered_seconds(caller: Caller) -> float:
     if caller.key_seconds is None:
         return _REMEMBER_SECONDS
     return min(_REMEMBER_SECONDS, caller.key_seconds)
-
-
-class Gate:
-    """Middleware that lets a request in when it is known who sends it, and notes them in
-    ``request.state.caller``.
-
-    It stands before routing, so that no route can be forgotten and no body is read for a stranger.
-    """
-
-    def __init__(self, app: ASGIApp):
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in OPEN:
-            authenticator: Authenticator = scope["app"].state.context.authenticator
-            caller = await authenticator.caller(Headers(scope=scope))
-            await self._let_in(caller, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-    async def _let_in(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a caller in to the application that the path names, if it names one."""
-        context = scope["app"].state.context
-        method, path = scope["method"], scope["path"]
-        asked = sharing.asked_for(method, path)
-        scopes.check(caller, method, path, asked)
-        changes = sharing.changes_people(method, path)
-        if asked is None:
-            sharing.check_member(caller, method, path)
-        else:
-            changes = changes or asked.changes_access
-            caller = await context.doors.admit(caller, asked)
-            if asked.is_prediction:  # it counts for whose application it is
-                await context.rates.admit(caller.tenant_id)
-        scope.setdefault("state", {})["caller"] = caller
-
-        async def send_and_forget(message: Message) -> None:
-            context.doors.forget()  # before the answer: it counts from the next request on
-            context.authenticator.forget()
-            await send(message)
-
-        await self._app(scope, receive, send_and_forget if changes else send)
 
 
 def _secret(headers: Headers) -> str:

@@ -30,14 +30,19 @@ class RequestMetrics:
             registry=self.registry,
             buckets=_BOUNDS,
         )
+        self._of_route: dict[tuple[str, str, int], Histogram] = {}
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
 
     def note(self, scope: Scope, status: int, seconds: float) -> None:
         """Count an answered request. Paths that have no route are one: strangers choose them."""
-        route = scope.get("route")
-        path = getattr(route, "path", "none").removeprefix("/api/v1")
-        self._seconds.labels(scope["method"], path, status).observe(seconds)
+        path = getattr(scope.get("route"), "path", "none")
+        answered = scope["method"], path, status
+        histogram = self._of_route.get(answered)
+        if histogram is None:
+            method, route = scope["method"], path.removeprefix("/api/v1")
+            histogram = self._of_route[answered] = self._seconds.labels(method, route, status)
+        histogram.observe(seconds)
 
 
 class Measured:

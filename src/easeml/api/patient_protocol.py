@@ -37,12 +37,12 @@ class PatientProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._in_head and self._head_timer is None:
-            self._await_head()
         self._received += len(data)
         super().data_received(data)
         if self._received - (1 + _FRAMING) * self._of_body > MOST_HEAD:
             self._refuse(_TOO_LARGE)
+        elif self._in_head and self._received and self._head_timer is None:
+            self._await_head()  # most heads come whole, and need no clock
 
     def on_headers_complete(self) -> None:
         self._in_head = False
@@ -60,6 +60,10 @@ class PatientProtocol(HttpToolsProtocol):
         self._received = 0
         self._of_body = 0
         self._in_head = True
+
+    def on_response_complete(self) -> None:
+        self.transport.flush()  # type: ignore[attr-defined]
+        super().on_response_complete()
 
     def _await_head(self) -> None:
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _TOO_SLOW)

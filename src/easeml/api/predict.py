@@ -1,18 +1,25 @@
 """The endpoint of an application: bytes in, bytes out; the predictor alone looks into them."""
 
 import re
+import time
+from dataclasses import dataclass
 from typing import Any
 
-from starlette.datastructures import Headers, QueryParams
+from starlette.datastructures import QueryParams
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from easeml.api import request_limits
 from easeml.api.context import Context
-from easeml.api.problems import response_of
+from easeml.api.gate import let_in
+from easeml.api.headers import header_of
+from easeml.api.problems import problem_of, response_of
 from easeml.contract.applications import Prediction
 from easeml.data import FILL_ABSENT
 from easeml.ids import new_id
+from easeml.service.access import sharing
 from easeml.service.production.request_log import Seen
 
 _BINARY = {"type": "string", "format": "binary"}
@@ -26,6 +33,10 @@ _BINARIES = (
     "image/*",
 )
 PATH = "/api/v1/applications/{application_id}/predict"
+_HEADERS = [
+    (b"content-type", b"application/json"),
+    *((name.encode(), value.encode()) for name, value in request_limits.HEADERS.items()),
+]
 _PATH = re.compile(PATH.format(application_id="([^/]+)"))
 
 
@@ -36,42 +47,85 @@ def is_asked_for(scope: Scope) -> bool:
     return _PATH.fullmatch(scope["path"]) is not None
 
 
-class Predict:
-    """The endpoint as an ASGI application: bytes are forwarded, and nothing is parsed here."""
+class Predictions:
+    """The endpoint as an ASGI application: the guards of all routes, and nothing else.
+
+    They are called one after the other, not put around each other: layers, each of which looks at
+    every message that is sent, would cost more than a small model. Bytes are forwarded, and nothing
+    is parsed here.
+    """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request."""
+        """Answer a request, whatever happens."""
+        began = time.perf_counter()
         scope["route"] = ROUTE  # what its time is counted for
         context: Context = scope["app"].state.context
-        content_type = _content_type(scope)
-        application_id = _PATH.fullmatch(scope["path"])[1]  # type: ignore[index]
-        tenant_id, body = scope["state"]["caller"].tenant_id, await _body(receive)
-        answered = await context.predictor.predict(tenant_id, application_id, content_type, body)
-        status, content = answered.status, answered.content
-        if status >= 400:
-            await response_of(status, content)(scope, receive, send)
-            return
-        request_id = scope["state"].get("request_id") or new_id("req")
+        try:
+            answer = await _answer(context, scope, receive)
+        except ClientDisconnect:
+            return  # nobody is there to be answered
+        except Exception as error:
+            answer = _as_refusal(problem_of(error))
+        seconds = time.perf_counter() - began
+        await answer(scope, receive, send)
+        context.requests.note(scope, answer.status_code, seconds)
+
+
+ROUTE = Route(PATH, Predictions(), methods=["POST"])
+
+
+async def _answer(context: Context, scope: Scope, receive: Receive) -> "Response | _Predicted":
+    """Let a request in, and return what its predictor answers. Raises what becomes a problem."""
+    limit = context.settings.request_limit
+    request_limits.check(scope, limit)
+    asked = sharing.asked_for(scope["method"], scope["path"])
+    assert asked is not None
+    caller = await let_in(context, scope, asked)
+    scope.setdefault("state", {})["caller"] = caller
+    body = await _body(request_limits.bounded(scope, receive, limit))
+    content_type = _content_type(scope)
+    answered = await context.predictor.predict(caller.tenant_id, asked.id, content_type, body)
+    if answered.status >= 400:
+        return _as_refusal(response_of(answered.status, answered.content))
+    request_id = scope["state"].get("request_id") or new_id("req")
+    if context.log.takes(asked.id):
         seen = Seen(
             request_id,
-            tenant_id,
-            application_id,
+            caller.tenant_id,
+            asked.id,
             content_type,
             body,
-            content,
+            answered.content,
             answered.share,
             answered.failed,
         )
         context.log.note(seen)
-        await _send(send, status, _named(content, request_id))
+    return _Predicted(answered.status, _named(answered.content, request_id))
 
 
-ROUTE = Route(PATH, Predict(), methods=["POST"])
+def _as_refusal(problem: Response) -> Response:
+    """Put the headers of every answer into one that is a problem."""
+    problem.headers.update(request_limits.HEADERS)
+    return problem
+
+
+@dataclass(frozen=True, slots=True)
+class _Predicted:
+    """An answer in JSON, sent as Starlette's are."""
+
+    status_code: int
+    content: bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        length = (b"content-length", str(len(self.content)).encode())
+        headers = [length, *_HEADERS]
+        await send({"type": "http.response.start", "status": self.status_code, "headers": headers})
+        await send({"type": "http.response.body", "body": self.content})
 
 
 def _content_type(scope: Scope) -> str:
     """Return the media type of the rows, and whether columns may be absent."""
-    content_type = Headers(scope=scope).get("content-type", "application/json")
+    content_type = header_of(scope, b"content-type").decode("latin-1") or "application/json"
     if not scope["query_string"]:
         return content_type
     filled = QueryParams(scope["query_string"]).get("fill_absent", "")
@@ -89,14 +143,6 @@ async def _body(receive: Receive) -> bytes:
         parts.append(message.get("body", b""))
         has_more = message.get("more_body", False)
     return b"".join(parts)
-
-
-async def _send(send: Send, status: int, content: bytes) -> None:
-    """Send JSON, as Starlette's responses do."""
-    length = str(len(content)).encode()
-    headers = [(b"content-length", length), (b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": content})
 
 
 def _named(content: bytes, request_id: str) -> bytes:

@@ -12,10 +12,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from structlog.contextvars import get_contextvars
 
 from easeml.contract.resources import Problem
 from easeml.errors import Damaged, EasemlError, TooMany
+from easeml.ids import request_id
 from easeml.protocols.errors import in_form_of
 
 MEDIA_TYPE = "application/problem+json"
@@ -112,7 +112,7 @@ def _of_http(error: HTTPException) -> Response:
 
 def _of_unforeseen(error: Exception) -> Response:
     # In a log line that has one, the id of the request stands anyway.
-    reference = get_contextvars().get("request") or secrets.token_hex(4)
+    reference = request_id() or secrets.token_hex(4)
     # As text: structured tracebacks hold local variables, and among them keys and passwords.
     _log.error("request failed", reference=reference, traceback="".join(format_exception(error)))
     code = error.code if isinstance(error, EasemlError) else "internal"

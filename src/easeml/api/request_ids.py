@@ -12,7 +12,8 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars
 
-from easeml.ids import new_id
+from easeml.api.headers import header_of
+from easeml.ids import begin_request, new_id
 from easeml.version import __version__
 
 HEADER = "x-request-id"
@@ -42,14 +43,15 @@ class RequestIds:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         own = new_id("req")
-        given = dict(scope["headers"]).get(_NAME, b"").decode("latin-1")
+        given = header_of(scope, _NAME).decode("latin-1")
         named = {"request": own}
         if _GIVEN.fullmatch(given):
             named["client_request"] = given
+            bind_contextvars(client_request=given)
+        begin_request(own)  # of this request alone: a server answers each in its own task
         scope.setdefault("state", {})["request_id"] = own
         answered = _Answered(send, named.get("client_request", own))
         began = time.perf_counter()
-        bind_contextvars(**named)  # of this request alone: a server answers each in its own task
         try:
             await self._app(scope, receive, answered.send)
         finally:

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from easeml.api.headers import header_of
 from easeml.api.problems import problem_of
 from easeml.errors import InvalidInput, TooLarge
 from easeml.protocols.errors import in_form_of
@@ -62,8 +63,8 @@ class RequestLimits:
 
         try:
             limit = self._limit_of(scope)
-            _check(scope, limit)
-            await self._app(scope, _bounded(scope, receive, limit), send_with_headers)
+            check(scope, limit)
+            await self._app(scope, bounded(scope, receive, limit), send_with_headers)
         except ClientDisconnect:
             return  # nobody is there to be answered
         except Exception as error:
@@ -79,16 +80,16 @@ class RequestLimits:
         return headers + [header for header in self._headers if header[0] not in names]
 
 
-def _check(scope: Scope, limit: int) -> None:
+def check(scope: Scope, limit: int) -> None:
     """Raise for a request that is refused by its first lines already."""
     if "\0" in scope["path"] or b"%00" in scope["query_string"]:
         raise InvalidInput("The address holds a NUL character.", where="path")
-    length = dict(scope["headers"]).get(b"content-length", b"")
+    length = header_of(scope, b"content-length")
     if length.isdigit() and int(length) > limit:
         raise TooLarge(f"The request body has {length} bytes; {limit} are allowed.", where="body")
 
 
-def _bounded(scope: Scope, receive: Receive, limit: int) -> Receive:
+def bounded(scope: Scope, receive: Receive, limit: int) -> Receive:
     """Return ``receive`` that raises once more than ``limit`` bytes came in, or they come too slowly.
 
     Only the time that is waited for bytes counts, not that of those who read them.

@@ -37,10 +37,12 @@ class RequestLog:
         self._writing = threading.Lock()
         self._thread: threading.Thread | None = None
 
+    def takes(self, application_id: str) -> bool:
+        """Might requests to an application be kept? It is asked anew once a second."""
+        return time.monotonic() >= self._unwanted.get(application_id, 0.0)
+
     def note(self, seen: Seen) -> None:
         """Take a request that was answered; costs the same whatever is in it."""
-        if time.monotonic() < self._unwanted.get(seen.application_id, 0.0):
-            return
         is_long = max(len(seen.body), len(seen.answer)) > LARGEST
         if is_long or len(self._waiting) >= _MOST:
             self._missed[seen.application_id] += 1

@@ -18,8 +18,9 @@ from easeml.data.readers.easeml_dataset import (
 )
 from easeml.data.readers.header import is_header
 from easeml.data.readers.read import read_table
+from easeml.data.rows.column_table import ColumnTable
 from easeml.data.rows.newer import NewerRows, read_newer
-from easeml.data.rows.parsing import FILL_ABSENT, ColumnTable, Rows, parse_rows
+from easeml.data.rows.parsing import FILL_ABSENT, Rows, parse_rows
 from easeml.data.rows.parts import RowParts
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data.types.column_report import ColumnReport, commonest_share

@@ -121,11 +121,11 @@ class PredictorClient:
 
     async def _asked(self, key: _Key, request: bytes) -> tuple[Header, bytes]:
         """Return head and body of the answer. Raises ``_Refused``, ``NotReady``."""
-        deadline = time.monotonic() + _PATIENCE
         kept = self._lines.get(key)
         if kept is not None:
             with suppress(OSError):  # it may be old: this says nothing of the request
                 return await kept.ask(request)
+        deadline = time.monotonic() + _PATIENCE
         broken = 0
         while time.monotonic() < deadline and broken < _TRIES:
             try:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
-from structlog.contextvars import bound_contextvars
 
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.errors import DatabaseAway, EasemlError, Fenced
 from easeml.folders import remove_folder
+from easeml.ids import answering
 from easeml.search.preemption import GRACE
 from easeml.service.modules.environments import MachineEnvironments
 from easeml.service.modules.images import MachineImages
@@ -405,4 +405,4 @@ def _naming(task: Task) -> AbstractContextManager[object]:
     """Let what is logged meanwhile name the request that asked for a task, where one did."""
     if not task.request:
         return nullcontext()
-    return bound_contextvars(request=task.request)
+    return answering(task.request)

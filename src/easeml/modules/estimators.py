@@ -135,6 +135,14 @@ def target_scale(data: Data, weights: Weights = None) -> tuple[Any, Any]:
     return mean * unit, np.where(deviation > 0, deviation * unit, 1.0)
 
 
+def both_classes(positive: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the probabilities (rows, 2) of two classes from those of the second."""
+    probabilities = np.empty((len(positive), 2))
+    probabilities[:, 0] = 1 - positive
+    probabilities[:, 1] = positive
+    return probabilities
+
+
 def class_weight(config: Mapping[str, Any]) -> str | None:
     """Return the weighting of classes as scikit-learn names it."""
     return None if config["class_weight"] == "none" else config["class_weight"]

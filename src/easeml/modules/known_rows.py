@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.data import CELLS, kinds_of
+from easeml.data import CELLS, ColumnTable, kinds_of
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -34,41 +34,44 @@ class KnownRows:
         """Tell which rows are equal to a train row in all inputs and the target."""
         return np.isin(_digests(columns, labels), self.digests)
 
-    def far_values(self, columns: Mapping[str, Any]) -> list[str]:
+    def far_values(self, table: ColumnTable) -> list[str]:
         """Return a sentence a column that has numbers far out of the range of the train rows."""
+        if not self._names:
+            return []
+        values = self._numbers(table)
+        least, largest = self._reach
+        are_far = (values < least) | (values > largest)
+        if not are_far.any():
+            return []
         said = []
-        for place in self._with_far_values(columns):
+        for place in np.flatnonzero(are_far.any(axis=0)):
             name = self._names[place]
             low, high = self.ranges[name]
-            values = np.asarray(columns[name], dtype=float)
-            reach = _FAR * (high - low)
-            far = values[(values < low - reach) | (values > high + reach)]
-            if len(far):
-                rows = "1 row has" if len(far) == 1 else f"{len(far):,} rows have"
-                said.append(
-                    f"{rows} values of '{name}' such as {far[0]:.6g}, far from all that the model "
-                    f"was trained on ({low:.6g} to {high:.6g}): do not trust these predictions."
-                )
+            far = values[are_far[:, place], place]
+            rows = "1 row has" if len(far) == 1 else f"{len(far):,} rows have"
+            said.append(
+                f"{rows} values of '{name}' such as {far[0]:.6g}, far from all that the model "
+                f"was trained on ({low:.6g} to {high:.6g}): do not trust these predictions."
+            )
         return said
 
     @cached_property
-    def _names(self) -> list[str]:
-        return list(self.ranges)
+    def _names(self) -> tuple[str, ...]:
+        return tuple(self.ranges)
 
     @cached_property
     def _reach(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least and the largest value (columns, 1) that is not far."""
-        low, high = np.array(list(self.ranges.values())).reshape(-1, 2, 1).transpose(1, 0, 2)
+        """The least and the largest value of each column that is not far."""
+        low, high = np.array(list(self.ranges.values())).T
         reach = _FAR * (high - low)
         return low - reach, high + reach
 
-    def _with_far_values(self, columns: Mapping[str, Any]) -> NDArray[np.intp]:
-        """Return the places of the columns with far values: all are looked at by one comparison."""
-        if not self._names:
-            return np.empty(0, dtype=np.intp)
-        values = np.array([columns[name] for name in self._names], dtype=float)
-        least, largest = self._reach
-        return np.flatnonzero(((values < least) | (values > largest)).any(axis=1))
+    def _numbers(self, table: ColumnTable) -> NDArray[np.float64]:
+        """Return the columns that have a range, as (rows, columns)."""
+        values = table.numbers_of(self._names)
+        if values is not None:
+            return values
+        return np.array([table[name] for name in self._names], dtype=float).T
 
 
 def write(folder: Path, frame: "pd.DataFrame", target: str, schema_in: Mapping[str, Any]) -> None:

@@ -1,10 +1,9 @@
 """The answer to a prediction request, on its way from the predictor to the caller."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(NamedTuple):
     """HTTP status and JSON bytes of an answer: a ``Prediction`` or a ``Problem``.
 
     ``share``: the chance that a model that is rolled out would answer; ``failed``: it was to, and

@@ -36,7 +36,7 @@ def answer_of(
         reply["lower"], reply["upper"] = conformal.bounds(band, predicted)
         reply["coverage"] = band["coverage"]
     if known is not None:
-        reply["notes"] += known.far_values(rows.table.columns)
+        reply["notes"] += known.far_values(rows.table)
     return reply
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, filterfalse
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError, did_you_mean, first_of, refusing, shown
 from easeml.data.readers.read import table_from_bytes
 from easeml.data.rows.cell_column import CellColumn
+from easeml.data.rows.column_table import ColumnTable, Numbers
 from easeml.data.rows.columns import LARGEST, TextColumn, text_column
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
@@ -46,31 +46,6 @@ _FILES = ("application/octet-stream", "application/zip", "multipart/form-data") 
 
 
 @dataclass(frozen=True)
-class ColumnTable:
-    """Columns by name, each an array typed as in a frame.
-
-    It is what a transform reads, at a tenth of a frame's cost.
-    """
-
-    columns: Mapping[str, Any]
-    rows: int
-
-    @classmethod
-    def joined(cls, tables: Sequence[ColumnTable]) -> ColumnTable:
-        """Return the rows of tables with the same columns, one after the other."""
-        columns = {}
-        for name in tables[0].columns:
-            columns[name] = _joined(list(map(itemgetter(name), tables)))
-        return cls(columns, sum(map(len, tables)))
-
-    def __getitem__(self, name: str) -> Any:
-        return self.columns[name]
-
-    def __len__(self) -> int:
-        return self.rows
-
-
-@dataclass(frozen=True)
 class Rows:
     """Rows to predict.
 
@@ -91,7 +66,13 @@ class Rows:
         return pd.DataFrame(dict(self.table.columns), copy=False)
 
 
-def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Schema) -> Rows:
+def parse_rows(
+    body: bytes,
+    content_type: str,
+    schema_in: Schema,
+    schema_out: Schema,
+    loads: Callable[[bytes], Any] = json.loads,
+) -> Rows:
     """Read the rows of a prediction request; see ``easeml.data`` for how frames are typed.
 
     JSON is ``{"rows": [{...}]}``, or the list alone; CSV has a header, if the training file had
@@ -102,6 +83,7 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
     missing in training; a column as a whole only where ``content_type`` has the parameter
     ``fill-absent=true`` (``FILL_ABSENT``), and with a note. A category that was not there in
     training becomes missing, and a column that the model does not know is not used, with notes.
+    ``loads`` reads JSON as ``json.loads`` does.
 
     Raises: DatasetError: naming rows (from 0), columns and remedies; the faults of a
         request all at once, but for very many.
@@ -110,7 +92,7 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
     kind = content_type.partition(";")[0].strip().lower()
     findings = Findings(fill_absent=FILL_ABSENT in content_type.lower())
     if kind in ("application/json", ""):
-        return reader.read_json(body, findings)
+        return reader.read_json(body, findings, loads)
     if kind in _TABLES:
         return reader.read_table(reader.table_of(body, f"rows.{_TABLES[kind]}"), findings)
     if kind in _FILES or kind.startswith("image/"):
@@ -138,7 +120,8 @@ class Reader:
         self.target = _columns(schema_out, is_answer=True)[0]
         self.known = frozenset([*self.names, *schema_in.dropped, self.target.name])
         self.is_numbered = width_of(self.known) > 0
-        self._numbers = [column.name for column in self.columns if _takes_plain_numbers(column)]
+        numbers = [column.name for column in self.columns if _takes_plain_numbers(column)]
+        self._numbers = {name: place for place, name in enumerate(numbers)}
         are_texts = all(isinstance(column, TextColumn) for column in self.columns)
         self.has_header = are_texts and len(self.names) > 1
 
@@ -148,21 +131,23 @@ class Reader:
             return numbered_table(body, name, self.known, self.target.name)
         return table_from_bytes(body, name)
 
-    def read_json(self, body: bytes, findings: Findings) -> Rows:
+    def read_json(self, body: bytes, findings: Findings, loads: Callable[[bytes], Any]) -> Rows:
         """Read rows from JSON, cell by cell: quick for few rows."""
-        rows = _json_rows(body)
+        rows = _json_rows(body, loads)
         for number, row in enumerate(rows):
             if not isinstance(row, dict):
                 findings.fault(f"expected an object, found {shown(row)}.", f"row {number}", _FORM)
         findings.check()
 
-        self._note_unknown(dict.fromkeys(chain.from_iterable(rows)), findings)
-        columns = self._plain_numbers(rows)
+        if not self.known.issuperset(chain.from_iterable(rows)):
+            self._note_unknown(dict.fromkeys(chain.from_iterable(rows)), findings)
+        numbers = self._plain_numbers(rows)
+        columns: Mapping[str, Any] = {} if numbers is None else numbers
         if len(columns) < len(self.columns):
             columns = self._columns_of_cells(rows, columns, findings)
         labels = self._labels_of_cells(rows, findings)
         findings.check()
-        return Rows(ColumnTable(columns, len(rows)), labels, findings.notes)
+        return Rows(ColumnTable(columns, len(rows), numbers), labels, findings.notes)
 
     def _columns_of_cells(
         self, rows: list[Any], read: Mapping[str, Any], findings: Findings
@@ -174,7 +159,7 @@ class Reader:
             columns[column.name] = column.from_cells(rows, findings) if known is None else known
         return columns
 
-    def _plain_numbers(self, rows: list[Any]) -> dict[str, Any]:
+    def _plain_numbers(self, rows: list[Any]) -> Numbers | None:
         """The columns of numbers, read at once where every cell of them is a JSON number.
 
         Else none: then it is looked what each cell says.
@@ -182,20 +167,20 @@ class Reader:
         import numpy as np
 
         if not self._numbers:
-            return {}
+            return None
         try:
-            cells = [[row[name] for name in self._numbers] for row in rows]
+            cells = [list(map(row.__getitem__, self._numbers)) for row in rows]
         except KeyError:
-            return {}
-        if not set(map(type, chain.from_iterable(cells))) <= _PLAIN_NUMBERS:
-            return {}
+            return None
+        if not _PLAIN_NUMBERS.issuperset(map(type, chain.from_iterable(cells))):
+            return None
         try:
             block = np.array(cells, dtype=float)
         except OverflowError:
-            return {}
+            return None
         if not (abs(block) <= LARGEST).all():  # NaN is no plain number, either
-            return {}
-        return dict(zip(self._numbers, block.T.copy(), strict=True))
+            return None
+        return Numbers(self._numbers, block)
 
     def read_files(self, files: Files, findings: Findings) -> Rows:
         """Read rows from files: pictures, or one file of another kind."""
@@ -312,27 +297,17 @@ def _takes_plain_numbers(column: TextColumn | CellColumn) -> bool:
     return isinstance(column, TextColumn) and column.takes_any_float
 
 
-def _json_rows(body: bytes) -> list[Any]:
+def _json_rows(body: bytes, loads: Callable[[bytes], Any]) -> list[Any]:
     """The rows of a JSON body, at least one."""
     said = "the body is not JSON: {error}."
     with refusing((ValueError, RecursionError), said, where="", remedy=_FORM):
-        document = json.loads(body)
+        document = loads(body)
     rows = document.get("rows") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         raise DatasetError("there is no list of rows.", where="rows", remedy=_FORM)
     if not rows:
         raise DatasetError("there is no row.", where="rows", remedy=_FORM)
     return rows
-
-
-def _joined(arrays: Sequence[Any]) -> Any:
-    """Return the arrays of a column as one: numpy's, or pandas' of one type."""
-    import numpy as np
-
-    kind = type(arrays[0])
-    if kind is np.ndarray:
-        return np.concatenate(arrays)
-    return kind._concat_same_type(arrays)  # what pandas' extension arrays have to have
 
 
 def _columns(schema: Schema, *, is_answer: bool = False) -> list[TextColumn | CellColumn]:

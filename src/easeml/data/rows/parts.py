@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from easeml.data.readers.read import open_table
 from easeml.data.readers.sliced import SlicedTable
 from easeml.data.readers.source import Source, format_of
+from easeml.data.rows.column_table import ColumnTable
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.nameless import open_numbered
-from easeml.data.rows.parsing import ColumnTable, Reader, reader_of
+from easeml.data.rows.parsing import Reader, reader_of
 from easeml.schema import Schema
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 
@@ -68,8 +68,7 @@ def answer(control: socket.socket, handed: socket.socket) -> None:
     _Child(control, handed).run()
 
 
-@dataclass(frozen=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """A request that was read, and where its answer goes."""
 
     connection: socket.socket
@@ -88,6 +87,7 @@ class _Child:
         self._shelf: Shelf[Served] = Shelf()
         self._selector = selectors.DefaultSelector()
         self._waiting: list[_Waiting] = []
+        self._piece = memoryview(bytearray(_TOGETHER))  # into which all that comes is received
 
     def run(self) -> None:
         """Serve until the predictor closes."""
@@ -150,7 +150,7 @@ class _Child:
         ``received``: of the connection, what is no whole request yet.
         """
         try:
-            frames = _frames_of(connection, received)
+            frames = self._frames_of(connection, received)
         except (EOFError, OSError):
             self._let_go(connection)
             return
@@ -158,6 +158,16 @@ class _Child:
             asked = Request(header["content_type"], body)
             request_id = header.get("request", "")
             self._waiting.append(_Waiting(connection, application, request_id, asked))
+
+    def _frames_of(
+        self, connection: socket.socket, received: bytearray
+    ) -> list[tuple[Header, bytes]]:
+        """Return the frames that are whole by what has come now. Raises ``EOFError``, ``OSError``."""
+        count = connection.recv_into(self._piece)
+        if count == 0:
+            raise EOFError
+        received += self._piece[:count]
+        return take_frames(received)
 
     def _answer_waiting(self) -> None:
         """Answer what waits; a model predicts the rows of all that ask it by one call.
@@ -213,15 +223,6 @@ def _be_patient(connection: socket.socket) -> None:
     patience = struct.pack("ll", _PATIENCE, 0)  # a struct timeval
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
-
-
-def _frames_of(connection: socket.socket, received: bytearray) -> list[tuple[Header, bytes]]:
-    """Return the frames that are whole by what has come now. Raises ``EOFError``, ``OSError``."""
-    part = connection.recv(_TOGETHER)
-    if not part:
-        raise EOFError
-    received += part
-    return take_frames(received)
 
 
 def _tell_failure(one: _Waiting, head: Header) -> None:

@@ -4,11 +4,12 @@ Used on loopback and between processes.
 """
 
 import asyncio
-import json
 import socket
 import struct
 import sys
 from typing import Any
+
+from pydantic_core import from_json, to_json
 
 _LENGTHS = struct.Struct("!II")
 _MOST = 2**30  # no header or body is larger; a stray peer cannot make us reserve more
@@ -27,7 +28,7 @@ def answer_before_threads() -> None:
 
 def encode(header: Header, body: bytes = b"") -> bytes:
     """Return the bytes of a frame."""
-    head = json.dumps(header, separators=(",", ":")).encode()
+    head = to_json(header)
     return b"".join((_LENGTHS.pack(len(head), len(body)), head, body))
 
 
@@ -45,7 +46,7 @@ async def read_frame(reader: asyncio.StreamReader) -> tuple[Header, bytes]:
     """
     head, body = _lengths(await reader.readexactly(_LENGTHS.size))
     packed = await reader.readexactly(head + body)
-    return json.loads(packed[:head]), packed[head:]
+    return from_json(packed[:head]), packed[head:]
 
 
 def take_frames(received: bytearray) -> list[tuple[Header, bytes]]:
@@ -62,7 +63,7 @@ def take_frames(received: bytearray) -> list[tuple[Header, bytes]]:
             end = body_start + body
             if end > len(view):
                 break
-            header = json.loads(bytes(view[start + _LENGTHS.size : body_start]))
+            header = from_json(view[start + _LENGTHS.size : body_start].tobytes())
             frames.append((header, bytes(view[body_start:end])))
             start = end
     del received[:start]
@@ -76,7 +77,7 @@ async def receive_frame_soon(connection: socket.socket) -> tuple[Header, bytes]:
     """
     head, body = _lengths(await _receive_soon(connection, _LENGTHS.size))
     packed = await _receive_soon(connection, head + body)
-    return json.loads(packed[:head]), packed[head:]
+    return from_json(packed[:head]), packed[head:]
 
 
 async def _receive_soon(connection: socket.socket, size: int) -> bytes:
@@ -93,7 +94,7 @@ def receive_frame(connection: socket.socket) -> tuple[Header, bytes]:
     """Read one frame from a blocking socket. Raises ``EOFError`` when the peer has gone."""
     head, body = _lengths(_receive(connection, _LENGTHS.size))
     packed = _receive(connection, head + body)
-    return json.loads(packed[:head]), packed[head:]
+    return from_json(packed[:head]), packed[head:]
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:

@@ -6,7 +6,8 @@ them. Whatever is not named here is refused: a new route is closed to all but an
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
 
 from easeml.contract.states import MemberRole, Role, ShareRole
 from easeml.errors import NotAllowed, NotFound
@@ -113,8 +114,7 @@ class _AboutApplication(Shape):
     application_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """What a request is about. ``kind``: of the thing; ``rest``: of the path after its id."""
 
     method: str
@@ -138,7 +138,7 @@ class Asked:
         return self.what in _CHANGES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Known:
     """What is deleted (application -> tenant) and shared (application, user -> tenant, role)."""
 
@@ -147,9 +147,17 @@ class Known:
 
     def concerns(self, caller: Caller) -> bool:
         """Is anything of it about the caller?"""
-        if caller.tenant_id in self.deleted.values():
-            return True
-        return any(user_id == caller.user_id for _, user_id in self.shares)
+        return caller.tenant_id in self._tenants or caller.user_id in self._users
+
+    @cached_property
+    def _tenants(self) -> set[str]:
+        """Those that have deleted something."""
+        return set(self.deleted.values())
+
+    @cached_property
+    def _users(self) -> set[str]:
+        """Those with whom something is shared."""
+        return {user_id for _, user_id in self.shares}
 
 
 def check_member(caller: Caller, method: str, path: str) -> None:
@@ -205,7 +213,7 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
     Raises ``NotFound`` for what is deleted, ``NotAllowed`` for what their role does not allow.
     """
     application_id, kind = _application_of(store, asked)
-    asked = replace(asked, kind=kind)
+    asked = asked._replace(kind=kind)
     own = (caller.tenant_id, None)
     tenant_id, role = known.shares.get((application_id, caller.user_id), own)
     if known.deleted.get(application_id) == tenant_id and asked.what not in _WHEN_DELETED:

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from easeml.errors import Damaged
 from easeml.modules import Context, Data
-from easeml.modules.estimators import SklearnModel, TrainedEstimator, ended_early, steps_of
+from easeml.modules.estimators import (
+    SklearnModel,
+    TrainedEstimator,
+    both_classes,
+    ended_early,
+    steps_of,
+)
 
 _BOOSTER = "booster.txt"
 _OF_NUMBERS = ("regression", "poisson")  # objectives, as LightGBM names them
@@ -64,7 +70,7 @@ class TrainedBooster:
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities or values."""
         predicted = self.booster.predict(X, num_threads=1)
-        return np.column_stack([1 - predicted, predicted]) if self.classes == 2 else predicted
+        return both_classes(predicted) if self.classes == 2 else predicted
 
     def save(self, folder: Path) -> None:
         """Write LightGBM's text format."""

@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules import Context, Data
-from easeml.modules.estimators import SklearnModel, TrainedEstimator, class_weight
+from easeml.modules.estimators import (
+    SklearnModel,
+    TrainedEstimator,
+    both_classes,
+    class_weight,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +27,7 @@ class TrainedLogistic(TrainedEstimator):
         scores = X @ self.estimator.coef_.T + self.estimator.intercept_
         if scores.shape[1] > 1:
             return softmax(scores, axis=1)
-        positive = expit(scores[:, 0])
-        return np.column_stack([1 - positive, positive])
+        return both_classes(expit(scores[:, 0]))
 
 
 class Logistic(SklearnModel):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from easeml.errors import Damaged
 from easeml.modules import Context, Data
-from easeml.modules.estimators import ended_early, steps_of
+from easeml.modules.estimators import both_classes, ended_early, steps_of
 
 _FILE = "booster.ubj"
 
@@ -30,7 +30,7 @@ class TrainedXGBoost:
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return class probabilities or values."""
         predicted = np.asarray(self.booster.inplace_predict(X), dtype=np.float64)
-        return np.column_stack([1 - predicted, predicted]) if self.classes == 2 else predicted
+        return both_classes(predicted) if self.classes == 2 else predicted
 
     def save(self, folder: Path) -> None:
         """Write XGBoost's own binary format."""

@@ -4,7 +4,7 @@ Arrays are read from single columns, so that a request's row need not become a d
 would cost more than most models do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from easeml.data import ColumnTable
 from easeml.errors import InvalidInput
 from easeml.modules.files import load_json, save_json
 from easeml.zoo.transforms.column_notes import column_notes
@@ -21,8 +22,6 @@ from easeml.zoo.transforms.text_features import LongTextColumn, TextColumn, fit_
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from easeml.data import ColumnTable
 
 _LARGEST = 1e30  # beyond, squares and single precision overflow
 _FILE = "table.json"
@@ -228,9 +227,12 @@ def column_of(frame: "pd.DataFrame | ColumnTable", column: str) -> Any:
     return getattr(values, "array", values)  # of a Series
 
 
-def _numbers(frame: "pd.DataFrame | ColumnTable", columns: Sequence[str]) -> NDArray[np.float64]:
+def _numbers(frame: "pd.DataFrame | ColumnTable", columns: tuple[str, ...]) -> NDArray[np.float64]:
     """Return number columns, NaN where missing or infinite."""
-    values = _float_columns(frame, columns)
+    if isinstance(frame, ColumnTable):
+        values = frame.numbers_of(columns)
+    else:
+        values = _float_columns(frame, columns)
     if values is None:
         rows = [column_of(frame, column) for column in columns]
         values = np.array(rows, dtype=float).reshape(len(columns), len(frame)).T
@@ -239,16 +241,12 @@ def _numbers(frame: "pd.DataFrame | ColumnTable", columns: Sequence[str]) -> NDA
     return np.clip(np.where(np.isinf(values), np.nan, values), -_LARGEST, _LARGEST)
 
 
-def _float_columns(
-    frame: "pd.DataFrame | ColumnTable", columns: Sequence[str]
-) -> NDArray[np.float64] | None:
+def _float_columns(frame: "pd.DataFrame", columns: tuple[str, ...]) -> NDArray[np.float64] | None:
     """Return columns of a frame at once, if they are floats of numpy; None where they are not.
 
     One by one takes longer than many a small model.
     """
-    import pandas as pd
-
-    if not isinstance(frame, pd.DataFrame) or not columns or not frame.columns.is_unique:
+    if not columns or not frame.columns.is_unique:
         return None
     places = frame.columns.get_indexer(list(columns))
     if (places < 0).any():
