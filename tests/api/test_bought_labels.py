@@ -101,7 +101,7 @@ def test_a_model_waits_for_labels_and_the_last_one_decides(
     assert asked(client, ann, application) == []
 
 
-def test_answers_in_any_order_corrected_and_by_two_people_give_the_same_answer(
+def test_answers_in_any_order_corrected_unknown_and_by_two_people_give_the_same_answer(
     client: TestClient, store: Store, ann, application: str, tmp_path: Path
 ) -> None:
     model = wait_for_labels(client, store, ann, application, tmp_path)
@@ -126,10 +126,15 @@ def test_answers_in_any_order_corrected_and_by_two_people_give_the_same_answer(
     with store.write() as tx:
         tx.queue.fail(dying[1], error="the worker died", retry=True, cost=0.0)
     work_off(store, tmp_path)
+    lost = asked(client, ann, application)[-1]  # nobody knows: the test goes on without
+    give(client, ann, lost, way="unknown").raise_for_status()
+    work_off(store, tmp_path)
+    assert lost["row"] not in [one["row"] for one in asked(client, ann, application)]
     given = answer_all(client, store, ann, application, tmp_path)
     assert given > 5
-    assert promotions(client, ann, application)[-1]["model_id"] == model
-    assert promotions(client, ann, application)[-1]["state"] == "live"
+    last = promotions(client, ann, application)[-1]
+    assert (last["model_id"], last["state"]) == (model, "live")
+    assert "people do not know count against it: 1." in last["reason"]
     late = give(client, ann, item, way="undo")
     assert late.status_code == 409
     assert "tested with this answer" in late.text

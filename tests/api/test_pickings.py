@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 from fastapi.testclient import TestClient
 from inline_worker import train, work_off
 from test_bought_labels import application  # noqa: F401 a fixture
@@ -11,6 +13,9 @@ from test_reports import APPLICATIONS
 from test_watching import seen
 from test_work import give
 
+from easeml.contract.picking import NewPicking
+from easeml.contract.states import PickingWay
+from easeml.lifecycle import picking
 from easeml.service.models import pickings
 from easeml.store import Store
 from easeml.web import create_pages, session
@@ -109,6 +114,9 @@ def test_few_labels_change_nothing_and_the_page_tells(
     work_off(store, tmp_path)
     before = promotions(client, ann, application)
     seen(store, ann, application, 60, first=1000)
+    strange = [{"request_id": "req_1000", "row": row, "value": "Large"} for row in range(60)]
+    place = f"{APPLICATIONS}/{application}/feedback"
+    client.post(place, json=strange, headers=ann.headers).raise_for_status()
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     form = {"csrf": session.csrf_token(ann.key), "way": "alert", "labels": "12"}
     browser.post(f"/applications/{application}/picking", data={**form, "action": "set"})
@@ -120,3 +128,64 @@ def test_few_labels_change_nothing_and_the_page_tells(
     assert promotions(client, ann, application) == before
     pickings.start_due(store)
     assert not told(client, ann, application)["running"]  # no alert was told
+
+
+def test_who_does_not_know_holds_nothing_up_and_what_runs_can_be_ended(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    requests, place = f"{APPLICATIONS}/{application}/requests", PLACE.format(application)
+    client.put(requests, json={"share": 1.0}, headers=ann.headers).raise_for_status()
+    train(store, tmp_path, job_of(client, ann, application), arm=1)
+    work_off(store, tmp_path)
+    seen(store, ann, application, 60, first=1000)
+    client.post(f"{place}/now", headers=ann.headers).raise_for_status()
+    work_off(store, tmp_path)
+    pickings.move_on(store)
+    first = asked(client, ann, application)
+    for item in first:
+        give(client, ann, item, way="unknown").raise_for_status()
+    pickings.move_on(store)
+    work_off(store, tmp_path)  # compared without these rows
+    pickings.move_on(store)
+    second = asked(client, ann, application)
+    assert second
+    assert {item["row"] for item in first}.isdisjoint(item["row"] for item in second)
+    sizes = [item["values"]["size"] for item in second]
+    rows = {f"req_1000.{item['row']:06}" for item in second}
+    with store.read() as tx:
+        kept = tx.unscoped().production_rows.by_id(id=list(rows))
+    assert sorted(sizes) == sorted(str(row.inputs["size"]) for row in kept.values())
+
+    give(client, ann, second[0], value="big").raise_for_status()
+    wish = {"way": "off", "labels": 60}
+    assert client.put(place, json=wish, headers=ann.headers).json()["running"]
+    ended = client.put(place, json={**wish, "end": True}, headers=ann.headers).json()
+    assert (ended["running"], ended["says"]) == (
+        False,
+        "What serves stays: the comparison was ended.",
+    )
+    pickings.move_on(store)
+    assert asked(client, ann, application) == []
+    assert client.get(requests, headers=ann.headers).json()["told"] == 1
+
+
+def test_as_many_labels_as_are_asked_for_by_default_show_a_far_better_model() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=500)
+    right = {"serves": 0.7, "best": 0.9, "third": 0.7, "fourth": 0.7}
+    models = {}
+    for name, share in right.items():
+        models[name] = np.where(rng.random(500) < share, truth, 1 - truth)
+    certain = picking.Config(tolerance=pickings.TOLERANCE, confidence=pickings.CONFIDENCE)
+    state = picking.open_picking(pd.DataFrame(models).astype(str), certain)
+    for _ in range(NewPicking(way=PickingWay.DAILY).labels // 10):
+        rows, asked = picking.ask(state, 10)
+        state = picking.tell(asked, {row: str(truth[row]) for row in rows})
+        if state.certified:
+            break
+    assert state.certified
+    assert picking.result_of(state, "certified").model == "best"

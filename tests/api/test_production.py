@@ -123,10 +123,10 @@ def test_truth_comes_by_request_and_by_key(
     told = [
         {"request_id": request_id, "row": 1, "value": "virginica"},
         {"key": 7, "value": "virginica"},
-        {"key": "nobody", "value": "setosa"},
+        {"key": "nobody", "value": "Setosa"},
     ]
     answer = client.post(place(application, "feedback"), json=told, headers=ann.headers)
-    assert answer.json() == {"kept": 3, "known": 2}
+    assert answer.json() == {"kept": 3, "known": 2, "foreign": 1}
     both = [{"request_id": request_id, "key": "7", "value": "setosa"}]
     assert (
         client.post(place(application, "feedback"), json=both, headers=ann.headers).status_code

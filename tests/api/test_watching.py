@@ -64,6 +64,8 @@ def test_production_is_watched_without_labels_and_with_those_that_come(
         value = wrong if number < 10 else kind
         told.append({"request_id": "req_1000", "row": number, "value": value})
     client.post(f"{place}/feedback", json=told, headers=ann.headers).raise_for_status()
+    strange = [{"request_id": "req_1000", "row": 199, "value": "Large"}]  # no class
+    client.post(f"{place}/feedback", json=strange, headers=ann.headers).raise_for_status()
     assert watch(client, ann, application)["waiting"] == 200
     client.post(f"{place}/watch", headers=ann.headers).raise_for_status()
     (task,) = work_off(store, tmp_path)
@@ -71,7 +73,7 @@ def test_production_is_watched_without_labels_and_with_those_that_come(
     found = watch(client, ann, application)
     assert found["status"] in ("ok", "watch", "alert", "cannot tell")
     assert (found["rows"], found["waiting"]) == (200, 0)
-    assert found["labelled"]["quality"] == 0.8
+    assert found["labelled"]["quality"] == 40 / 51
     assert found["labelled"]["low"] < 0.8 < found["labelled"]["high"]
     assert found["tests"]["covariate"]["alarm"] is False, found["tests"]
     assert list(found["drift"]) == ["size"]

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from easeml.cli import watching
 from easeml.cli.output import print_error, say
 from easeml.cli.output import text as text_of
-from easeml.cli.showing import ask_for_target, print_application, print_proposal
+from easeml.cli.showing import ask_for_target, notes_beside, print_application, print_proposal
 from easeml.cli.watching import progress_line
 from easeml.contract.applications import Application, Declaration, Proposal
 from easeml.contract.datasets import Version
@@ -225,6 +225,11 @@ def _upload(*names: str) -> Version:
             "created": 0.0,
         }
     )
+
+
+def test_who_names_the_target_is_not_told_that_it_is_not_sure() -> None:
+    assert notes_beside(_upload("age"), "age") == []
+    assert notes_beside(_upload("age"), None) == ["What to predict is not sure."]
 
 
 def _answering(lines: list[str]) -> Result:

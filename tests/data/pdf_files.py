@@ -1,7 +1,8 @@
 """PDFs, written by hand: texts at places, lines, and streams that are packed."""
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from itertools import product
 
 import pandas as pd
 
@@ -23,8 +24,17 @@ def line(x: float, y: float, to_x: float, to_y: float) -> bytes:
     return b"%.1f %.1f m %.1f %.1f l S\n" % (x, y, to_x, to_y)
 
 
-def cells(rows: Sequence[Sequence[str]], top: float = _TOP, *, grid: bool) -> bytes:
-    """Return what draws a table, with lines around its cells or none."""
+def cells(
+    rows: Sequence[Sequence[str]],
+    top: float = _TOP,
+    *,
+    grid: bool,
+    merged: Container[tuple[int, int]] = (),
+) -> bytes:
+    """Return what draws a table, with lines around its cells or none.
+
+    ``merged``: row and column of cells with no line before them.
+    """
     drawn = b""
     for place, row in enumerate(rows):
         y = top - place * _HEIGHT
@@ -33,11 +43,12 @@ def cells(rows: Sequence[Sequence[str]], top: float = _TOP, *, grid: bool) -> by
     if not grid:
         return drawn
     top, right = top + 12, 40 + _WIDTH * len(rows[0])
-    bottom = top - _HEIGHT * len(rows)
     for place in range(len(rows) + 1):
         drawn += line(40, top - place * _HEIGHT, right, top - place * _HEIGHT)
-    for column in range(len(rows[0]) + 1):
-        drawn += line(40 + column * _WIDTH, top, 40 + column * _WIDTH, bottom)
+    for place, column in product(range(len(rows)), range(len(rows[0]) + 1)):
+        if (place, column) not in merged:
+            x, y = 40 + column * _WIDTH, top - place * _HEIGHT
+            drawn += line(x, y, x, y - _HEIGHT)
     return drawn
 
 

@@ -62,6 +62,21 @@ def test_another_table_or_the_text_is_chosen_by_its_number(read: Callable):
         read(PAGE, "wines.html", 3)
 
 
+def test_what_a_page_says_about_its_table_is_no_row_of_it(read: Callable):
+    names = "<tr><th>město<th>km<sup>2</sup></tr>"
+    mark = '<sup class="reference" id=c><a href="#n">[1]</a></sup>'
+    page = (
+        '<html><meta charset="iso-8859-2"><table><thead><tr><th colspan=2>Towns</tr>'
+        f"{names}</thead><tr><td>Žďár{mark}<td>37{mark}</tr>{names}<tr><td>Łeba<td>16</tr>"
+        "<tr><td colspan=100>Source: the offices</tr><tfoot><tr><td>Sum<td>53</tr></tfoot></table>"
+    )
+    table = read(page.encode("iso-8859-2"), "towns.html")
+    assert table.to_pylist() == [
+        {"město": "Žďár", "km 2": "37"},
+        {"město": "Łeba", "km 2": "16"},
+    ]
+
+
 def test_a_page_without_an_ending_is_known_by_its_bytes(read: Callable):
     assert read(PAGE, "export.xls", 1).column_names == ["colour", "price"]
 
@@ -84,6 +99,26 @@ def test_tables_of_several_pages_are_told_by_their_page(read: Callable):
     table = read(pdf([first, second]), "two.pdf")
     assert table.column_names == ["c", "d", "e"]
     assert "1 (page 1, 2 rows: a, b)" in note(table)
+
+
+def test_names_over_several_columns_have_more_names_below_them(read: Callable):
+    titled = [["Birds of 2020", "", ""], ["place", "size", ""], ["", "wing", "leg"]]
+    rows = [[f"P{place}", f"{place}", f"{place}.5"] for place in range(20)]
+    first = cells([*titled, *rows], grid=True, merged={(0, 1), (0, 2), (1, 2)})
+    second = cells([*titled[1:], *rows], grid=True, merged={(0, 2)})
+    table = read(pdf([first, second]), "birds.pdf")
+    assert table.column_names == ["place", "size wing", "size leg"]
+    assert [list(row.values()) for row in table.to_pylist()] == [*rows, *rows]
+
+
+@pytest.mark.parametrize("turn", [b"0 1 -1 0 595 0", b"0 -1 1 0 0 595", b"-1 0 0 -1 595 595"])
+@pytest.mark.parametrize("lines", [True, False])
+def test_a_table_that_lies_on_its_side_is_turned(read: Callable, turn: bytes, lines: bool):
+    rows = [["kind", "size"], *([f"elm {place}", f"{place}.5"] for place in range(8))]
+    drawn = b"q " + turn + b" cm " + cells(rows, 500, grid=lines) + b" Q"
+    table = read(pdf([drawn]), "turned.pdf")
+    assert table.column_names == rows[0]
+    assert [list(row.values()) for row in table.to_pylist()] == rows[1:]
 
 
 def test_documents_in_a_folder_for_each_class_are_texts(tmp_path: Path):

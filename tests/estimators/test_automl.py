@@ -182,6 +182,12 @@ def test_weights_that_cannot_be_used_are_said(weights, named: dict, words: str) 
         AutoMLClassifier(**QUICK, **named).fit(rows, answers, sample_weight=weights)
 
 
+@pytest.mark.parametrize("limit", [0, -3.0, float("nan")])
+def test_a_search_has_seconds(limit: float) -> None:
+    with pytest.raises(ValueError, match="time_limit is in seconds, above 0"):
+        AutoMLClassifier(limit).fit([[0.0], [1.0]], [0, 1])
+
+
 def test_cells_may_be_missing_that_never_were_in_training() -> None:
     rows, answers = load_iris(return_X_y=True, as_frame=True)
     rows["site"] = np.where(rows.iloc[:, 0] > 5.8, "north", "south")

@@ -28,7 +28,9 @@ class _Site(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path, _, target = self.path.partition("?")
-        if path == "/to":
+        if path.startswith("/page"):
+            self._answer(200, b"<!-- v2 --><HTML><title>Sign in</title>")
+        elif path == "/to":
             self._answer(302, b"", location=target)
         elif path == "/packed.csv":
             self._answer(200, b"\x1f\x8b", **{"content-encoding": "gzip"})
@@ -149,6 +151,18 @@ def test_what_misbehaves_is_refused(port, tmp_path, path, error):
     address = f"http://localhost:{port}{path.format(port=port)}"
     with pytest.raises(error):
         _fetch(address, tmp_path, "localhost")
+
+
+@pytest.mark.parametrize("path", ["/page.csv", "/page.csv.gz", "/page?format=csv&gid=1"])
+def test_a_page_in_place_of_a_table_is_called_one(port, tmp_path, path):
+    with pytest.raises(Unreachable, match="answers with a web page") as caught:
+        _fetch(f"http://localhost:{port}{path}", tmp_path, "localhost")
+    assert "sign in" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize("path", ["/page", "/page.html?about=csv"])
+def test_a_page_that_is_asked_for_comes(port, tmp_path, path):
+    assert _fetch(f"http://localhost:{port}{path}", tmp_path, "localhost").size > 0
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,12 @@ from easeml.cli.output import (
     say_aside,
 )
 from easeml.client import Client
+from easeml.contract.states import TAUGHT
 from easeml.contract.work import WorkDone, WorkImported, WorkItem, WorkQueue, WorkRefused, WorkTurn
 from easeml.errors import NotAllowed, NotFound
 
 work = typer.Typer(no_args_is_help=True, help="Work of people: labels and cells to decide.")
+_SHOWN = 20  # classes
 ItemId = Annotated[str, typer.Argument(metavar="ITEM", help="Id of the item.")]
 
 
@@ -66,7 +68,8 @@ def list_items(application_id: ApplicationId, as_json: Json = False) -> None:
 
 def _print_items(found: WorkQueue) -> None:
     say(f"{sum(found.open.values())} open, {found.answers} answered and not used yet.")
-    say(f"Together they should take {found.promise:.4f} off the squared error of predictions.")
+    if found.promise:
+        say(f"Together they should take {found.promise:.4f} off the squared error of predictions.")
     if found.agreement.pairs:
         same, pairs = found.agreement.same, found.agreement.pairs
         say(f"Two people agreed in {same} of {pairs} items that both answered.")
@@ -171,6 +174,8 @@ def _did(item_id: str, way: str, as_json: bool, value: str = "") -> None:
 def _told(done: WorkDone) -> str:
     if done.version_id:
         return f"Kept. A new version is being made of the answers: {done.version_id}."
+    if done.kind not in TAUGHT:
+        return f"Kept ({done.way}). The test of models goes on with it."
     return f"Kept ({done.way}). {done.answers} answers wait for a version."
 
 
@@ -192,3 +197,6 @@ def _print_item(item: WorkItem) -> None:
         say("* bears on the answer")
     for option in item.options:
         say(f"  {option.value}: {option.weight:.0%}")
+    if item.choices:
+        shown = ", ".join(item.choices[:_SHOWN])
+        say(f"It is one of {len(item.choices):,}: {shown}")

@@ -17,6 +17,7 @@ from easeml.cli.output import check_can_ask, is_interactive, print_found, say, s
 from easeml.cli.showing import (
     ask_for_target,
     default_objective,
+    notes_beside,
     print_answer,
     print_proposal,
 )
@@ -91,7 +92,7 @@ def create(
     with Client() as client:
         dataset = upload_with_progress(client, file, quiet=as_json, header=header, table=table)
         version = client.wait_version_ready(dataset.version.id)
-        say_aside(*version.summary.get("notes", ()))
+        say_aside(*notes_beside(version, target))
         declaration = made_request(
             Declaration,
             dataset_id=dataset.id,

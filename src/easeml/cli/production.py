@@ -9,7 +9,7 @@ import typer
 from pydantic import ValidationError
 
 from easeml.cli.named_files import read_text
-from easeml.cli.options import ApplicationId, Json, checked, comma_separated
+from easeml.cli.options import ApplicationId, Json, checked, comma_separated, given
 from easeml.cli.output import print_done, print_found, print_pairs, say, text
 from easeml.client import Client
 from easeml.contract.picking import NewPicking, PickingRule
@@ -19,6 +19,7 @@ from easeml.contract.production import (
     NewRequestLog,
     RequestLog,
 )
+from easeml.contract.states import PickingWay
 from easeml.contract.watching import WatchReport
 from easeml.errors import InvalidInput
 
@@ -58,16 +59,27 @@ def picking(
     application_id: ApplicationId,
     *,
     way: Annotated[
-        str | None, typer.Option(help="daily, alert (when watching asks), or off.")
+        str | None,
+        typer.Option(help="daily, alert (when watching asks), or off, which ends what runs."),
     ] = None,
-    labels: Annotated[int, typer.Option(min=1, help="Most labels that one may ask for.")] = 40,
+    labels: Annotated[
+        int | None, typer.Option(min=1, help="Most labels that one may ask for; 100 at first.")
+    ] = None,
     now: Annotated[bool, typer.Option("--now", help="Compare the models now.")] = False,
     as_json: Json = False,
 ) -> None:
     """Let the models that may serve be compared on production, by few labels, and the best serve."""
     with Client() as client:
-        if way is not None:
-            wish = checked(NewPicking, {"way": way, "labels": labels})
+        changed = given(way=way, labels=labels)
+        if changed:
+            before = client.picking(application_id)
+            told = {
+                "way": before.way,
+                "labels": before.labels,
+                "end": way == PickingWay.OFF,
+                **changed,
+            }
+            wish = checked(NewPicking, told)
             client.set_picking(application_id, wish)
         if now:
             client.pick_now(application_id)
@@ -98,17 +110,22 @@ def feedback(
 ) -> None:
     """Say what was true of rows that an endpoint was asked about."""
     told = _read(file)
-    kept, known = 0, 0
+    kept, known, foreign = 0, 0, 0
     with Client() as client:
         for start in range(0, len(told), _AT_ONCE):
             part = _checked(told[start : start + _AT_ONCE], start)
             answer = client.give_feedback(application_id, part)
             kept, known = kept + answer.kept, known + answer.known
-    print_done(
-        FeedbackKept(kept=kept, known=known),
-        f"{kept:,} kept; {known:,} of them name rows of requests that were kept.",
-        as_json=as_json,
+            foreign += answer.foreign
+    said = f"{kept:,} kept; {known:,} of them name rows of requests that were kept."
+    if foreign:
+        said += f" {foreign:,} are nothing that a model could answer: it counts as wrong there."
+    whole = FeedbackKept(
+        kept=kept,
+        known=known,
+        foreign=foreign,
     )
+    print_done(whole, said, as_json=as_json)
 
 
 def watch_report(

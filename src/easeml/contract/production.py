@@ -70,7 +70,10 @@ class Feedback(RootModel[list[Told]]):
 
 
 class FeedbackKept(Answer):
-    """``kept``: how many were kept. ``known``: how many of them name rows that were kept by now."""
+    """``kept``: how many were kept. ``known``: how many of them name rows that were kept by now.
+    ``foreign``: how many are nothing that a model could answer, so that it counts as wrong there.
+    """
 
     kept: int
     known: int
+    foreign: int = 0

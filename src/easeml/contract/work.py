@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from easeml.contract.resources import Answer, Page
+from easeml.contract.states import WorkKind
 
 
 class WorkOption(Answer):
@@ -105,10 +106,15 @@ class WorkTurn(Answer):
 
 
 class WorkDone(Answer):
-    """What became of an answer. ``version_id``: the version that is made of the batch; else empty."""
+    """What became of an answer to an item of a ``kind``.
+
+    ``answers``: how many wait for a version; those for a test of models make none. ``version_id``:
+    the version that is made of the batch; else empty.
+    """
 
     item_id: str
     application_id: str
+    kind: WorkKind
     way: str
     value: str = ""
     seconds: float = 0.0

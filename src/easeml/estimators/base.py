@@ -82,6 +82,8 @@ class AutoML(BaseEstimator):
         ``url`` also the errors of ``easeml.client``.
         """
         clock = Clock()
+        if not self.time_limit > 0:  # NaN is no limit either
+            raise ValueError(f"time_limit is in seconds, above 0: it is {self.time_limit}.")
         self._forget()
         rows = self._rows_of(X, y, groups, sample_weight, reset=True)
         self._name_classes(rows.answers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ Tell = Callable[[int, int | None], None]
 """Called now and then with the bytes that came, and those in all where that is known."""
 
 _TELL_SECONDS = 1.0
+_PAGE = re.compile(rb"(?i)\A(\xef\xbb\xbf)?\s*(<!--[^>]*>\s*)?<(!doctype html|html)\b")
+_PAGE_ENDINGS = (".html", ".htm", ".xhtml")
+_OF_A_TABLE = re.compile(r"(?i)\b(csv|tsv|jsonl?|ndjson|parquet|xlsx|arff|zip|gz)\b")
 
 
 class Grant(BaseModel):
@@ -90,18 +94,38 @@ class _Taken:
 def fetch(origin: Origin, path: Path, grant: Grant, tell: Tell) -> Fetched:
     """Write what ``origin`` has to ``path``; nothing of it is held in memory.
 
-    Raises ``NotAllowed``, ``Unreachable``, ``TooLarge``, and ``InvalidInput`` for what is empty or
-    a query that is not one question.
+    Raises ``NotAllowed``, ``Unreachable``, also where a web page answers in place of the table that
+    an address names, ``TooLarge``, and ``InvalidInput`` for what is empty or a query that is not one
+    question.
     """
     taken = _Taken(path, grant, tell)
     with _opened(origin, grant, taken) as (chunks, ending, etag):
         digest = taken.take(chunks)
     if taken.size == 0:
         raise InvalidInput("There is nothing: 0 bytes came.", where=origin.address)
+    if origin.is_web:
+        _check_no_page(origin, path)
     name = origin.filename
     if not PurePosixPath(name).suffix:
         name += ending
     return Fetched(digest, taken.size, name, etag)
+
+
+def _check_no_page(origin: Origin, path: Path) -> None:
+    """Raise ``Unreachable`` where a site asks people to sign in, or says that a file is gone."""
+    suffix = PurePosixPath(origin.filename).suffix.lower()
+    is_table = _OF_A_TABLE.search(f"{suffix} {origin.parts.query}")
+    if not is_table or suffix in _PAGE_ENDINGS:
+        return
+    with path.open("rb") as file:
+        is_page = _PAGE.match(file.read(1024))
+    if is_page:
+        raise Unreachable(
+            "It answers with a web page, and not with the file that the address names.",
+            where=origin.address,
+            remedy="It may ask to sign in: open it in a browser that is not signed in. Share the "
+            "file with everybody who has the link, or upload it.",
+        )
 
 
 @contextmanager

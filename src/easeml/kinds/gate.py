@@ -26,7 +26,7 @@ class GateSpec(Spec):
     ``version_id``: the version with these rows.
 
     ``reserve``: ids of rows of the pool that the ledger is about instead, in this order; of some of
-    them ``labels`` were bought, by id, of ``budget`` that may be.
+    them ``labels`` were bought, by id, of ``budget`` that may be, and some are ``unknown`` to people.
     """
 
     kind: Literal["gate"] = "gate"
@@ -38,6 +38,7 @@ class GateSpec(Spec):
     old_id: str
     reserve: list[int] = Field(default_factory=list)
     labels: dict[str, str] = Field(default_factory=dict)
+    unknown: list[int] = Field(default_factory=list)
     budget: int = 0
 
 
@@ -50,7 +51,14 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
     if spec.reserve:
         from easeml.kinds.shared.bought_labels import ReserveTest
 
-        test = ReserveTest(spec.ledger, spec.reserve, spec.labels, spec.budget, bool(spec.old_id))
+        test = ReserveTest(
+            spec.ledger,
+            spec.reserve,
+            spec.labels,
+            frozenset(spec.unknown),
+            spec.budget,
+            bool(spec.old_id),
+        )
         return TaskResult(ok=True, value=test.value(inputs))
     from easeml.data import read_version
     from easeml.lifecycle import gates

@@ -20,6 +20,7 @@ from easeml.lifecycle.ci import (
     Adaptivity,
     Config,
     Ledger,
+    Metric,
     Outlook,
     Spent,
     Verdict,
@@ -52,10 +53,15 @@ def open_gate(config: Config, rows: int, told: float = 0.0) -> Ledger:
 def open_reserve(config: Config, rows: int, told: float = 0.0) -> Ledger:
     """Return the ledger of a gate on ``rows`` rows whose labels are bought as a test needs them.
 
+    With firstChange, too, each step takes rows that none has looked at: the people of an
+    application give the labels, and a next model may be made of them.
+
     ``told``: as in ``open_gate``. Raises as that.
     """
     spent = Spent(nats=told + own_nats(config) + TWO_TESTS, seed=config.seed)
     few = replace(config, batch=_ASKED_AT_ONCE)
+    if config.adaptivity is Adaptivity.FIRST_CHANGE:
+        few = replace(few, adaptivity=Adaptivity.FULL)
     return open_ledger(few, np.zeros(rows, dtype=bool), spent=spent)
 
 
@@ -108,6 +114,19 @@ def examine_reserve(
         others = score_examples(*elsewhere, ledger.config)
         outlook = labels_to_come(ledger, commit, examples, others)
     return verdict, after, outlook
+
+
+def worst_answer(new: Any, old: Any, others: Sequence[Any], ledger: Ledger) -> Any:
+    """Return the answer of a row that nobody knows: the one that says least for the new model.
+
+    What the old model says (None: there is none), if that is something else; else an answer that
+    neither gave, one of ``others`` where these are classes. So leaving a row open proves nothing.
+    """
+    if old not in (None, new):
+        return old
+    if ledger.config.metric is Metric.ABSOLUTE_ERROR:
+        return float(new) + ledger.config.scale
+    return next((other for other in others if other != new), "")
 
 
 def rows_needed(config: Config, steps: int, told: float = 0.0) -> int | None:

@@ -283,13 +283,13 @@ class Picking(Shape):
     """When models are compared on rows of production, and how far the newest comparison has come.
 
     ``way``: of ``PickingWay``; ``labels``: that one may ask for. ``began``: the newest one. While
-    it is under way, ``rows`` has the ids of its rows of production, ``models`` those of the models
-    by name, and ``task_id`` the task that compares, empty while people are asked. ``says``: what the
-    last one came to.
+    it is under way, ``rows`` has the ids of its rows of production, an empty one where nobody knows
+    the answer, ``models`` those of the models by name, and ``task_id`` the task that compares, empty
+    while people are asked. ``says``: what the last one came to.
     """
 
     way: str = "off"
-    labels: int = 40
+    labels: int = 100
     began: float = 0.0
     rows: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)

@@ -941,7 +941,7 @@ class Operations(Calls):
         return self._get(PickingRule, f"/applications/{application_id}/picking")
 
     def set_picking(self, application_id: str, wish: NewPicking) -> PickingRule:
-        """Say when the models of an application are compared on its production.
+        """Say when the models of an application are compared on its production, or end what runs.
 
         Repeated, it changes nothing. Raises ``NotFound``, and ``Conflict`` where no requests, or
         not all columns of them, are kept.

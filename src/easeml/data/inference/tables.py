@@ -20,7 +20,7 @@ from easeml.data.inference.target import TargetProposal, propose_target
 from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.cells import report_of
-from easeml.data.types.column_report import PROPOSED, ColumnReport
+from easeml.data.types.column_report import PROPOSED, UNSURE_TARGET, ColumnReport
 from easeml.data.types.declared_columns import declare_columns
 from easeml.data.types.table_schemas import schema_of
 from easeml.data.types.text_tables import column_text, noted
@@ -206,7 +206,7 @@ def _doubts(proposal: TargetProposal) -> list[str]:
     """What to say where the target is a guess."""
     if proposal.sure:
         return []
-    said = f"What to predict is not sure: '{proposal.name}' is {proposal.reason}."
+    said = f"{UNSURE_TARGET}: '{proposal.name}' is {proposal.reason}."
     if proposal.rivals:
         rivals = ", ".join(map(repr, proposal.rivals))
         said += f" It could also be {rivals}."

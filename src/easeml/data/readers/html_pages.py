@@ -6,8 +6,12 @@ costs nothing.
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import compress
+from operator import not_
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.encoding import decoded
@@ -23,23 +27,39 @@ _BLOCKS = _HEADINGS | {
     "p", "div", "li", "dt", "dd", "pre", "blockquote", "section", "article", "header", "footer",
     "main", "nav", "aside", "ul", "ol", "dl", "figure", "figcaption", "hr", "body", "form",
 }  # fmt: skip
+_DECLARED = re.compile(
+    rb"(?i)<meta\b[^>]*\bcharset\s*=\s*[\"']?\s*"
+    rb"((?:iso-8859|windows|koi8)-\w+|shift_jis|euc-\w+|big5|gb\w+)"
+)
+_BEGINNING = 4096  # bytes in which a page names its encoding
 _Attributes = list[tuple[str, str | None]]
 
 
 def html_document(source: Source) -> Document:
     """Return the tables of a page, in the order in which they begin, and its text.
 
-    A cell over several columns or rows stands in each of them. Raises DatasetError for a page that
-    is too large, and for tables within tables that are too deep.
+    A cell over several columns or rows stands in each of them. Rows of a foot, one cell over all
+    columns, and names that are repeated are no rows of the table. Raises DatasetError for a page
+    that is too large, and for tables within tables that are too deep.
     """
     data = source.read()
     if len(data) > _LARGEST:
         raise _too_much(f"the page is larger than {_LARGEST >> 20} MiB.", source.name)
-    text, _ = decoded(data, source.name)
     page = _Page(source.name)
-    page.feed(_closed(text))
+    page.feed(_closed(_text(data, source.name)))
     page.close()
     return page.ended()
+
+
+def _text(data: bytes, name: str) -> str:
+    """Return a page as text: in the encoding that it names, where it is not one of Unicode."""
+    text, encoding = decoded(data, name)
+    declared = _DECLARED.search(data[:_BEGINNING])
+    if declared is None or encoding.startswith("utf"):
+        return text
+    with suppress(LookupError, UnicodeDecodeError):
+        return data.decode(declared[1].decode())
+    return text
 
 
 def _closed(text: str) -> str:
@@ -74,7 +94,7 @@ class _OpenTable:
 
     place: str
     in_cell: bool = False
-    in_head: bool = False
+    section: str = ""  # thead, tbody, tfoot
     in_row: bool = False
     rows: list[list[_Cell]] = field(default_factory=list)
     names: int = 0
@@ -103,9 +123,11 @@ class _OpenTable:
         if not cells:
             del self.rows[-1]
             return ""
-        are_names = self.in_head or all(cell.is_name for cell in cells)
-        if are_names and self.names == len(self.rows) - 1:
+        are_names = self.section == "thead" or all(cell.is_name for cell in cells)
+        if are_names and self.section != "tfoot" and self.names == len(self.rows) - 1:
             self.names += 1
+        if self.section == "tfoot":
+            del self.rows[-1]
         return " | ".join(one_line(cell.texts) for cell in cells)
 
     def add(self, text: str) -> bool:
@@ -113,6 +135,23 @@ class _OpenTable:
         if self.in_cell:
             self.rows[-1][-1].texts.append(text)
         return self.in_cell
+
+
+def _found(table: _OpenTable, where: str) -> FoundTable:
+    """Return a table that was read, without what is said of it in cells over all of its columns."""
+    widths = [sum(cell.columns for cell in cells) for cells in table.rows if len(cells) > 1]
+    width = max(widths, default=_WIDEST + 1)
+    remarks = [len(cells) == 1 and cells[0].columns >= width for cells in table.rows]
+    kept = list(compress(table.rows, map(not_, remarks)))
+    rows = _laid_out(kept, where)
+    names = table.names - sum(remarks[: table.names])
+    heads = rows[:names]
+    body = [row for row in rows[names:] if row not in heads]
+    return FoundTable(
+        rows=[*heads, *body],
+        place=table.place,
+        names=names or None,
+    )
 
 
 def _laid_out(rows: list[list[_Cell]], where: str) -> list[list[str]]:
@@ -162,15 +201,14 @@ class _Page(HTMLParser):
         self._end_block()
         tables = []
         for table in self._tables:
-            rows = _laid_out(table.rows, f"{self._name}, {table.place}")
-            tables.append(FoundTable(rows, table.place, table.names or None))
+            tables.append(_found(table, f"{self._name}, {table.place}"))
         return Document(tables, self._blocks, "section")
 
     def handle_starttag(self, tag: str, attrs: _Attributes) -> None:
         """Take in that an element begins."""
         if self._silent:
             return
-        if tag in _SILENT:
+        if tag in _SILENT or _is_reference(tag, attrs):
             self._silent = tag
         elif tag == "table":
             self._begin_table()
@@ -228,7 +266,7 @@ class _Page(HTMLParser):
             table.begin_row()
         elif tag in ("thead", "tbody", "tfoot"):
             self._add_block(table.end_row())
-            table.in_head = tag == "thead"
+            table.section = tag
         elif tag in _BLOCKS or tag == "br":
             table.add(" ")
 
@@ -237,7 +275,8 @@ class _Page(HTMLParser):
             table.in_cell = False
         elif tag in ("tr", "thead", "tbody", "tfoot"):
             self._add_block(table.end_row())
-            table.in_head = False if tag == "thead" else table.in_head
+            if tag == table.section:
+                table.section = ""
         elif tag == "caption":
             self._end_block()
         elif tag in _BLOCKS:
@@ -253,6 +292,11 @@ class _Page(HTMLParser):
     def _add_block(self, text: str) -> None:
         if text.strip(" |"):
             self._blocks.append(TextBlock(self._heading, text))
+
+
+def _is_reference(tag: str, attrs: _Attributes) -> bool:
+    """Tell whether an element is the mark of a note, as wikis write it: no part of a value."""
+    return tag == "sup" and "reference" in (dict(attrs).get("class") or "").split()
 
 
 def _cell(tag: str, attributes: dict[str, str | None]) -> _Cell:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pdfplumber
 from pdfminer.pdfdocument import PDFPasswordIncorrect
+from pdfplumber.page import Page
 from pdfplumber.pdf import PDF
 from pdfplumber.utils.exceptions import PdfminerException
 
@@ -42,6 +45,7 @@ def pdf_document(source: Source) -> Document:
             where = f"{source.name}, page {number}"
             with _reading("the page", where):
                 check_marks(page, where)
+                page = _turned(page)  # noqa: PLW2901 the page as it is read
                 found = tables_on(page)
                 texts = paragraphs(page)
                 page.close()
@@ -92,6 +96,28 @@ def _reading(what: str, where: str) -> Iterator[None]:
         yield
 
 
+def _turned(page: Page) -> Page:
+    """Return a page as people turn it to read it: most letters stand upright.
+
+    A wide table is often written from the foot to the head of a page.
+    """
+    turns = Counter(_turn(letter["matrix"]) for letter in page.chars)
+    turn = max(turns, key=turns.__getitem__, default=0)
+    if not turn:
+        return page
+    told = page.page_obj
+    told.rotate = told.attrs["Rotate"] = (page.rotation + turn) % 360
+    page.close()
+    return Page(page.pdf, told, page.page_number)
+
+
+def _turn(matrix: tuple[float, ...]) -> int:
+    """Return by how many degrees a page has to be turned, clockwise, for a letter to stand."""
+    along, up, *_ = matrix
+    quarters = round(math.atan2(up, along) / (math.pi / 2))
+    return 90 * quarters % 360
+
+
 def _joined(found: list[tuple[int, PlacedTable]]) -> list[FoundTable]:
     """Return the tables of all pages, those that go on from one page to the next put together."""
     tables: list[FoundTable] = []
@@ -99,10 +125,16 @@ def _joined(found: list[tuple[int, PlacedTable]]) -> list[FoundTable]:
     for number, table in found:
         if last is not None and _goes_on(last, (number, table)):
             rows = tables[-1].rows
-            repeats = table.rows[0] == rows[0]
-            rows += table.rows[1:] if repeats else table.rows
+            names = tables[-1].names or 1
+            repeats = table.rows[:names] == rows[:names]
+            rows += table.rows[names:] if repeats else table.rows
         else:
-            tables.append(FoundTable(list(table.rows), f"page {number}"))
+            begun = FoundTable(
+                rows=list(table.rows),
+                place=f"page {number}",
+                names=table.names,
+            )
+            tables.append(begun)
         last = number, table
     return tables
 

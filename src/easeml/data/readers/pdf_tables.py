@@ -14,6 +14,7 @@ from statistics import median, mode
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.readers.found_tables import one_line
+from easeml.data.readers.pdf_ruled import lefts, name_rows, ruled_rows
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page
@@ -33,7 +34,8 @@ _Edge = dict[str, Any]
 
 @dataclass(frozen=True)
 class PlacedTable:
-    """``rows``: texts, as many in each. ``columns``: where each begins, in points.
+    """``rows``: texts, as many in each. ``columns``: where each begins, in points. ``names``: how
+    many rows from the first hold names; None: it does not say.
 
     ``is_first``, ``is_last``: there is no other text above it on the page, or below it, but for a
     line of head or foot.
@@ -41,6 +43,7 @@ class PlacedTable:
 
     rows: list[list[str]]
     columns: list[float]
+    names: int | None = None
     is_first: bool = False
     is_last: bool = False
 
@@ -71,6 +74,7 @@ class _Region:
     bottom: float
     rows: list[list[str]]
     columns: list[float]
+    names: int | None = None
 
 
 def tables_on(page: Page) -> list[PlacedTable]:
@@ -80,9 +84,18 @@ def tables_on(page: Page) -> list[PlacedTable]:
     regions = []
     ruled = [table for table in page.find_tables() if _is_whole(table, words)]
     for table in ruled:
-        rows = _ruled_rows(table)
+        rows = ruled_rows(table)
         if len(rows) > 1 and len(rows[0]) > 1:
-            regions.append(_Region(table.bbox[1], table.bbox[3], rows, _lefts(table)))
+            names = name_rows(table, len(rows))
+            _, top, _, bottom = table.bbox
+            region = _Region(
+                top=top,
+                bottom=bottom,
+                rows=rows,
+                columns=lefts(table),
+                names=names,
+            )
+            regions.append(region)
     boxes = [(region.top, region.bottom) for region in regions]
     free = [line for line in lines if not _is_in(line, boxes)]
     regions += _unruled(free, page)
@@ -175,51 +188,6 @@ def _is_whole(table: Table, words: Iterable[_Word]) -> bool:
         if is_beside and top < _middle(word) < bottom:
             return False
     return True
-
-
-def _ruled_rows(table: Table) -> list[list[str]]:
-    """Return the texts of a table with lines; a cell over several stands in each of them."""
-    told = table.extract()
-    lefts = _lefts(table)
-    texts: dict[tuple[float, ...], str] = {}
-    for row, cells in zip(table.rows, told, strict=True):
-        pairs = zip(row.cells, cells, strict=True)
-        texts |= {box: text or "" for box, text in pairs if box is not None}
-
-    rows: list[list[str]] = []
-    for row, cells in zip(table.rows, told, strict=True):
-        middle = (row.bbox[1] + row.bbox[3]) / 2
-        made = []
-        for left, text in zip(lefts, cells, strict=True):
-            made.append(_over(texts, left + 1, middle) if text is None else text)
-        rows += _divided(made, len(told))
-    return [[one_line([cell]) for cell in row] for row in rows]
-
-
-def _lefts(table: Table) -> list[float]:
-    return sorted({cell[0] for cell in table.cells})
-
-
-def _over(texts: dict[tuple[float, ...], str], x: float, y: float) -> str:
-    """Return the text of the cell that covers a point; empty where none does."""
-    for (left, top, right, bottom), text in texts.items():
-        if left <= x < right and top <= y < bottom:
-            return text
-    return ""
-
-
-def _divided(row: list[str], rows: int) -> list[list[str]]:
-    """Return a row as several, where lines are drawn between columns only.
-
-    Then a table has a row or two to the library, and all cells with text have as many lines.
-    """
-    lines = [cell.split("\n") for cell in row]
-    counts = {len(each) for each, cell in zip(lines, row, strict=True) if cell}
-    if rows > 2 or len(counts) != 1 or counts == {1}:
-        return [row]
-    most = counts.pop()
-    columns = [each if len(each) == most else [""] * most for each in lines]
-    return [list(cells) for cells in zip(*columns, strict=True)]
 
 
 def _is_in(line: _Line, boxes: Sequence[tuple[float, float]]) -> bool:
@@ -384,4 +352,10 @@ def _centred(has_first: Sequence[bool]) -> set[int]:
 def _placed(region: _Region, lines: Sequence[_Line]) -> PlacedTable:
     above = sum(line.bottom <= region.top for line in lines)
     below = sum(line.top >= region.bottom for line in lines)
-    return PlacedTable(region.rows, region.columns, above <= _FOOT, below <= _FOOT)
+    return PlacedTable(
+        region.rows,
+        region.columns,
+        region.names,
+        is_first=above <= _FOOT,
+        is_last=below <= _FOOT,
+    )

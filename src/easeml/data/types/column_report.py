@@ -12,6 +12,7 @@ from easeml.schema import Dim
 TYPES = ("number", "category", "text", "timestamp")
 NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
 PROPOSED = "Proposed as the target:"  # what the evidence of a proposed target goes on with
+UNSURE_TARGET = "What to predict is not sure"  # how the note on a target that is a guess begins
 SUSPICION = " Suspected to leak"  # what the evidence of a leak goes on with
 SURE_OF_TARGET = 0.7  # from which on a proposed target is taken without asking
 

@@ -19,12 +19,14 @@ class ReserveTest:
     """The test of a model on the rows of a reserve, as a gate's task is told it.
 
     ``rows``: ids, in the order of the ledger; ``labels``: those bought, by id, of a ``budget``;
-    ``has_old``: it is tested against a model that serves.
+    ``unknown``: rows whose label people do not know, which count against the model; ``has_old``: it
+    is tested against a model that serves.
     """
 
     ledger: dict[str, Any]
     rows: list[int]
     labels: dict[str, str]
+    unknown: frozenset[int]
     budget: int
     has_old: bool
 
@@ -44,12 +46,24 @@ class ReserveTest:
         elsewhere = (*self._said(inputs, others, "validation"), others[version.target].tolist())
         answers = self._bought(is_number=rows.dtypes[version.target].kind == "f")
         ledger = Ledger.from_json(self.ledger)
+        new, old = models
+        for place, row in enumerate(self.rows):
+            if row in self.unknown:
+                said = None if old is None else old[place]
+                answers[place] = gates.worst_answer(
+                    new[place],
+                    said,
+                    others=elsewhere[2],
+                    ledger=ledger,
+                )
         verdict, after, outlook = gates.examine_reserve(ledger, models, answers, elsewhere)
         left = self.budget - len(self.labels)
         if verdict.labels_wanted and left > 0:
             reason = gates.waits(verdict.condition, outlook, left)
         else:
             reason = gates.explained_by_labels(verdict, after, len(self.labels))
+        if self.unknown:
+            reason += f" Rows that people do not know count against it: {len(self.unknown):,}."
         wanted = rows.iloc[list(verdict.labels_wanted)].drop(columns=version.target)
         return {
             "answer": verdict.answer,

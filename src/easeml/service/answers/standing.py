@@ -33,6 +33,20 @@ def settled(tables: Tables, items: Collection[WorkItem]) -> dict[str, str]:
     return {item: journey.settled(answers, experts) for item, answers in found.items()}
 
 
+def not_known(tables: Tables, items: Collection[WorkItem]) -> set[str]:
+    """Return the ids of items that nobody answered, and of which somebody said that they do not know."""
+    ids = [item.id for item in items]
+    words = tables.work_answers.pick(
+        "item_id",
+        "user_id",
+        "way",
+        item_id=ids,
+    )
+    last = {(item_id, user_id): way for item_id, user_id, way in words}
+    unknown = {item_id for (item_id, _), way in last.items() if way == WorkWay.UNKNOWN}
+    return unknown - set(of_items(tables, ids))
+
+
 def agreement(tables: Tables, application: Application) -> WorkAgreement:
     """Return how often two people who answered the same item said the same."""
     found = journey.agreement(of_application(tables, application).values())

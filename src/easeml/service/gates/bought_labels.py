@@ -18,6 +18,7 @@ from easeml.store.shapes import Json, Reserve, WaitingTest, WorkQuestion
 
 _ANSWERED = (WorkState.ANSWERED, WorkState.USED)
 _OPEN = (WorkState.OPEN,)
+_NOT_ANSWERED = (WorkState.OPEN, WorkState.CLOSED)
 
 
 def request_test(
@@ -41,6 +42,7 @@ def request_test(
         old_id=application.live_model_id,
         reserve=reserve.rows,
         labels=labels(tables, application, reserve),
+        unknown=unknown(tables, application, reserve),
     )
 
 
@@ -90,6 +92,14 @@ def labels(tables: Tables, application: Application, reserve: Reserve) -> dict[s
     rows = set(reserve.rows)
     said = standing.settled(tables, items)
     return {str(one.row): said[one.id] for one in items if one.row in rows and one.id in said}
+
+
+def unknown(tables: Tables, application: Application, reserve: Reserve) -> list[int]:
+    """Return rows of a reserve that nobody answered, and somebody does not know."""
+    items = _items(tables, application, _NOT_ANSWERED)
+    lost = standing.not_known(tables, items)
+    rows = {item.row for item in items if item.id in lost}
+    return sorted(rows & set(reserve.rows))
 
 
 def bought(tables: Tables, application: Application, reserve: Reserve) -> int:

@@ -51,8 +51,11 @@ def _keep_bought(
         return
     tables = tx.scoped(application.tenant_id)
     model = tables.models.get(asked.new_id)
-    labels = bought_labels.labels(tables, application, kept.reserve_of(gate))
-    if result.value["answer"] == UNKNOWN and labels != asked.labels:
+    reserve = kept.reserve_of(gate)
+    labels = bought_labels.labels(tables, application, reserve)
+    unknown = bought_labels.unknown(tables, application, reserve)
+    is_outrun = (labels, unknown) != (asked.labels, asked.unknown)
+    if result.value["answer"] == UNKNOWN and is_outrun:
         gate = bought_labels.keep_ledger(tables, gate, result)
         bought_labels.request_test(tx, application, gate, model, asked.version_id)
         return

@@ -26,7 +26,8 @@ class Held:
 class Asked(Shape):
     """What a task is told: which gate tests which model against which, on rows of which version.
 
-    ``reserve``: rows without labels, where it is tested on those, with the ``labels`` bought so far.
+    ``reserve``: rows without labels, where it is tested on those, with the ``labels`` bought so far,
+    and the rows that are ``unknown`` to people.
     """
 
     gate_id: str
@@ -35,6 +36,7 @@ class Asked(Shape):
     version_id: str
     reserve: list[int] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
+    unknown: list[int] = field(default_factory=list)
 
 
 def hold(tx: Transaction, application: Application, model: TrainedModel) -> Held | None:

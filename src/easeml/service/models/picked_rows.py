@@ -50,16 +50,18 @@ def as_csv(
 ) -> bytes:
     """Return rows of production as a table, with what people said of them, in the order of ids.
 
-    Raises ``Conflict`` where some of them are not kept any more.
+    An id that is empty stands for a row that is left out. Raises ``Conflict`` where some of them
+    are not kept any more.
     """
-    found = still_kept(tables, ids)
-    truths = feedback.truths(tables, application.id)
+    wanted = list(filter(None, ids))
+    found = still_kept(tables, wanted)
+    truths = feedback.answers(tables, application)
     said = standing.settled(tables, items)
     for item in items:
-        row = found[ids[item.row]]
-        if item.id in said:
+        row = found.get(ids[item.row])
+        if item.id in said and row is not None:
             truths[(row.request_id, row.row)] = said[item.id]
-    return labelled_rows.as_csv([found[id] for id in ids], truths, application.target)
+    return labelled_rows.as_csv([found[id] for id in wanted], truths, application.target)
 
 
 def still_kept(tables: Tables, ids: list[str]) -> dict[str, ProductionRow]:
@@ -74,7 +76,7 @@ def keep_truths(
     tables: Tables, application: Application, ids: list[str], items: list[WorkItem]
 ) -> None:
     """Keep what people said of rows as feedback, from which watching learns too."""
-    found = tables.production_rows.by_id(id=ids)
+    found = tables.production_rows.by_id(id=list(filter(None, ids)))
     said = standing.settled(tables, items)
     told = []
     for item in items:
@@ -113,6 +115,10 @@ def standings(answer: Report) -> dict[str, float]:
     return {str(name): float(str(right)) for name, _, _, _, right in table.rows}
 
 
-def wanted(answer: Report) -> list[int]:
-    """Return the places of the rows, from 0, whose labels the tool ``pick`` wants next."""
-    return [int(float(str(number))) - 1 for (number,) in answer.tables[0].rows]
+def wanted(answer: Report, ids: list[str]) -> list[int]:
+    """Return the places among ``ids`` of the rows whose labels the tool ``pick`` wants next.
+
+    It counts the rows that it was given, from 1: those whose id is not empty.
+    """
+    known = [place for place, id in enumerate(ids) if id]
+    return [known[int(float(str(number))) - 1] for (number,) in answer.tables[0].rows]

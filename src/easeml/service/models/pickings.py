@@ -23,6 +23,7 @@ from easeml.ids import new_id
 from easeml.lifecycle.tool import tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.advice import asked_models, tools
+from easeml.service.answers import standing
 from easeml.service.models import picked_rows, promotion
 from easeml.service.storage import artefact_references
 from easeml.store import Store, Tables, Transaction, records
@@ -43,7 +44,7 @@ def get_picking(store: Store, caller: Caller, application_id: str) -> PickingRul
 
 
 def set_picking(store: Store, caller: Caller, application_id: str, wish: NewPicking) -> PickingRule:
-    """Say when the models of an application are compared on its production.
+    """Say when the models of an application are compared on its production, or end what runs.
 
     Repeated, it changes nothing. Raises ``NotFound``, and ``Conflict`` where no requests, or not
     all columns of them, are kept.
@@ -55,7 +56,10 @@ def set_picking(store: Store, caller: Caller, application_id: str, wish: NewPick
             picked_rows.check_kept(tables, application)
         picking = picking_of(tables, application)
         if picking is not None:
-            _keep(tables, application, replace(picking, way=wish.way, labels=wish.labels))
+            picking = replace(picking, way=wish.way, labels=wish.labels)
+            _keep(tables, application, picking)
+            if picking.rows and wish.end:
+                _end(tx, application, picking, "What serves stays: the comparison was ended.")
         return show(tables, application)
 
 
@@ -161,7 +165,8 @@ def _move_on(store: Store, tenant_id: str, application_id: str, picking: Picking
         if task is not None and task.state in TASKS_UNDER_WAY:
             return
         items = _items(tables, application, picking)
-        is_asked = any(item.state == WorkState.OPEN for item in items)
+        asked = [item for item in items if item.state == WorkState.OPEN]
+        is_asked = len(standing.not_known(tables, asked)) < len(asked)
     try:
         if task is not None:
             _take(store, application, picking, task)
@@ -169,24 +174,58 @@ def _move_on(store: Store, tenant_id: str, application_id: str, picking: Picking
             _ask_tool(store, application, picking)
     except Conflict as gone:  # rows are kept for some days
         with store.write() as tx:
-            _end(tx, application, picking, gone.message)
+            tables = tx.scoped(tenant_id)
+            kept = _going_on(tables, application, picking)
+            if kept is not None:
+                _end(tx, application, kept, gone.message)
 
 
 def _ask_tool(store: Store, application: Application, picking: Picking) -> None:
-    """Have the models compared by what is known of the rows by now."""
+    """Have the models compared by what is known of the rows by now.
+
+    Rows of which nobody knows the answer are left out from now on.
+    """
     with store.read() as tx:
         tables = tx.scoped(application.tenant_id)
         items = _items(tables, application, picking)
-        content = picked_rows.as_csv(tables, application, picking.rows, items)
+        unknown = standing.not_known(tables, items)
+        rows = list(picking.rows)
+        for item in items:
+            if item.id in unknown:
+                rows[item.row] = ""
+        content = picked_rows.as_csv(tables, application, rows, items)
     digest, size = store.artefacts.put_stream(application.tenant_id, [content], _LARGEST)
     with store.write() as tx:
         tables = tx.scoped(application.tenant_id)
+        now = _going_on(tables, application, picking)
+        if now is None:
+            return
         artefact_references.keep(tx, application.tenant_id, digest, size)
         version = tables.versions.get(application.version_id)
         parameters = {"tolerance": TOLERANCE, "confidence": CONFIDENCE}
         question = tools.Question(TOOL, parameters, models=picking.models, newer_artefact=digest)
         task = tools.request(tx, application, version, question)
-        _keep(tables, application, replace(picking, task_id=task.id))
+        tables.work_items.set_each("state", dict.fromkeys(unknown, WorkState.CLOSED))
+        begun = replace(
+            picking,
+            way=now.way,
+            labels=now.labels,
+            rows=rows,
+            task_id=task.id,
+        )
+        _keep(tables, application, begun)
+
+
+def _going_on(tables: Tables, application: Application, picking: Picking) -> Picking | None:
+    """Return what is kept of a picking that was read before, or of the rule under which it begins.
+
+    None where somebody has ended it, or begun another one.
+    """
+    kept = picking_of(tables, application)
+    if kept is None:
+        return None
+    is_same = kept.began == picking.began
+    return kept if is_same == bool(kept.rows) else None
 
 
 def _take(store: Store, application: Application, picking: Picking, task: records.Task) -> None:
@@ -198,6 +237,10 @@ def _take(store: Store, application: Application, picking: Picking, task: record
     with store.write() as tx:
         tables = tx.scoped(application.tenant_id)
         application = tables.applications.get(application.id)
+        kept = _going_on(tables, application, picking)
+        if kept is None:
+            return
+        picking = kept
         if answer is None:
             _end(tx, application, picking, f"The models could not be compared: {task.error}")
         elif answer.verdict == "chosen":
@@ -205,7 +248,8 @@ def _take(store: Store, application: Application, picking: Picking, task: record
             said = _serve(tx, application, picking, right, answer.advice)
             _end(tx, application, picking, said)
         else:
-            _ask_people(tx, application, picking, picked_rows.wanted(answer), answer.advice)
+            places = picked_rows.wanted(answer, picking.rows)
+            _ask_people(tx, application, picking, places, answer.advice)
 
 
 def _ask_people(

@@ -48,7 +48,7 @@ def look(store: Store, caller: Caller, application_id: str) -> Task:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         rows = _rows_since(tables, application)
-        truths = feedback.truths(tables, application.id)
+        truths = feedback.answers(tables, application)
     if not application.live_model_id or not rows:
         raise Conflict(
             "No rows of production came since the last look.",

@@ -1,9 +1,14 @@
 """What was true of rows that an endpoint was asked about, as it becomes known."""
 
+import math
+
 from easeml.contract.production import Feedback, FeedbackKept
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, records
+
+Named = tuple[str, int] | str
+"""A row: its request and number, or its key."""
 
 
 def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) -> FeedbackKept:
@@ -31,12 +36,48 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
             )
         tables.feedback.add_all(told)
         known = sum(_is_known(tables, application.id, told))
-    return FeedbackKept(kept=len(told), known=known)
+        classes = classes_of(tables, application)
+    foreign = sum(not is_answer(one.value, classes) for one in feedback.root)
+    return FeedbackKept(
+        kept=len(told),
+        known=known,
+        foreign=foreign,
+    )
 
 
-def truths(tables: Tables, application_id: str) -> dict[tuple[str, int] | str, object]:
+def answers(tables: Tables, application: records.Application) -> dict[Named, object]:
+    """Return what was said to be true, as ``truths``, without what no model could answer.
+
+    One word of another vocabulary would make a table of rows unreadable.
+    """
+    found = truths(tables, application.id)
+    classes = classes_of(tables, application)
+    return {name: truth for name, truth in found.items() if is_answer(truth, classes)}
+
+
+def classes_of(tables: Tables, application: records.Application) -> set[str | None]:
+    """Return the names of the classes of the target; none where it is a number."""
+    from easeml.lifecycle.labels import class_name
+
+    version = tables.versions.get(application.version_id)
+    return set(map(class_name, version.target_classes))
+
+
+def is_answer(truth: object, classes: set[str | None]) -> bool:
+    """Tell whether what was said to be true is one of the classes, or a number where there are none."""
+    from easeml.lifecycle.labels import class_name
+
+    if classes:
+        return class_name(truth) in classes
+    try:
+        return math.isfinite(float(str(truth)))
+    except ValueError:
+        return False
+
+
+def truths(tables: Tables, application_id: str) -> dict[Named, object]:
     """Return what was said to be true, by request and row, or by key; the newest word counts."""
-    found: dict[tuple[str, int] | str, object] = {}
+    found: dict[Named, object] = {}
     for one in tables.feedback.list(application_id=application_id, limit=None):
         name = one.key or (one.request_id, one.row)
         found[name] = one.value["value"]

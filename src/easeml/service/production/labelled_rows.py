@@ -2,15 +2,13 @@
 
 import csv
 import io
-import math
 from itertools import islice
 
-from easeml.lifecycle.labels import class_name
 from easeml.service.production import feedback
 from easeml.store import Tables
 from easeml.store.records import Application, ProductionRow
 
-Truths = dict[tuple[str, int] | str, object]
+Truths = dict[feedback.Named, object]
 _MOST = 5_000  # the newest
 
 
@@ -23,14 +21,13 @@ def newest(tables: Tables, application: Application, model_id: str) -> bytes:
     log = tables.request_logs.find(id=application.id)
     if log is None or log.masked:
         return b""
-    truths = feedback.truths(tables, application.id)
+    truths = feedback.answers(tables, application)
     if not truths:
         return b""
-    classes = _classes(tables, application)
     rows = tables.production_rows.list(
         application_id=application.id, model_id=model_id, newest_first=True, limit=None
     )
-    usable = (row for row in rows if _is_answer(truth_of(row, truths), classes))
+    usable = (row for row in rows if truth_of(row, truths) is not None)
     found = list(islice(usable, _MOST))
     if not found:
         return b""
@@ -56,20 +53,3 @@ def truth_of(row: ProductionRow, truths: Truths) -> object:
     """Return what was true of a row; None where nobody said."""
     by_request = truths.get((row.request_id, row.row))
     return truths.get(row.key) if by_request is None else by_request
-
-
-def _classes(tables: Tables, application: Application) -> set[str | None]:
-    """Return the names of the classes of the target; none where it is a number."""
-    version = tables.versions.get(application.version_id)
-    return set(map(class_name, version.target_classes))
-
-
-def _is_answer(truth: object, classes: set[str | None]) -> bool:
-    if truth is None:
-        return False
-    if classes:
-        return class_name(truth) in classes
-    try:
-        return math.isfinite(float(str(truth)))
-    except ValueError:
-        return False

@@ -84,6 +84,7 @@ def give(
         return WorkDone(
             item_id=item.id,
             application_id=application.id,
+            kind=item.kind,
             way=given.way,
             value=given.value,
             seconds=given.seconds,

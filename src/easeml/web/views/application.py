@@ -183,13 +183,15 @@ async def gate(context: PageContext) -> Response:
 
 @signed_in
 async def pick(context: PageContext) -> Response:
-    """Say when the models are compared on production, or compare them now."""
+    """Say when the models are compared on production, compare them now, or end that."""
     form = await context.form()
     application_id = context.path("application")
-    if str(form.get("action", "")) == "now":
+    action = str(form.get("action", ""))
+    if action == "now":
         await context.client.pick_now(application_id)
     else:
-        wish = _validated(NewPicking, _texts(form, "way", "labels"))
+        told = _texts(form, "way", "labels")
+        wish = _validated(NewPicking, {**told, "end": action == "end"})
         await context.client.set_picking(application_id, wish)
     return back_to(f"/applications/{application_id}/history#picking")
 
