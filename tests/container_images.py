@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -120,6 +121,34 @@ def reference(image: Path) -> str:
     """Have the engine hold an image for programs of this process; return how modules name it."""
     images.provide_file(image, REPOSITORY)
     return f"{images.BY_DIGEST}{images.digest_of_file(image)}"
+
+
+def base_of_this_machine() -> tuple[str, list[str]]:
+    """Return an image for builds by podman that has ``python``, ``pip`` and ``apt-get``, and the mounts by
+    which these are this machine's own: nothing is fetched, and an image of nothing but text is made.
+
+    What a step wants has to be here already, in the version that it names: ``pip`` knows no index, and
+    ``apt-get`` does not install. easeml itself is not there.
+    """
+    packages = sysconfig.get_path("purelib")
+    python = Path(sys.executable).resolve()
+    programs = {
+        "python": f'exec {python} "$@"',
+        "pip": f'exec {python} -m pip "$@"',
+        "apt-get": 'test "$1" = update || exec /usr/bin/apt-get --simulate "$@"',
+    }
+    files = {f"own/bin/{name}": f"#!/bin/sh\n{does}\n".encode() for name, does in programs.items()}
+    for folder in ("tmp", "etc/apt", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial"):
+        files[f"{folder}/.keep"] = b""
+    variables = {"PATH": "/own/bin:/usr/bin:/bin", "PYTHONPATH": packages, "PIP_NO_INDEX": "1"}
+    image = session_files.new_folder() / "base.tar"
+    trial.write_image(image, files, variables)
+    images.provide_file(image, REPOSITORY)
+    system = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/var/lib/dpkg", "/etc/alternatives")
+    mounts = []
+    for folder in (*filter(os.path.exists, system), sys.base_prefix, packages):
+        mounts += ["--volume", f"{folder}:{folder}:ro"]
+    return f"{REPOSITORY}:{images.digest_of_file(image)}", mounts
 
 
 def shebang(runtime: str) -> str:

@@ -173,7 +173,6 @@ def test_rows_of_no_weight_are_as_if_they_were_not_there() -> None:
         (np.full(150, -1.0), {}, "Negative values"),
         (np.ones(20), {}, "sample_weight.shape"),
         (np.arange(150), {"models": ("knn-classifier",)}, "learns from weights"),
-        (np.arange(150), {"url": "http://127.0.0.1:9"}, "knows no weights"),
     ],
 )
 def test_weights_that_cannot_be_used_are_said(weights, named: dict, words: str) -> None:

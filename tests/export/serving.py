@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 
-_RUNNING = re.compile(r"running on (http://127\.0\.0\.1:\d+)")
+_RUNNING = re.compile(r"running on (http://[\d.]+:\d+)")
 
 
 @contextmanager

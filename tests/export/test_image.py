@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import platform
+import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,18 @@ import pytest
 from serving import running
 from training import FACTS, trained
 
+import container_images
 from easeml.export import load_exported, write_export
+from easeml.modules.containers import engines
 
+BUILT = f"{container_images.REPOSITORY}-context"
+LIMITS = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1000:1000"]
+ASK = """
+import sys, urllib.request as request
+asked = request.Request("http://127.0.0.1:8080/predict", sys.stdin.buffer.read())
+asked.add_header("content-type", "text/csv")
+print(request.urlopen(asked).read().decode())
+"""
 EMPTY = {"PATH": "/nowhere"}
 
 
@@ -87,3 +99,34 @@ def test_an_image_serves_with_nothing_of_this_machine(tmp_path: Path) -> None:
     assert answer["predictions"] == list(expected["prediction"])
     shares = [row["yes"] for row in answer["probabilities"]]
     assert shares == pytest.approx(list(expected["probability_yes"]), abs=1e-9)
+
+
+def test_the_build_context_makes_an_image_that_serves(tmp_path: Path) -> None:
+    container_images.needs_containers()
+    engine = engines.engine()
+    if not engine.is_podman:
+        pytest.skip("docker mounts nothing while it builds")
+    _, rows = trained("lightgbm-classifier", tmp_path / "m")
+    context = tmp_path / "context"
+    write_export(tmp_path / "m", FACTS, "python", context)
+    first, *_ = (context / "Dockerfile").read_text().splitlines()
+    assert first == f"FROM python:{platform.python_version()}-slim"
+
+    base, mounts = container_images.base_of_this_machine()
+    image = f"{BUILT}:{os.getpid()}"
+    options = ["--from", base, "--pull=never", "--network=none", "--layers=false", "--tag", image]
+    engine.call(["build", *options, *mounts, str(context)])
+    (told,) = json.loads(engine.call(["image", "inspect", image]))
+    assert told["Config"]["WorkingDir"] == "/app"
+    assert told["Config"]["User"] == "65534"
+    assert list(told["Config"]["ExposedPorts"]) == ["8080/tcp"]
+    name = f"easeml-tests-{os.getpid()}"
+    alone = ["--rm", "--pull=never", "--network=none", "--name", name, *LIMITS]
+    starts = [engine.program, "run", *alone, *mounts, image]
+    asks = [engine.program, "exec", "--interactive", name, "python", "-c", ASK]
+    body = rows.to_csv(index=False).encode()
+    with running(starts, context, os.environ):  # nobody outside reaches it
+        asked = subprocess.run(asks, input=body, capture_output=True, timeout=120, check=True)
+    engine.call(["rmi", image])
+    expected = load_exported(tmp_path / "m").predict(rows)
+    assert json.loads(asked.stdout)["predictions"] == list(expected["prediction"])

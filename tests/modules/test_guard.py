@@ -57,3 +57,16 @@ def test_a_regression_that_misses_more_than_the_mean_is_a_fault():
 def test_few_rows_and_missing_answers_say_nothing():
     truth = pd.Series(["yes"] * 10 + [None] * 30, dtype=object)
     assert fault_of(truth.dropna(), truth, told(np.array(["no"] * 40))) == ""
+
+
+def test_a_model_is_judged_by_the_weights_that_it_learned_from():
+    rng = np.random.default_rng(2)
+    truth = answers(rng, 0.3)
+    heavy = rng.random(ROWS) < 0.2
+    right_where_it_counts = np.where(heavy, truth, np.where(truth == "yes", "no", "yes"))
+    weights = np.where(heavy, 50.0, 1.0)
+    assert "fault" in fault_of(truth, truth, told(right_where_it_counts))
+    assert fault_of(truth, truth, told(right_where_it_counts), weights, weights) == ""
+    wrong_where_it_counts = np.where(heavy, np.where(truth == "yes", "no", "yes"), truth)
+    assert fault_of(truth, truth, told(wrong_where_it_counts)) == ""
+    assert "fault" in fault_of(truth, truth, told(wrong_where_it_counts), weights, weights)

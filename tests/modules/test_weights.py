@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easeml.errors import InvalidInput
-from easeml.modules import Context, Predictions, conformal, load_registry, score
+from easeml.modules import Context, Predictions, conformal, interval, load_registry, score
 from easeml.modules.pipeline import fit
 from easeml.modules.selection import choose
 
 REGISTRY = load_registry()
+_DRAWS = 100
 CATEGORY = {
     "nodes": {"y": {"singleton": True, "type": "category", "class": "y"}},
     "classes": {"y": {"dim": 3, "labels": ["a", "b", "c"]}},
@@ -75,6 +76,21 @@ def test_an_ensemble_is_chosen_alike(kind: str, objective: str) -> None:
     np.testing.assert_allclose(found.weights, whole.weights)
     plain = choose(objective, actual, tried)
     assert not np.allclose(found.weights, plain.weights)
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "balanced-accuracy"])
+def test_an_interval_of_weighted_rows_holds_the_truth(objective: str) -> None:
+    random = np.random.default_rng(5)
+    labels = np.array(["a", "b"], dtype=object)
+    held = 0
+    for _ in range(_DRAWS):
+        codes = random.integers(2, size=200)
+        said = np.where(random.random(200) < 0.8, codes, 1 - codes)
+        predictions = Predictions.of_probabilities(np.eye(2)[said], labels)
+        weights = np.exp(random.normal(size=200))
+        _, low, high = interval(objective, labels[codes], predictions, weights)
+        held += low <= 0.8 <= high
+    assert held >= 0.9 * _DRAWS  # 95 % is what is told
 
 
 def test_an_interval_holds_the_weight_that_it_says() -> None:

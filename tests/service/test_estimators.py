@@ -32,6 +32,7 @@ def test_an_estimator_searches_at_a_service(
     )
     answers = np.where(rows["weight"] + (rows["site"] == "north") > 0.5, 7, 3)
     groups = np.arange(210) // 3
+    counts = random.integers(1, 4, 210)
     heard: list[Trial] = []
     made = AutoMLClassifier(
         time_limit=30.0,
@@ -41,7 +42,7 @@ def test_an_estimator_searches_at_a_service(
         url=easeml.url,
         api_key=easeml.key,
     )
-    made.fit(rows[:_FIRST], answers[:_FIRST], groups=groups[:_FIRST])
+    made.fit(rows[:_FIRST], answers[:_FIRST], groups[:_FIRST], counts[:_FIRST])
 
     assert made.score(rows, answers) > 0.9
     shares = made.predict_proba(rows)
@@ -56,11 +57,17 @@ def test_an_estimator_searches_at_a_service(
     before = made.application_id_
     with pytest.raises(ValueError, match=r"no classes \[5\]"):
         made.partial_fit(rows[:2], [3, 5], groups=[0, 0])
-    made.partial_fit(rows[_FIRST:], answers[_FIRST:], groups=groups[_FIRST:])
+    with pytest.raises(ValueError, match="Weights have to be given"):
+        made.partial_fit(rows[:2], [3, 7], groups=[0, 0])
+    made.partial_fit(
+        rows[_FIRST:], answers[_FIRST:], groups=groups[_FIRST:], sample_weight=counts[_FIRST:]
+    )
     assert made.application_id_ == before
     application = easeml.call("GET", f"/api/v1/applications/{before}")
     version = easeml.call("GET", f"/api/v1/versions/{application['version_id']}")
     assert version["operation"]["name"] == "feed"
+    roles = {column["name"]: column["role"] for column in version["columns"]}
+    assert roles["_weight"] == "weight"  # the rows have a column 'weight', which is an input
     assert len(heard) == 2  # models that have learned from all rows
 
     made.save(tmp_path / "export")

@@ -308,6 +308,16 @@ def test_changes_become_a_declaration():
     assert declaration.keep == ["id"]
     assert declaration.drop == ["é & <b>"]
     assert declaration.exclude == ["b"]
+    assert declaration.weight is None
+
+
+def test_one_column_may_be_the_weight_of_rows():
+    wishes = Wishes.read([("role0", "weight")], VERSION)
+    assert wishes.declaration(VERSION).weight == "age"
+    assert [change.text for change in wishes.changes(VERSION)] == ["age: weight of the row"]
+    two = Wishes.read([("role0", "weight"), ("role2", "weight")], VERSION)
+    with pytest.raises(InvalidInput, match="One column can be the weight"):
+        two.declaration(VERSION)
 
 
 def test_a_table_of_costs_and_columns_to_follow_become_a_declaration():

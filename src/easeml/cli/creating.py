@@ -61,6 +61,7 @@ def create(
     drop: options.Drop = None,
     keep: options.Keep = None,
     split: options.SplitBy = "random",
+    weight: options.Weight = None,
     header: Header = None,
     table: WhichTable = None,
     name: options.Name = None,
@@ -104,6 +105,7 @@ def create(
             set=changes,
             optimizer=optimizer,
             split=split,
+            weight=weight,
             max_tasks=max_tasks,
             max_seconds=max_seconds,
             **_read(

@@ -40,6 +40,10 @@ SplitBy = Annotated[
     str,
     typer.Option(help="Rows to train and test: random, time:COLUMN, group:COLUMN or given:COLUMN."),
 ]
+Weight = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column that says how much each row counts; not an input."),
+]
 Name = Annotated[str | None, typer.Option(help="Name of the application.")]
 Models = Annotated[str | None, typer.Option(help="Only these models, separated by commas.")]
 Exclude = Annotated[str | None, typer.Option(help="All but these models, separated by commas.")]

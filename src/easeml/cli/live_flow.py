@@ -59,13 +59,14 @@ def pull(
             return
         lines = _line_of_descent(list(client.versions(application_id)))
         target = str(client.version(lines[-1].id).summary["target"])
+        weight = client.application(application_id).weight
         versions = []
         for line in lines:
             path = out.parent / FOLDER / "versions" / f"{line.id}.parquet"
             if not path.exists():
                 _fetch(client, line.id, path)
                 fetched.append(line.id)
-            versions.append(_pulled(line, path, target))
+            versions.append(_pulled(line, path, target, weight))
     write_pulled(out, application_id, versions)
     print_done(
         {"versions": [line.id for line in lines], "fetched": fetched},
@@ -155,14 +156,14 @@ def _fetch(client: Client, version_id: str, path: Path) -> None:
     part.replace(path)  # so that what is there is whole
 
 
-def _pulled(line: VersionLine, path: Path, target: str) -> PulledVersion:
+def _pulled(line: VersionLine, path: Path, target: str, weight: str) -> PulledVersion:
     from easeml.cli.versions import describe
     from easeml.lineage.pulled import PulledVersion, read_rows
 
     return PulledVersion(
         id=line.id,
         number=line.number,
-        rows=read_rows(path, target),
+        rows=read_rows(path, target, weight),
         about=describe(line.operation, line.added),
         context=line.operation.get("context", ""),
         tags=line.operation.get("tags", ()),

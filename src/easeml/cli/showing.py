@@ -166,6 +166,7 @@ def print_application(application: Application, titles: Titles) -> None:
             ("state", application.state),
             ("target", application.target),
             ("objective", application.objective),
+            ("weight", application.weight),
             ("endpoint", application.endpoint),
             ("serves", _served(application, titles)),
             ("pinned", _pinned(application)),

@@ -126,6 +126,8 @@ def _print_report(report: TaskReport) -> None:
     found = report.evaluation
     if found is None:
         return say("This task has no evaluation: it has trained no model (yet).")
+    if found.weight:
+        say(f"Each row counts once here, whatever its weight in column '{found.weight}'.")
     if found.confusion:
         _print_confusion(found.labels, found.confusion)
     last = "error" if found.residuals else "probability of actual"

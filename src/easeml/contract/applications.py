@@ -40,6 +40,7 @@ class Declaration(Request):
     tolerance: float = Field(0.001, ge=0)
     seed: int = 0
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
+    weight: str | None = None  # the column that says how much each row counts; no input
 
 
 class ObjectiveOption(Answer):
@@ -139,6 +140,7 @@ class Application(Answer):
     endpoint: str
     live_model: TrainedModel | None = None
     live: Live | None = None
+    weight: str = ""  # the column that says how much each row counts; empty: each once
     pinned: bool = False  # is the live model held against better ones?
     follows: bool = True  # does it take new rows of its data set when that is fetched again?
     gated: bool = False  # has a gate to be passed before a model goes live?

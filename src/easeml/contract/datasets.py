@@ -23,7 +23,7 @@ class Column(Answer):
 
     name: str
     type: str  # number, category, text, timestamp; image, tensor, graph
-    role: str  # what is done with it: input, target, drop
+    role: str  # what is done with it: input, target, drop, weight
     missing: float = 0.0  # share of the rows
     distinct: int = 0
     examples: list[str] = Field(default_factory=list)

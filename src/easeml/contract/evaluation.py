@@ -62,10 +62,12 @@ class Evaluation(Answer):
     """How a trained model does on validation rows. What does not fit its target is empty.
 
     ``confusion[actual][predicted]`` counts rows of ``labels``: the most frequent classes, the rest
-    as one.
+    as one. ``weight``: the column of weights that rows have, which is not counted here: each row
+    counts once.
     """
 
     rows: int
+    weight: str = ""
     labels: list[str] = Field(default_factory=list)
     confusion: list[list[int]] = Field(default_factory=list)
     roc: list[RocCurve] = Field(default_factory=list)

@@ -71,6 +71,7 @@ from easeml.data.versions.renewed import (
     renewed,
 )
 from easeml.data.versions.replaced import replaced
+from easeml.data.versions.row_weights import with_usual_weight
 from easeml.data.versions.splits import (
     ALL_ROLES,
     FEWEST_ROWS,
@@ -164,6 +165,7 @@ __all__ = [
     "to_json",
     "train_rows",
     "typed_table",
+    "with_usual_weight",
     "without_formulas",
     "without_ids",
     "write_arrow",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from easeml.contract.task_views import Task
 
-_GROUP = "group"
+_GROUP, _WEIGHT = "group", "weight"
 _TRAIN = "train"
 
 
@@ -50,7 +50,8 @@ class ServedModel:
     """What an application serves.
 
     ``texts``: how the service writes the classes, by their names in rows; empty for numbers.
-    ``target`` and ``group``: columns of its table; ``group`` is empty where there is none.
+    ``target``, ``group`` and ``weight``: columns of its table; the latter two are empty where there
+    are none.
     """
 
     service: Service
@@ -59,6 +60,7 @@ class ServedModel:
     texts: Mapping[str, str]
     target: str
     group: str
+    weight: str = ""  # as pickles of before have none
 
     def predict(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return what the endpoint predicts, with classes by their names in rows.
@@ -104,9 +106,10 @@ def declare(service: Service, rows: Rows, wish: Wish) -> ServedModel:
     texts = {name: str(label) for name, label in wish.labels.items()}
     target = free_name(TARGET, rows.frame)
     group = "" if rows.groups is None else free_name(_GROUP, rows.frame)
+    weight = "" if rows.weights is None else free_name(_WEIGHT, rows.frame)
     numbers = numbers_of(rows.frame)
     with service.connect() as client:
-        dataset = client.upload(_table(rows, texts, target, group))
+        dataset = client.upload(_table(rows, texts, target, group, weight))
         client.wait_version_ready(dataset.version.id)
         declaration = made_request(
             Declaration,
@@ -121,22 +124,27 @@ def declare(service: Service, rows: Rows, wish: Wish) -> ServedModel:
             max_seconds=wish.limit,
             seed=wish.seed,
             split=f"group:{group}" if group else "random",
+            weight=weight or None,
         )
         _check_classes(texts, client.propose(declaration).labels)
         application = client.create_application(declaration)
     schema_in = Schema.from_json(application.schema_in)
-    return ServedModel(service, application.id, schema_in, texts, target, group)
+    return ServedModel(service, application.id, schema_in, texts, target, group, weight)
 
 
 def feed(model: ServedModel, rows: Rows) -> None:
     """Add rows to the data of an application; its search goes on with all of them.
 
-    Raises the client's errors, and ``ValueError`` where groups are given but were not before, or
-    the other way round.
+    Raises the client's errors, and ``ValueError`` where groups or weights are given but were not
+    before, or the other way round.
     """
-    if bool(model.group) != (rows.groups is not None):
-        raise ValueError("Groups have to be given for all rows or for none.")
-    table = _table(rows, model.texts, model.target, model.group)
+    for what, column, given in (
+        ("Groups", model.group, rows.groups),
+        ("Weights", model.weight, rows.weights),
+    ):
+        if bool(column) != (given is not None):
+            raise ValueError(f"{what} have to be given for all rows or for none.")
+    table = _table(rows, model.texts, model.target, model.group, model.weight)
     with TemporaryDirectory(prefix="easeml-") as place, model.service.connect() as client:
         path = Path(place) / "rows.parquet"
         write_parquet(table, path)
@@ -175,17 +183,23 @@ class _Teller:
                 self._tell(_trial(task, {}))
 
 
-def _table(rows: Rows, texts: Mapping[str, str], target: str, group: str) -> pd.DataFrame:
+def _table(
+    rows: Rows, texts: Mapping[str, str], target: str, group: str, weight: str
+) -> pd.DataFrame:
     """Return rows as one table, with their answers as the service is to read them."""
     answers = [texts[name] for name in rows.answers] if texts else rows.answers
-    table = rows.frame.assign(**{target: answers})
-    return table.assign(**{group: rows.groups}) if group else table
+    columns: dict[str, Any] = {target: answers}
+    if group:
+        columns[group] = rows.groups
+    if weight:
+        columns[weight] = rows.weights
+    return rows.frame.assign(**columns)
 
 
 def _check_classes(texts: Mapping[str, str], read: list[str]) -> None:
     """Raise ``ValueError`` where the service does not read the classes as they were sent."""
     sent = sorted(texts.values())
-    if sent != sorted(read):
+    if read and sent != sorted(read):  # of very few rows they are not known yet
         raise ValueError(
             f"The classes {sent} would be read as {sorted(read)}, since some look alike or like a "
             "missing value. Rename them, or search in this process (without url)."

@@ -88,7 +88,6 @@ class AutoML(BaseEstimator):
         rows = self._rows_of(X, y, groups, sample_weight, reset=True)
         self._name_classes(rows.answers)
         if self.url is not None:
-            _refuse_weights(rows)
             return self._fit_at_service(rows)
         # The caller's arrays may change before rows are added to these.
         return self._fit_in_process(replace(rows, frame=rows.frame.copy()), clock)
@@ -129,7 +128,6 @@ class AutoML(BaseEstimator):
         """Fit on the rows before and these."""
         clock = Clock()
         if self.url is not None:
-            _refuse_weights(rows)
             return self._feed(rows)
         if not hasattr(self, "_rows"):
             raise ValueError(
@@ -309,13 +307,6 @@ class AutoML(BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-def _refuse_weights(rows: Rows) -> None:
-    if rows.weights is not None:
-        raise ValueError(
-            "A service knows no weights of rows: search in this process (without url)."
-        )
 
 
 def _weights_of(sample_weight: Any, rows: int) -> np.ndarray | None:

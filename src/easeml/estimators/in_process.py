@@ -76,11 +76,8 @@ def search(rows: Rows, wish: Wish, tell: Listener, clock: Clock) -> Outcome:
     table = typed(rows.frame, rows.answers, wish.kind)
     registry = load_registry()
     weights = scaled(rows.weights)
-    fitting = [
-        module.name
-        for module in registry.objectives_for(table.schema_out)
-        if weights is None or module.weights
-    ]
+    objectives = registry.objectives_for(table.schema_out, weighted=weights is not None)
+    fitting = [module.name for module in objectives]
     problem = Problem(
         table=table,
         splits=splits(rows.answers, rows.groups, wish.kind, wish.seed),

@@ -16,6 +16,7 @@ class ModelFacts:
 
     ``version``: number of the data's version. ``quality`` is on validation rows, ``test_quality``
     on test rows, as a score (1 is best) with its 95 % interval; ``None`` where it was not read.
+    ``weight``: the column by which rows count in both; empty: each once.
     """
 
     application_id: str
@@ -28,6 +29,7 @@ class ModelFacts:
     quality: float
     test_quality: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
+    weight: str = ""
 
     @classmethod
     def from_json(cls, text: str) -> "ModelFacts":
@@ -78,6 +80,7 @@ def card(
         f"- {facts.objective} on validation rows (a score, 1 is best; the search has looked at "
         f"them): {_told(facts.quality)}",
         f"- {_test_sentence(facts)}",
+        *([f"- Rows count by their weights, of column '{facts.weight}'"] if facts.weight else []),
         *([] if cost is None else _of_smaller(cost)),
         "",
         "## What it takes",

@@ -105,6 +105,8 @@ def data_sheet(facts: ModelFacts, manifest: Mapping[str, Any]) -> dict[str, Any]
     columns = {}
     for side in ("schema_in", "schema_out"):
         columns |= kinds_of(Schema.from_json(manifest[side]))
+    if facts.weight:
+        columns[facts.weight] = "number"
     said = (
         f"Version {facts.version} of the data that {facts.model_id} was trained on; its owner has "
         f"them by: easeml data export {facts.application_id}:{facts.version} rows.csv."

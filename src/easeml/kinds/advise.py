@@ -12,6 +12,7 @@ from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.facts import Sources, facts_of, newer_rows
+from easeml.kinds.shared.row_weights import that_are_ignored
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -70,7 +71,11 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     kept = (inputs / "state").read_bytes() if spec.before else None
     ends = time.monotonic() + spec.seconds
     answer, state = tool.asked(facts, spec.parameters, kept, lambda: time.monotonic() < ends)
-    answer = replace(answer, notes=(*notes, *answer.notes))
+    answer = replace(
+        answer,
+        notes=(*notes, *answer.notes),
+        assumes=(*answer.assumes, *that_are_ignored(sources.version)),
+    )
     written = ["answer"]
     if answer.rows is not None:
         _write_rows(outputs / "rows", facts["inputs"].index, answer.rows)

@@ -17,6 +17,7 @@ from easeml.contract.tasks import MOST_MEMBERS, Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
+from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -82,7 +83,10 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     rows: Any = version.validation
     actual = rows[target]
     of_validation = _kept(spec, inputs, "validation", rows)
-    choice = choose(spec.objective, actual, of_validation, partial(_may_join, spec), spec.seed)
+    counts = weights_of(version, rows["_row"])
+    choice = choose(
+        spec.objective, actual, of_validation, partial(_may_join, spec), spec.seed, counts
+    )
     places = np.flatnonzero(choice.weights).tolist()
     weights = choice.weights[places].tolist()
     of_test = _kept(spec, inputs, "test", version.test)
@@ -92,20 +96,19 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     }
     row_ids = {role: getattr(version, role)["_row"] for role in ROLES}
     write_predictions(outputs / "predictions", row_ids, predictions)
-    write_evaluation(outputs / "evaluation", rows, target, choice.unseen)
+    write_evaluation(outputs / "evaluation", version, rows, choice.unseen)
 
     folder = outputs / "model"
     trained = _put_together(inputs, folder, places, weights)
-    learnt = version.train[target]
-    found, unmeasured = qualities_of(spec, rows, target, choice.unseen, trained.predict, learnt)
-    gain = found["quality"] - score(spec.objective, actual, choice.best)
+    found, unmeasured = qualities_of(spec, version, rows, choice.unseen, trained.predict)
+    gain = found["quality"] - score(spec.objective, actual, choice.best, counts)
     seal(
         trained,
         folder,
         version.train,
         quality=found["quality"],
         objective=spec.objective,
-        interval=conformal.describe(actual, choice.unseen),
+        interval=conformal.describe(actual, choice.unseen, counts),
     )
     known_rows.write(folder, version.train, target, spec.schema_in)
     members = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.row_weights import that_are_ignored
 from easeml.kinds.shared.tested_rows import predicted
 from easeml.service.tasks.kinds import Kind
 
@@ -72,9 +73,10 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
     old = predicted(inputs, "old", rows) if spec.old_id else None
     verdict, after = gates.examine(ledger, new, old, rows[version.target].tolist())
     needed = gates.rows_that_always_tell(ledger)
+    reason = gates.explained(verdict, after, needed)
     value = {
         "answer": verdict.answer,
-        "reason": gates.explained(verdict, after, needed),
+        "reason": " ".join([reason, *that_are_ignored(version)]),
         "ledger": after.to_json(),
     }
     return TaskResult(ok=True, value=value)

@@ -12,6 +12,7 @@ from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
+from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -72,9 +73,9 @@ def import_model(spec: ImportModelSpec, inputs: Path, outputs: Path) -> TaskResu
     target = version.target
     rows = frames["validation"]
     unseen = predictions["validation"]
-    learnt = version.train[target]
-    found, unmeasured = qualities_of(spec, rows, target, unseen, trained.predict, learnt)
-    write_evaluation(outputs / "evaluation", rows, target, unseen)
+    weights = weights_of(version, rows["_row"])
+    found, unmeasured = qualities_of(spec, version, rows, unseen, trained.predict)
+    write_evaluation(outputs / "evaluation", version, rows, unseen)
 
     folder = outputs / "model"
     save(
@@ -82,10 +83,11 @@ def import_model(spec: ImportModelSpec, inputs: Path, outputs: Path) -> TaskResu
         folder,
         quality=found["quality"],
         objective=spec.objective,
-        interval=conformal.describe(rows[target], unseen),
+        interval=conformal.describe(rows[target], unseen, weights),
     )
     load_trained(folder).check_parity()
-    fault = fault_of(learnt, rows[target], unseen)
+    learnt_weights = weights_of(version, version.train["_row"])
+    fault = fault_of(version.train[target], rows[target], unseen, learnt_weights, weights)
     value = {
         **found,
         "name": spec.name,

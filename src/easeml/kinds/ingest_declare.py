@@ -37,6 +37,7 @@ class DeclareSpec(Spec):
     keep: list[str] = Field(default_factory=list)  # although proposed for dropping
     seed: int = 0
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
+    weight: str | None = None  # the column that says how much each row counts
 
 
 def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -50,7 +51,15 @@ def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResul
 
     table, reports = data.read_upload(inputs / "table")
     declared = data.declare(
-        table, reports, spec.target, spec.set, spec.drop, spec.keep, spec.seed, spec.split
+        table,
+        reports,
+        spec.target,
+        spec.set,
+        spec.drop,
+        spec.keep,
+        spec.seed,
+        spec.split,
+        spec.weight,
     )
     return version_made(declared, outputs)
 

@@ -41,6 +41,7 @@ def feed_version(spec: FeedSpec, inputs: Path, outputs: Path) -> TaskResult:
 
         rows = data.read_newer(table, version.schema_in, version.schema_out)
         table = table.filter(Slice.from_json(spec.where).holds(rows.inputs))
+        table = data.with_usual_weight(table, version.weights)
     return version_made(data.feed(version, table, spec.filename, spec.role), outputs)
 
 

@@ -14,6 +14,7 @@ from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
 from easeml.kinds.shared.qualities import qualities_of, write_evaluation
+from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def judge_again(spec: JudgeAgainSpec, inputs: Path, outputs: Path) -> TaskResult
     from easeml.modules.target import Target
 
     version = read_version(inputs / "version")
-    target = Target.learn(version.train, spec.schema_out).deciding_for(spec.objective)
+    counts = weights_of(version, version.train["_row"])
+    target = Target.learn(version.train, spec.schema_out).deciding_for(spec.objective, counts)
     judged: dict[str, Any] = {}
     written: list[str] = []
     for place, model_id in enumerate(spec.models):
@@ -82,14 +84,8 @@ def _judged(
     ids, before = kept["validation"]
     rows = version.validation.set_index("_row").loc[ids].reset_index()
     unseen = said["validation"]
-    found, notes = qualities_of(
-        spec,
-        rows,
-        version.target,
-        unseen,
-        partial(_predicted, model, target),
-        version.train[version.target],
-    )
+    predict = partial(_predicted, model, target)
+    found, notes = qualities_of(spec, version, rows, unseen, predict)
     found["notes"] = notes_again(notes, target)
     if is_decided_alike(before, unseen):
         return found, False
@@ -99,7 +95,7 @@ def _judged(
     shutil.copytree(model, folder)
     rewrite(folder, target, objective=spec.objective, quality=found["quality"])
     write_predictions(predictions, row_ids, said)
-    write_evaluation(evaluation, rows, version.target, unseen)
+    write_evaluation(evaluation, version, rows, unseen)
     return found, True
 
 

@@ -13,6 +13,7 @@ from easeml.errors import InvalidInput
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions
 from easeml.kinds.shared.qualities import further_of
+from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -59,14 +60,16 @@ def measure(spec: MeasureSpec, inputs: Path, outputs: Path) -> TaskResult:
     for place, model_id in enumerate(spec.models):
         rows, predictions = read_predictions(inputs / f"predictions-{place}", "validation")
         if not spec.measures:
-            qualities[model_id] = score(spec.objective, answers.loc[rows].to_numpy(), predictions)
+            actual = answers.loc[rows].to_numpy()
+            weights = weights_of(version, rows)
+            qualities[model_id] = score(spec.objective, actual, predictions, weights)
             continue
         frame = by_row.loc[rows].reset_index()
         measures[model_id], said = further_of(
             spec.measures,
             spec.objective,
+            version,
             frame,
-            version.target,
             predictions,
             partial(_predicted, inputs / f"model-{place}"),
         )

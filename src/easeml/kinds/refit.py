@@ -13,6 +13,7 @@ from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline, checkpoint
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions, write_predictions
 from easeml.kinds.shared.qualities import latency_of
+from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
             enough=enough,
             objective=spec.objective,
             checkpoint=outputs.parent / checkpoint_of(number),
+            weights=weights_of(version, rows["_row"]),
         )
         pipeline = member.pipeline.model_dump()
         fitted.append(fit(pipeline, rows, spec.schema_in, spec.schema_out, context))
@@ -120,7 +122,7 @@ def _interval(version: VersionTables, first_fit: Path) -> dict[str, float] | Non
 
     rows, predictions = read_predictions(first_fit, "validation")
     actual = version.validation.set_index("_row").loc[rows, version.target]
-    return conformal.describe(actual.tolist(), predictions)
+    return conformal.describe(actual.tolist(), predictions, weights_of(version, rows))
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -40,9 +41,10 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
     version = read_version(inputs / "version")
     rows = version.validation
     predictions = load_model(inputs / "model").predict(rows)
-    quality = score(spec.objective, rows[version.target], predictions)
+    answers, weights = rows[version.target], weights_of(version, rows["_row"])
+    quality = score(spec.objective, answers, predictions, weights)
     found = measured(
-        spec.objective, rows[version.target], predictions, resamples=0, target=version.target
+        spec.objective, answers, predictions, weights, resamples=0, target=version.target
     )
     measure = asdict(found)
     return TaskResult(ok=True, value={"quality": quality, "measure": measure, "rows": len(rows)})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions
+from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> Tas
     version = read_version(inputs / "version")
     rows, predictions = read_predictions(inputs / "predictions", "test")
     actual = version.test.set_index("_row").loc[rows, version.target]
-    value, low, high = interval(spec.objective, actual.to_numpy(), predictions)
+    weights = weights_of(version, rows)
+    value, low, high = interval(spec.objective, actual.to_numpy(), predictions, weights)
     found = {"value": value, "low": low, "high": high, "rows": len(rows)}
     learnt = version.train[version.target]
     found["measure"] = asdict(
@@ -53,7 +55,9 @@ def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> Tas
             spec.objective,
             actual.to_numpy(),
             predictions,
+            weights,
             learnt=learnt,
+            learnt_weights=weights_of(version, version.train["_row"]),
             target=str(actual.name),
         )
     )

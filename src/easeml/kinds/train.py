@@ -18,6 +18,7 @@ from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
+from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def _train(
         enough=enough,
         objective=spec.objective,
         checkpoint=outputs.parent / CHECKPOINT if fidelity == 1.0 else None,
+        weights=weights_of(version, version.train["_row"]),
     )
     started = time.perf_counter()
     trained = fit(
@@ -127,13 +129,13 @@ def _train(
 
     target = version.target
     rows = frames["validation"]
+    weights = weights_of(version, rows["_row"])
     unseen = predictions["validation"]
-    learnt = version.train[target]
     with span("measure"):
-        found, unmeasured = qualities_of(spec, rows, target, unseen, trained.predict, learnt)
+        found, unmeasured = qualities_of(spec, version, rows, unseen, trained.predict)
     with span("evaluate"):
         some_of_curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
-        write_evaluation(outputs / "evaluation", rows, target, unseen, some_of_curve)
+        write_evaluation(outputs / "evaluation", version, rows, unseen, some_of_curve)
 
     folder = outputs / "model"
     with span("store"):
@@ -142,12 +144,12 @@ def _train(
             folder,
             quality=found["quality"],
             objective=spec.objective,
-            interval=conformal.describe(rows[target], unseen),
+            interval=conformal.describe(rows[target], unseen, weights),
         )
         known_rows.write(folder, version.train, target, spec.schema_in)
     with span("measure the latency"):
         latency = latency_of(trained, rows)
-    fault = fault_of(learnt, rows[target], unseen)
+    fault = fault_of(version.train[target], rows[target], unseen, context.weights, weights)
     value = {
         **found,
         "name": spec.pipeline.model.module,

@@ -42,9 +42,15 @@ class PulledVersion:
     tags: Sequence[str] = field(default_factory=tuple)
 
 
-def read_rows(path: Path, target: str) -> Relation:
-    """Return the rows of a version as it was exported to a Parquet file, with ids and roles."""
+def read_rows(path: Path, target: str, weight: str = "") -> Relation:
+    """Return the rows of a version as it was exported to a Parquet file, with ids and roles.
+
+    ``weight``: the column of weights, if there is one. It is left out: steps would learn from it,
+    and a row keeps its weight in the version that is pushed, by its id.
+    """
     frame = pq.read_table(path).to_pandas().set_index(ROW_COLUMN)
+    if weight:
+        del frame[weight]
     roles = list(map(str, frame.pop(ROLE_COLUMN)))
     return Relation.from_frame(frame, target, roles)
 

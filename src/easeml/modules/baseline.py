@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .contract import Predictions, weighted
 from .target import as_numbers, encode_labels
+from .weights import Weights, of_rows
 
 MEAN, COMMONEST, SHARES = "the mean", "the commonest class", "the shares of the classes"
 CHEAPEST = "the class that costs least"
@@ -17,20 +18,24 @@ def always_the_same(
     rows: int,
     classes: NDArray[Any] | None,
     class_weights: NDArray[np.float64] | None = None,
+    weights: Weights = None,
 ) -> Predictions:
     """Return the predictions of a model that gives each of ``rows`` rows the same answer.
 
     ``learnt``: the answers of the train rows. Of a number, or each element of a tensor, it says the
     mean; of a category the commonest of ``classes``, with their shares as probabilities. By a table
-    of costs (``class_weights`` of ``Predictions``) it says the class that costs least.
+    of costs (``class_weights`` of ``Predictions``) it says the class that costs least. ``weights``:
+    by which the train rows count.
     """
     if classes is None:
         known = as_numbers(learnt)
         finite = np.isfinite(known).reshape(len(known), -1).all(axis=1)
-        mean = known[finite].mean(axis=0)
+        counts = of_rows(weights, finite)
+        mean = np.average(known[finite], axis=0, weights=counts)
         return Predictions(np.broadcast_to(mean, (rows, *np.shape(mean))), None, None)
     codes = encode_labels(learnt, classes)
-    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+    is_known = codes >= 0
+    counts = np.bincount(codes[is_known], of_rows(weights, is_known), minlength=len(classes))
     shares = np.tile(counts / counts.sum(), (rows, 1))
     by_cost = class_weights is not None and class_weights.ndim == 2
     counted = class_weights if by_cost else None

@@ -22,6 +22,7 @@ from .contract import Predictions
 from .objective_programs import ProcessObjective
 from .registry import load_registry
 from .score import Measured, measured, value_of_rows
+from .weights import Weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,10 +109,12 @@ def measure_further(
     target: str,
     predictions: Predictions,
     predict: "Callable[[pd.DataFrame], Predictions] | None" = None,
+    weights: Weights = None,
 ) -> Measured:
     """Return the measure of predictions of ``rows``, with a 95 % interval.
 
-    ``objective``: of the application. ``predict``: the model, for ``noisy``. Raises ``InvalidInput``
+    ``objective``: of the application. ``predict``: the model, for ``noisy``. ``weights`` (rows,): by
+    which rows count. Raises ``InvalidInput``
     where it cannot be measured: a column that is not there or has one group, no model, or an
     objective that is a program.
     """
@@ -122,12 +125,12 @@ def measure_further(
         if predict is None:
             raise InvalidInput("The model is needed to predict noisy rows.", where=further.name)
         said = predict(with_noise(rows, target, further.share))
-        found = measured(name, rows[target], said, target=target)
+        found = measured(name, rows[target], said, weights, target=target)
         return replace(found, objective=further.name)
     if further.column not in rows.columns:
         raise InvalidInput(f"There is no column {further.column!r}.", where=further.name)
     groups, actual = rows[[further.column]].iloc[:, 0], rows[[target]].iloc[:, 0]
-    return _of_groups(further, name, groups, actual, predictions)
+    return _of_groups(further, name, groups, actual, predictions, weights)
 
 
 def with_noise(rows: "pd.DataFrame", target: str, share: float) -> "pd.DataFrame":
@@ -147,14 +150,19 @@ def with_noise(rows: "pd.DataFrame", target: str, share: float) -> "pd.DataFrame
 
 
 def _of_groups(
-    further: Further, name: str, column: Any, actual: Any, predictions: Predictions
+    further: Further,
+    name: str,
+    column: Any,
+    actual: Any,
+    predictions: Predictions,
+    weights: Weights,
 ) -> Measured:
     known = ~(column.isna() | actual.isna()).to_numpy()
     labels = column.astype(str).to_numpy()
     groups = _groups(labels[known], further)
     places = [np.flatnonzero(known & (labels == group)) for group in groups]
     whole = measured(name, actual, predictions, resamples=0)
-    value = value_of_rows(name, actual, predictions)
+    value = value_of_rows(name, actual, predictions, weights)
     if further.kind == GAP:
         summary = np.ptp
     else:

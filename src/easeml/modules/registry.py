@@ -133,9 +133,15 @@ class Registry:
             return ModelMatch(model, False, _not_installed(self.lacking[model.name]))
         return ModelMatch(model, True, transforms=tuple(chain))
 
-    def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
-        """Return the objectives that measure such an output, the default first; no families."""
-        return [one for one in self._measuring(schema_out) if not one.takes]
+    def objectives_for(
+        self, schema_out: Schema | dict[str, Any], *, weighted: bool = False
+    ) -> list[Module]:
+        """Return the objectives that measure such an output, the default first; no families.
+
+        ``weighted``: those that count rows by their weights.
+        """
+        found = [one for one in self._measuring(schema_out) if not one.takes]
+        return [one for one in found if one.weights] if weighted else found
 
     def families_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         """Return the families of objectives that measure such an output, by rank."""

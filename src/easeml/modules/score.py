@@ -4,7 +4,7 @@ Qualities are scaled so that 1 is best. Rows whose actual value is missing are l
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from .baseline import always_the_same, name_of_guess
 from .contract import Objective, Predictions, weighted
 from .objective_programs import ProcessObjective
 from .target import as_numbers, encode_labels
-from .weights import Weights
+from .weights import Weights, counts_of
 
 _SEED = 20180801
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
@@ -35,10 +35,7 @@ def score(objective: str, actual: Any, predictions: Predictions, weights: Weight
     or probabilities are needed.
     """
     measure = objective_for(objective, predictions.classes)
-    known, predicted, good = _aligned(measure, objective, actual, predictions)
-    scored = np.flatnonzero(good)
-    _refuse_none(scored)
-    return measure.quality(known[scored], predicted[scored], *_given(weights, scored))
+    return measure.quality(*_prepare(measure, objective, actual, predictions, weights))
 
 
 def scorer(
@@ -69,17 +66,17 @@ def scorer(
     return lambda outputs: measure.quality(told, weighted(outputs[good], counted), *given)
 
 
-def value(objective: str, actual: Any, predictions: Predictions) -> float:
+def value(objective: str, actual: Any, predictions: Predictions, weights: Weights = None) -> float:
     """Return the measure in its own unit, such as an error in the unit of the target.
 
     Arguments as for ``score``.
     """
     measure = objective_for(objective, predictions.classes)
-    return measure.value(*_prepare(measure, objective, actual, predictions))
+    return measure.value(*_prepare(measure, objective, actual, predictions, weights))
 
 
 def value_of_rows(
-    objective: str, actual: Any, predictions: Predictions
+    objective: str, actual: Any, predictions: Predictions, weights: Weights = None
 ) -> Callable[[NDArray[np.intp]], float]:
     """Return what gives ``value`` on the rows at the given places, where one may come twice.
 
@@ -91,13 +88,18 @@ def value_of_rows(
     def of(rows: NDArray[np.intp]) -> float:
         scored = rows[good[rows]]
         _refuse_none(scored)
-        return measure.value(known[scored], predicted[scored])
+        return measure.value(known[scored], predicted[scored], *_given(weights, scored))
 
     return of
 
 
 def interval(
-    objective: str, actual: Any, predictions: Predictions, *, resamples: int = _MOST_RESAMPLES
+    objective: str,
+    actual: Any,
+    predictions: Predictions,
+    weights: Weights = None,
+    *,
+    resamples: int = _MOST_RESAMPLES,
 ) -> tuple[float, float, float]:
     """Return ``(quality, low, high)``, a 95 % interval. Arguments and errors as for ``score``.
 
@@ -106,15 +108,20 @@ def interval(
     holds for a class of few rows as well. All others: the percentile bootstrap over rows (B. Efron
     and R. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3) with a fixed seed;
     widened where needed so that it holds the quality itself.
+
+    With ``weights`` a row is one draw, whatever it counts: resampled rows keep their weights, and
+    Wilson's intervals are those of (sum w)^2 / sum w^2 rows (L. Kish, Survey Sampling, 1965, section
+    11.2C; for Wilson's: E. Korn and B. Graubard, Survey Methodology 24, 1998).
     ``resamples``: at most so many; fewer are faster and rougher.
     """
     measure = objective_for(objective, predictions.classes)
-    known, predicted = _prepare(measure, objective, actual, predictions)
+    prepared = _prepare(measure, objective, actual, predictions, weights)
     if isinstance(measure, ProcessObjective):
+        known, predicted, *_ = prepared
         found = _of_program(measure, known, predicted, resamples)
         quality, *ends = [measure.quality_of(one) for one in found]
         return quality, min(ends), max(ends)
-    return _with_interval(objective, measure.quality, known, predicted, resamples)
+    return _with_interval(objective, measure.quality, prepared, resamples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,29 +149,35 @@ def measured(
     objective: str,
     actual: Any,
     predictions: Predictions,
+    weights: Weights = None,
     *,
     resamples: int = _MOST_RESAMPLES,
     learnt: Any = None,
+    learnt_weights: Weights = None,
     target: str = "",
 ) -> Measured:
     """Return the measure of an objective in its own unit. Arguments and errors as ``interval``.
 
     ``resamples`` 0: without an interval, as are measures of one row, which tells of no other.
-    ``learnt``: the answers of the train rows, for the baseline. ``target``: its name, for the unit.
+    ``learnt``: the answers of the train rows, for the baseline, and ``learnt_weights`` of these.
+    ``target``: its name, for the unit.
     """
     measure = objective_for(objective, predictions.classes)
     in_unit_of_target = getattr(measure, "in_unit_of_target", False)
-    known, predicted = _prepare(measure, objective, actual, predictions)
+    prepared = _prepare(measure, objective, actual, predictions, weights)
+    known, predicted, *_ = prepared
     if resamples and len(known) > 1 and isinstance(measure, ProcessObjective):
         found, low, high = _of_program(measure, known, predicted, resamples)
     elif resamples and len(known) > 1:
-        found, low, high = _with_interval(objective, measure.value, known, predicted, resamples)
+        found, low, high = _with_interval(objective, measure.value, prepared, resamples)
     else:
-        found, low, high = measure.value(known, predicted), None, None
+        found, low, high = measure.value(*prepared), None, None
     baseline, guess = None, ""
     if learnt is not None:
-        same = always_the_same(learnt, len(actual), predictions.classes, predictions.class_weights)
-        baseline = measure.value(*_prepare(measure, objective, actual, same))
+        same = always_the_same(
+            learnt, len(actual), predictions.classes, predictions.class_weights, learnt_weights
+        )
+        baseline = measure.value(*_prepare(measure, objective, actual, same, weights))
         guess = name_of_guess(same, measure.needs_probabilities)
     return Measured(
         found,
@@ -181,20 +194,25 @@ def measured(
 
 def _with_interval(
     objective: str,
-    measure: Callable[[NDArray[Any], NDArray[np.float64]], float],
-    known: NDArray[Any],
-    predicted: NDArray[np.float64],
+    measure: Callable[..., float],
+    prepared: Sequence[NDArray[Any]],
     resamples: int,
 ) -> tuple[float, float, float]:
-    """Return what ``measure`` finds on all rows, with the interval that ``interval`` describes."""
-    value = measure(known, predicted)
+    """Return what ``measure`` finds on all rows, with the interval that ``interval`` describes.
+
+    ``prepared``: of each row the actual and the predicted value, and its weight where there are such.
+    """
+    value = measure(*prepared)
+    rows = len(prepared[0])
     if objective == "accuracy":
-        return value, *_wilson(value, len(known))
+        counts = counts_of(prepared[2] if prepared[2:] else None, rows)
+        return value, *_wilson(value, _effective(counts))
     if objective == "balanced-accuracy":
-        return value, *_mean_of_classes(known, predicted)
-    rows = len(known)
+        return value, *_mean_of_classes(*prepared)
     draws = max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows))
-    resampled = [measure(known[chosen], predicted[chosen]) for chosen in _resamples(rows, draws)]
+    resampled = []
+    for chosen in _resamples(rows, draws):
+        resampled.append(measure(*[of_rows[chosen] for of_rows in prepared]))
     return value, *_ends(value, resampled)
 
 
@@ -222,13 +240,15 @@ def _ends(value: float, resampled: list[float]) -> tuple[float, float]:
 
 
 def _prepare(
-    measure: Objective, name: str, actual: Any, predictions: Predictions
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the actual and the predicted values of the rows that can be scored."""
+    measure: Objective, name: str, actual: Any, predictions: Predictions, weights: Weights
+) -> tuple[NDArray[Any], ...]:
+    """Return what an objective takes of the rows that can be scored: actual and predicted values, and
+    weights where there are such.
+    """
     known, predicted, good = _aligned(measure, name, actual, predictions)
     scored = np.flatnonzero(good)
     _refuse_none(scored)
-    return known[scored], predicted[scored]
+    return known[scored], predicted[scored], *_given(weights, scored)
 
 
 def _given(weights: Weights, rows: Any) -> tuple[NDArray[np.float64], ...]:
@@ -295,7 +315,12 @@ def _probabilities(measure: Objective, name: str, predictions: Predictions) -> N
     return np.eye(len(predictions.classes))[encode_labels(predictions.values, predictions.classes)]
 
 
-def _wilson(share: float, rows: int) -> tuple[float, float]:
+def _effective(counts: NDArray[np.float64]) -> float:
+    """Return how many rows of one weight tell as much as rows that count so (rows,)."""
+    return float(counts.sum() ** 2 / (counts**2).sum())
+
+
+def _wilson(share: float, rows: float) -> tuple[float, float]:
     centre = share + _Z**2 / (2 * rows)
     half = _Z * math.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2))
     scale = 1 + _Z**2 / rows
@@ -304,21 +329,23 @@ def _wilson(share: float, rows: int) -> tuple[float, float]:
     )
 
 
-def _mean_of_classes(known: NDArray[Any], predicted: NDArray[np.float64]) -> tuple[float, float]:
+def _mean_of_classes(
+    known: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+) -> tuple[float, float]:
     """Return the interval of the mean share of right rows, a share a class, of independent classes.
 
     The distance of each end from the mean is the root of the sum of the squares of its parts: the
     "method of variance estimates recovery" of Zou and Donner, with Wilson's intervals.
     """
     is_right = predicted.argmax(axis=1) == known
-    rows = np.bincount(known)
-    right = np.bincount(known[is_right], minlength=len(rows))
+    counts = counts_of(weights, len(known))
     shares = []
     below = []
     above = []
-    for one in np.flatnonzero(rows):
-        share = float(right[one] / rows[one])
-        low, high = _wilson(share, int(rows[one]))
+    for one in np.unique(known):
+        of_class = counts[known == one]
+        share = float(np.average(is_right[known == one], weights=of_class))
+        low, high = _wilson(share, _effective(of_class))
         shares.append(share)
         below.append(share - low)
         above.append(high - share)

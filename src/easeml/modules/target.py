@@ -165,11 +165,14 @@ class Target:
 
 
 def labels_of(schema_out: Mapping[str, Any]) -> list[str] | None:
-    """Return the labels of a target, in the order of their codes; None of a number or a tensor."""
+    """Return the labels of a target, in the order of their codes; None of a number or a tensor.
+
+    There are none before the rows are read, where a first look did not tell them all.
+    """
     _, node = next(iter(schema_out["nodes"].items()))
     if node["type"] != "category":
         return None
-    return [str(label) for label in schema_out["classes"][node["class"]]["labels"]]
+    return list(map(str, schema_out["classes"][node["class"]].get("labels", ())))
 
 
 def _rare_classes(codes: NDArray[np.intp], classes: NDArray[Any]) -> list[str]:

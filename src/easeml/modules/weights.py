@@ -4,10 +4,13 @@ Every weight is above 0. None: all rows count once; then each function here give
 without weights, bit for bit.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Weights = NDArray[np.float64] | None
 
@@ -24,6 +27,18 @@ def scaled(weights: Weights) -> Weights:
     is_count = np.array_equal(weights, np.round(weights))
     counts = weights if is_count else weights / weights.mean()
     return None if np.all(counts == 1) else counts
+
+
+def by_id(weights: "pd.Series | None", ids: Any) -> Weights:
+    """Return the weights of rows (rows,), by their ids, in the scale of all ``weights``."""
+    import pandas as pd
+
+    if weights is None:
+        return None
+    counts = scaled(weights.to_numpy(dtype=np.float64))
+    if counts is None:
+        return None
+    return pd.Series(counts, weights.index).loc[ids].to_numpy()
 
 
 def of_rows(weights: Weights, rows: Any) -> Weights:

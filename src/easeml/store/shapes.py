@@ -123,6 +123,17 @@ class OtherAnswer(Shape):
     failed: bool = False
 
 
+_ADDED_LATER = (
+    "latency",
+    "size",
+    "monotonic",
+    "measures",
+    "optimizer",
+    "histories",
+    "weight",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Rules(Shape):
     """What an application leaves of the knowledge base.
@@ -132,7 +143,8 @@ class Rules(Shape):
     may have; None: any. ``monotonic``: column -> rising or falling, as the prediction has to follow
     it. ``measures``: what every model is measured by beside what fits its target. ``optimizer``:
     what proposes configurations; empty: what the provider chose for all. ``histories``: tasks that
-    read trials of other programs, of which the search learns.
+    read trials of other programs, of which the search learns. ``weight``: the column that says how
+    much each row counts; empty: each once, else only what uses weights is searched.
     """
 
     models: list[str] | None = None
@@ -144,12 +156,12 @@ class Rules(Shape):
     measures: list[str] = field(default_factory=list)
     optimizer: str = ""
     histories: list[str] = field(default_factory=list)
+    weight: str = ""
 
     def to_json(self) -> Json:
         """Return the JSON object; without what is not said, as before there were such keys."""
         document = asdict(self)
-        added_later = ("latency", "size", "monotonic", "measures", "optimizer", "histories")
-        for name in added_later:
+        for name in _ADDED_LATER:
             if not document[name]:
                 del document[name]
         return document
@@ -197,6 +209,9 @@ class OperationName(StrEnum):
     REPLACE = "replace"
 
 
+_INHERITED = ("seed", "split", "weight")
+
+
 @dataclass(frozen=True, slots=True)
 class Operation(Shape):
     """How a version was made; ``told`` are the other keys of the JSON, which each name has its own
@@ -238,8 +253,8 @@ class Operation(Shape):
 
     @property
     def division(self) -> Json:
-        """How rows were divided, as the next version inherits it: seed and split, where known."""
-        return {key: self.told[key] for key in ("seed", "split") if key in self.told}
+        """How rows were divided and weighed, as the next version inherits it, where known."""
+        return {key: self.told[key] for key in _INHERITED if key in self.told}
 
 
 @dataclass(frozen=True, slots=True)

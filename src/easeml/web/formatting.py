@@ -194,6 +194,14 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}s"
 
 
+_USES = {"input": "used", "drop": "left out", "target": "target", "weight": "weight of the row"}
+
+
+def use(role: str) -> str:
+    """Return what is done with a column of a role."""
+    return _USES[role]
+
+
 FILTERS = {
     "quality": quality,
     "gain": gain,
@@ -218,4 +226,5 @@ FILTERS = {
     "badge": badge,
     "counted": counted,
     "json": json.dumps,
+    "use": use,
 }

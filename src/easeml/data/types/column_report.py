@@ -10,6 +10,7 @@ from easeml.data.types import values as v
 from easeml.schema import Dim
 
 TYPES = ("number", "category", "text", "timestamp")
+WEIGHT = "weight"  # the role of the column that says how much each row counts
 NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
 PROPOSED = "Proposed as the target:"  # what the evidence of a proposed target goes on with
 UNSURE_TARGET = "What to predict is not sure"  # how the note on a target that is a guess begins
@@ -22,8 +23,8 @@ class ColumnReport:
     """One column. Its JSON is that of ``easeml.contract.datasets.Column``.
 
     ``type``: number, category, text, timestamp; or, for cells that are no single values, image,
-    tensor, graph. ``role``: what is done with it: input, target, drop. ``nature``: what it seems to
-    be, one of ``NATURES``; ``confidence`` and ``nature_confidence``: how sure, 0 to 1;
+    tensor, graph. ``role``: what is done with it: input, target, drop, weight. ``nature``: what it
+    seems to be, one of ``NATURES``; ``confidence`` and ``nature_confidence``: how sure, 0 to 1;
     ``evidence``: sentences that say why. ``missing``: share of the rows. ``distinct``: number of
     different values. ``classes``: the labels of a category, and those that a number would have as a
     category where it has few (whole) values. ``format``: how numbers or timestamps are written, as

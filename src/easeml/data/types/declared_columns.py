@@ -14,6 +14,7 @@ from easeml.data.types.column_report import (
     SURE_OF_TARGET,
     SUSPICION,
     TYPES,
+    WEIGHT,
     ColumnReport,
 )
 from easeml.data.types.number_forms import checked_form, number_form
@@ -45,6 +46,7 @@ def declare_columns(
     set: Mapping[str, str] | None = None,
     drop: Collection[str] = (),
     keep: Collection[str] = (),
+    weight: str | None = None,
 ) -> Columns:
     """Apply a declaration to the reports alone, without data.
 
@@ -52,14 +54,14 @@ def declare_columns(
     values that stand for a missing one, with commas, and ``COLUMN.format`` to how its numbers or
     timestamps are written. Dropped are the columns proposed for dropping and those in ``drop``,
     without those in ``keep``. A whole-number target with few values becomes a category unless
-    ``set`` says number.
+    ``set`` says number. ``weight``: the column that says how much each row counts; it is no input.
 
     Raises:
         DatasetError: for unknown names or types, a target that is not possible, or no input left.
     """
     by_name = {report.name: report for report in reports}
     reports, types = _with_settings(by_name, set or {})
-    _check_names(by_name, [*types, *drop, *keep, target])
+    _check_names(by_name, [*types, *drop, *keep, target, weight])
     _check_types(by_name, types)
     chosen = _proposed_target(reports) if target is None else target
     if chosen in drop:
@@ -67,11 +69,15 @@ def declare_columns(
             "the target cannot be dropped.",
             where=f"column '{chosen}'",
         )
+    if weight is not None:
+        _check_weight(by_name[weight], types, chosen, drop)
     reports = _told_of_target(reports, by_name[chosen], is_named=target is not None)
 
     proposed_drops = [report.name for report in reports if report.role == "drop"]
     unused = {*proposed_drops, *drop} - {*keep}
     roles = dict.fromkeys(by_name, "input") | dict.fromkeys(unused, "drop") | {chosen: "target"}
+    if weight is not None:
+        roles[weight] = WEIGHT
     columns = []
     for report in reports:
         role = roles[report.name]
@@ -120,6 +126,31 @@ def _check_examples(report: ColumnReport, kind: str) -> None:
         where=f"column '{report.name}'",
         remedy=f"Let it be another type (--set {report.name}=text), or correct the values.",
     )
+
+
+def _check_weight(
+    report: ColumnReport, types: Mapping[str, str], target: str, drop: Collection[str]
+) -> None:
+    """Refuse a column that cannot say how much rows count; its values are looked at later."""
+    said = ""
+    if report.name == target:
+        said = "the target cannot be the weight of rows."
+    elif report.name in drop:
+        said = "the weight of rows cannot be dropped."
+    elif types.get(report.name, "number") != "number" or not _can_be_number(report):
+        said = "weights of rows are numbers, and its values are not."
+    if said:
+        raise DatasetError(
+            said,
+            where=f"column '{report.name}'",
+            remedy="Name another column: one that has a number of 0 or more in each row.",
+        )
+
+
+def _can_be_number(report: ColumnReport) -> bool:
+    if report.type == "number":
+        return True
+    return report.type not in CELLS and _are_numbers(report.examples)
 
 
 def _are_timestamps(texts: list[str]) -> bool:
@@ -182,14 +213,17 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     inputs, dropped = by_role["input"], by_role["drop"]
     unused = [f"Column '{one.name}' is not used. {one.evidence}".strip() for one in dropped]
     _check_inputs(inputs, unused)
-    schema_in = schema_of(inputs, tuple(column.name for column in dropped))
+    weights = by_role[WEIGHT]
+    counting = [f"Column '{one.name}' says how much each row counts." for one in weights]
+    # Rows may come with columns that no model reads, such as their weight.
+    schema_in = schema_of(inputs, tuple(column.name for column in (*dropped, *weights)))
     schema_out = schema_of([replace(answer, missing=0.0)], ())
     return Columns(
         columns,
         target,
         schema_in,
         schema_out,
-        notes=unused,
+        notes=[*unused, *counting],
         leak_notes=_leak_notes(inputs, target),
     )
 
@@ -321,8 +355,10 @@ def _checked_format(name: str, kind: str, form: str) -> str:
 def _natural_type(report: ColumnReport, role: str) -> str:
     """The type of a column in its role, where none is set.
 
-    Few whole numbers are classes as the target, and numbers in any other role.
+    Few whole numbers are classes as the target, and numbers in any other role. Weights are numbers.
     """
+    if role == WEIGHT:
+        return "number"
     if role == "target":
         has_few_values = report.type == "number" and report.classes
         return "category" if has_few_values else report.type

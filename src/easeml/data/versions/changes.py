@@ -21,6 +21,13 @@ from easeml.data.types.text_tables import ROW, ROWS_COUNT
 from easeml.data.versions.copies import compared_columns, content_keys, roles_of_copies
 from easeml.data.versions.declared import Declared, report_named, split_values
 from easeml.data.versions.fitting import fit_table
+from easeml.data.versions.row_weights import (
+    beside,
+    left_out_notes,
+    together,
+    weight_report,
+    weights_of_table,
+)
 from easeml.data.versions.splits import ALL_ROLES, ROLES, UNLABELLED, Split, group_roles, new_roles
 
 if TYPE_CHECKING:
@@ -48,16 +55,25 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
     split = Split.of(version.summary)
     divided_by = split.column if role is None else ""
     frame = _typed_rows(version, table, name, role, divided_by)
+    weights, counts = _weights_of_rows(version, table, role)
+    frame = frame.loc[counts]
     answered = frame[version.target].notna().to_numpy()
     by = None
     if divided_by:
-        by = split_values(table, split, report_named(divided_by, version.columns))[answered]
+        by = split_values(table, split, report_named(divided_by, version.columns))
+        by = by[counts][answered]
     roles = _assigned_roles(version, frame, role, answered, split, by)
 
-    notes = _feed_notes(version, role, answered)
+    notes = [*left_out_notes(~counts), *_feed_notes(version, role, answered)]
     notes += _known_rows(version, frame.loc[_are(roles, ROLES)])
     frame.loc[_are(roles, UNLABELLED), version.target] = None  # such rows are without answers
-    return _with_rows(version, frame, roles, notes, group_roles(split, by, roles[answered]))
+    grown = replace(
+        version,
+        next_row=version.next_row + table.num_rows,
+        groups={**version.groups, **group_roles(split, by, roles[answered])},
+        weights=together(version.weights, weights),
+    )
+    return _with_rows(grown, frame, roles, notes)
 
 
 def _check_role(role: str | None) -> None:
@@ -87,6 +103,9 @@ def _typed_rows(
         differences.append(
             f"column '{divided_by}', by which rows were divided, is missing (or say a role)."
         )
+    of_weights = _weights_wanted(version, role)
+    if of_weights is not None and of_weights.name not in table.column_names:
+        differences.append(f"column '{of_weights.name}', the weight of rows, is missing.")
     if differences:
         raise does_not_fit(differences, name)
     ids = version.next_row + np.arange(table.num_rows, dtype=np.int64)
@@ -94,6 +113,22 @@ def _typed_rows(
     if role in ROLES:
         _check_answers(frame[version.target].isna().to_numpy(), version.target, role, name)
     return frame
+
+
+def _weights_wanted(version: Declared, role: str | None) -> ColumnReport | None:
+    """The column that new rows have to have for their weights; rows of production teach nothing."""
+    return None if role == "production" else weight_report(version.columns)
+
+
+def _weights_of_rows(
+    version: Declared, table: pa.Table, role: str | None
+) -> tuple[pd.Series | None, np.ndarray]:
+    """The weights of new rows, and which of these count; see ``weights_of_table``."""
+    import numpy as np
+
+    of_weights = _weights_wanted(version, role)
+    reports = [] if of_weights is None else [of_weights]
+    return weights_of_table(table, reports, np.ones(table.num_rows, bool), version.next_row)
 
 
 def _check_answers(empty: np.ndarray, target: str, role: str, name: str) -> None:
@@ -229,9 +264,8 @@ def _with_rows(
     frame: pd.DataFrame,
     roles: np.ndarray,
     notes: list[str],
-    groups: dict[str, str],
 ) -> Declared:
-    """The version with further rows, each under its role; ``groups``: of these, by name."""
+    """The version with further rows, each under its role."""
     frames = dict(version.frames)
     added = {}
     for role in ALL_ROLES:
@@ -239,13 +273,7 @@ def _with_rows(
         if len(new):
             added[role] = len(new)
             frames[role] = _joined(frames.get(role), new)
-    grown = replace(
-        version,
-        frames=frames,
-        notes=[*lasting_notes(version), *notes],
-        next_row=version.next_row + len(frame),
-        groups={**version.groups, **groups},
-    )
+    grown = replace(version, frames=frames, notes=[*lasting_notes(version), *notes])
     return summed(grown, added)
 
 
@@ -278,7 +306,7 @@ def _counted(version: Declared) -> list[ColumnReport]:
     """The reports of the columns, with what the rows with answers hold; dropped ones stay."""
     import pandas as pd
 
-    values = pd.concat(_labelled_frames(version))
+    values = beside(pd.concat(_labelled_frames(version)), version.weights)
 
     def counted_again(report: ColumnReport) -> ColumnReport:
         if report.role == "drop":

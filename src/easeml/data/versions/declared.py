@@ -16,6 +16,7 @@ from easeml.data.types.number_forms import number_form
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW, column_text, row_place
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
+from easeml.data.versions.row_weights import count_notes, left_out_notes, weights_of_table
 from easeml.data.versions.splits import ROLES, Split, group_roles, row_roles, rows_told
 from easeml.schema import Schema
 
@@ -31,7 +32,8 @@ class Declared:
 
     ``summary``: rows in all and by role, the target, the seed, the split. ``off``: ids of train
     rows that are switched off; they stay in their frame. ``next_row``: the id of the next row that
-    is fed. ``groups``: where rows are split by group, the role of each group.
+    is fed. ``groups``: where rows are split by group, the role of each group. ``weights``: how much
+    each row counts, see ``row_weights``.
     """
 
     frames: dict[str, pd.DataFrame]
@@ -44,6 +46,7 @@ class Declared:
     off: tuple[int, ...] = ()
     next_row: int = 0
     groups: dict[str, str] = field(default_factory=dict)
+    weights: pd.Series | None = None
 
 
 def declare(
@@ -55,6 +58,7 @@ def declare(
     keep: Collection[str] = (),
     seed: int = 0,
     split: str = "random",
+    weight: str | None = None,
 ) -> Declared:
     """Apply a declaration to a table that ``read_table`` gave, and give rows their roles.
 
@@ -64,7 +68,8 @@ def declare(
     validation rows, the rest train rows. ``split``: ``random``, drawn with ``seed``, class by class
     where the target is a category (the only row of a class is a train row); ``time:COLUMN``, the
     latest test; ``group:COLUMN``, rows of one group with one role, drawn with ``seed``;
-    ``given:COLUMN``, which says train, validation or test and is not an input.
+    ``given:COLUMN``, which says train, validation or test and is not an input. Rows of weight 0 are
+    left out.
 
     Raises:
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
@@ -74,14 +79,23 @@ def declare(
 
     way = Split.from_text(split, [report.name for report in reports])
     drop = [*drop, way.column] if way.way == "given" else drop
-    decided = declare_columns(reports, target, set, drop, keep)
+    decided = declare_columns(reports, target, set, drop, keep, weight)
     columns = list(map(partial(_with_data, table), decided.columns))
     final = assemble(columns, decided.target)
     rows = pd.DataFrame(_typed_columns(table, final))
-    is_answered = rows[final.target].notna().to_numpy()
+    is_row = ~_erased(table)
+    weights, counts = weights_of_table(table, final.columns, is_row)
+    has_answer = rows[final.target].notna().to_numpy()
+    is_answered = has_answer & counts
     answered = rows.loc[is_answered]
-    pool = rows.loc[~is_answered & ~_erased(table)].reset_index(drop=True)
-    notes = [*final.leak_notes, *final.notes, *_pool_notes(len(pool), final.target)]
+    pool = rows.loc[~has_answer & counts].reset_index(drop=True)
+    notes = [
+        *final.leak_notes,
+        *final.notes,
+        *count_notes(weights),
+        *left_out_notes(is_row & ~counts),
+        *_pool_notes(len(pool), final.target),
+    ]
 
     by = None
     if way.column:
@@ -92,9 +106,9 @@ def declare(
     frames = {role: answered.loc[roles == role].reset_index(drop=True) for role in ROLES}
     if len(pool):
         frames["pool"] = pool
-    counts = {role: len(frame) for role, frame in frames.items()}
+    by_role = {role: len(frame) for role, frame in frames.items()}
     told = {"target": final.target, "seed": seed, "split": split}
-    summary = {"rows": len(answered), **counts, **told}
+    summary = {"rows": len(answered), **by_role, **told}
     return Declared(
         frames,
         final.schema_in,
@@ -105,6 +119,7 @@ def declare(
         summary,
         next_row=table.num_rows,
         groups=group_roles(way, by, roles),
+        weights=weights,
     )
 
 

@@ -92,11 +92,16 @@ def without_ids(
             remedy="Delete the applications of this data set instead: easeml app delete.",
         )
 
+    weights = version.weights
+    if weights is not None:
+        weights = weights.drop(list(ids), errors="ignore")
     off = tuple(filterfalse(ids.__contains__, version.off))
     values_gone = set[str]().union(*gone.values())
     groups = {name: role for name, role in version.groups.items() if name not in values_gone}
     lost = _united(gone, classes_had(erased))
-    made = without_names(replace(version, frames=frames, off=off, groups=groups), lost)
+    made = without_names(
+        replace(version, frames=frames, off=off, groups=groups, weights=weights), lost
+    )
     classes_gone = lost_classes(version, made)
     notes = without_sentences(version.notes, set[str]().union(*classes_gone.values()))
     columns = silent_about(made.columns, _united(gone, classes_gone))

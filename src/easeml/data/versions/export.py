@@ -11,6 +11,7 @@ from easeml.data.readers.easeml_dataset import EasemlDataset, write_easeml
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.folders import read_declared, read_version
+from easeml.data.versions.row_weights import beside
 from easeml.data.versions.table_files import FORMATS, refuse_cells, write_typed
 from easeml.schema import Node, Sample, Samples, Schema, Value
 
@@ -44,6 +45,12 @@ def export_version(folder: str | Path, out: str | Path) -> int:
             remedy=f"One of {', '.join(VERSION_FORMATS)}.",
         )
     tables = read_version(folder)
+    if tables.weights is not None:
+        raise DatasetError(
+            "an ease.ml dataset cannot hold weights of rows.",
+            where=f"column '{tables.weights.name}'",
+            remedy="Export a table.",
+        )
     dataset = EasemlDataset(
         input=_samples(tables.train, tables.schema_in),
         output=_samples(tables.train, tables.schema_out),
@@ -64,7 +71,7 @@ def _write_rows(folder: str | Path, out: Path) -> int:
     parts = []
     for role, frame in version.frames.items():
         if len(frame):
-            parts.append(frame.assign(**{ROLE_COLUMN: role}))
+            parts.append(beside(frame, version.weights).assign(**{ROLE_COLUMN: role}))
     rows = pd.concat(parts, ignore_index=True)
     rows = rows.loc[~rows[ROW].isin(version.off)].sort_values(ROW)
     # Its id and its role stand behind the row.

@@ -17,6 +17,7 @@ from easeml.data.types.table_schemas import kinds_of, labels_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.declared import Declared
 from easeml.data.versions.parts import is_there, read_parts, write_parts
+from easeml.data.versions.row_weights import beside, taken_out
 from easeml.data.versions.splits import ROLES, UNLABELLED
 from easeml.schema import Schema
 
@@ -32,7 +33,8 @@ _UPLOADED = "table"
 class VersionTables:
     """A version as models meet it: frames with column ``_row``, inputs and target.
 
-    Rows that are switched off are left out.
+    Rows that are switched off are left out. ``weights``: how much each row counts, by its id; None:
+    each once.
     """
 
     train: pd.DataFrame
@@ -42,6 +44,7 @@ class VersionTables:
     schema_out: Schema
     target: str
     notes: list[str]
+    weights: pd.Series | None = None
 
 
 def write_version(folder: str | Path, declared: Declared) -> None:
@@ -49,7 +52,7 @@ def write_version(folder: str | Path, declared: Declared) -> None:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for role, frame in declared.frames.items():
-        table = _arrow(frame, declared.schema_in, declared.schema_out)
+        table = _arrow(beside(frame, declared.weights), declared.schema_in, declared.schema_out)
         write_parts(folder, role, table)
     document = {
         "schema_in": declared.schema_in.to_json(),
@@ -62,6 +65,8 @@ def write_version(folder: str | Path, declared: Declared) -> None:
         "next_row": declared.next_row,
         "groups": declared.groups,
     }
+    if declared.weights is not None:
+        document["weight"] = declared.weights.name
     (folder / "version.json").write_text(json.dumps(document, indent=1))
 
 
@@ -80,6 +85,7 @@ def read_version(folder: str | Path) -> VersionTables:
         schema_out=found.schema_out,
         target=found.target,
         notes=found.notes,
+        weights=found.weights,
     )
 
 
@@ -98,6 +104,9 @@ def read_declared(folder: str | Path) -> Declared:
     for role in (*ROLES, *unlabelled):
         table = read_parts(names, role, partial(_read_arrow, folder))
         frames[role] = _frame(table, schema_in, schema_out)
+    weights = None
+    if "weight" in document:
+        weights = taken_out(frames.values(), document["weight"])
     return Declared(
         frames=frames,
         schema_in=schema_in,
@@ -109,6 +118,7 @@ def read_declared(folder: str | Path) -> Declared:
         off=tuple(document.get("off", ())),
         next_row=document.get("next_row", _row_after(frames)),
         groups=document.get("groups", {}),
+        weights=weights,
     )
 
 

@@ -13,6 +13,7 @@ from easeml.data.types.text_tables import ROW
 from easeml.data.versions.changes import counted
 from easeml.data.versions.declared import Declared, declare
 from easeml.data.versions.renewed import check_renewed
+from easeml.data.versions.row_weights import weight_report
 from easeml.data.versions.splits import Split
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def replaced(
     Raises ``DatasetError``, naming every difference, where a column is missing or most of its cells
     are of another type; and where a cell is not of its column's type.
     """
+    of_weights = weight_report(version.columns)
     used = [report for report in version.columns if report.role != "drop"]
     split = Split.of(version.summary)
     check_renewed(table, used, name)
@@ -49,13 +51,17 @@ def replaced(
         names,
         version.summary["seed"],
         version.summary["split"],
+        None if of_weights is None else of_weights.name,
     )
     frames = {}
     for role, frame in made.frames.items():
         frames[role] = frame.assign(**{ROW: frame[ROW] + version.next_row})
+    weights = made.weights
+    if weights is not None:
+        weights = weights.set_axis(weights.index + version.next_row)
     notes = [*_notes(version, made, table), *made.notes]
     next_row = version.next_row + table.num_rows
-    return replace(made, frames=frames, notes=notes, next_row=next_row)
+    return replace(made, frames=frames, notes=notes, next_row=next_row, weights=weights)
 
 
 def _check_split(table: pa.Table, split: Split, name: str) -> None:

@@ -18,6 +18,7 @@ from easeml.modules.contract import Predictions
 from easeml.modules.ensemble import TrainedEnsemble, load_model
 from easeml.modules.pipeline import TrainedPipeline
 from easeml.modules.score import score
+from easeml.modules.weights import by_id
 
 LEAST_SAVING = 0.62
 """The share of the bytes that has to go: KnowledgeNet's figure."""
@@ -113,16 +114,17 @@ def compress(
     """
     rows = evidence.rows
     answers = rows.validation[rows.target]
+    weights = by_id(rows.weights, rows.validation["_row"])
 
     def measure(predictions: Predictions) -> float:
-        return score(objective, answers, predictions)
+        return score(objective, answers, predictions, weights)
 
     judged = load_model(evidence.first_fit)
     quality = measure(judged.predict(rows.validation))
     with TemporaryDirectory(prefix="easeml-smaller-") as temporary:
         tried = _all_tried(judged, evidence, measure, sizes, Path(temporary))
         chosen = _chosen(tried, quality)
-    band = conformal.describe(answers.tolist(), chosen.predictions)
+    band = conformal.describe(answers.tolist(), chosen.predictions, weights)
     facts = {"quality": chosen.quality} | ({conformal.FACT: band} if band else {})
     trained = load_model(model)
     write_smaller(trained, model, chosen.recipe, out)

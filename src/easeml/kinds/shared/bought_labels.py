@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.errors import Conflict
+from easeml.kinds.shared.row_weights import that_are_ignored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +68,7 @@ class ReserveTest:
         wanted = rows.iloc[list(verdict.labels_wanted)].drop(columns=version.target)
         return {
             "answer": verdict.answer,
-            "reason": reason,
+            "reason": " ".join([reason, *that_are_ignored(version)]),
             "ledger": after.to_json(),
             "asked": _asked(wanted),
             "about": outlook.about,

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from easeml.kinds.shared.row_weights import weights_of
+
 if TYPE_CHECKING:
     from easeml.data import Declared
     from easeml.lifecycle.held_out import Predicted, Unseen
@@ -182,7 +184,8 @@ def _fitted(pipeline: dict[str, Any], version: Declared, rows: Any) -> Any:
     from easeml.modules.pipeline import Context, fit
 
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
-    context = Context(seed=version.summary.get("seed", 0), threads=threads)
+    weights = weights_of(version, rows.index)
+    context = Context(seed=version.summary.get("seed", 0), threads=threads, weights=weights)
     schemas = version.schema_in.to_json(), version.schema_out.to_json()
     return fit(pipeline, rows.reset_index(), *schemas, context)
 

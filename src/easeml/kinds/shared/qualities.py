@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from easeml.contract.evaluation import CurvePoint, Evaluation
 from easeml.errors import EasemlError
+from easeml.kinds.shared.row_weights import weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from easeml.data import VersionTables
     from easeml.modules import Predictions
     from easeml.modules.ensemble import TrainedEnsemble
     from easeml.modules.pipeline import TrainedPipeline
@@ -33,39 +35,36 @@ class ModelSpec(Protocol):
 
 def qualities_of(
     spec: ModelSpec,
+    version: VersionTables,
     rows: pd.DataFrame,
-    target: str,
     predictions: Predictions,
     predict: Callable[[pd.DataFrame], Predictions],
-    learnt: Any,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return ``{quality, low, high, metrics, measures}`` of predictions, and notes on what the owner
     asked for and cannot be measured.
 
     ``metrics``: the quality by every objective that fits; ``measures``: the same in their own
     units, and what the owner asked for (``easeml.modules.Measured``); ``low``, ``high``: 95 %
-    interval of the quality. ``rows``: that were predicted, with their answers; ``predict``: the
-    model; ``learnt``: the answers of the train rows, for the baseline.
+    interval of the quality. ``rows`` of the ``version``: that were predicted, by the weights that
+    they have there; ``predict``: the model.
     """
-    answers: Any = rows[target]
-    found = _by_objectives(spec.objective, spec.schema_out, answers, predictions, learnt)
-    further, notes = further_of(spec.measures, spec.objective, rows, target, predictions, predict)
+    found = _by_objectives(spec, version, rows, predictions)
+    further, notes = further_of(spec.measures, spec.objective, version, rows, predictions, predict)
     found["measures"] |= further
     return found, notes
 
 
 def _by_objectives(
-    objective: str,
-    schema_out: dict[str, Any],
-    actual: pd.Series,
-    predictions: Predictions,
-    learnt: Any,
+    spec: ModelSpec, version: VersionTables, rows: pd.DataFrame, predictions: Predictions
 ) -> dict[str, Any]:
     """Return the qualities by all objectives that fit; see ``qualities_of``."""
     from easeml.modules import interval, measured, score
 
-    names = _objectives(objective, schema_out)
-    metrics = {name: score(name, actual, predictions) for name in names}
+    objective, target = spec.objective, version.target
+    actual = rows[target]
+    weights = weights_of(version, rows["_row"])
+    names = _objectives(objective, spec.schema_out, weighted=weights is not None)
+    metrics = {name: score(name, actual, predictions, weights) for name in names}
     measures = {}
     for name in names:
         resamples = _RESAMPLES if name == objective else 0
@@ -73,12 +72,14 @@ def _by_objectives(
             name,
             actual,
             predictions,
+            weights,
             resamples=resamples,
-            learnt=learnt,
-            target=str(actual.name),
+            learnt=version.train[target],
+            learnt_weights=weights_of(version, version.train["_row"]),
+            target=target,
         )
         measures[name] = asdict(found)
-    _, low, high = interval(objective, actual, predictions, resamples=_RESAMPLES)
+    _, low, high = interval(objective, actual, predictions, weights, resamples=_RESAMPLES)
     return {
         "quality": metrics[objective],
         "low": low,
@@ -91,26 +92,33 @@ def _by_objectives(
 def further_of(
     names: Iterable[str],
     objective: str,
+    version: VersionTables,
     rows: pd.DataFrame,
-    target: str,
     predictions: Predictions,
     predict: Callable[[pd.DataFrame], Predictions] | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return what the owner asks models to be measured by, by name, and notes on what cannot be.
 
-    ``names``: objectives, or as ``easeml.modules.further_measures``. ``predict``: the model.
+    ``names``: objectives, or as ``easeml.modules.further_measures``. ``rows``: of the ``version``;
+    ``predict``: the model.
     """
     from easeml.modules import measured
     from easeml.modules.further_measures import measure_further, read_further
 
+    target = version.target
+    weights = weights_of(version, rows["_row"])
     found, notes = {}, []
     for name in names:
         try:
             further = read_further(name)
             if further is None:
-                one = measured(name, rows[target], predictions, resamples=_RESAMPLES, target=target)
+                one = measured(
+                    name, rows[target], predictions, weights, resamples=_RESAMPLES, target=target
+                )
             else:
-                one = measure_further(further, objective, rows, target, predictions, predict)
+                one = measure_further(
+                    further, objective, rows, target, predictions, predict, weights
+                )
             found[name] = asdict(one)
         except EasemlError as error:
             notes.append(f"Not measured: {error}")
@@ -119,18 +127,20 @@ def further_of(
 
 def write_evaluation(
     file: Path,
+    version: VersionTables,
     frame: pd.DataFrame,
-    target: str,
     predictions: Predictions,
     curve: Sequence[CurvePoint] = (),
 ) -> None:
-    """Write a new file: how predictions of rows differ from what is known of them.
+    """Write a new file: how predictions of rows of a version differ from what is known of them.
 
-    It is an ``Evaluation`` as JSON.
+    It is an ``Evaluation`` as JSON. It counts each row once, whatever its weight.
     ``curve``: what the model said of itself while it learned.
     """
-    evaluation = _evaluation_of(frame, target, predictions)
+    evaluation = _evaluation_of(frame, version.target, predictions)
     evaluation.curve = list(curve)
+    if version.weights is not None:
+        evaluation.weight = str(version.weights.name)
     file.write_text(evaluation.model_dump_json())
 
 
@@ -159,10 +169,11 @@ def latency_of(trained: TrainedPipeline | TrainedEnsemble, frame: Any) -> float:
     return min(took)
 
 
-def _objectives(objective: str, schema_out: dict[str, Any]) -> list[str]:
+def _objectives(objective: str, schema_out: dict[str, Any], *, weighted: bool) -> list[str]:
     """Return the names of the objectives that fit, and of that of the search."""
     from easeml.modules import load_registry
     from easeml.schema import Schema
 
-    fitting = load_registry().objectives_for(Schema.from_json(schema_out))
+    target = Schema.from_json(schema_out)
+    fitting = load_registry().objectives_for(target, weighted=weighted)
     return sorted({objective, *(one.name for one in fitting)})

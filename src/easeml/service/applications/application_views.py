@@ -80,6 +80,7 @@ class _Loaded:
             objective_about=about,
             left_out=application.rules.exclude,
             constrained=application.rules.constrain,
+            weight=application.rules.weight,
             endpoint=f"/api/v1/applications/{application.id}/predict",
             live_model=live,
             pinned=application.pinned,

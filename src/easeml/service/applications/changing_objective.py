@@ -57,7 +57,7 @@ def change(
         application = tables.applications.hold(application_id)
         version = _ready_version(tables, application)
         registry = knowledge_base.of_tenant(tx, caller.tenant_id)
-        objective = _chosen(registry, version, wish)
+        objective = _chosen(registry, version, wish, application.rules.weight)
         if objective.name != application.objective:
             application = _change(tx, tables, application, objective.name)
         return _show(tx, tables, application)
@@ -118,13 +118,14 @@ def _ready_version(tables: Tables, application: Application) -> DatasetVersion:
     raise Conflict("The data is being prepared.", remedy="Try again in a moment.")
 
 
-def _chosen(registry: Registry, version: DatasetVersion, wish: NewObjective) -> Module:
+def _chosen(registry: Registry, version: DatasetVersion, wish: NewObjective, weight: str) -> Module:
     if wish.objective is None and wish.costs is None:
         raise InvalidInput("Name the objective, or give costs.", where="objective")
     target = Schema.from_json(version.schema_out)
-    told = {"dataset_id": version.dataset_id, **wish.model_dump()}
+    told = {"dataset_id": version.dataset_id, "weight": weight, **wish.model_dump()}
     declaration = Declaration.model_validate(told)
-    return objectives.chosen(declaration, registry.objectives_for(target), registry, target)
+    fitting = registry.objectives_for(target, weighted=bool(weight))
+    return objectives.chosen(declaration, fitting, registry, target)
 
 
 def _show(tx: Transaction, tables: Tables, application: Application) -> ObjectiveChoice:
@@ -132,12 +133,13 @@ def _show(tx: Transaction, tables: Tables, application: Application) -> Objectiv
     registry = knowledge_base.of_tenant(tx, application.tenant_id)
     target = Schema.from_json(version.schema_out)
     chosen = registry.get(application.objective)
+    fitting = registry.objectives_for(target, weighted=bool(application.rules.weight))
     job = jobs.current(tables, application.id)
     return ObjectiveChoice(
         application_id=application.id,
         objective=chosen.name,
         title=chosen.title,
-        options=objectives.options(registry.objectives_for(target), chosen),
+        options=objectives.options(fitting, chosen),
         families=objectives.families(registry, target),
         labels=labels_of(version.schema_out) or [],
         kept=len(kept_results.kept_models(tables, application)),

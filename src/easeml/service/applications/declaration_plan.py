@@ -58,7 +58,7 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     dataset, upload = _find_upload(tables, declaration)
     _check_rows(upload)
     columns = _declare_columns(upload, declaration)
-    fitting = objectives.fitting(registry, columns)
+    fitting = objectives.fitting(registry, columns, weighted=bool(declaration.weight))
     objective = objectives.chosen(declaration, fitting, registry, columns.schema_out)
     rules = _rules(declaration)
     if rules.optimizer:
@@ -189,7 +189,12 @@ def _declare_columns(upload: DatasetVersion, declaration: Declaration) -> Column
     if split.way == "given":
         drop.append(split.column)
     return declare_columns(
-        reports, target=target, set=declaration.set, drop=drop, keep=declaration.keep
+        reports,
+        target=target,
+        set=declaration.set,
+        drop=drop,
+        keep=declaration.keep,
+        weight=declaration.weight,
     )
 
 
@@ -202,6 +207,7 @@ def _rules(declaration: Declaration) -> Rules:
         declaration.max_size,
         dict(declaration.monotonic),
         optimizer=declaration.optimizer,
+        weight=declaration.weight or "",
     )
 
 
@@ -239,6 +245,7 @@ def _check_known(names: Iterable[str], by_name: Mapping[str, ModelMatch], where:
 def told(plan: Plan) -> Json:
     """What the ingest task is told, and the version remembers."""
     declaration = plan.declaration
+    weight = {} if declaration.weight is None else {"weight": declaration.weight}
     return {
         "target": plan.columns.target,
         "set": declaration.set,
@@ -246,6 +253,7 @@ def told(plan: Plan) -> Json:
         "keep": declaration.keep,
         "seed": declaration.seed,
         "split": declaration.split,
+        **weight,
     }
 
 

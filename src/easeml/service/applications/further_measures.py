@@ -90,13 +90,15 @@ def checked(tx: Transaction, application: Application, measure: str) -> str:
     if not version.schema_out:
         raise Conflict("The data is being prepared.", remedy="Try again in a moment.")
     target = Schema.from_json(version.schema_out)
+    weighted = bool(application.rules.weight)
     further = read_further(measure)
     if further is None:
-        return _objective(measure.strip(), registry, target)
+        return _objective(measure.strip(), registry, target, weighted)
     if further.kind in (GAP, WORST):
         _check_column(further.column, version)
     if further.objective:
-        further = replace(further, objective=_objective(further.objective, registry, target))
+        name = _objective(further.objective, registry, target, weighted)
+        further = replace(further, objective=name)
     return further.name
 
 
@@ -112,12 +114,12 @@ def show(tx: Transaction, tables: Tables, application: Application) -> Measures:
     )
 
 
-def _objective(name: str, registry: Registry, target: Schema) -> str:
+def _objective(name: str, registry: Registry, target: Schema, weighted: bool) -> str:
     """Return the one name of an objective that fits. Raises ``InvalidInput``."""
     member = objectives.of_family(name, registry, target)
     if member is not None:
         return member.name
-    fitting = [one.name for one in registry.objectives_for(target)]
+    fitting = [one.name for one in registry.objectives_for(target, weighted=weighted)]
     message = f"There is no measure {name!r} for this target."
     knowledge_base.check_known(name, fitting, message, "measure")
     return name

@@ -16,9 +16,12 @@ _IMBALANCED = 0.8  # share of the commonest class from which accuracy tells litt
 _COST = "cost"
 
 
-def fitting(registry: Registry, columns: Columns) -> list[Module]:
-    """The objectives, the default first: where one class has nearly all rows, balanced accuracy."""
-    found = registry.objectives_for(columns.schema_out)
+def fitting(registry: Registry, columns: Columns, *, weighted: bool = False) -> list[Module]:
+    """The objectives, the default first: where one class has nearly all rows, balanced accuracy.
+
+    ``weighted``: those that count rows by their weights.
+    """
+    found = registry.objectives_for(columns.schema_out, weighted=weighted)
     answer = next(one for one in columns.columns if one.name == columns.target)
     if answer.type != "category" or commonest_share(answer) < _IMBALANCED:
         return found
@@ -46,6 +49,12 @@ def chosen(
     member = of_family(name, registry, target)
     if member is None:
         raise _unknown(name, objectives, registry)
+    if declaration.weight and not member.weights:
+        raise InvalidInput(
+            f"{member.title} does not count rows by their weights.",
+            where="objective",
+            remedy="Name another, or declare the data without weights.",
+        )
     if not member.sought:
         raise InvalidInput(
             f"More {member.title.lower()} is not better: no search can go by it.",

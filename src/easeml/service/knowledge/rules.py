@@ -11,6 +11,7 @@ from easeml.store import Tables
 from easeml.store.records import Application, Json
 from easeml.store.shapes import Rules
 
+NO_WEIGHTS = "It does not learn from weights of rows, which this data has."
 NOT_MONOTONIC = "It cannot be held to rise or fall with a column, as the rules ask."
 _CODES = "table-codes"  # the transform that keeps each number a feature of its own
 
@@ -26,6 +27,8 @@ def kept_to(match: ModelMatch, rules: Rules) -> ModelMatch:
     """Return a model against schemas; it does not fit where it cannot keep the rules."""
     if not match.fits:
         return match
+    if rules.weight and not match.module.weights:
+        return replace(match, fits=False, why_not=NO_WEIGHTS)
     if not rules.monotonic or _can_be_monotonic(match):
         return match
     return replace(match, fits=False, why_not=NOT_MONOTONIC)

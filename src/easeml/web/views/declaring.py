@@ -17,7 +17,7 @@ from easeml.web.views.constraining import constraint_fields, constraints, told
 from easeml.web.views.costing import with_costs
 
 _LARGEST = 1e9
-_VERBS = {"drop": "left out", "input": "used"}
+_VERBS = {"drop": "left out", "input": "used", "weight": "weight of the row"}
 _WAYS = ("rising", "falling")
 
 
@@ -120,6 +120,7 @@ class Wishes:
             set=_by_name(self.types, version),
             drop=self._in_role("drop", version),
             keep=self._in_role("input", version),
+            weight=self._weight(version),
             exclude=list(self.exclude),
             max_latency=_limit(self.latency, "latency", 0.001),
             max_size=_bytes(self.size),
@@ -131,6 +132,17 @@ class Wishes:
         """Return the names of the columns that were given a role."""
         roles = _by_name(self.roles, version)
         return [name for name, given in roles.items() if given == role]
+
+    def _weight(self, version: Version) -> str | None:
+        """Return the column that was made the weight of rows. Raises ``InvalidInput`` for two."""
+        names = self._in_role("weight", version)
+        if len(names) > 1:
+            raise InvalidInput(
+                f"One column can be the weight of a row, and {' and '.join(names)} are to be it.",
+                where="weight",
+                remedy="Multiply them before, or use one.",
+            )
+        return next(iter(names), None)
 
     def without(self, position: int, version: Version) -> "Wishes":
         """Return them with the column at a position left out."""
