@@ -204,8 +204,9 @@ def test_bought_labels_prove_a_gain_with_few_and_tell_how_many_are_to_come() -> 
     ledger = gates.open_reserve(config(), 3000)
     elsewhere = (new[:200].tolist(), old[:200].tolist(), truth[:200].tolist())
     verdict, _, outlook = gates.examine_reserve(
-        ledger, (new.tolist(), old.tolist()), nothing, elsewhere
+        ledger, (new.tolist(), old.tolist()), nothing, elsewhere, 1000
     )
+    assert outlook is not None
     assert all(new[row] != old[row] for row in verdict.labels_wanted)
     known = np.zeros(3000, dtype=bool)
     verdict, _ = answered(ledger, new, old, truth, known)
@@ -213,3 +214,6 @@ def test_bought_labels_prove_a_gain_with_few_and_tell_how_many_are_to_come() -> 
     assert outlook.about is not None
     assert outlook.about / 4 < known.sum() < 4 * outlook.about
     assert known.sum() < outlook.most / 4
+    assert outlook.low <= outlook.about <= outlook.high
+    *_, none = gates.examine_reserve(ledger, (new.tolist(), old.tolist()), nothing, elsewhere, 3)
+    assert none is None  # three labels prove nothing, whatever they say

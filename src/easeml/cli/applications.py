@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli import (
+    adapting,
     asking,
     creating,
     differing,
@@ -64,6 +65,7 @@ def register(root: typer.Typer) -> None:
     gates.add_to(app)
     differing.add_to(app)
     production.add_to(app)
+    adapting.add_to(app)
     rollouts.add_to(app)
     retention.add_to(app)
     rules.add_to(app)

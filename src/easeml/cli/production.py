@@ -158,6 +158,8 @@ def _print_report(found: WatchReport) -> None:
     if true is not None:
         pairs.append(("where the truth came", _between(true.quality, true.low, true.high)))
         pairs.append(("rows of these", true.rows))
+    if found.remedy:
+        pairs.append(("remedy", f"{found.remedy} easeml app adapt {found.application_id}"))
     print_pairs(pairs)
 
 

@@ -1,5 +1,6 @@
 """The REST types of what the pages of an application show."""
 
+from easeml.contract.adaptation import Adaptation
 from easeml.contract.applications import Application, Promotion
 from easeml.contract.ending import Ending
 from easeml.contract.gates import Gates
@@ -57,7 +58,7 @@ class ServingHistory(Answer):
     ``gates``: what has to be proven before a model serves. ``watch``: whether what serves is still
     right, ``looks``: what the newest looks at production said, oldest first. ``debugged``: where the
     model errs, as the tool ``debug`` said last. ``rollouts``: how better models come to serve.
-    ``picking``: when the models are compared on production.
+    ``picking``: when the models are compared on production. ``adaptation``: the newest one.
     """
 
     application: Application
@@ -69,3 +70,4 @@ class ServingHistory(Answer):
     debugged: Report | None = None
     rollouts: Rollouts
     picking: PickingRule
+    adaptation: Adaptation

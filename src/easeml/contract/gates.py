@@ -33,12 +33,14 @@ class NewGate(Request):
 
 class WaitingModel(Answer):
     """A model whose test waits for labels. ``about``: so many more, null where that cannot be told
-    yet; ``most``: at most. ``says``: that, in a sentence.
+    yet, and as a rule from ``low`` to ``high``; ``most``: at most. ``says``: that, in a sentence.
     """
 
     model_id: str
     name: str
     about: int | None
+    low: int = 0
+    high: int = 0
     most: int
     says: str
 

@@ -22,13 +22,15 @@ class NewPicking(Request):
 class PickingRule(Answer):
     """When the models of an application are compared on its production, and what came of it.
 
-    ``running``: a comparison is under way, of ``models`` models on ``rows`` rows; it has asked for
+    ``proving``: the newest is of adapted models, see ``Adaptation``. ``running``: it is under way,
+    of ``models`` models on ``rows`` rows; it has asked for
     ``asked`` labels. ``says``: what the last one came to. ``began``: the newest; 0 for never.
     """
 
     application_id: str
     way: PickingWay
     labels: int
+    proving: bool = False
     running: bool
     models: int = 0
     rows: int = 0

@@ -212,6 +212,18 @@ class PickingWay(StrEnum):
     ALERT = "alert"
 
 
+class AdaptWay(StrEnum):
+    """How a model is fitted to recent rows without labels: labelled rows count by how often rows
+    like them, or of their class, come by now; number columns are read as they are today; or it
+    learns from its own sure answers, too.
+    """
+
+    WEIGHTS = "weights"
+    PRIOR = "prior"
+    SCALE = "scale"
+    PSEUDO_LABELS = "pseudo-labels"
+
+
 class RolloutWay(StrEnum):
     """How a better model comes to serve: at once, or after it was compared on live requests.
 

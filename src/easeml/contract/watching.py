@@ -36,7 +36,8 @@ class WatchReport(Answer):
     number. ``tests``: of all columns, of the predictions, and of the concept, by their kind.
     ``labelled``: of the newest kept rows whose truth came; whose truth comes may not be chosen at
     random.
-    ``waiting``: kept rows that were not looked at.
+    ``waiting``: kept rows that were not looked at. ``remedy``: why the model should be adapted to
+    these rows; empty where nothing has moved.
     """
 
     application_id: str
@@ -52,6 +53,7 @@ class WatchReport(Answer):
     labelled: Labelled | None = None
     assumes: list[str] = Field(default_factory=list)
     created: float | None = None
+    remedy: str = ""
 
 
 class Look(Answer):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from easeml.contract.states import Lane
-from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline, checkpoint_of
+from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline
+from easeml.kinds.shared.fitting import fit_members, save_members, together
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions, write_predictions
 from easeml.kinds.shared.qualities import latency_of
@@ -17,11 +16,9 @@ from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from easeml.data import VersionTables
-    from easeml.modules.ensemble import TrainedEnsemble
-    from easeml.modules.pipeline import TrainedPipeline
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -55,32 +52,16 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     from easeml.data import read_version
     from easeml.modules import known_rows
-    from easeml.modules.leash import Leash
-    from easeml.modules.pipeline import Context, fit
 
     version = read_version(inputs / "version")
     rows = pd.concat([version.train, version.validation], ignore_index=True)
-    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
     started = time.perf_counter()
-    fitted = []
-    for number, member in enumerate(spec.members):
-        enough = Leash(math.inf if member.leash is None else member.leash).is_over
-        context = Context(
-            seed=spec.seed,
-            threads=threads,
-            enough=enough,
-            objective=spec.objective,
-            checkpoint=outputs.parent / checkpoint_of(number),
-            weights=weights_of(version, rows["_row"]),
-        )
-        pipeline = member.pipeline.model_dump()
-        fitted.append(fit(pipeline, rows, spec.schema_in, spec.schema_out, context))
+    weights = weights_of(version, rows["_row"])
+    trained = together(spec, fit_members(spec, rows, weights, outputs.parent))
     seconds = time.perf_counter() - started
-    weights = [member.weight for member in spec.members]
     folder = outputs / "model"
-    trained = _save(
-        fitted,
-        weights,
+    save_members(
+        trained,
         folder,
         quality=spec.quality,
         objective=spec.objective,
@@ -95,23 +76,6 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
         outputs=["model", "predictions"],
         notes=list(trained.notes),
     )
-
-
-def _save(
-    fitted: Sequence[TrainedPipeline], weights: Sequence[float], folder: Path, **facts: Any
-) -> TrainedPipeline | TrainedEnsemble:
-    """Write a single model, or an ensemble, and return it."""
-    from easeml.modules.ensemble import TrainedEnsemble, member_folder, seal
-    from easeml.modules.pipeline import save
-
-    if len(fitted) == 1:
-        save(fitted[0], folder, **facts)
-        return fitted[0]
-    for number, member in enumerate(fitted):
-        save(member, member_folder(folder, number))
-    together = TrainedEnsemble(tuple(fitted), tuple(weights))
-    seal(together, folder, fitted[0].sample, **facts)
-    return together
 
 
 def _interval(version: VersionTables, first_fit: Path) -> dict[str, float] | None:

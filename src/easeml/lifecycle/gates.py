@@ -24,6 +24,7 @@ from easeml.lifecycle.ci import (
     Outlook,
     Spent,
     Verdict,
+    can_pass,
     commit_digest,
     labels_to_come,
     open_ledger,
@@ -93,11 +94,13 @@ def examine_reserve(
     predicted: tuple[Sequence[Any], Sequence[Any] | None],
     answers: Sequence[Any],
     elsewhere: tuple[Sequence[Any], Sequence[Any] | None, Sequence[Any]],
-) -> tuple[Verdict, Ledger, Outlook]:
+    labels: int,
+) -> tuple[Verdict, Ledger, Outlook | None]:
     """Test a model on the rows of a reserve, of which ``answers`` has those that were bought.
 
     Returns the verdict, which names the rows whose answers it wants next, the ledger after it, and
-    how many it will want. Asked again with more answers, in whatever order they came, it goes on.
+    how many it will want: None where it wants some, and no answers within the budget could prove
+    the condition. Asked again with more answers, in whatever order they came, it goes on.
 
     Args:
         ledger: of ``open_reserve``.
@@ -105,12 +108,15 @@ def examine_reserve(
         answers: what is true; None where that was not bought.
         elsewhere: predictions of both and answers of labelled rows that are no part of the test.
             They only tell how many labels will be wanted.
+        labels: that may still be bought.
     """
     examples = score_examples(*predicted, answers, ledger.config)
     commit = commit_digest(*predicted)
     verdict, after = ledger.test(commit, examples)
     outlook = Outlook(0, 0)
     if verdict.labels_wanted:
+        if not can_pass(ledger, commit, examples, labels):
+            return verdict, after, None
         others = score_examples(*elsewhere, ledger.config)
         outlook = labels_to_come(ledger, commit, examples, others)
     return verdict, after, outlook
@@ -193,18 +199,34 @@ def worn_out(ledger: Ledger) -> str:
 def waits(condition: str, outlook: Outlook, budget: int) -> str:
     """Return that a model waits for labels, and for how many; ``budget``: that may still be bought."""
     most = min(outlook.most, budget)
-    about = ""
-    if outlook.about is not None:
-        about = f"about {min(outlook.about, most):,} more, "
     return (
-        f"The test rows cannot tell whether '{condition}' holds. It needs labels: {about}at most "
-        f"{most:,}. The queue of work asks for them, and the test goes on with each answer."
+        f"The test rows cannot tell whether '{condition}' holds. It needs "
+        f"{labels_told(outlook.about, outlook.low, outlook.high, most)}. The queue of work asks for "
+        "them, and the test goes on with each answer."
     )
 
 
-def explained_by_labels(verdict: Verdict, ledger: Ledger, bought: int) -> str:
-    """Return why a model may serve or not, by the ``bought`` labels of a reserve."""
+def labels_told(about: int | None, low: int, high: int, most: int) -> str:
+    """Return how many more labels a test needs; see ``Outlook``."""
+    if about is None:
+        return f"at most {most:,} more labels"
+    low, high = min(low, most), min(high, most)
+    usual = f"{low:,} to {high:,}" if low < high else f"about {high:,}"
+    return f"{usual} more labels as a rule, at most {most:,}"
+
+
+def explained_by_labels(verdict: Verdict, ledger: Ledger, bought: int, left: int) -> str:
+    """Return why a model may serve or not, by the ``bought`` labels of a reserve.
+
+    ``left``: labels that might still be bought; where some are wanted, they would prove nothing.
+    """
     condition = f"'{verdict.condition}'"
+    if verdict.labels_wanted and left > 0:
+        return (
+            f"Not proven: after {bought:,} labels, the {left:,} that may still be bought could not "
+            f"prove that {condition} holds, whatever they said. None is asked for. The test goes on "
+            "where it ended if the gate may buy more."
+        )
     if verdict.labels_wanted:
         return (
             f"Not proven: {bought:,} labels, the whole budget, cannot tell whether {condition} "

@@ -40,6 +40,11 @@ def _module_of(choice: Mapping[str, Any]) -> Module:
     return load_registry().get(choice["module"])
 
 
+def takes_weights(pipeline: Mapping[str, Any]) -> bool:
+    """Tell whether the model of a pipeline (JSON) learns from weights of rows."""
+    return _module_of(pipeline["model"]).weights
+
+
 @dataclass(frozen=True, slots=True)
 class TrainedPipeline:
     """Fitted transforms and a trained model. ``notes`` tell the user what was met in the training

@@ -269,7 +269,8 @@ class WorkOption(Shape):
 class WaitingTest(Shape):
     """A test that waits for labels: of which model against which, on the rows of which version.
 
-    ``about``: labels that it should still need, None: not known; ``most``: at most.
+    ``about``: labels that it should still need, None: not known; ``low``, ``high``: as a rule;
+    ``most``: at most.
     """
 
     new_id: str
@@ -277,6 +278,8 @@ class WaitingTest(Shape):
     version_id: str
     about: int | None = None
     most: int = 0
+    low: int = 0
+    high: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +304,10 @@ class Picking(Shape):
     it is under way, ``rows`` has the ids of its rows of production, an empty one where nobody knows
     the answer, ``models`` those of the models by name, and ``task_id`` the task that compares, empty
     while people are asked. ``says``: what the last one came to.
+
+    ``proving``: the newest one has to prove that an adapted model is better than what serves, by so
+    many labels at most; 0: it is a usual one. Until ``adapted``, the tasks that adapt models, have
+    ended, it has no models.
     """
 
     way: str = "off"
@@ -310,6 +317,8 @@ class Picking(Shape):
     models: dict[str, str] = field(default_factory=dict)
     task_id: str = ""
     says: str = ""
+    proving: int = 0
+    adapted: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -435,3 +435,10 @@ def test_the_interval_of_a_clause_joins_what_was_seen_and_what_was_proven() -> N
     found = settle(design, Examples(new, new, ~is_there, ~is_there), 401)
     assert (found.truth, found.rows, found.low, found.high) == (None, 0, 0.0, 1.0)
     assert math.isnan(found.estimate)
+
+
+def test_a_class_that_is_not_a_number_in_a_list_of_texts_is_missing() -> None:
+    config = read_config({"condition": "n > 0.5 +/- 0.1", "reliability": 0.9})
+    for nothing in (None, float("nan")):
+        scored = score_examples(["a", "b"], None, ["a", nothing], config)
+        assert scored.known.tolist() == [True, False]

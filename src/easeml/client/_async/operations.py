@@ -23,6 +23,7 @@ from easeml.contract.accounts import (
     SignInWays,
     User,
 )
+from easeml.contract.adaptation import Adaptation, NewAdaptation
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits, Usage
 from easeml.contract.application_views import (
     ApplicationView,
@@ -981,6 +982,25 @@ class AsyncOperations(AsyncCalls):
         are no such rows, or no two models that may serve.
         """
         return await self._send(PickingRule, f"/applications/{application_id}/picking/now")
+
+    async def adaptation(self, application_id: str) -> Adaptation:
+        """Return the newest adaptation of an application, and what came of it; raises ``NotFound``."""
+        return await self._get(Adaptation, f"/applications/{application_id}/adaptation")
+
+    async def adapt(self, application_id: str, wish: NewAdaptation) -> Adaptation:
+        """Have what serves adapted to the newest rows of production, and tested on others of them.
+
+        Raises ``NotFound``; ``Conflict`` where no requests, not all columns of them, or too few
+        are kept, models are compared already, what serves is pinned or cannot be fitted again,
+        or several ways are asked for and the application has a gate, which tests one model at a
+        time; and what ``quotas.check_computing`` raises.
+        """
+        return await self._send(
+            Adaptation,
+            f"/applications/{application_id}/adaptation",
+            wish.model_dump(mode="json"),
+            repeatable=False,
+        )
 
     async def give_feedback(self, application_id: str, feedback: Feedback) -> FeedbackKept:
         """Keep what was true of rows that an endpoint was asked about; raises ``NotFound``.

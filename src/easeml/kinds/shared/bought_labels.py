@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,14 @@ from easeml.errors import Conflict
 from easeml.kinds.shared.row_weights import that_are_ignored
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from easeml.data import Declared
+    from easeml.lifecycle.ci import Ledger
+
+    Said = tuple[list[Any], list[Any] | None]  # what the new and the old model say of rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,37 +52,37 @@ class ReserveTest:
         elsewhere = (*self._said(inputs, others, "validation"), others[version.target].tolist())
         answers = self._bought(is_number=rows.dtypes[version.target].kind == "f")
         ledger = Ledger.from_json(self.ledger)
+        self._count_unknown(answers, models, elsewhere[2], ledger)
+        left = max(0, self.budget - len(self.labels))
+        verdict, after, outlook = gates.examine_reserve(ledger, models, answers, elsewhere, left)
+        found = {"answer": verdict.answer, "ledger": after.to_json(), "asked": []}
+        if outlook is None or left == 0 or not verdict.labels_wanted:
+            decided = gates.explained_by_labels(verdict, after, len(self.labels), left)
+            return {**found, "reason": self._reason(decided, version)}
+        wanted = rows.iloc[list(verdict.labels_wanted)].drop(columns=version.target)
+        reason = self._reason(gates.waits(verdict.condition, outlook, left), version)
+        return {**found, "reason": reason, "asked": _asked(wanted), "outlook": asdict(outlook)}
+
+    def _count_unknown(
+        self, answers: list[Any], models: Said, others: Sequence[Any], ledger: Ledger
+    ) -> None:
+        """Put the answer that says least for the new model where people know none."""
+        from easeml.lifecycle import gates
+
         new, old = models
         for place, row in enumerate(self.rows):
             if row in self.unknown:
                 said = None if old is None else old[place]
-                answers[place] = gates.worst_answer(
-                    new[place],
-                    said,
-                    others=elsewhere[2],
-                    ledger=ledger,
-                )
-        verdict, after, outlook = gates.examine_reserve(ledger, models, answers, elsewhere)
-        left = self.budget - len(self.labels)
-        if verdict.labels_wanted and left > 0:
-            reason = gates.waits(verdict.condition, outlook, left)
-        else:
-            reason = gates.explained_by_labels(verdict, after, len(self.labels))
-        if self.unknown:
-            reason += f" Rows that people do not know count against it: {len(self.unknown):,}."
-        wanted = rows.iloc[list(verdict.labels_wanted)].drop(columns=version.target)
-        return {
-            "answer": verdict.answer,
-            "reason": " ".join([reason, *that_are_ignored(version)]),
-            "ledger": after.to_json(),
-            "asked": _asked(wanted),
-            "about": outlook.about,
-            "most": outlook.most,
-        }
+                answers[place] = gates.worst_answer(new[place], said, others=others, ledger=ledger)
 
-    def _said(
-        self, inputs: Path, rows: pd.DataFrame, role: str
-    ) -> tuple[list[Any], list[Any] | None]:
+    def _reason(self, decided: str, version: Declared) -> str:
+        """Return what was decided, what else counted against the model, and what did not count."""
+        said = [decided]
+        if self.unknown:
+            said.append(f"Rows that people do not know count against it: {len(self.unknown):,}.")
+        return " ".join([*said, *that_are_ignored(version)])
+
+    def _said(self, inputs: Path, rows: pd.DataFrame, role: str) -> Said:
         """Return what both models say of rows."""
         from easeml.kinds.shared.tested_rows import predicted
 

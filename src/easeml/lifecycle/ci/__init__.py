@@ -28,7 +28,7 @@ from easeml.lifecycle.ci.config import (
 from easeml.lifecycle.ci.examples import Examples, score_examples
 from easeml.lifecycle.ci.ledger import Ledger, open_ledger
 from easeml.lifecycle.ci.levels import step_nats
-from easeml.lifecycle.ci.outlook import Outlook, labels_to_come
+from easeml.lifecycle.ci.outlook import Outlook, can_pass, labels_to_come
 from easeml.lifecycle.ci.parsing import parse
 from easeml.lifecycle.ci.planning import Method, Plan, plan, rows_that_settle
 from easeml.lifecycle.ci.powered import PoweredMean, powered_mean
@@ -61,6 +61,7 @@ __all__ = [
     "Verdict",
     "baseline_size",
     "bennett_size",
+    "can_pass",
     "clauses",
     "clopper_pearson",
     "commit_digest",

@@ -152,6 +152,8 @@ def _number_scores(
 
 def _column(values: Sequence[Any], name: str) -> np.ndarray:
     column = np.asarray(values)
+    if column.dtype.kind == "U" and not isinstance(values, np.ndarray):
+        column = np.asarray(values, dtype=object)  # else NaN among texts were the text "nan"
     if column.ndim != 1:
         raise InvalidInput(f"The {name} must be one value an example.", where=name)
     return column

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,14 +35,7 @@ def compare(reference: np.ndarray, batch: np.ndarray) -> Shift:
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
-    centre = reference.mean(axis=0)
-    scale = reference.std(axis=0)
-    varied = scale > 0
-
-    def expand(rows: np.ndarray) -> np.ndarray:
-        scaled = np.clip((rows[:, varied] - centre[varied]) / scale[varied], -5, 5)
-        return np.hstack([scaled, scaled**2])
-
+    expand = expansion(reference)
     known = expand(reference)
     new = expand(batch)
     if known.shape[1] == 0 or len(batch) < 2:
@@ -54,4 +48,25 @@ def compare(reference: np.ndarray, batch: np.ndarray) -> Shift:
     odds = np.exp(np.clip(model.decision_function(known), -30, 30))
     weights = np.minimum(odds * len(known[::every]) / len(new), LARGEST)
     weights /= weights.mean()
-    return Shift(weights, float(weights.sum() ** 2 / (weights**2).sum()), separation)
+    return Shift(weights, worth(weights), separation)
+
+
+def expansion(reference: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what maps rows (n, d) to the features, scaled as in the reference, and their squares.
+
+    Features that do not vary in the reference are left out.
+    """
+    centre = reference.mean(axis=0)
+    scale = reference.std(axis=0)
+    varied = scale > 0
+
+    def expand(rows: np.ndarray) -> np.ndarray:
+        scaled = np.clip((rows[:, varied] - centre[varied]) / scale[varied], -5, 5)
+        return np.hstack([scaled, scaled**2])
+
+    return expand
+
+
+def worth(weights: np.ndarray) -> float:
+    """Return how many rows of equal weight tell as much: ``(sum w)**2 / sum w**2`` (Kish 1965)."""
+    return float(weights.sum() ** 2 / (weights**2).sum())

@@ -70,7 +70,8 @@ def take(
     reserve = replace(kept.reserve_of(gate), ledger=found["ledger"], waiting=None)
     left = reserve.labels - bought(tables, application, reserve)
     if found["asked"] and left > 0:
-        test = replace(test, about=found["about"], most=min(found["most"], left))
+        outlook = found["outlook"]
+        test = replace(test, **{**outlook, "most": min(outlook["most"], left)})
         reserve = replace(reserve, waiting=test)
         _ask(tables, application, test, found["asked"][:left])
         data = {"items": len(found["asked"])}

@@ -208,11 +208,18 @@ def _show_labels(
 
 
 def _show_waiting(tables: Tables, test: WaitingTest) -> WaitingModel:
+    from easeml.lifecycle.gates import labels_told
+
     name = tables.models.get(test.new_id).name
-    about = "" if test.about is None else f"about {min(test.about, test.most):,} more labels, "
-    says = f"It waits for labels: {about}at most {test.most:,}."
+    needs = labels_told(test.about, test.low, test.high, test.most)
     return WaitingModel(
-        model_id=test.new_id, name=name, about=test.about, most=test.most, says=says
+        model_id=test.new_id,
+        name=name,
+        about=test.about,
+        low=test.low,
+        high=test.high,
+        most=test.most,
+        says=f"It waits for {needs}.",
     )
 
 

@@ -101,7 +101,7 @@ def _told(application: Application, row: ProductionRow, value: str) -> records.F
 def report_of(tables: Tables, application: Application, task_id: str) -> records.Report | None:
     """Return what a task that compared the models found; None where it failed."""
     reports = tables.reports.list(
-        kind="pick", subject=application.id, newest_first=True, limit=None
+        kind=["pick", "prove"], subject=application.id, newest_first=True, limit=None
     )
     for report in reports:
         if tools.Answered.from_json(report.value).task_id == task_id:

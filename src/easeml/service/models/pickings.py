@@ -13,8 +13,6 @@ from easeml.contract.reports import NewReport
 from easeml.contract.states import (
     TASKS_UNDER_WAY,
     PickingWay,
-    PromotionKind,
-    PromotionState,
     WorkKind,
     WorkState,
 )
@@ -24,7 +22,7 @@ from easeml.lifecycle.tool import tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.advice import asked_models, tools
 from easeml.service.answers import standing
-from easeml.service.models import picked_rows, promotion
+from easeml.service.models import picked_rows, promotion, proofs
 from easeml.service.storage import artefact_references
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, WorkItem
@@ -84,7 +82,9 @@ def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:
         models = asked_models.chosen(tables, application, tool, wish).compared
         now = tx.now()
     ids = [row.id for row in rows]
-    begun = replace(picking, began=now, rows=ids, models=models, task_id="", says="")
+    begun = replace(
+        picking, began=now, rows=ids, models=models, task_id="", says="", proving=0, adapted=[]
+    )
     _ask_tool(store, application, begun)
     with store.read() as tx:
         return show(tx.scoped(caller.tenant_id), application)
@@ -117,6 +117,7 @@ def show(tables: Tables, application: Application) -> PickingRule:
         application_id=application.id,
         way=PickingWay(found.way),
         labels=found.labels,
+        proving=bool(found.proving),
         running=bool(found.rows),
         models=len(found.models) if found.rows else 0,
         rows=len(found.rows),
@@ -141,20 +142,13 @@ def _is_due(store: Store, log: records.RequestLog) -> bool:
         tables = tx.scoped(log.tenant_id)
         application = tables.applications.get(log.id)
         picking = picking_of(tables, application)
-        is_held = application.pinned and not _is_picked(tables, application)
-        if picking is None or picking.rows or is_held:
+        if picking is None or picking.rows or promotion.is_held(tables, application):
             return False
         if picking.way == PickingWay.ALERT:
             told = tx.events.newest_about(log.id, log.tenant_id, ("watch.alert", "watch.over"))
             is_alert = told is not None and told.kind == "watch.alert"
             return told is not None and is_alert and told.created > picking.began
         return picking.way == PickingWay.DAILY and tx.now() - picking.began >= _DAY
-
-
-def _is_picked(tables: Tables, application: Application) -> bool:
-    """Tell whether a picking, and nobody else, has pinned what serves."""
-    last = tables.promotions.newest(application_id=application.id, state=PromotionState.LIVE)
-    return last is not None and last.kind == PromotionKind.PICKED
 
 
 def _move_on(store: Store, tenant_id: str, application_id: str, picking: Picking) -> None:
@@ -164,11 +158,15 @@ def _move_on(store: Store, tenant_id: str, application_id: str, picking: Picking
         task = tables.tasks.find(id=picking.task_id)
         if task is not None and task.state in TASKS_UNDER_WAY:
             return
+        if proofs.are_being_made(tables, picking):
+            return
         items = _items(tables, application, picking)
         asked = [item for item in items if item.state == WorkState.OPEN]
         is_asked = len(standing.not_known(tables, asked)) < len(asked)
     try:
-        if task is not None:
+        if not picking.models:
+            _take_adapted(store, application, picking)
+        elif task is not None:
             _take(store, application, picking, task)
         elif not is_asked:
             _ask_tool(store, application, picking)
@@ -178,6 +176,23 @@ def _move_on(store: Store, tenant_id: str, application_id: str, picking: Picking
             kept = _going_on(tables, application, picking)
             if kept is not None:
                 _end(tx, application, kept, gone.message)
+
+
+def _take_adapted(store: Store, application: Application, picking: Picking) -> None:
+    """Compare the adapted models with what serves, or have the application's gate test one."""
+    with store.write() as tx:
+        tables = tx.scoped(application.tenant_id)
+        application = tables.applications.get(application.id)
+        if _going_on(tables, application, picking) is None:
+            return
+        models = proofs.adapted_models(tables, picking)
+        said = proofs.why_no_proof(tx, application, models)
+        if said:
+            _end(tx, application, picking, said)
+            return
+        rivals = {proofs.OLD: application.live_model_id}
+        rivals |= {model.name: model.id for model in models}
+    _ask_tool(store, application, replace(picking, models=rivals))
 
 
 def _ask_tool(store: Store, application: Application, picking: Picking) -> None:
@@ -202,8 +217,10 @@ def _ask_tool(store: Store, application: Application, picking: Picking) -> None:
             return
         artefact_references.keep(tx, application.tenant_id, digest, size)
         version = tables.versions.get(application.version_id)
-        parameters = {"tolerance": TOLERANCE, "confidence": CONFIDENCE}
-        question = tools.Question(TOOL, parameters, models=picking.models, newer_artefact=digest)
+        tool, parameters = TOOL, {"tolerance": TOLERANCE, "confidence": CONFIDENCE}
+        if picking.proving:
+            tool, parameters = proofs.TOOL, {"labels": max(0, picking.proving - len(items))}
+        question = tools.Question(tool, parameters, models=picking.models, newer_artefact=digest)
         task = tools.request(tx, application, version, question)
         tables.work_items.set_each("state", dict.fromkeys(unknown, WorkState.CLOSED))
         begun = replace(
@@ -243,6 +260,8 @@ def _take(store: Store, application: Application, picking: Picking, task: record
         picking = kept
         if answer is None:
             _end(tx, application, picking, f"The models could not be compared: {task.error}")
+        elif picking.proving and answer.verdict != proofs.MORE:
+            _end(tx, application, picking, proofs.decide(tx, application, picking, answer))
         elif answer.verdict == "chosen":
             right = picked_rows.standings(answer)
             said = _serve(tx, application, picking, right, answer.advice)
@@ -258,7 +277,10 @@ def _ask_people(
     """Ask for labels of some of the rows, or stop where that would be more than may be asked."""
     tables = tx.scoped(application.tenant_id)
     asked = _items(tables, application, picking)
-    if len(asked) + len(places) > picking.labels:
+    left = (picking.proving or picking.labels) - len(asked)
+    if picking.proving and left > 0:
+        places = places[:left]
+    if len(places) > left:
         said = f"What serves stays: {len(asked)} labels did not tell which is best. {advice}"
         _end(tx, application, picking, said)
         return
@@ -278,7 +300,9 @@ def _ask_people(
                 row=place,
                 column=application.target,
                 information=0.0,
-                question=WorkQuestion(values=values, source=TOOL),
+                question=WorkQuestion(
+                    values=values, source=proofs.TOOL if picking.proving else TOOL
+                ),
             )
         )
     _keep(tables, application, replace(picking, task_id=""))
@@ -303,7 +327,7 @@ def _serve(
     serves = names.get(application.live_model_id)
     if serves is not None and right[serves] >= right[name]:
         return f"What serves stays: no model was right more often. {advice}"
-    if application.pinned and not _is_picked(tables, application):
+    if promotion.is_held(tables, application):
         return f"What serves is pinned, and stays. {advice}"
     promotion.pick(tx, application, model, advice)
     return f"{model.name} serves. {advice}"

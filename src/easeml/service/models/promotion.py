@@ -235,6 +235,13 @@ def pick(tx: Transaction, application: Application, model: TrainedModel, reason:
     return make_live(tx, application, model, PromotionKind.PICKED, reason)
 
 
+def is_held(tables: Tables, application: Application) -> bool:
+    """Tell whether somebody, and not a comparison on production, has pinned what serves."""
+    last = tables.promotions.newest(application_id=application.id, state=PromotionState.LIVE)
+    is_picked = last is not None and last.kind == PromotionKind.PICKED
+    return application.pinned and not is_picked
+
+
 def wait(tx: Transaction, application: Application, model: TrainedModel, reason: str) -> None:
     """Keep that a model waits for labels that its test needs, and say so."""
     tables = tx.scoped(application.tenant_id)

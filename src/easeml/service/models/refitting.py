@@ -12,7 +12,7 @@ from easeml.contract.tasks import WeightedPipeline
 from easeml.modules import Registry
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
-from easeml.service.models import ensembling, importing, promotion
+from easeml.service.models import ensembling, promotion
 from easeml.service.rollouts import kept as kept_rollouts
 from easeml.service.search import model_limits
 from easeml.service.search.model_limits import Amounts
@@ -55,7 +55,7 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
         KIND,
         model.id,
         job_id=job.id,
-        members=_members(tables, registry, model),
+        members=members(tables, registry, model),
         objective=application.objective,
         quality=model.quality,
         schema_in=version.schema_in,
@@ -96,14 +96,18 @@ def _serves_as_tested(tables: Tables, application: Application) -> bool:
 
 
 def _may_be_fitted(tables: Tables, model: TrainedModel) -> bool:
-    """Tell whether a model was trained here, and it was not asked yet to fit it again."""
-    if importing.is_imported(tables, model):
+    """Tell whether a search made a model, and it was not asked yet to fit it again."""
+    made_by = tables.tasks.get(model.task_id).spec_kind
+    if not model.candidate_id and made_by != ensembling.KIND:
         return False
     return not requests.of_kind(tables, KIND, subject=model.id)
 
 
-def _members(tables: Tables, registry: Registry, model: TrainedModel) -> list[WeightedPipeline]:
-    """Return what is fitted: the pipeline of the model, or those of an ensemble."""
+def members(tables: Tables, registry: Registry, model: TrainedModel) -> list[WeightedPipeline]:
+    """Return what is fitted: the pipeline of the model, or those of an ensemble.
+
+    None of a model that was trained elsewhere, or adapted.
+    """
     if model.candidate_id:
         return [_member(tables, registry, model, 1.0)]
     found = []

@@ -26,6 +26,7 @@ _MOST_ROWS = 20_000  # that are looked at in one batch, the oldest first
 _LARGEST = 2**28  # bytes of a batch
 _MOST_LABELLED = 500  # the newest rows whose truth came
 _MOST_LOOKS = 50
+_MOST_NAMED = 4  # columns in a sentence
 _DAY = 86_400.0  # seconds between looks that nobody asked for
 _FEWEST_ROWS = 100  # of such a look
 _MOST_AT_ONCE = 5  # of such looks
@@ -159,6 +160,7 @@ def _shown(
 ) -> WatchReport:
     numbers = tools.numbers_of(found)
     estimate, interval = _estimate(found)
+    drift, tests = _drift(found.tables), _tests(found.tables)
     return WatchReport(
         application_id=application.id,
         status=found.verdict,
@@ -168,12 +170,28 @@ def _shown(
         reference=numbers["reference"].value,
         rows=int(numbers["rows"].value),
         waiting=waiting,
-        drift=_drift(found.tables),
-        tests=_tests(found.tables),
+        drift=drift,
+        tests=tests,
         labelled=labelled,
         assumes=found.assumes,
         created=found.created,
+        remedy=_remedy(drift, tests),
     )
+
+
+def _remedy(drift: dict[str, Drift], tests: dict[str, Drift]) -> str:
+    """Return why the model should be adapted; empty where neither inputs nor predictions moved.
+
+    What has moved is there without labels. Where only the concept has, nothing but labels helps.
+    """
+    moved = [column for column, test in drift.items() if test.alarm]
+    if moved:
+        more = f" and {len(moved) - _MOST_NAMED} more" if len(moved) > _MOST_NAMED else ""
+        return f"The inputs moved in {', '.join(moved[:_MOST_NAMED])}{more}."
+    for kind, what in (("covariate", "The inputs have"), ("prior", "What is predicted has")):
+        if kind in tests and tests[kind].alarm:
+            return f"{what} moved."
+    return ""
 
 
 def _estimate(look: answers.Report) -> tuple[float | None, tuple[float, float] | None]:

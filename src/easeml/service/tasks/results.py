@@ -66,7 +66,7 @@ def accept(
     if problem:
         return _fail(tx, attempt, problem, False, result.cost)
     quality = measure = None
-    brings_model = "model" in kind.outputs and "quality" in kind.values
+    brings_model = "model" in digests and "quality" in result.value
     if brings_model:
         quality = float(result.value["quality"])
         measure = _measure(task, result)

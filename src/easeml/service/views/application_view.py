@@ -19,7 +19,7 @@ from easeml.service.applications import (
 )
 from easeml.service.applications.pareto import MaybeAxes
 from easeml.service.journey import next_steps, suggested
-from easeml.service.models import gates, pickings, rollouts, watching
+from easeml.service.models import adapting, gates, pickings, rollouts, watching
 from easeml.service.search import ending, model_limits, progress, summaries
 from easeml.store import Store
 
@@ -109,6 +109,7 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         debugged = tools.newest(store, tables, application.id, "debug")
         rolled_out = rollouts.show(tables, application)
         picking = pickings.show(tables, application)
+        adaptation = adapting.show(tables, application)
     return ServingHistory(
         application=shown,
         gates=proven,
@@ -119,4 +120,5 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         debugged=debugged,
         rollouts=rolled_out,
         picking=picking,
+        adaptation=adaptation,
     )

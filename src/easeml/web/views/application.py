@@ -9,12 +9,13 @@ from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.adaptation import NewAdaptation
 from easeml.contract.applications import Application
 from easeml.contract.gates import NewGate
 from easeml.contract.jobs import Job
 from easeml.contract.picking import NewPicking
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
-from easeml.contract.states import MemberRole, RolloutEnd
+from easeml.contract.states import AdaptWay, MemberRole, RolloutEnd
 from easeml.errors import InvalidInput
 from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
@@ -98,6 +99,8 @@ async def history(context: PageContext) -> Response:
         "debugged": shown(view.debugged) if view.debugged else None,
         "rollouts": view.rollouts,
         "picking": view.picking,
+        "adaptation": view.adaptation,
+        "ways": list(AdaptWay),
         "chart": release_figure(view, context.site.titles.of),
     }
     return render(context, view.application, "application_history.html", **values)
@@ -197,6 +200,17 @@ async def pick(context: PageContext) -> Response:
 
 
 @signed_in
+async def adapt(context: PageContext) -> Response:
+    """Have what serves adapted to the newest rows of production."""
+    form = await context.form()
+    application_id = context.path("application")
+    way = str(form.get("way", ""))
+    told = {"ways": [way] if way else [], **_texts(form, "labels", "rows")}
+    await context.client.adapt(application_id, _validated(NewAdaptation, told))
+    return back_to(f"/applications/{application_id}/history#adapt")
+
+
+@signed_in
 async def roll_out(context: PageContext) -> Response:
     """Say how better models come to serve, compare one now, or end what is compared."""
     form = await context.form()
@@ -264,5 +278,6 @@ routes = [
     Route(f"{_HERE}/serve", serve, methods=["POST"]),
     Route(f"{_HERE}/gate", gate, methods=["POST"]),
     Route(f"{_HERE}/picking", pick, methods=["POST"]),
+    Route(f"{_HERE}/adapt", adapt, methods=["POST"]),
     Route(f"{_HERE}/look", look, methods=["POST"]),
 ]
