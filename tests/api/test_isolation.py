@@ -65,6 +65,7 @@ BODIES = {
     "/api/v1/subscriptions/{subscription_id}/confirm": {"code": "1"},
     "/api/v1/work/{item_id}/answer": {"value": "setosa"},
     "/api/v1/tasks/{task_id}/tracing": {"on": True},
+    "/api/v1/datasets/{dataset_id}/table": {"table": 2},
     "/api/v1/datasets/{dataset_id}/erasures": {"where": {"size": "1"}},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},
     "/api/v1/versions/{version_id}/reports": {

@@ -165,7 +165,12 @@ def test_labels_that_look_wrong_are_asked_and_corrected(
     assert item["kind"] == "check-label"
     assert item["given"] in item["question"]
     other = "small" if item["given"] == "big" else "big"
+    doubted = f"{place}/rows?suspicious=true&limit=200"
+    found = client.get(doubted, headers=ann.headers).json()["items"]
+    assert item["row"] in [row["row"] for row in found if row["suspicion"]]
     give(client, ann, item, value=other).raise_for_status()
+    found = client.get(doubted, headers=ann.headers).json()["items"]
+    assert item["row"] not in [row["row"] for row in found if row["suspicion"]]
     client.post(f"{place}/work/use", headers=ann.headers).raise_for_status()
     work_off(store, tmp_path)
     rows = client.get(f"{place}/rows?limit=200", headers=ann.headers).json()["items"]

@@ -19,6 +19,9 @@ BODY = binary("application/octet-stream")
 FromUpload = Annotated[
     str | None, Query(max_length=100, description="id of a whole upload, instead of a body")
 ]
+WhichTable = Annotated[
+    int | None, Query(ge=0, description="which of several in the file; 0: the text of a document")
+]
 
 
 def source(request: Request, upload: str | None) -> Source:

@@ -24,7 +24,7 @@ from easeml.cli import (
     rollouts,
     rules,
 )
-from easeml.cli.options import ApplicationId, Json
+from easeml.cli.options import ApplicationId, Json, WhichTable
 from easeml.cli.output import (
     moment,
     print_done,
@@ -86,11 +86,12 @@ def feed(
         Role | None,
         typer.Option(help="What the rows are for; by default they are divided as those before."),
     ] = None,
+    table: WhichTable = None,
     as_json: Json = False,
 ) -> None:
     """Add rows to an application's data, as a new version, and search on it."""
     with Client() as client:
-        version = feed_and_wait(client, application_id, file, role, quiet=as_json)
+        version = feed_and_wait(client, application_id, file, role, quiet=as_json, table=table)
     print_found(version, say_version, as_json=as_json)
 
 

@@ -222,7 +222,9 @@ def versions(application_id: Application, as_json: Json = False) -> None:
 
 
 @app.command("replace")
-def replace_rows(application_id: Application, file: File, as_json: Json = False) -> None:
+def replace_rows(
+    application_id: Application, file: File, table: WhichTable = None, as_json: Json = False
+) -> None:
     """Let a file take the place of all of an application's data; its address stays.
 
     What serves goes on until a model of the new data is better there. Back: data use.
@@ -231,7 +233,7 @@ def replace_rows(application_id: Application, file: File, as_json: Json = False)
     from easeml.client import Client
 
     with Client() as client:
-        version = replace_and_wait(client, application_id, file, quiet=as_json)
+        version = replace_and_wait(client, application_id, file, quiet=as_json, table=table)
         before = client.version(version.parents[0])
     told = partial(say_replaced, application_id, before.number)
     print_found(version, told, as_json=as_json)

@@ -1,6 +1,7 @@
 """What the commands about an application's data share: waiting, and how versions look."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +19,32 @@ _ROLES = ("train", "validation", "test", "pool", "production")
 
 
 def feed_and_wait(
-    client: Client, application_id: str, file: Path, role: str | None, *, quiet: bool
+    client: Client,
+    application_id: str,
+    file: Path,
+    role: str | None,
+    *,
+    quiet: bool,
+    table: int | None = None,
 ) -> Version:
     """Feed a file, showing how far it is, and wait until its rows are in.
 
     Raises InvalidInput where they do not fit.
     """
-    version = with_bar(
-        lambda told: client.feed(application_id, file, role=role, progress=told), file, quiet=quiet
-    )
+    feed = partial(client.feed, application_id, file, role=role, table=table)
+    version = with_bar(lambda told: feed(progress=told), file, quiet=quiet)
     return client.wait_version_ready(version.id)
 
 
-def replace_and_wait(client: Client, application_id: str, file: Path, *, quiet: bool) -> Version:
+def replace_and_wait(
+    client: Client, application_id: str, file: Path, *, quiet: bool, table: int | None = None
+) -> Version:
     """Let a file take the place of all data, showing how far it is, and wait until that is done.
 
     Raises InvalidInput where it is another table.
     """
-    version = with_bar(
-        lambda told: client.replace_data(application_id, file, progress=told), file, quiet=quiet
-    )
+    replace = partial(client.replace_data, application_id, file, table=table)
+    version = with_bar(lambda told: replace(progress=told), file, quiet=quiet)
     return client.wait_version_ready(version.id)
 
 

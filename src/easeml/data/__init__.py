@@ -17,7 +17,7 @@ from easeml.data.readers.easeml_dataset import (
     write_easeml,
 )
 from easeml.data.readers.header import is_header
-from easeml.data.readers.read import read_table
+from easeml.data.readers.read import is_one_of_several, read_table
 from easeml.data.rows.column_table import ColumnTable
 from easeml.data.rows.newer import NewerRows, read_newer
 from easeml.data.rows.parsing import FILL_ABSENT, Rows, parse_rows
@@ -136,6 +136,7 @@ __all__ = [
     "infer_table",
     "is_easeml",
     "is_header",
+    "is_one_of_several",
     "is_reserved",
     "kinds_of",
     "lost_classes",

@@ -54,7 +54,7 @@ class AdviseSpec(Spec):
 
 
 def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict, told}``.
+    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict, told, numbers}``.
 
     Where it says something of each row, write output ``rows`` as well: an Arrow file with column
     ``row``, the ids, and the tool's columns. Where it goes on later, output ``state``.
@@ -86,6 +86,7 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     told = plain(replace(answer, rows=None))
     (outputs / "answer").write_text(json.dumps(told, allow_nan=False))
     value = {"advice": answer.advice, "verdict": answer.verdict, "told": answer.told}
+    value["numbers"] = told["numbers"]
     return TaskResult(ok=True, value=value, outputs=written, notes=list(answer.notes))
 
 

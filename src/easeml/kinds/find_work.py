@@ -24,9 +24,9 @@ class FindWorkSpec(Spec):
     Inputs ``version``; ``model``, where ``model_id`` names what serves; ``scores``, where that is
     the digest of what ``label-errors`` said of train rows; ``doubts``, where that is the digest of
     the candidates of cells. Without, they are looked for, and output ``doubts`` has them.
-    ``answered``: what people answered so far, each as ``service.work.finding.AnsweredItem``. With
-    ``report``, the digest of an answer (input ``report``), only what its remedy number ``remedy``
-    asks.
+    ``answered``: what people answered so far, each as ``service.work.finding.AnsweredItem``.
+    ``code``: of the order that is kept, so that other code looks again. With ``report``, the digest
+    of an answer (input ``report``), only what its remedy number ``remedy`` asks.
     """
 
     kind: Literal["find-work"] = "find-work"
@@ -35,14 +35,19 @@ class FindWorkSpec(Spec):
     scores: str = ""
     doubts: str = ""
     answered: list[dict[str, Any]] = Field(default_factory=list)
+    code: int = 0
     report: str = ""
     remedy: int = 0
 
 
 def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Return ``{items}``, each as ``service.work.finding.Proposed``."""
+    """Return ``{items}``, each as ``service.work.finding.Proposed``.
+
+    Output ``order``, where there is one: what is kept so that it can follow answers.
+    """
     from easeml import data
     from easeml.kinds.shared import remedy_items, work_items
+    from easeml.lifecycle import questions
     from easeml.relation import Relation
 
     version = data.read_declared(inputs / "version")
@@ -64,7 +69,10 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
             work_items.write_doubts(outputs / "doubts", doubts)
             brought = ["doubts"]
     scores = inputs / "scores" if spec.scores else None
-    items = work_items.items_of(version, doubts, predict, scores, spec.answered)
+    items, order = work_items.items_of(version, doubts, predict, scores, spec.answered)
+    if order is not None:
+        (outputs / "order").write_bytes(questions.written(order))
+        brought.append("order")
     return TaskResult(ok=True, value={"items": items}, outputs=brought)
 
 
@@ -82,10 +90,10 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
-    """Keep the items, and the doubts with the version."""
+    """Keep the items with their order, and the doubts with the version."""
     from easeml.service.work import finding
 
-    finding.record(tx, task, result.value["items"], digests.get("doubts", ""))
+    finding.record(tx, task, result.value["items"], digests)
 
 
 KIND = Kind(

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 class FeedSpec(Spec):
     """Ingest: rows that join a version.
 
-    Inputs ``version`` (folder) and ``source`` (file). Output ``version``.
+    Inputs ``version`` (folder) and ``source`` (file). Output ``version``. ``table``: as of an upload.
     """
 
     kind: Literal["ingest-feed"] = "ingest-feed"
     filename: str
+    table: int | None = None
     role: str | None = None  # of all new rows; None: divided as the version was
     where: list[dict[str, Any]] = Field(default_factory=list)  # conditions of a slice: its rows
 
@@ -35,7 +36,7 @@ def feed_version(spec: FeedSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml import data
 
     version = data.read_declared(inputs / "version")
-    table = data.read_table(inputs / "source", spec.filename)
+    table = data.read_table(inputs / "source", spec.filename, table=spec.table)
     if spec.where:
         from easeml.lifecycle.debugging import Slice
 

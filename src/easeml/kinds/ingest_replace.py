@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 class ReplaceSpec(Spec):
     """Ingest: rows that take the place of those of a version.
 
-    Inputs ``version`` (folder) and ``source`` (file). Output ``version``.
+    Inputs ``version`` (folder) and ``source`` (file). Output ``version``. ``table``: as of an upload.
     """
 
     kind: Literal["ingest-replace"] = "ingest-replace"
     filename: str
+    table: int | None = None
 
 
 def replace_version(spec: ReplaceSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -34,7 +35,7 @@ def replace_version(spec: ReplaceSpec, inputs: Path, outputs: Path) -> TaskResul
     from easeml import data
 
     version = data.read_declared(inputs / "version")
-    table = data.read_table(inputs / "source", spec.filename)
+    table = data.read_table(inputs / "source", spec.filename, table=spec.table)
     reports = data.infer_table(table, _target_of(version, table)).columns
     return version_made(data.replaced(version, table, reports, spec.filename), outputs)
 

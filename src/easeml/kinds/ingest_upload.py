@@ -33,7 +33,7 @@ class UploadSpec(Spec):
 
 def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write output ``table`` (the rows and the proposed columns); return ``{columns, rows, target,
-    notes}``.
+    notes, several}``.
 
     ``target`` is empty where no column suggests itself surely enough to be taken without asking.
     Raises ``DatasetError`` for a file that is no table.
@@ -48,6 +48,7 @@ def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
         "rows": seen.rows,
         "target": seen.target if seen.sure else "",
         "notes": seen.notes,
+        "several": data.is_one_of_several(table),
     }
     return TaskResult(ok=True, value=value, outputs=["table"])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from easeml.data import ALL_ROLES
 from easeml.errors import InvalidInput
+from easeml.lifecycle.questions.bounds import bounds_after
 from easeml.relation import Relation
 from easeml.relation.operations import take_rows
 
@@ -79,33 +80,25 @@ class FeasibilityAnalysis:
 def with_repairs(found: BayesError, repaired: int) -> BayesError | None:
     """Return a study whose bounds allow for the repair of some of its rows.
 
-    None for numbers, whose error one row can change by any amount, where the bounds would be wider
-    by more than a tenth, and where the verdict might change.
+    None for numbers, whose error one row can change by any amount, and where a new study would say
+    more (``bounds_after``).
     """
     if not repaired:
         return found
+    if not found.classes:
+        return None
     share = repaired / found.rows
-    widest = (found.upper - found.lower) / 10
-    if not found.classes or share > widest:
+    verdict = found.verdict or ""
+    bounds = bounds_after(1 - found.upper, 1 - found.lower, share, found.goal, verdict)
+    if bounds is None:
         return None
 
-    lower = max(0.0, found.lower - share)
-    upper = min(1.0, found.upper + share)
-    wider = replace(found, lower=lower, upper=upper)
-    if found.goal is None or found.verdict not in ("realistic", "unrealistic"):
+    low, high = bounds
+    wider = replace(found, lower=1 - high, upper=1 - low)
+    if found.goal is None or verdict not in ("realistic", "unrealistic"):
         return wider  # nothing was decided by the bounds
-    if not _verdict_holds(wider, found.goal):
-        return None
     risk = (1 - found.confidence) / 2  # what each bound is wrong by, which decided
     return replace(wider, risk=risk)
-
-
-def _verdict_holds(found: BayesError, goal: float) -> bool:
-    """Tell whether the bounds of a study are on that side of the goal which its verdict says."""
-    error_allowed = 1 - goal
-    if found.verdict == "realistic":
-        return found.upper <= error_allowed
-    return found.lower > error_allowed
 
 
 class CleaningAnalysis:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easeml.lifecycle.work.surrogate import Surrogate
+from easeml.lifecycle.questions.surrogate import Surrogate
 
 ROWS, FEATURES, TARGETS = 30, 4, 2
 

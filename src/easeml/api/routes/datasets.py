@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, status
 
 from easeml.api.context import Asker, Here, OnceKey
 from easeml.api.operations import Operation, add_routes
-from easeml.api.streams import BODY, FromUpload, source
+from easeml.api.streams import BODY, FromUpload, WhichTable, source
 from easeml.contract.datasets import Dataset
 from easeml.service.datasets import datasets
 from easeml.service.sources import adding
@@ -17,6 +17,9 @@ OPERATIONS = (
     Operation("unused_datasets", "GET", "/datasets/unused", datasets.unused),
     Operation("dataset", "GET", "/datasets/{dataset_id}", datasets.get),
     Operation("version", "GET", "/versions/{version_id}", datasets.get_version),
+    Operation(
+        "read_table", "POST", "/datasets/{dataset_id}/table", datasets.read_table, status=201
+    ),
     Operation("add_origin", "POST", "/datasets/origins", adding.add_origin, status=201, whole=True),
 )
 
@@ -41,10 +44,7 @@ async def create_dataset(
         bool | None,
         Query(description="whether the first row of a text table holds the names; found out else"),
     ] = None,
-    table: Annotated[
-        int | None,
-        Query(ge=0, description="which of several in the file; 0: the text of a document"),
-    ] = None,
+    table: WhichTable = None,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Dataset:

@@ -11,7 +11,7 @@ from starlette.background import BackgroundTask
 
 from easeml.api.context import Asker, Here, OnceKey
 from easeml.api.operations import Operation, add_routes
-from easeml.api.streams import BODY, FromUpload, source
+from easeml.api.streams import BODY, FromUpload, WhichTable, source
 from easeml.contract.datasets import Version
 from easeml.service.versions import changes, version_views
 
@@ -72,6 +72,7 @@ async def feed(
     role: Annotated[
         Role | None, Query(description="of all new rows; as the rows before by default")
     ] = None,
+    table: WhichTable = None,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Version:
@@ -80,9 +81,8 @@ async def feed(
     """
     limit = here.settings.upload_limit
     file = source(request, upload)
-    keep = partial(
-        changes.feed, here.store, asker, application_id, filename, file, role, once, limit
-    )
+    given = (application_id, filename, file, role, once, limit, table)
+    keep = partial(changes.feed, here.store, asker, *given)
     return await here.uploads.run(asker.tenant_id, keep)
 
 
@@ -100,6 +100,7 @@ async def replace(
     filename: Annotated[
         str, Query(min_length=1, max_length=1000, description="its ending tells the format")
     ],
+    table: WhichTable = None,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Version:
@@ -108,9 +109,8 @@ async def replace(
     """
     limit = here.settings.upload_limit
     file = source(request, upload)
-    keep = partial(
-        changes.replace_rows, here.store, asker, application_id, filename, file, once, limit
-    )
+    given = (application_id, filename, file, once, limit, table)
+    keep = partial(changes.replace_rows, here.store, asker, *given)
     return await here.uploads.run(asker.tenant_id, keep)
 
 

@@ -545,6 +545,14 @@ class AsyncOperations(AsyncCalls):
         """Return a version of a dataset; raises ``NotFound``."""
         return await self._get(Version, f"/versions/{version_id}")
 
+    async def read_table(self, dataset_id: str, table: int) -> Dataset:
+        """Read another table of a data set's file; its newest version is ``ingesting`` then.
+
+        Raises ``NotFound``, and ``Conflict`` where an application was made of the data set, or
+        its file was not kept as it was.
+        """
+        return await self._send(Dataset, f"/datasets/{dataset_id}/table", {"table": table})
+
     async def add_origin(self, wish: NewOrigin, *, idempotency_key: str | None = None) -> Dataset:
         """Make a dataset of what an address has.
 

@@ -19,18 +19,20 @@ class Versions(Uploads):
         path: str | Path,
         *,
         role: str | None = None,
+        table: int | None = None,
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Version:
         """Add the rows of a file to an application's data; the new version is ``ingesting`` then.
 
         ``role`` of the new rows: train, validation, test, pool or production; None: divided as the
-        rows before. If the rows do not fit, the version fails, saying why, and nothing changes.
+        rows before. ``table``: which one of several in the file, as of ``upload``. If the rows do
+        not fit, the version fails, saying why, and nothing changes.
         Raises NotFound, InvalidInput, NotReady while the data is being changed.
         """
         path = check_file(path)
         params, address = (
-            {"filename": path.name, "role": role},
+            {"filename": path.name, "role": role, "table": table},
             f"/applications/{application_id}/feed",
         )
         return self._create_from(
@@ -42,18 +44,19 @@ class Versions(Uploads):
         application_id: str,
         path: str | Path,
         *,
+        table: int | None = None,
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Version:
         """Let the rows of a file take the place of all rows; the version is ``ingesting`` then.
 
-        The endpoint goes on answering. If the table is not the same one, the version fails, naming
-        every difference, and nothing changes. Raises NotFound, InvalidInput, NotReady while the
-        data is being changed, Conflict where a gate counts on the test rows.
+        The endpoint goes on answering. ``table``: as of ``feed``. If it is not the same one, the
+        version fails, naming every difference, and nothing changes. Raises NotFound, InvalidInput,
+        NotReady while the data is being changed, Conflict where a gate counts on the test rows.
         """
         path = check_file(path)
         address = f"/applications/{application_id}/replace"
-        params = {"filename": path.name}
+        params = {"filename": path.name, "table": table}
         return self._create_from(
             Version, address, path, key=idempotency_key, params=params, progress=progress
         )

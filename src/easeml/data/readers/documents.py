@@ -93,7 +93,7 @@ def _note(tables: list[FoundTable], number: int) -> dict[str | bytes, str]:
     said = f"The document has {_counted(len(tables))}; {what} was read."
     if tables:
         said += f" There are {_listed(tables)}; another one is chosen by its number, 0 is the text."
-    return {"note": said}
+    return {"note": said, "several": "tables"} if tables else {"note": said}
 
 
 def _counted(count: int) -> str:

@@ -92,6 +92,11 @@ def open_table(
     return SlicedTable(tuple(table.column_names), table.num_rows, partial(_batches, table), note)
 
 
+def is_one_of_several(table: pa.Table) -> bool:
+    """Has the file of a table others, or a text, one of which could be read instead?"""
+    return bool(noted(table.schema, b"several"))
+
+
 def _batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
     return iter(table.to_batches())
 

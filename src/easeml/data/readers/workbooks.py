@@ -56,6 +56,7 @@ def read_excel(source: Source) -> pa.Table:
     metadata: dict[str | bytes, str] = {}
     if len(filled) > 1:
         note = f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read."
+        metadata["several"] = "sheets"
         metadata["note"] = f"{note} There are {names}; another one is chosen by its number."
     table = _table(_below_titles(rows), f"{source.name}, sheet '{sheet}'")
     return table.replace_schema_metadata(metadata)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial, singledispatch
@@ -71,12 +71,18 @@ class Comparison:
 
 
 def train_rows(
-    files: Files, wanted: Wanted, skip: int, limit: int, scores: Path | None = None
+    files: Files,
+    wanted: Wanted,
+    skip: int,
+    limit: int,
+    scores: Path | None = None,
+    checked: Collection[int] = (),
 ) -> tuple[list[TrainRow], int]:
     """Return ``limit`` of the wanted train rows after ``skip``, and how many are wanted in all.
 
     ``scores``: a file that ``easeml.engine`` wrote, with columns ``row``, ``suspicion`` and
-    ``predicted``. Raises DatasetError if there is no version in the files.
+    ``predicted``; ``checked``: rows on which people have the last word. Raises DatasetError if
+    there is no version in the files.
     """
     import numpy as np
 
@@ -87,6 +93,7 @@ def train_rows(
     off = np.isin(ids, document.get("off", []))
     places = _wanted_places(table.column(target), off, wanted)
     scored = _scores(scores, ids)
+    scored.suspicion[np.isin(ids, list(checked))] = np.nan
     if wanted.suspicious:
         ranks = np.nan_to_num(scored.suspicion[places], nan=-1.0)
         places = places[np.argsort(-ranks, kind="stable")]

@@ -49,7 +49,8 @@ def _of_pool(
     if not len(inside):
         return []
     of_slice = replace(version, frames={**version.frames, "pool": inside})
-    return [one for one in items_of(of_slice, None, predict, None) if one["kind"] == "label"]
+    items, _ = items_of(of_slice, None, predict, None)
+    return [one for one in items if one["kind"] == "label"]
 
 
 def _asked(row: pd.Series, asked: dict[str, Any], kind: str) -> dict[str, Any]:

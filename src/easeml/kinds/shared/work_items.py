@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from easeml.data import Declared
     from easeml.lifecycle.held_out import Unseen
+    from easeml.lifecycle.questions import Order
     from easeml.lifecycle.work import Answered, Proposal, Rows
     from easeml.relation import Relation
 
@@ -21,7 +22,8 @@ _OPTIONS = 5
 _COLUMNS = 30
 _LONGEST = 200  # characters of a cell
 _LOOKED_AT = 20_000  # train rows in which doubtful cells are looked for
-_FEWEST = 10  # rows of which something can be learned
+_FEWEST = 10  # rows of which doubts can be found
+_FEWEST_LEARNED = 2
 _ASKED_ABOUT = ("number", "category", "text")
 
 
@@ -31,17 +33,21 @@ def items_of(
     predict: Callable[[Any], Any] | None,
     scores: Path | None,
     answered: Sequence[Mapping[str, Any]] = (),
-) -> list[dict[str, Any]]:
-    """Return what to ask, each as ``service.work.finding.Proposed``.
+) -> tuple[list[dict[str, Any]], Order | None]:
+    """Return what to ask, each as ``service.work.finding.Proposed``, and its order that is kept.
 
     ``doubts``: candidates of cells. ``predict``: of the model that serves. ``scores``: what the
     tool ``label-errors`` said of train rows. ``answered``: what people answered so far, each with
-    kind, row, column, the value before and what it was to bring.
+    kind, row, column, the value before, what it was to bring, and whether the version lacks it.
+    The order is None where there is too little to learn from, or rows are too wide.
     """
     from easeml.lifecycle import work
 
     rows = rows_of(version)
+    if len(rows.train) < _FEWEST_LEARNED:
+        return [], None
     seed = version.summary.get("seed", 0)
+    stand_in = work.StandIn(rows, seed)
     unseen, suspicion = _judged(rows, scores)
     pool = _predicted(version, predict)
     found = work.propose(
@@ -52,16 +58,21 @@ def items_of(
         suspicion=suspicion,
         known=frozenset((int(one["row"]), one["column"]) for one in answered),
         seed=seed,
+        stand_in=stand_in,
     )
     before = [_answered(version, one) for one in answered]
-    found = work.calibrated(found, work.experience(rows, before, seed))
+    known = work.experience(rows, before, seed, stand_in)
+    found = work.calibrated(found, known)
     matters = work.what_matters(rows, found)
     frames = {"train": _by_id(version, "train"), "pool": _by_id(version, "pool")}
     items = []
     for item, columns in zip(found, matters, strict=True):
         frame = frames["pool" if item.kind == work.LABEL else "train"]
         items.append(_item(item, frame.loc[item.row].drop(item.column), columns))
-    return items
+    waiting = [(one["kind"], int(one["row"]), one["column"]) for one in answered if one["waits"]]
+    is_told = pool is not None and pool.chances is not None
+    order = work.kept_order(stand_in, rows, found, known, waiting, told_chances=is_told)
+    return items, order
 
 
 def rows_of(version: Declared) -> Rows:

@@ -7,12 +7,13 @@ from rows here, so that the question "what next?" is answered at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from easeml.lifecycle.journey.conditions import Condition
 from easeml.lifecycle.journey.estimate import Estimate
 from easeml.lifecycle.journey.experience import Experience
 from easeml.lifecycle.journey.goals import Goal
+from easeml.lifecycle.questions.bounds import bounds_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Feasible:
     ``unit``: accuracy or R2. ``goal``: the one it was asked about, None for none. ``best``: what
     any model can reach; ``reached``: what a quick learner does. ``noise``: the share of wrong
     labels, at most. ``more_rows``: labelled rows to add until the verdict is clear. ``doubled``:
-    what a quick learner should reach with twice the rows. None: not told.
+    what a quick learner should reach with twice the rows. None: not told. ``answers``: of people
+    since then, for which ``best`` allows.
     """
 
     verdict: str
@@ -34,6 +36,23 @@ class Feasible:
     noise: Estimate | None = None
     more_rows: int | None = None
     doubled: Estimate | None = None
+    answers: int = 0
+
+    def after(self, answers: int) -> Feasible | None:
+        """Return this with bounds that allow for answers of people since; None where it is stale.
+
+        Of numbers nothing can be told: one row can move their error by any amount.
+        """
+        if not answers:
+            return self
+        if self.unit != "accuracy":
+            return None
+        best = self.best
+        share = answers / self.rows
+        bounds = bounds_after(best.low, best.high, share, self.goal, self.verdict)
+        if bounds is None:
+            return None
+        return replace(self, best=Estimate(best.value, *bounds), answers=answers)
 
 
 @dataclass(frozen=True, slots=True)

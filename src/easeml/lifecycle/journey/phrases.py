@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from easeml.lifecycle.journey.facts import Estimate, Facts
+from easeml.lifecycle.journey.facts import Estimate, Facts, Feasible
 
 _SHARES = (
     "accuracy",
@@ -28,6 +28,16 @@ def between(estimate: Estimate, unit: str) -> str:
     low = told(estimate.low, unit)
     high = told(estimate.high, unit)
     return f"{told(estimate.value, unit)} (between {low} and {high})"
+
+
+def best_of(feasible: Feasible) -> str:
+    """Return a sentence on the best that any model can reach, and for what it allows."""
+    best = between(feasible.best, feasible.unit)
+    said = f"The best {feasible.unit} that any model can reach is {best}."
+    if not feasible.answers:
+        return said
+    since = counted(feasible.answers, "answer of a person", "answers of people")
+    return f"{said} That allows for {since} since then."
 
 
 def goal_of(facts: Facts) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from easeml.lifecycle.journey.actions import Action
 from easeml.lifecycle.journey.facts import Facts, Feasible
-from easeml.lifecycle.journey.phrases import between, goal_of, told
+from easeml.lifecycle.journey.phrases import best_of, between, goal_of, told
 from easeml.lifecycle.journey.testing import ROW_SHARES, TOLERANCE, rows_to_test
 
 
@@ -43,14 +43,12 @@ def _reachable(facts: Facts) -> Question:
         if "feasibility" in facts.asked:
             missing = "It is being found out."
         return Question(asked, missing, False, tool)
-    best = between(feasible.best, feasible.unit)
     begin = {
         "realistic": f"Yes, {goal_of(facts)} is realistic.",
         "unrealistic": f"No, {goal_of(facts)} is out of reach with these columns and labels.",
         "cannot tell": "That cannot be told yet.",
     }.get(feasible.verdict, f"That cannot be told of {facts.unit}, only of {feasible.unit}.")
-    rest = f"The best {feasible.unit} that any model can reach is {best}."
-    return Question(asked, f"{begin} {rest}", bool(feasible.verdict), tool)
+    return Question(asked, f"{begin} {best_of(feasible)}", bool(feasible.verdict), tool)
 
 
 def _examples(facts: Facts) -> Question:

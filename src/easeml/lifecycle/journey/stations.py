@@ -8,7 +8,7 @@ from typing import Literal
 
 from easeml.lifecycle.journey.actions import Action
 from easeml.lifecycle.journey.facts import Facts, Part
-from easeml.lifecycle.journey.phrases import between, counted
+from easeml.lifecycle.journey.phrases import best_of, between, counted
 
 State = Literal["done", "next", "open", "trouble"]
 
@@ -120,8 +120,7 @@ def _feasible(facts: Facts) -> Known:
         return "Feasible?", "open", "Being asked."
     if feasible is None:
         return "Feasible?", "open", "Not asked yet."
-    best = between(feasible.best, feasible.unit)
-    said = f"The best that any model can reach is {best}."
+    said = best_of(feasible)
     if feasible.verdict:
         said = f"{feasible.verdict.capitalize()}. {said}"
     if feasible.verdict == "unrealistic":

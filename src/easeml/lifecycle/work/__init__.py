@@ -1,9 +1,11 @@
 """What people should be asked about rows, in one order (pure)."""
 
+from easeml.lifecycle.questions import CELL, CHECK, LABEL
 from easeml.lifecycle.work.calibration import Answered, Experience, calibrated, experience
 from easeml.lifecycle.work.highlights import what_matters
-from easeml.lifecycle.work.proposals import CELL, CHECK, LABEL, Proposal, propose
-from easeml.lifecycle.work.stand_in import Rows
+from easeml.lifecycle.work.keeping import kept_order
+from easeml.lifecycle.work.proposals import Proposal, propose
+from easeml.lifecycle.work.stand_in import Rows, StandIn
 
 __all__ = [
     "CELL",
@@ -13,8 +15,10 @@ __all__ = [
     "Experience",
     "Proposal",
     "Rows",
+    "StandIn",
     "calibrated",
     "experience",
+    "kept_order",
     "propose",
     "what_matters",
 ]

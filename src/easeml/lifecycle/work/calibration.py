@@ -14,9 +14,9 @@ from typing import Any
 import pandas as pd
 
 from easeml.lifecycle.cleaning.frames import Column, Frame
-from easeml.lifecycle.work.proposals import CELL, CHECK, LABEL, Proposal
+from easeml.lifecycle.questions import CELL, CHECK, LABEL, Surrogate
+from easeml.lifecycle.work.proposals import Proposal
 from easeml.lifecycle.work.stand_in import Rows, StandIn
-from easeml.lifecycle.work.surrogate import Surrogate
 
 _WEIGHT = 10  # answers that "as told" counts as
 _TIMES = 20.0  # a kind brings at most so many times what was told, or one part of so many
@@ -53,15 +53,20 @@ class Experience:
         return (self.answers * ratio + _WEIGHT) / (self.answers + _WEIGHT)
 
 
-def experience(rows: Rows, answered: Sequence[Answered], seed: int = 0) -> dict[str, Experience]:
+def experience(
+    rows: Rows,
+    answered: Sequence[Answered],
+    seed: int = 0,
+    stand_in: StandIn | None = None,
+) -> dict[str, Experience]:
     """Return what the answers so far brought, by kind.
 
-    ``rows``: as they are with the answers. What came is the squared distance between what the
-    stand-in says of the rows that count with and without the answers of a kind.
+    ``rows``: as they are with the answers; ``stand_in``: of these and the seed, where there is one
+    already. What came is the squared distance between what the stand-in says of the rows that count
+    with and without the answers of a kind.
     """
     learnt_from = [one for one in answered if one.row in rows.train.index]
-    stand_in = None
-    if learnt_from and len(rows.train) > 1:
+    if stand_in is None and learnt_from and len(rows.train) > 1:
         stand_in = StandIn(rows, seed)
     found = {}
     for kind in (LABEL, CHECK, CELL):

@@ -6,39 +6,42 @@ import numpy as np
 import pandas as pd
 
 from easeml.lifecycle.cleaning.frames import Column, Frame
+from easeml.lifecycle.questions import Encoding
+from easeml.lifecycle.questions.encoding import FAR
 
 _LEVELS = 30  # of a text column, its most frequent values
 _FEWEST = 2  # rows that a value has to have
-_FAR = 8.0  # deviations beyond which numbers are cut
 
 
 class Columns:
     """Numbers and times by their spread, texts and categories as indicators, and a constant.
 
-    Missing numbers are their median; missing texts and rare ones have no indicator.
+    Missing numbers are their median; missing texts and rare ones have no indicator. ``encoding``:
+    the same for single cells.
     """
 
     def __init__(self, frame: Frame):
         """Learn from the rows of a frame."""
-        self._centres: dict[str, tuple[float, float]] = {}
-        self._levels: dict[str, dict[str, int]] = {}
+        centres: dict[str, tuple[float, float]] = {}
+        levels: dict[str, dict[str, int]] = {}
         for name in frame.columns:
             column = frame[name]
             if _is_number(column):
-                self._centres[name] = _centre(_numbers(column))
+                centres[name] = _centre(_numbers(column))
             else:
                 counts = column.dropna().astype(str).value_counts()
                 usual = counts.index[counts >= _FEWEST][:_LEVELS]
-                self._levels[name] = {level: place for place, level in enumerate(usual)}
+                levels[name] = {level: place for place, level in enumerate(usual)}
+        self.encoding = Encoding(centres, levels)
 
     def encoded(self, frame: Frame) -> np.ndarray:
         """Return the rows of a frame (n, D)."""
         parts = [np.ones((len(frame), 1))]
-        for name, (middle, spread) in self._centres.items():
+        for name, (middle, spread) in self.encoding.centres.items():
             numbers = (_numbers(frame[name]) - middle) / spread
-            shown = np.clip(np.nan_to_num(numbers), -_FAR, _FAR)
+            shown = np.clip(np.nan_to_num(numbers), -FAR, FAR)
             parts.append(shown[:, None])
-        for name, levels in self._levels.items():
+        for name, levels in self.encoding.levels.items():
             known = frame[name].astype(object).map(levels).fillna(-1).to_numpy(dtype=np.int64)
             indicators = np.zeros((len(frame), len(levels)))
             rows = np.flatnonzero(known >= 0)

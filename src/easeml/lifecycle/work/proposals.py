@@ -16,12 +16,12 @@ import pandas as pd
 from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.held_out import Unseen
 from easeml.lifecycle.labeling import judge_answers
+from easeml.lifecycle.questions import CELL, CHECK, LABEL
 from easeml.lifecycle.work.stand_in import TAUGHT, Rows, StandIn, some_of
 
 if TYPE_CHECKING:
     from easeml.relation import Relation
 
-LABEL, CHECK, CELL = "label", "check-label", "repair-cell"
 MOST_ITEMS = 100
 """Items of each kind that are proposed at once."""
 LEAST_SUSPICION = 0.1
@@ -60,6 +60,7 @@ def propose(
     known: frozenset[tuple[Any, str]] = frozenset(),
     most: int = MOST_ITEMS,
     seed: int = 0,
+    stand_in: StandIn | None = None,
 ) -> list[Proposal]:
     """Return what to ask, at most so many of each kind, the most promising of each kind first.
 
@@ -73,10 +74,12 @@ def propose(
         known: rows and columns that people have answered.
         most: items of each kind.
         seed: of samples of rows, where there are too many.
+        stand_in: of these rows and this seed, where there is one already.
     """
     if len(rows.train) < 2:
         return []
-    stand_in = StandIn(rows, seed)
+    if stand_in is None:
+        stand_in = StandIn(rows, seed)
     found = _labels(stand_in, rows, pool, most, seed)
     if train is None or suspicion is None:
         train, suspicion = _suspicion(stand_in, rows, seed)

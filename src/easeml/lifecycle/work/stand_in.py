@@ -9,8 +9,8 @@ import pandas as pd
 
 from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.held_out import Unseen
+from easeml.lifecycle.questions import Encoding, Surrogate, Targets
 from easeml.lifecycle.work.columns import Columns
-from easeml.lifecycle.work.surrogate import Surrogate
 
 TAUGHT = 5_000
 """Train rows that the stand-in learns from."""
@@ -33,13 +33,18 @@ class Rows:
 
 
 class StandIn:
-    """The surrogate of an application, with what turns its rows into matrices."""
+    """The surrogate of an application, with what turns its rows into matrices.
+
+    ``taught``: ids of the rows that it learned from.
+    """
 
     def __init__(self, rows: Rows, seed: int):
         self.columns = list(rows.train.columns)
         self.column = str(rows.answers.name)
-        self.classes, self._scale = _scale_of(rows.answers)
+        self.as_targets = _as_targets(rows.answers)
+        self.classes = list(self.as_targets.classes)
         taught = some_of(rows.train, TAUGHT, seed)
+        self.taught = taught.index
         self._features = Columns(taught)
         self.counted = self.encoded(some_of(rows.counted, _COUNTED, seed))
         answers = self.targets(rows.answers.loc[taught.index])
@@ -49,8 +54,8 @@ class StandIn:
         """Return what it says of rows (n, D) that it learned from, had it not seen the row itself."""
         said = self.model.left_out(X, self.targets(answers))
         if not self.classes:
-            middle, spread = self._scale
-            return Unseen(said[:, 0] * spread + middle)
+            scale = self.as_targets
+            return Unseen(said[:, 0] * scale.spread + scale.middle)
         names = np.array(self.classes, dtype=object)
         chances = np.clip(said, _LEAST_CHANCE, None)
         chances = chances / chances.sum(axis=1, keepdims=True)
@@ -60,19 +65,21 @@ class StandIn:
         """Return the rows of a frame (n, D)."""
         return self._features.encoded(frame)
 
+    @property
+    def encoding(self) -> Encoding:
+        """The same for single cells."""
+        return self._features.encoding
+
     def targets(self, answers: Column) -> np.ndarray:
         """Return answers (n, K): indicators of classes, or numbers by their spread."""
-        if self.classes:
-            return (answers.astype(str).to_numpy()[:, None] == np.array(self.classes)).astype(float)
-        middle, spread = self._scale
-        return (answers.to_numpy(dtype=float)[:, None] - middle) / spread
+        return self.as_targets.of(answers.to_numpy())
 
 
-def _scale_of(answers: Column) -> tuple[list[str], tuple[float, float]]:
+def _as_targets(answers: Column) -> Targets:
     if isinstance(answers.dtype, pd.CategoricalDtype):
-        return list(map(str, answers.cat.categories)), (0.0, 1.0)
+        return Targets(tuple(map(str, answers.cat.categories)))
     spread = float(answers.std())  # NaN of a single one
-    return [], (float(answers.mean()), spread if spread > 0 else 1.0)
+    return Targets((), float(answers.mean()), spread if spread > 0 else 1.0)
 
 
 def some_of(frame: Frame, most: int, seed: int) -> Frame:

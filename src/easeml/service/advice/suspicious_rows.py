@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from easeml.contract.states import WorkKind, WorkState
 from easeml.service.advice import tools
 from easeml.service.tasks import requests
 from easeml.store import Tables
@@ -25,6 +26,15 @@ def newest(tables: Tables, application_id: str) -> Scores | None:
         return None
     version = tables.versions.get(found.version_id)
     return Scores(tools.Answered.from_json(found.value).rows, version.number)
+
+
+def checked(tables: Tables, application: Application) -> set[int]:
+    """Return the rows whose label a person confirmed or changed: it is in doubt no more."""
+    answered = (WorkState.ANSWERED, WorkState.USED)
+    kind = WorkKind.CHECK_LABEL
+    return set(
+        tables.work_items.column("row", application_id=application.id, kind=kind, state=answered)
+    )
 
 
 def is_under_way(tables: Tables, application: Application) -> bool:

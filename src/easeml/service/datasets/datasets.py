@@ -1,12 +1,15 @@
 """Datasets: uploads become immutable versions, read by an ingest task."""
 
 from pathlib import PurePath
+from typing import Annotated
+
+from pydantic import Field
 
 from easeml.contract.datasets import Column, UnusedDatasets, Version
 from easeml.contract.datasets import Dataset as DatasetAnswer
 from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
-from easeml.errors import InvalidInput, NotFound
+from easeml.errors import Conflict, InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
@@ -18,6 +21,9 @@ from easeml.store.records import Dataset, DatasetVersion
 from easeml.store.shapes import Json, Operation, OperationName
 
 _LONGEST_NAME = 200
+WhichTable = Annotated[
+    int, Field(ge=0, description="which of several in the file; 0: the text of a document")
+]
 
 
 def upload(
@@ -79,6 +85,45 @@ def add_fetched(
     name = (name or PurePath(filename).stem).strip()
     _check_name("name", name)
     return _add_dataset(tx, tenant_id, name, {"filename": filename, **told}, "")
+
+
+def read_table(
+    store: Store, caller: Caller, dataset_id: str, *, table: WhichTable
+) -> DatasetAnswer:
+    """Read another table of a data set's file; its newest version is ``ingesting`` then.
+
+    Raises ``NotFound``, and ``Conflict`` where an application was made of the data set, or its
+    file was not kept as it was.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        dataset = tables.datasets.get(dataset_id)
+        before = newest_upload(tables, dataset.id)
+        remedy = "Upload the file as another data set."
+        if tables.applications.count(dataset_id=dataset.id):
+            raise Conflict("An application uses this data.", where=dataset.id, remedy=remedy)
+        if not before.source_artefact:
+            raise Conflict("The file of this data is not kept.", where=dataset.id, remedy=remedy)
+        told = {**before.operation.told, "table": table}
+        version = tables.versions.add(
+            DatasetVersion(
+                id=new_id("ver"),
+                tenant_id=caller.tenant_id,
+                dataset_id=dataset.id,
+                number=before.number + 1,
+                operation=Operation(OperationName.UPLOAD, told),
+                source_artefact=before.source_artefact,
+            )
+        )
+        requests.request(
+            tx,
+            caller.tenant_id,
+            "ingest-upload",
+            version.id,
+            filename=told["filename"],
+            table=table,
+        )
+        return _show(dataset, version)
 
 
 def get(store: Store, caller: Caller, dataset_id: str) -> DatasetAnswer:

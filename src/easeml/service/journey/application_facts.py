@@ -1,15 +1,14 @@
 """The facts of an application, as the service kept them; nothing is computed from rows."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from operator import itemgetter
-from typing import TypeVar
 
 from easeml.contract import applications as contract
 from easeml.contract.jobs import Job
 from easeml.contract.models import Measure, TrainedModel
-from easeml.contract.reports import Report, ReportNumber
+from easeml.contract.reports import Report
 from easeml.contract.states import VersionState, WorkState
 from easeml.data import ALL_ROLES
 from easeml.errors import EasemlError
@@ -26,15 +25,13 @@ from easeml.lifecycle.journey import (
 )
 from easeml.modules.further_measures import one_name
 from easeml.service.advice import tools
-from easeml.service.journey import goals, suggested
+from easeml.service.journey import feasible, goals, suggested
 from easeml.service.tasks import requests
 from easeml.service.work import queue
 from easeml.store import Tables, records
 from easeml.store.records import Application, DatasetVersion
 from easeml.store.shapes import ColumnSeen
 
-S = TypeVar("S")
-T = TypeVar("T")
 _LEAST_MISSING = 0.001  # share of missing cells below which a column is not named
 
 
@@ -51,12 +48,12 @@ def facts_of(
     unit = goal.objective if goal and goal.objective else application.objective
     quality = _quality(shown, unit)
     tested, tested_by, readings = _tested(shown, unit)
-    feasible = _feasible(by_tool.get("feasibility"), version)
+    found = feasible.now(tables, application, version, by_tool.get(feasible.TOOL))
     work, answers = _work(tables, application)
     return Facts(
         target=application.target,
         is_ready=version.state == VersionState.READY,
-        goal=_if_known(goal, _goal),
+        goal=feasible.if_known(goal, _goal),
         parts=parts_of(goal, shown),
         experience=journey.experiences(suggested.outcomes(tables)),
         unit=unit,
@@ -66,13 +63,13 @@ def facts_of(
         rarest=_rarest(version),
         holes=_holes(version.inputs),
         leaks=tuple(shown.leaks),
-        quality=_if_known(quality, _estimate),
+        quality=feasible.if_known(quality, feasible.estimate_of),
         baseline=quality.baseline if quality else None,
         tested=tested,
         tested_by=tested_by,
-        feasible=feasible,
-        suspects=_if_known(by_tool.get("label-errors"), _suspects),
-        search=_if_known(shown.job, _searched),
+        feasible=found,
+        suspects=feasible.if_known(by_tool.get("label-errors"), _suspects),
+        search=feasible.if_known(shown.job, _searched),
         models=tables.models.count(application_id=application.id, error=""),
         serves=shown.live_model is not None,
         readings=readings,
@@ -84,26 +81,23 @@ def facts_of(
         work=work,
         answers=answers,
         asked=_asked(tables, application),
-        stale=_stale(reports, version, feasible, goals.asked_goal(goal, application)),
+        stale=_stale(reports, version, found, goals.asked_goal(goal, application)),
     )
 
 
 def _stale(
     reports: Sequence[Report],
     version: DatasetVersion,
-    feasible: Feasible | None,
+    found: Feasible | None,
     goal: float | None,
 ) -> frozenset[str]:
     """Return the tools whose answer is of other data, or of another goal than ``goal``."""
-    found = {report.tool for report in reports if report.version_id != version.id}
-    if feasible is not None and goal not in (None, feasible.goal):
-        found.add("feasibility")
-    return frozenset(found)
-
-
-def _if_known(found: S | None, read: Callable[[S], T]) -> T | None:
-    """Return what ``read`` makes of what was found; None where nothing was."""
-    return None if found is None else read(found)
+    stale = {report.tool for report in reports if report.version_id != version.id}
+    if found is not None and found.answers:
+        stale.discard(feasible.TOOL)
+    if found is not None and goal not in (None, found.goal):
+        stale.add(feasible.TOOL)
+    return frozenset(stale)
 
 
 def _goal(goal: records.Goal) -> Goal:
@@ -150,14 +144,7 @@ def _tested(shown: contract.Application, unit: str) -> tuple[Estimate | None, st
     if test is None:
         return None, "", 0
     measure = test.measure if unit == shown.objective else None
-    return _if_known(measure, _estimate), shown.objective, test.readings
-
-
-def _estimate(number: Measure | ReportNumber) -> Estimate:
-    """Return a number with its interval; both ends are the number where it has none."""
-    low = number.value if number.low is None else number.low
-    high = number.value if number.high is None else number.high
-    return Estimate(number.value, low, high)
+    return feasible.if_known(measure, feasible.estimate_of), shown.objective, test.readings
 
 
 def _is_less_better(quality: Measure | None, goal: records.Goal | None) -> bool:
@@ -180,35 +167,9 @@ def _holes(inputs: Sequence[ColumnSeen]) -> dict[str, float]:
     return {name: share for name, share in shares.items() if share > _LEAST_MISSING}
 
 
-def _feasible(report: Report | None, version: DatasetVersion) -> Feasible | None:
-    if report is None:
-        return None
-    numbers = tools.numbers_of(report)
-    return Feasible(
-        verdict=report.verdict,
-        unit=_unit_of(version),
-        goal=_if_known(report.parameters.get("goal"), float),
-        best=_estimate(numbers["best"]),
-        reached=numbers["reached"].value,
-        rows=_rows(numbers["rows"]),
-        noise=_if_known(numbers.get("noise"), _estimate),
-        more_rows=_if_known(numbers.get("more-rows"), _rows),
-        doubled=_if_known(numbers.get("doubled"), _estimate),
-    )
-
-
-def _rows(number: ReportNumber) -> int:
-    return int(number.value)
-
-
-def _unit_of(version: DatasetVersion) -> str:
-    """Return what feasibility tells: accuracy of classes, R2 of numbers."""
-    return "accuracy" if version.target_type in ("category", "") else "r2"
-
-
 def _suspects(report: Report) -> Suspects:
     numbers = tools.numbers_of(report)
-    listed, rows = _rows(numbers["listed"]), _rows(numbers["rows"])
+    listed, rows = feasible.count_of(numbers["listed"]), feasible.count_of(numbers["rows"])
     return Suspects(listed, numbers["expected"].value, rows)
 
 

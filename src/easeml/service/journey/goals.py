@@ -13,12 +13,13 @@ from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import further_measures
+from easeml.service.journey import feasible
+from easeml.service.journey.feasible import TOOL
 from easeml.service.knowledge import knowledge_base
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, DatasetVersion, Json
 from easeml.store.shapes import given
 
-TOOL = "feasibility"
 Text = Annotated[
     str,
     Field(max_length=200, description='such as "balanced-accuracy >= 0.9"; empty takes it back'),
@@ -90,14 +91,16 @@ def ask_feasibility(tx: Transaction, application: Application, version: DatasetV
     """Write the task that asks whether the goal can be reached; nothing where there is no goal.
 
     The tool sees train and validation rows, never test rows. A goal that it cannot judge is left
-    out of the question: it then says what the best accuracy or R2 is.
+    out of the question: it then says what the best accuracy or R2 is. After few answers of people
+    what was found holds, and nothing is asked.
     """
     tables = tx.scoped(application.tenant_id)
     goal = newest(tables, application.id)
     if goal is None:
         return
     parameters = given(goal=asked_goal(goal, application))
-    if not _is_answered(tables, application, parameters):
+    is_known = _is_answered(tables, application, parameters)
+    if not is_known and not feasible.is_followed(tables, application, parameters):
         tools.request(tx, application, version, tools.Question(TOOL, parameters))
 
 

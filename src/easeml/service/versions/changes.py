@@ -24,7 +24,7 @@ from easeml.service.storage import uploads
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json
-from easeml.store.shapes import Operation, OperationName
+from easeml.store.shapes import Operation, OperationName, given
 
 _SAME_ROWS = (OperationName.REFINE, OperationName.ANSWER)  # doubts of their cells still hold
 _LEARNT_ANEW = (
@@ -44,12 +44,14 @@ def feed(
     role: str | None,
     idempotency_key: str | None,
     limit: int,
+    table: int | None = None,
 ) -> Version:
     """Keep the bytes of ``source``, and make a version that has their rows as well.
 
     At most ``limit`` bytes are taken.
 
-    ``role`` of the new rows; None: as the rows before were divided. Raises ``NotFound``,
+    ``role`` of the new rows; None: as the rows before were divided. ``table``: which one of several
+    in the file, as of an upload. Raises ``NotFound``,
     ``InvalidInput`` for an empty file or another role, ``NotReady`` while the data is changed by
     somebody else, and what ``uploads.keep`` raises.
     """
@@ -59,7 +61,7 @@ def feed(
             where="role",
             remedy=f"One of {', '.join(ALL_ROLES)}.",
         )
-    told = {"filename": _file_name(filename), "role": role}
+    told = {"filename": _file_name(filename), "role": role, **given(table=table)}
     taken = _Taken(OperationName.FEED, "ingest-feed", told)
     return _take_file(store, caller, application_id, taken, source, idempotency_key, limit)
 
@@ -72,16 +74,18 @@ def replace_rows(
     source: uploads.Source,
     idempotency_key: str | None,
     limit: int,
+    table: int | None = None,
 ) -> Version:
     """Keep the bytes of ``source``, and make a version that has their rows and no others.
 
     What serves goes on, and is scored on the new validation rows before a model takes its place.
     The application follows the source of its data set no more. Its version before can be used
-    again. At most ``limit`` bytes are taken.
+    again. At most ``limit`` bytes are taken. ``table``: as of ``feed``.
 
     Raises as ``feed``, and ``Conflict`` where a gate counts on test rows that would be gone.
     """
-    taken = _Taken(OperationName.REPLACE, "ingest-replace", {"filename": _file_name(filename)})
+    told = {"filename": _file_name(filename), **given(table=table)}
+    taken = _Taken(OperationName.REPLACE, "ingest-replace", told)
     return _take_file(store, caller, application_id, taken, source, idempotency_key, limit)
 
 

@@ -84,6 +84,7 @@ def train_rows_page(
         application = tables.applications.get(application_id)
         version = tables.versions.get(application.version_id)
         suspicion = suspicious_rows.newest(tables, application.id)
+        checked = suspicious_rows.checked(tables, application)
         looking = suspicious_rows.is_under_way(tables, application)
         under_way = changes.is_changing(tables, application)
     _check_prepared(version)
@@ -92,7 +93,7 @@ def train_rows_page(
         scores = store.artefacts.path(caller.tenant_id, suspicion.artefact)
     files = store.artefacts.members(caller.tenant_id, version.artefact)
     skip = offset_of(after)
-    found, total = train_rows(files, Wanted(label, on, suspicious), skip, limit, scores)
+    found, total = train_rows(files, Wanted(label, on, suspicious), skip, limit, scores, checked)
     return contract.TrainRows(
         items=[contract.TrainRow(**asdict(row)) for row in found],
         next=next_offset(skip, limit, total),

@@ -13,7 +13,7 @@ from easeml.contract.work import WorkFile, WorkImported, WorkRefused
 from easeml.errors import EasemlError, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.answers import standing
-from easeml.service.work import answers, queue
+from easeml.service.work import answers, kept_order, queue
 from easeml.store import Store
 from easeml.store.records import WorkItem
 
@@ -41,10 +41,12 @@ def export(
     Raises ``NotFound``, ``InvalidInput`` for another format.
     """
     _check_form(format)
+    now = kept_order.now(store, caller, application_id)
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        items = queue.ordered(tables, application, queue.open_items(tables, application))
+        open_items = now.of(queue.open_items(tables, application))
+        items = queue.ordered(tables, application, open_items)
         items += queue.answered_items(tables, application)
         said = standing.settled(tables, items)
     write = {"label-studio": _label_studio, "csv": _csv}[format]

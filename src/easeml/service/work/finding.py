@@ -1,6 +1,6 @@
 """Looking for work: a task proposes items from the pool, suspicious labels and doubtful cells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,33 +8,40 @@ from pydantic import TypeAdapter
 
 from easeml.contract.states import TAUGHT, VersionState, WorkKind, WorkState
 from easeml.ids import new_id
+from easeml.lifecycle.questions import CODE
 from easeml.service.advice import suspicious_rows
 from easeml.service.answers import standing
 from easeml.service.tasks import requests
+from easeml.service.work import kept_order
+from easeml.service.work.kept_order import KIND
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Json, Task, WorkItem
 from easeml.store.shapes import Shape, WorkQuestion
 
-KIND = "find-work"
 _ANSWERED = (WorkState.ANSWERED, WorkState.USED)
 _LEARNED_FROM = 2_000  # newest answers that a task is told
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredItem(Shape):
-    """An item that was answered. ``given``: the value before; ``told``: what it was to bring."""
+    """An item that was answered.
+
+    ``given``: the value before. ``told``: what it was to bring. ``waits``: no version has it yet.
+    """
 
     kind: WorkKind
     row: int
     column: str
     given: str
     told: float
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Told(Shape):
     """What a task is told. ``model_id``: what serves; ``scores``: digest of suspicions; ``doubts``:
     of candidates of cells; each empty for none. ``answered``: what people answered, newest last.
+    ``code``: of the order that is kept.
 
     ``report``: the digest of an answer whose remedy number ``remedy`` says what is asked, instead.
     """
@@ -44,6 +51,7 @@ class Told(Shape):
     scores: str = ""
     doubts: str = ""
     answered: list[Json] = field(default_factory=list)
+    code: int = 0
     report: str = ""
     remedy: int = 0
 
@@ -121,22 +129,31 @@ def _answered(tables: Tables, application: Application) -> list[Json]:
     made = []
     for item in reversed(found):
         answered = AnsweredItem(
-            item.kind, item.row, item.column, item.question.given, item.question.told
+            item.kind,
+            item.row,
+            item.column,
+            item.question.given,
+            item.question.told,
+            item.state == WorkState.ANSWERED,
         )
         made.append(answered.to_json())
     return made
 
 
-def record(tx: Transaction, task: Task, proposed: Sequence[Any], doubts: str) -> None:
+def record(
+    tx: Transaction, task: Task, proposed: Sequence[Any], digests: Mapping[str, str]
+) -> None:
     """Keep the items that a task proposes, in place of those that are open and nobody has.
 
-    What somebody answered is not asked again. ``doubts``: digest of candidates of cells that the
-    task found; they live with the version.
+    What somebody answered is not asked again. ``digests``: of ``doubts``, candidates of cells that
+    the task found, which live with the version; and of the ``order`` of the items.
     """
     tables = tx.scoped(task.tenant_id)
-    application = tables.applications.get(Told.from_json(task.payload).application_id)
-    if doubts:
-        tables.versions.update(task.subject, doubts=doubts)
+    told = Told.from_json(task.payload)
+    application = tables.applications.get(told.application_id)
+    if "doubts" in digests:
+        tables.versions.update(task.subject, doubts=digests["doubts"])
+    kept_order.keep(tx, application, task, digests.get("order", ""), told.code)
     kept = _close_what_is_free(tables, application, tx.now())
     found = _PROPOSED.validate_python(list(proposed))
     new = [one for one in found if (one.kind, one.row, one.column) not in kept]
@@ -182,6 +199,7 @@ def _told(tables: Tables, application: Application) -> Json:
         scores=scores.artefact if scores else "",
         doubts=tables.versions.get(application.version_id).doubts,
         answered=_answered(tables, application),
+        code=CODE,
     ).to_json()
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from easeml.contract.states import TAUGHT, WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkItem as WorkItemAnswer
@@ -9,8 +10,8 @@ from easeml.contract.work import WorkOption, WorkQueue, WorkTurn
 from easeml.lifecycle.journey import in_order, learned_seconds
 from easeml.service.access.caller import Caller
 from easeml.service.answers import standing
-from easeml.service.work import brought, finding
-from easeml.store import Store, Tables, grouped
+from easeml.service.work import brought, finding, kept_order
+from easeml.store import Store, Tables, grouped, id_of
 from easeml.store.records import Application, WorkAnswer, WorkItem
 from easeml.store.shapes import ColumnSeen
 
@@ -23,10 +24,11 @@ def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
 
     Raises ``NotFound``.
     """
+    now = kept_order.now(store, caller, application_id)
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        found = open_items(tables, application)
+        found = now.of(open_items(tables, application))
         times = seconds_of_kinds(tables, application)
         found = ordered(tables, application, found)
         choices = choices_of(tables, application)
@@ -48,10 +50,11 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
     A person who has one already gets it again. Where nothing is open, a task is asked to look for
     items. Raises ``NotFound``.
     """
+    now = kept_order.now(store, caller, application_id)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        found = open_items(tables, application)
+        found = now.of(open_items(tables, application))
         times = seconds_of_kinds(tables, application)
         turn = WorkTurn(
             application_id=application.id,
@@ -71,8 +74,9 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
         if item is not None:
             held = _held(tables, item, caller, tx.now())
             turn.item = show(held, times, choices_of(tables, application))
-        elif task := finding.request(tx, application):
-            turn.task_id = task.id
+        if item is None or (now.is_lost and turn.answers):
+            task = finding.request(tx, application)
+            turn.task_id = id_of(task)
         last = last_answered(tables, application, caller)
         if last is not None:
             turn.last_id = last.item_id
@@ -84,7 +88,8 @@ def _held(tables: Tables, item: WorkItem, caller: Caller, now: float) -> WorkIte
     if standing.holder_of(item, now) == caller.user_id:
         return item
     held = {"holder": caller.user_id, "held_since": now, "held_until": now + HELD_SECONDS}
-    return tables.work_items.update(item.id, where={"state": item.state}, **held)
+    kept = tables.work_items.update(item.id, where={"state": item.state}, **held)
+    return replace(kept, information=item.information)
 
 
 def open_items(tables: Tables, application: Application) -> list[WorkItem]:

@@ -64,6 +64,17 @@ async def fetch(context: PageContext) -> Response:
 
 
 @signed_in
+async def read_table(context: PageContext) -> Response:
+    """Read another table of the file."""
+    number = str((await context.form()).get("table", "")).strip()
+    if not number.isdecimal():
+        remedy = "It is in the note above: 2 is the second."
+        raise InvalidInput("The table is told by its number.", where="table", remedy=remedy)
+    dataset = await context.client.read_table(context.path("dataset"), table=int(number))
+    return back_to(f"/new/{dataset.id}")
+
+
+@signed_in
 async def review(context: PageContext) -> Response:
     """Show what easeml saw, and what was changed of it, till it is right."""
     dataset = await context.client.dataset(context.path("dataset"))
@@ -226,4 +237,5 @@ routes = [
     Route("/new/{dataset}", review),
     Route("/new/{dataset}", start, methods=["POST"]),
     Route("/new/{dataset}/question", ask, methods=["POST"]),
+    Route("/new/{dataset}/table", read_table, methods=["POST"]),
 ]

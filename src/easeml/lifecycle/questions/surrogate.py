@@ -10,7 +10,7 @@ V-optimal design of Cohn, Ghahramani and Jordan (JAIR 4, 1996).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,23 @@ class Surrogate:
         inverse = (vectors / (values + _STRENGTHS[best])) @ vectors.T
         metric = counted.T @ counted / max(1, len(counted))
         return Surrogate(inverse, inverse @ X.T @ Y, metric, errors[best])
+
+    def with_row(self, x: np.ndarray, y: np.ndarray) -> Surrogate:
+        """Return what learned from one more row (D,) with targets (K,); the penalty stays."""
+        step = self.inverse @ x
+        scale = 1.0 + float(x @ step)
+        return self._moved(step, (y - x @ self.weights) / scale, scale)
+
+    def without_row(self, x: np.ndarray, y: np.ndarray) -> Surrogate:
+        """Return what did not learn from a row (D,) with targets (K,) that it did learn from."""
+        step = self.inverse @ x
+        scale = float(x @ step) - 1.0
+        return self._moved(step, (y - x @ self.weights) / scale, scale)
+
+    def _moved(self, step: np.ndarray, gap: np.ndarray, scale: float) -> Surrogate:
+        """Return this after an update of rank one (Sherman and Morrison, 1950)."""
+        inverse = self.inverse - np.outer(step, step) / scale
+        return replace(self, inverse=inverse, weights=self.weights + np.outer(step, gap))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return what it says (n, K) of rows."""
