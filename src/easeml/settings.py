@@ -82,6 +82,14 @@ class Settings(BaseSettings):
         0, ge=0, description="cores of one attempt; 0: those of this machine, shared by its workers"
     )
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
+    replicas: int = Field(
+        4, ge=1, description="most predictors, of as many machines, that answer for one application"
+    )
+    serve_at: str = Field(
+        "",
+        description="address (HOST or HOST:PORT) at which a machine that joined answers predictions "
+        "for services of other machines; empty: it runs tasks only",
+    )
     isolation: Isolation = Field(
         "none",
         description="what tasks and serving children are confined to: none (limits only), process "

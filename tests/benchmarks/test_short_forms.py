@@ -41,6 +41,7 @@ RUN_ELSEWHERE = {
     "pages_in_browser",  # tests/web
     "prediction_latency",  # tests/service/test_swap.py
     "serving_costs",  # tests/service/test_swap.py
+    "serving_replicas",  # tests/service/test_joined_machine.py, tests/engine/test_replicas.py
     "taken_home",  # tests/export, tests/api/test_protocols.py: the clients of others are installed
     "tables_beside_flaml",  # live_search searches the same
 }

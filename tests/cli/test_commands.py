@@ -298,13 +298,20 @@ def test_a_setting_that_does_not_exist_is_wrong_use(run, tmp_path: Path):
     assert "workres" in answer
 
 
-def test_an_executor_that_does_not_exist_is_wrong_use(
-    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("pbs", 2, ("no executor 'pbs'", "There are: local, ray, slurm.")),
+        ("slurm", 5, ("no srun", "from which jobs of Slurm are submitted")),
+    ],
+)
+def test_an_executor_that_cannot_be_used_is_refused_before_the_start(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: int, said: tuple[str]
 ):
-    monkeypatch.setenv("EASEML_EXECUTOR", "pbs")
-    answer = run("up", "--home", str(tmp_path), expect=2).stderr
-    assert "no executor 'pbs'" in answer
-    assert "There are: local, ray, slurm." in answer
+    monkeypatch.setenv("EASEML_EXECUTOR", name)
+    monkeypatch.setenv("PATH", str(tmp_path))  # without programs
+    answer = run("up", "--home", str(tmp_path / "home"), expect=code).stderr
+    assert all(words in answer for words in said)
 
 
 def test_a_time_beyond_the_calendar_is_shown_as_a_number():

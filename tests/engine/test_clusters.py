@@ -119,7 +119,7 @@ def test_a_hanging_body_is_ended_when_its_time_is_up(
     assert outcome.ending == "timed-out"
     assert not outcome.result.retry
     assert not alive(pid)
-    assert not list(cluster.work.glob("*/attempt-*"))
+    eventually(lambda: not list(cluster.work.glob("*/attempt-*")))
 
 
 def test_what_is_printed_is_read_while_the_body_runs_and_kill_ends_it(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from easeml.contract.tasks import Limits
-from easeml.engine.executors import LocalExecutor, executor_named
-from easeml.errors import InvalidInput
+from easeml.engine.executors import LocalExecutor, check_executor, executor_named
+from easeml.errors import InvalidInput, Unreachable
 
 PLUG_IN = """
 import bodies_for_tests
@@ -69,3 +69,16 @@ def test_what_cannot_be_used_is_refused_with_what_there_is(
         executor_named(name)
     assert said in refused.value.message + refused.value.remedy
     assert refused.value.where == "executor"
+
+
+def test_a_slurm_that_does_not_answer_is_refused_in_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, does in {"srun": "exit 0", "scontrol": "echo its controller is DOWN; exit 1"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unreachable) as refused:
+        check_executor("slurm")
+    assert "its controller is DOWN" in refused.value.message
+    assert "slurmctld" in refused.value.remedy

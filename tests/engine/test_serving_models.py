@@ -120,6 +120,9 @@ class _Child(TenantChild):
         assert _Child.served  # once
         _Child.served = ""
 
+    async def stop(self) -> None:
+        """Nothing runs."""
+
 
 @pytest.fixture
 def predictor(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predictor:
@@ -147,6 +150,25 @@ def test_the_best_that_can_be_loaded_serves_and_the_api_says_so(
     assert "match their digest" in lost["best"]
     assert [event.data["name"] for event in told] == ["next", "best"]
     assert len(list((tmp_path / "serving" / "t1" / "models").iterdir())) == 1
+
+
+def test_another_machine_gives_up_no_model_and_answers_with_no_old_one(
+    store: Store, tmp_path: Path, predictor: Predictor
+) -> None:
+    models = _serving(store, tmp_path, {"old": "good", "new": "bad"})
+    elsewhere = Predictor(store, Settings(home=tmp_path), tmp_path / "other", serves_all=False)
+
+    async def promote() -> None:
+        await elsewhere.set_up("t1", "app_1")
+        assert _Child.served == models["old"].id
+        with store.write() as tx:
+            tx.unscoped().applications.update("app_1", live_model_id=models["new"].id)
+        assert await elsewhere._try_set_up("t1", "app_1")
+
+    asyncio.run(promote())
+    assert _Child.served == ""
+    with store.read() as tx:
+        assert tx.unscoped().applications.get("app_1").live_model_id == models["new"].id
 
 
 def test_what_serves_no_more_is_let_go_at_once(

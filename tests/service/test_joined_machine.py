@@ -1,9 +1,12 @@
-"""A machine joins, works for a service whose own devices rest, and leaves."""
+"""A machine joins, works for a service whose own devices rest, answers predictions, and is lost."""
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,19 +26,23 @@ def client(easeml: EasemlProcess) -> Iterator[Client]:
 
 
 @pytest.fixture
-def joined(easeml: EasemlProcess, client: Client, tmp_path: Path) -> Iterator[WorkerDevice]:
-    """The device of a machine that has joined."""
-    before = {device.id for device in devices_when(client, easeml.workers)}
+def machine(easeml: EasemlProcess, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A machine that joins, and answers predictions."""
     (tmp_path / "key").write_text(f"{easeml.key}\n")
     arguments = ["worker", "--join", easeml.url, "--token-file", str(tmp_path / "key")]
     arguments += ["--devices", "1", "--kind", "spare", "--home", str(tmp_path / "w")]
-    machine = subprocess.Popen([sys.executable, "-m", "easeml.cli", *arguments])
-    try:
-        there = devices_when(client, easeml.workers + 1)
-        yield next(device for device in there if device.id not in before)
-    finally:
-        machine.terminate()
-        machine.wait()
+    arguments += ["--serve", "127.0.0.1"]
+    started = subprocess.Popen([sys.executable, "-m", "easeml.cli", *arguments])
+    yield started
+    started.terminate()
+    started.wait()
+
+
+@pytest.fixture
+def joined(easeml: EasemlProcess, client: Client, machine: subprocess.Popen[bytes]) -> WorkerDevice:
+    """The device of the machine that has joined."""
+    there = devices_when(client, easeml.workers + 1)
+    return next(device for device in there if device.kind == "spare")
 
 
 def devices_when(client: Client, count: int) -> list[WorkerDevice]:
@@ -57,8 +64,13 @@ def resting(client: Client, joined: WorkerDevice) -> Iterator[None]:
         client.drain_device(device_id, draining=False)
 
 
-def test_a_joined_machine_trains_and_the_service_serves(
-    easeml: EasemlProcess, client: Client, joined: WorkerDevice, resting: None, tmp_path: Path
+@pytest.mark.usefixtures("resting")
+def test_a_joined_machine_trains_and_answers_and_nothing_is_lost_with_it(
+    easeml: EasemlProcess,
+    client: Client,
+    joined: WorkerDevice,
+    machine: subprocess.Popen[bytes],
+    tmp_path: Path,
 ) -> None:
     path = tmp_path / "wine.csv"
     frame = load_wine(as_frame=True).frame
@@ -76,3 +88,40 @@ def test_a_joined_machine_trains_and_the_service_serves(
         line for line in easeml.command("device", "list").splitlines() if joined.id in line
     ]
     assert "spare" in listed
+    many = frame.drop(columns="target").sample(3000, replace=True, random_state=0)
+    with asked_without_pause(easeml, application.id, many.to_dict("records")):
+        wait_for_log(easeml, '"predictors": 2')
+        machine.kill()
+        machine.wait()
+        wait_for_log(easeml, "process ended", "scheduler-1.log")  # and it goes on
+
+
+@contextmanager
+def asked_without_pause(
+    easeml: EasemlProcess, application: str, rows: list[dict[str, float]]
+) -> Iterator[None]:
+    """Have three callers ask for predictions meanwhile; each request has to be answered."""
+    is_over, counts = threading.Event(), list[int]()
+
+    def ask() -> None:
+        with Client(easeml.url, easeml.key) as caller:
+            while not is_over.is_set():
+                counts.append(len(caller.predict(application, rows).predictions))
+
+    with ThreadPoolExecutor(3) as callers:
+        asking = [callers.submit(ask) for _ in range(3)]
+        try:
+            yield
+        finally:
+            is_over.set()
+        for one in asking:
+            one.result()
+    assert set(counts) == {len(rows)}
+
+
+def wait_for_log(easeml: EasemlProcess, words: str, name: str = "controller-1.log") -> None:
+    """Wait until a process of the service has said something."""
+    latest = time.monotonic() + READY_SECONDS
+    while words not in (easeml.home / "logs" / name).read_text():
+        assert time.monotonic() < latest, words
+        time.sleep(LOOK_EVERY)

@@ -91,10 +91,10 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         tx.tenants.add(Tenant("t1", "lab"))
     store.close()
     assert not list(tmp_path.glob("*.before-*"))  # there was nothing to keep
-    newest = import_module("easeml.store.migrations.versions.0043_labels_that_gates_buy")
+    newest = import_module("easeml.store.migrations.versions.0044_predictors_of_other_machines")
     with closing(driver.connect(tmp_path / "easeml.db")) as older:
-        for table, name in (("gates", "reserve"), ("request_logs", "picking")):
-            older.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
+        for name in ("certificate", "secret"):
+            older.execute(f"ALTER TABLE processes DROP COLUMN {name}")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
         older.commit()
     store = Store.open(url, tmp_path / "artefacts")

@@ -39,6 +39,14 @@ def work_for(
     kind: Annotated[
         str, typer.Option(help="Kind of its devices, such as their processor; empty: the usual.")
     ] = "",
+    serve_at: Annotated[
+        str,
+        typer.Option(
+            "--serve",
+            metavar="HOST[:PORT]",
+            help="Answer predictions as well, at this address of the machine; empty: run tasks only.",
+        ),
+    ] = "",
     home: Annotated[Path, typer.Option(help="Folder for what the workers fetch and write.")] = Path(
         ".easeml-worker"
     ),
@@ -50,23 +58,29 @@ def work_for(
     """
     from easeml.confinement import check_available
     from easeml.engine import run_machine
+    from easeml.engine.executors import check_executor
     from easeml.engine.membership import this_host
+    from easeml.engine.serving.doors import listener_at
     from easeml.store.bucket import require_library
     from easeml.version import __version__
 
     key = _key(token, token_file)
+    asked = {"device_kind": kind, "serve_at": serve_at}
     with Client(join, key) as client:
 
         def ask() -> Joined:
             return client.join_machine(version=__version__, host=this_host())
 
         told = answered(ask, _PATIENCE, _PAUSE)
-    own = {"device_kind": kind} if kind else {}
+    own = {name: value for name, value in asked.items() if value}
     settings = settings_of(home=home, workers=devices, **told.model_dump(), **own)
     if settings.artefacts_url:
         require_library()  # here, as each worker would fail for ever
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     check_available(settings.home, settings.isolation)  # what that easeml demands
+    check_executor(settings.executor)
+    if settings.serve_at:
+        listener_at(settings.serve_at).close()
     say(f"Working for {join} with {devices} at once; Ctrl-C leaves.")
     run_machine(settings)
 

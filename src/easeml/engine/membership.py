@@ -17,11 +17,19 @@ HEARTBEAT_SECONDS = 3.0  # every beat is a commit, and wakes all who wait for on
 
 
 def register(
-    store: Store, kind: ProcessKind, address: str = "", device: str = "", *, gpu: bool = False
+    store: Store,
+    kind: ProcessKind,
+    address: str = "",
+    device: str = "",
+    *,
+    gpu: bool = False,
+    certificate: str = "",
+    secret: str = "",
 ) -> Process:
     """Add this process to the store as running and return its record.
 
     ``device``: the kind of a worker's device; ``gpu``: whether it gives containers one.
+    ``certificate``, ``secret``: of a predictor that answers other machines.
     """
     with store.write() as tx:
         return tx.processes.add(
@@ -34,6 +42,8 @@ def register(
                 heartbeat=tx.now(),
                 device=device,
                 gpu=gpu,
+                certificate=certificate,
+                secret=secret,
             )
         )
 

@@ -4,10 +4,10 @@ connections.
 
 import asyncio
 import signal
-import socket
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -15,23 +15,21 @@ import structlog
 import uvloop
 
 from easeml.contract.states import ProcessKind
-from easeml.engine import internal_secret
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from easeml.engine.serving.doors import Door, HomeDoor, NetworkDoor
 from easeml.engine.serving.fetching import fetch, forget
-from easeml.engine.serving.frames import Header, answer_before_threads, encode, receive_frame_soon
+from easeml.engine.serving.frames import answer_before_threads
 from easeml.engine.serving.shelf import Assigned
 from easeml.engine.serving.tenant import TenantChild, warm_up
 from easeml.errors import (
     DatabaseAway,
     EasemlError,
-    InvalidInput,
     NotFound,
     NotReady,
     StorageFull,
     Unreachable,
 )
-from easeml.protocols.endpoint import problem
 from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import comparing, lost_models
@@ -43,8 +41,6 @@ from easeml.store import Store, Wakeup
 from easeml.store.records import Application, TrainedModel
 
 log = structlog.get_logger()
-_GREETING_SECONDS = 5.0
-_BACKLOG = 1024
 _AGAIN_SECONDS = 2.0  # until what could not be set up is tried again
 _CHANGED = (
     "promotion.live",
@@ -53,7 +49,6 @@ _CHANGED = (
     "application.deleted",
     *kept.EVENTS,
 )
-_STATUS = {"not-found": 404, "not-ready": 503, "unreachable": 503, "storage-full": 507}
 
 
 @dataclass
@@ -85,9 +80,12 @@ class _Unloadable(Exception):
 
 
 class Predictor:
-    """Keeps for every application the live model loaded, one child a tenant."""
+    """Keeps live models loaded, one child a tenant: of every application, or not ``serves_all``, of
+    those that it is asked for.
+    """
 
-    def __init__(self, store: Store, settings: Settings, folder: Path):
+    def __init__(self, store: Store, settings: Settings, folder: Path, *, serves_all: bool = True):
+        self._serves_all = serves_all
         self._store = store
         self._settings = settings
         self._folder = folder
@@ -111,9 +109,12 @@ class Predictor:
         """Load the live model of an application beside what serves, switch to it, and let the old
         one go.
 
-        A live model that cannot be loaded gives way to the best that can; then the API says so.
+        A live model that cannot be loaded gives way to the best that can; then the API says so. On
+        another machine than the service's it stays: that machine may lack what others have.
+
         Raises ``NotFound`` for another tenant's application, ``NotReady`` where there is no model
-        yet, or none any more: then what served is let go.
+        yet, or none any more: then what served is let go. Raises ``EasemlError`` for a model that
+        cannot be loaded on another machine.
         """
         slot = self._slots.setdefault((tenant, application), _Slot())
         async with slot.setting_up:
@@ -128,8 +129,22 @@ class Predictor:
                 try:
                     return await self._set_up_twice(slot, wanted)
                 except _Unloadable as fault:
+                    if not self._serves_all:
+                        raise EasemlError(f"It cannot be loaded here: {fault.reason}") from fault
                     log.error("model given up", model=fault.model.id, error=fault.reason)
                     await asyncio.to_thread(self._give_up, wanted, fault)
+
+    async def let_go(self, tenant: str, application: str) -> None:
+        """Keep the model of an application no longer, nor the child of a tenant that has none."""
+        slot = self._slots.pop((tenant, application), None)
+        if slot is None:
+            return
+        async with slot.setting_up:
+            with suppress(NotReady):  # the child has ended by itself
+                await self._withdraw(slot, application)
+        has_others = any(owner == tenant for owner, _ in self._slots)
+        if not has_others and tenant in self._children:
+            await self._children.pop(tenant).stop()
 
     async def _withdraw(self, slot: _Slot, application: str) -> None:
         """Let nothing answer for an application: its model may know what is erased."""
@@ -239,6 +254,7 @@ class Predictor:
             seq = tx.events.last()
             there = tx.unscoped().applications.list(deleted=None, limit=None)
         due = {(one.tenant_id, one.id) for one in there if one.live_model_id}
+        due = self._own(due)
         wakeup = await asyncio.to_thread(self._store.wakeup)
         try:
             while True:
@@ -247,10 +263,15 @@ class Predictor:
                     continue
                 with self._store.read() as tx:
                     events = tx.events.after(seq)
-                due |= {(e.tenant_id, e.subject) for e in events if e.kind in _CHANGED}
+                changed = {(e.tenant_id, e.subject) for e in events if e.kind in _CHANGED}
+                due |= self._own(changed)
                 seq = events[-1].seq if events else seq
         finally:
             wakeup.close()
+
+    def _own(self, applications: set[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return those that this predictor keeps loaded."""
+        return applications if self._serves_all else applications & self._slots.keys()
 
     async def _set_up_all(self, due: set[tuple[str, str]]) -> set[tuple[str, str]]:
         """Set up applications (tenant, id); return those to be tried again."""
@@ -277,9 +298,14 @@ class Predictor:
         """Set up an application; False where it should be tried again."""
         try:
             await self.set_up(tenant, application)
-        except EasemlError as error:  # the model that served before goes on serving
+        except DatabaseAway:  # nothing can have changed: what served goes on serving
+            return False
+        except EasemlError as error:
             log.error("model not swapped in", application=application, error=str(error))
-            return not isinstance(error, DatabaseAway | Unreachable | StorageFull)
+            if not self._serves_all:  # others answer, who know better what should serve
+                await self.let_go(tenant, application)
+                return True
+            return not isinstance(error, Unreachable | StorageFull)
         return True
 
     async def _child(self, tenant: str) -> TenantChild:
@@ -318,93 +344,65 @@ class Predictor:
             return _Wanted(application, models, Assigned(models[0].id, model.id, share))
 
 
-class _Door:
-    """Where controllers come in: each connection is checked, and handed to the child that serves
-    its application.
-    """
-
-    def __init__(self, predictor: Predictor, home: Path):
-        self._predictor = predictor
-        self._home = home
-        self._guests: set[asyncio.Task[None]] = set()
-
-    async def stand_open(self, listener: socket.socket) -> None:
-        """Let everybody in who knows the secret."""
-        while True:
-            connection, _ = await asyncio.get_running_loop().sock_accept(listener)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            guest = asyncio.create_task(self._receive(connection))
-            self._guests.add(guest)
-            guest.add_done_callback(self._guests.discard)
-
-    async def _receive(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                await self._let_in(connection)
-            except (OSError, EOFError, TimeoutError):
-                return  # who came has gone, or said nothing; or the child has, and they ask again
-            except Exception:
-                log.exception("a connection was not served")
-
-    async def _let_in(self, connection: socket.socket) -> None:
-        async with asyncio.timeout(_GREETING_SECONDS):
-            header, _ = await receive_frame_soon(connection)
-        status, reply, child = await self._admit(header)
-        answer = encode({"status": status}, reply)
-        await asyncio.get_running_loop().sock_sendall(connection, answer)
-        if child is not None:
-            child.hand_over(connection, header["application"])
-
-    async def _admit(self, header: Header) -> tuple[int, bytes, TenantChild | None]:
-        shown = str(header.get("secret", ""))
-        if not await asyncio.to_thread(internal_secret.is_accepted, self._home, shown):
-            error = EasemlError("The internal secret does not match.")
-            return 401, problem(401, "Not signed in", error), None
-        tenant, application = header.get("tenant"), header.get("application")
-        if not isinstance(tenant, str) or not isinstance(application, str):
-            error = InvalidInput("A connection names its tenant and its application.")
-            return 400, problem(400, "Not understood", error), None
-        try:
-            return 200, b"", await self._predictor.child_of(tenant, application)
-        except EasemlError as error:
-            status = _STATUS.get(error.code, 500)
-            return status, problem(status, "No prediction", error), None
-
-
 def run_predictor(settings: Settings) -> None:
-    """Run a predictor until it is told to stop (SIGTERM, SIGINT)."""
+    """Run the predictor of a service until it is told to stop (SIGTERM, SIGINT)."""
+    _run_behind(settings, _at_home)
+
+
+def run_replica(settings: Settings) -> None:
+    """Run a predictor that answers services of other machines, until it is told to stop."""
+    _run_behind(settings, _at_network)
+
+
+def _at_home(store: Store, settings: Settings, folder: Path) -> tuple[Predictor, Door]:
+    predictor = Predictor(store, settings, folder)
+    return predictor, HomeDoor(predictor, settings.home)
+
+
+def _at_network(store: Store, settings: Settings, folder: Path) -> tuple[Predictor, Door]:
+    predictor = Predictor(store, settings, folder, serves_all=False)
+    return predictor, NetworkDoor(predictor, settings.serve_at)
+
+
+_Opened = Callable[[Store, Settings, Path], tuple[Predictor, Door]]
+
+
+def _run_behind(settings: Settings, opened: _Opened) -> None:
     configure_logging("predictor")
     answer_before_threads()
     warm_up()  # before the record: a predictor that is known answers at once
     store = Store.of(settings)
     try:
-        uvloop.run(_run(store, settings))  # a third of asyncio's time a request
+        uvloop.run(_run(store, settings, opened))  # a third of asyncio's time a request
     finally:
         store.close()
 
 
-async def _run(store: Store, settings: Settings) -> None:
+async def _run(store: Store, settings: Settings, opened: _Opened) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     with tempfile.TemporaryDirectory(prefix="serving-") as folder:
-        predictor = Predictor(store, settings, Path(folder))
-        listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
-        listener.setblocking(False)
-        host, port = listener.getsockname()
-        process = register(store, ProcessKind.PREDICTOR, f"{host}:{port}")
+        predictor, door = opened(store, settings, Path(folder))
+        process = register(
+            store,
+            ProcessKind.PREDICTOR,
+            door.address,
+            certificate=door.certificate,
+            secret=door.secret,
+        )
         work = [
             asyncio.create_task(stop.wait()),
             asyncio.create_task(_heartbeats(store, process.id)),
             asyncio.create_task(predictor.follow_promotions()),
-            asyncio.create_task(_Door(predictor, settings.home).stand_open(listener)),
+            asyncio.create_task(door.stand_open()),
         ]
         try:
             ended, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
             for task in ended:
                 task.result()  # an unexpected end is a crash: the supervisor starts a fresh predictor
         finally:
-            listener.close()
+            door.close()
             for task in work:
                 task.cancel()
             await predictor.stop()

@@ -16,7 +16,7 @@ from .executors import local
 from .fork_server import import_early
 from .limits import die_with_parent
 from .managed_process import ManagedProcess, Start, keep_running_until, stop_all
-from .predictor import run_predictor
+from .predictor import run_predictor, run_replica
 from .serving import tenant
 from .signals import Stop
 from .temporary_files import use_own_folder
@@ -35,8 +35,16 @@ def run_prefork(settings: Settings) -> None:
 
 
 def run_machine(settings: Settings) -> None:
-    """Keep the workers of a machine that joined running until SIGTERM or SIGINT, then stop them."""
-    _run(settings, [])
+    """Keep the workers of a machine that joined running until SIGTERM or SIGINT, then stop them.
+
+    Where it answers predictions (``serve_at``) it has a predictor, too.
+    """
+    if not settings.serve_at:
+        _run(settings, [])
+        return
+    import_early(tenant.IMPORTS)
+    start = _forked("predictor-1", run_replica, settings)
+    _run(settings, [ManagedProcess("predictor", 1, settings.home, start)])
 
 
 def _run(settings: Settings, processes: list[ManagedProcess]) -> None:

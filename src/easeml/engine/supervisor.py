@@ -42,8 +42,8 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
     answers; the password is given on the first start of a home only, and not where it was made
     beforehand (``first_secrets``). Raises ``Conflict`` if the home is in use, the port is taken or
     tasks cannot be isolated as demanded, ``InvalidInput`` if there is no such executor, an address
-    of the settings is none or a first secret cannot be one, and ``TimedOut`` if the controller does
-    not answer.
+    of the settings is none or a first secret cannot be one, ``Unreachable`` if the executor's
+    cluster does not answer, and ``TimedOut`` if the controller does not answer.
     """
     settings = settings.model_copy(update={"home": settings.home.resolve()})
     settings.home.mkdir(
@@ -54,7 +54,10 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
     check_available(settings.home, settings.isolation)
     _check_addresses(settings)
     if settings.executor != "local":
-        _check_executor(settings.executor)
+        # Executors import what tasks need, for which a supervisor does not wait otherwise.
+        from .executors import check_executor
+
+        check_executor(settings.executor)
     with _only_one(settings.home):
         stop = Stop.on_signals()
         internal_secret.make(settings.home)
@@ -82,14 +85,6 @@ def _check_addresses(settings: Settings) -> None:
         provider_of(settings)
 
 
-def _check_executor(name: str) -> None:
-    """Raise ``InvalidInput`` for an executor that workers could not open."""
-    # Executors import what tasks need, for which a supervisor does not wait otherwise.
-    from .executors import executor_named
-
-    executor_named(name)
-
-
 def _processes(settings: Settings) -> list[ManagedProcess]:
     """Return the processes of this machine; ``prefork`` keeps the predictor and the workers."""
     # One numerical thread each, but for tasks: where training keeps all cores busy, more would
@@ -113,6 +108,7 @@ def _of_machine(settings: Settings, number: int) -> Settings:
         "home": settings.home / "machines" / str(number),
         "database_url": settings.database,
         "artefacts_url": settings.shared_artefacts,
+        "serve_at": "127.0.0.1",
     }
     return settings.model_copy(update=own)
 

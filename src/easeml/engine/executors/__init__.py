@@ -2,7 +2,7 @@
 
 from .base import Execution, Executor, Outcome
 from .local import LocalExecutor
-from .named import OpenExecutor, executor_named
+from .named import OpenExecutor, check_executor, executor_named
 
 __all__ = [
     "Execution",
@@ -10,5 +10,6 @@ __all__ = [
     "LocalExecutor",
     "OpenExecutor",
     "Outcome",
+    "check_executor",
     "executor_named",
 ]

@@ -4,18 +4,22 @@ import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
-from easeml.contract.tasks import TaskResult
+from easeml.confinement import Isolation
+from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
 
 from . import packing
-from .base import Ending, Outcome
-from .node import Sent
+from .base import Ending, Execution, Outcome
+from .local import IMPORTS, LocalExecutor
+from .node import Sent, Told
 
+_MOST_AT_ONCE = 64
 _TO_END = 5.0  # seconds in which a node ends an attempt that is stopped; then it is ended there
 
 
@@ -138,3 +142,56 @@ class ExecutionElsewhere:
             lost = LostAttempt("The attempt was stopped.", self._stopped_as)
         result = TaskResult(ok=False, error=str(lost), retry=lost.retry, cost=seconds)
         return Outcome(lost.ending, result, seconds)
+
+
+class ExecutorElsewhere(ABC):
+    """Runs bodies on nodes of a cluster.
+
+    What needs this machine runs here: containers, whose images lie here, and what was granted a
+    secret.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        run: Callable[[Path], TaskResult] = task_main.run,
+        preload: Sequence[str] = IMPORTS,
+        *,
+        isolation: Isolation = "none",
+    ):
+        """See ``LocalExecutor``. Raises as ``check_reachable``."""
+        self.check_reachable()
+        self._told = Told.of(limits, run, preload, isolation)
+        self._here = LocalExecutor(limits, run, preload, isolation=isolation)
+        self._running: set[ExecutionElsewhere] = set()
+        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, "elsewhere")
+
+    @classmethod
+    @abstractmethod
+    def check_reachable(cls) -> None:
+        """Raise ``Unreachable`` where nothing can be sent to the cluster from this machine."""
+
+    def start(self, folder: Path, limits: Limits) -> Execution:
+        """Have a node run the body in ``folder``; returns at once."""
+        if task_main.needs_this_machine(folder):
+            return self._here.start(folder, limits)
+        execution = ExecutionElsewhere(folder, self._way(folder, limits), self._running.discard)
+        self._running.add(execution)
+        execution.begin(self._threads)
+        return execution
+
+    def close(self) -> None:
+        """Kill what still runs, and leave the cluster."""
+        for execution in list(self._running):
+            execution.kill()
+        self._threads.shutdown()
+        self._here.close()
+        self._leave()
+
+    @abstractmethod
+    def _way(self, folder: Path, limits: Limits) -> Way:
+        """Return how an attempt is sent."""
+
+    @abstractmethod
+    def _leave(self) -> None:
+        """Give back what the cluster gave; nothing runs any more."""

@@ -3,20 +3,26 @@
 import struct
 from typing import IO
 
-_HEAD = struct.Struct(">4sQ")
+_HEAD = struct.Struct(">4sQQ")
+Message = tuple[str, int, bytes]
+"""Its kind, the number of the attempt that it is about, and its content."""
 
 
-def send(pipe: IO[bytes], kind: str, content: bytes = b"") -> None:
-    """Write a message whose ``kind`` has at most four letters, to a pipe without a buffer."""
-    rest = memoryview(_HEAD.pack(kind.encode().ljust(4), len(content)) + content)
+def send(pipe: IO[bytes], kind: str, content: bytes = b"", attempt: int = 0) -> None:
+    """Write a message whose ``kind`` has at most four letters, to a pipe without a buffer.
+
+    ``attempt``: the number of the one that it is about; 0: of none.
+    """
+    head = _HEAD.pack(kind.encode().ljust(4), attempt, len(content))
+    rest = memoryview(head + content)
     while rest:
         rest = rest[pipe.write(rest) :]
 
 
-def receive(pipe: IO[bytes]) -> tuple[str, bytes]:
-    """Read a message: its kind and its content. Raises ``EOFError`` where the pipe has ended."""
-    kind, size = _HEAD.unpack(_exactly(pipe, _HEAD.size))
-    return kind.decode().rstrip(), _exactly(pipe, size)
+def receive(pipe: IO[bytes]) -> Message:
+    """Read a message. Raises ``EOFError`` where the pipe has ended."""
+    kind, attempt, size = _HEAD.unpack(_exactly(pipe, _HEAD.size))
+    return kind.decode().rstrip(), attempt, _exactly(pipe, size)
 
 
 def _exactly(pipe: IO[bytes], size: int) -> bytes:

@@ -59,6 +59,16 @@ def executor_named(name: str) -> OpenExecutor:
         ) from error
 
 
+def check_executor(name: str) -> None:
+    """Raise ``EasemlError`` where workers of this machine could not open an executor.
+
+    Its class may say so by a method ``check_reachable``.
+    """
+    check_reachable = getattr(executor_named(name), "check_reachable", None)
+    if check_reachable is not None:
+        check_reachable()
+
+
 def _installed() -> dict[str, EntryPoint]:
     """Return the entry points by name; easeml's own names cannot be taken."""
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)

@@ -6,11 +6,12 @@ counts and makes again.
 """
 
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -30,22 +31,19 @@ from easeml.errors import EasemlError, Unreachable
 from easeml.ids import new_id
 
 from . import packing
-from .base import Execution
-from .elsewhere import ExecutionElsewhere, LostAttempt
-from .local import IMPORTS, LocalExecutor
+from .elsewhere import ExecutorElsewhere, LostAttempt, Way
+from .local import IMPORTS
 from .node import Sent, Told
 from .ray_node import NAMESPACE, run_on_node
 
 _KEPT_INPUTS = 2**30  # bytes of inputs that the cluster keeps for attempts to come
-_MOST_AT_ONCE = 64
 _AHEAD = 8  # pieces that a node sends before the first of them was taken
 
 
-class RayExecutor:
+class RayExecutor(ExecutorElsewhere):
     """Runs bodies on the cluster that ``RAY_ADDRESS`` names, or on this machine's.
 
-    An attempt asks Ray for as many processors as it has threads, and for its memory. What needs
-    this machine runs here: containers, whose images lie here, and what was granted a secret.
+    An attempt asks Ray for as many processors as it has threads, and for its memory.
     """
 
     def __init__(
@@ -56,30 +54,25 @@ class RayExecutor:
         *,
         isolation: Isolation = "none",
     ):
-        """See ``LocalExecutor``. Raises ``Unreachable`` where no cluster answers."""
-        self._told = Told.of(limits, run, preload, isolation)
-        self._here = LocalExecutor(limits, run, preload, isolation=isolation)
+        """See ``ExecutorElsewhere``."""
+        super().__init__(limits, run, preload, isolation=isolation)
         _connect()
         self._inputs = _Inputs()
-        self._running: set[ExecutionElsewhere] = set()
-        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, "ray")
 
-    def start(self, folder: Path, limits: Limits) -> Execution:
-        """Have the cluster run the body in ``folder``; returns at once."""
-        if task_main.needs_this_machine(folder):
-            return self._here.start(folder, limits)
-        way = _RayWay(folder, self._told, limits, self._inputs)
-        execution = ExecutionElsewhere(folder, way, self._running.discard)
-        self._running.add(execution)
-        execution.begin(self._threads)
-        return execution
+    @classmethod
+    def check_reachable(cls) -> None:
+        """Raise ``Unreachable`` where no cluster answers. Asked by a program of Ray, whose threads
+        would else stay in this process.
+        """
+        command = [sys.executable, "-P", "-m", "ray.scripts.scripts", "health-check"]
+        asked = subprocess.run(command, capture_output=True, check=False)
+        if asked.returncode:
+            raise _no_cluster()
 
-    def close(self) -> None:
-        """Cancel what still runs, and leave the cluster."""
-        for execution in list(self._running):
-            execution.kill()
-        self._threads.shutdown()
-        self._here.close()
+    def _way(self, folder: Path, limits: Limits) -> Way:
+        return _RayWay(folder, self._told, limits, self._inputs)
+
+    def _leave(self) -> None:
         ray.shutdown()
 
 
@@ -205,11 +198,15 @@ def _connect() -> None:
                 ignore_reinit_error=True,
             )
         except ConnectionError as error:
-            raise Unreachable(
-                "No Ray cluster answers.",
-                where="RAY_ADDRESS",
-                remedy="Start a node on this machine: ray start --address=HEAD:6379 --num-cpus=0.",
-            ) from error
+            raise _no_cluster() from error
+
+
+def _no_cluster() -> Unreachable:
+    return Unreachable(
+        "No Ray cluster answers.",
+        where="RAY_ADDRESS",
+        remedy="Start a node on this machine: ray start --address=HEAD:6379 --num-cpus=0.",
+    )
 
 
 @contextmanager

@@ -5,6 +5,7 @@ share no folder with easeml and hold no keys of its database or bucket. What Slu
 one attempt after the other, and is given back when none comes for a while.
 """
 
+import itertools
 import json
 import os
 import select
@@ -14,7 +15,6 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,16 +24,16 @@ from easeml.engine import task_main
 from easeml.errors import Unreachable
 
 from . import packing
-from .base import Execution, Outcome
-from .elsewhere import ExecutionElsewhere, LostAttempt
+from .base import Outcome
+from .elsewhere import ExecutorElsewhere, LostAttempt, Way
 from .frames import receive, send
-from .local import IMPORTS, LocalExecutor
+from .local import IMPORTS
 from .node import Sent, Told
 from .slurm_node import Attempt, Ended, Part
 
-_MOST_AT_ONCE = 64
 _OWN_MEMORY = 2**30  # bytes that the program on a node needs beside the body
 _TO_END = 5.0  # seconds in which srun ends what it started
+_TO_ANSWER = 30.0  # seconds; Slurm's own patience with a controller is shorter
 _NODE = "easeml.engine.executors.slurm_node"
 _EXPORTED = ("PATH", "HOME", "USER", "LANG", "TMPDIR", "PYTHONPATH", "LD_LIBRARY_PATH")
 """Variables that nodes get, beside those of Slurm; others may hold passwords."""
@@ -45,11 +45,10 @@ SILENT_SECONDS = 30.0
 """After these a node that says nothing is lost: srun does not always tell."""
 
 
-class SlurmExecutor:
+class SlurmExecutor(ExecutorElsewhere):
     """Runs bodies where ``srun`` starts them; its own variables say how (``SLURM_PARTITION``, ...).
 
-    An allocation has as many processors as an attempt has threads, and its memory. What needs this
-    machine runs here: containers, whose images lie here, and what was granted a secret.
+    An allocation has as many processors as an attempt has threads, and its memory.
     """
 
     def __init__(
@@ -60,40 +59,37 @@ class SlurmExecutor:
         *,
         isolation: Isolation = "none",
     ):
-        """See ``LocalExecutor``. Raises ``Unreachable`` where there is no ``srun``."""
+        """See ``ExecutorElsewhere``."""
+        super().__init__(limits, run, preload, isolation=isolation)
+        self._pools: dict[tuple[int, int], _Pool] = {}
+        self._numbers = itertools.count(1)  # of attempts
+
+    @classmethod
+    def check_reachable(cls) -> None:
+        """Raise ``Unreachable`` where there is no ``srun``, or no controller of Slurm answers it."""
         if shutil.which("srun") is None:
             raise Unreachable(
                 "There is no srun on this machine.",
                 where="executor",
                 remedy="Start easeml on a machine from which jobs of Slurm are submitted.",
             )
-        self._told = Told.of(limits, run, preload, isolation)
-        self._here = LocalExecutor(limits, run, preload, isolation=isolation)
-        self._running: set[ExecutionElsewhere] = set()
-        self._pools: dict[tuple[int, int], _Pool] = {}
-        self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, "slurm")
+        asked = subprocess.run(
+            ["scontrol", "ping"], capture_output=True, text=True, check=False, timeout=_TO_ANSWER
+        )
+        if asked.returncode:
+            raise Unreachable(
+                f"Slurm does not answer.\n{asked.stdout}{asked.stderr}".rstrip(),
+                where="executor",
+                remedy="Have its controller (slurmctld) run; SLURM_CONF names its configuration.",
+            )
 
-    def start(self, folder: Path, limits: Limits) -> Execution:
-        """Have a node run the body in ``folder``; returns at once."""
-        if task_main.needs_this_machine(folder):
-            return self._here.start(folder, limits)
+    def _way(self, folder: Path, limits: Limits) -> Way:
         pool = self._pools.setdefault(_needs(limits), _Pool(self._told, limits))
-        execution = ExecutionElsewhere(folder, _SlurmWay(folder, limits, pool), self._ended)
-        self._running.add(execution)
-        execution.begin(self._threads)
-        return execution
+        return _SlurmWay(folder, limits, pool, next(self._numbers))
 
-    def close(self) -> None:
-        """Kill what still runs, and give back what Slurm has allocated."""
-        for execution in list(self._running):
-            execution.kill()
-        self._threads.shutdown()
+    def _leave(self) -> None:
         for pool in self._pools.values():
             pool.close()
-        self._here.close()
-
-    def _ended(self, execution: ExecutionElsewhere) -> None:
-        self._running.discard(execution)
 
 
 class _Allocation:
@@ -122,12 +118,12 @@ class _Allocation:
             raise LostAttempt(content.decode(), "crashed", retry=False)
         self._job = content.decode()
 
-    def send(self, kind: str, content: bytes = b"") -> None:
-        """Send the node a message. Raises ``LostAttempt``."""
+    def send(self, kind: str, content: bytes = b"", attempt: int = 0) -> None:
+        """Send the node a message about an attempt. Raises ``LostAttempt``."""
         assert self._srun.stdin is not None
         try:
             with self._guard:
-                send(self._srun.stdin, kind, content)
+                send(self._srun.stdin, kind, content, attempt)
         except OSError as error:
             raise self._lost() from error
 
@@ -139,9 +135,10 @@ class _Allocation:
         try:
             if not select.select([pipe], [], [], waits)[0]:
                 raise EOFError
-            return receive(pipe)
+            kind, _, content = receive(pipe)
         except (EOFError, OSError) as error:
             raise self._lost() from error
+        return kind, content
 
     def end(self) -> None:
         """Give the allocation back."""
@@ -253,17 +250,20 @@ class _Pool:
 class _SlurmWay:
     """An attempt in an allocation, once there is one."""
 
-    def __init__(self, folder: Path, limits: Limits, pool: _Pool):
+    def __init__(self, folder: Path, limits: Limits, pool: _Pool, number: int):
         self._folder = folder
         self._limits = limits
         self._pool = pool
+        self._number = number
+        self._guard = threading.Lock()
         self._allocation: _Allocation | None = None
         self._is_stopped = False
         self._has_ended = False
 
     def sent(self) -> Iterator[Sent]:
         """See ``Way``."""
-        allocation = self._allocation = self._pool.take(lambda: self._is_stopped)
+        allocation = self._pool.take(lambda: self._is_stopped)
+        self._allocation = allocation
         self._send_attempt(allocation)
         while not self._has_ended:
             kind, content = allocation.receive()
@@ -290,36 +290,47 @@ class _SlurmWay:
         """See ``Way``."""
         self._is_stopped = True
         self._pool.look_again()
-        if at_once and self._allocation is not None:
-            self._allocation.end()
-        else:
+        if not at_once:
             self._tell("kill")
+            return
+        allocation = self._given_up()
+        if allocation is not None:
+            allocation.end()
 
     def close(self) -> None:
         """Keep the allocation for the next attempt, where this one ended as it should."""
-        if self._allocation is None:
+        allocation = self._given_up()
+        if allocation is None:
             return
         if self._has_ended:
-            self._pool.put(self._allocation)
+            self._pool.put(allocation)
         else:
-            self._allocation.end()
+            allocation.end()
+
+    def _given_up(self) -> _Allocation | None:
+        """Return the allocation to the one who asks first: afterwards others may have it."""
+        with self._guard:
+            allocation, self._allocation = self._allocation, None
+        return allocation
 
     def _tell(self, kind: str, content: bytes = b"") -> None:
-        if self._allocation is not None:
+        # Not under the guard: the node may take nothing, until somebody ends the allocation.
+        allocation = self._allocation
+        if allocation is not None:
             with suppress(LostAttempt):
-                self._allocation.send(kind, content)
+                allocation.send(kind, content, self._number)
 
     def _send_attempt(self, allocation: _Allocation) -> None:
         paths, parts = _parts(self._folder)
         sent = [number for number, part in enumerate(parts) if part.digest not in allocation.kept]
         attempt = Attempt(limits=self._limits, parts=parts, sent=sent)
-        allocation.send("run", attempt.model_dump_json().encode())
+        allocation.send("run", attempt.model_dump_json().encode(), self._number)
         for number in sent:
             with tempfile.TemporaryFile() as packed:
                 packing.pack(paths[number], packed)
                 for piece in packing.pieces(packed):
-                    allocation.send("part", piece)
-            allocation.send("done")
+                    allocation.send("part", piece, self._number)
+            allocation.send("done", attempt=self._number)
         allocation.kept = {part.digest for part in parts if part.digest}
 
 

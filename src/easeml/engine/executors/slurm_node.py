@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -63,22 +64,61 @@ class Ended(BaseModel):
 
 
 class _Worker:
-    """The worker at the other ends of standard input and output."""
+    """The worker at the other ends of standard input and output.
+
+    What it says of an attempt that has ended by then is no longer meant.
+    """
 
     def __init__(self) -> None:
         self._messages = os.fdopen(os.dup(0), "rb", buffering=0)
         self._answers = os.fdopen(os.dup(1), "wb", buffering=0)
         self._guard = threading.Lock()
+        self._attempt = 0
+        self._wishes: deque[tuple[str, bytes]] = deque()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)  # what a library prints is no message
 
-    def says(self) -> tuple[str, bytes]:
-        """Wait for a message. Raises ``EOFError`` where the worker is gone."""
-        return receive(self._messages)
+    def told(self) -> Told:
+        """Return what it says first. Raises ``EOFError`` where the worker is gone."""
+        return Told.model_validate_json(receive(self._messages)[2])
 
-    def has_said(self) -> bool:
-        """Whether there is a message, or the worker is gone."""
-        return bool(select.select([self._messages], [], [], 0)[0])
+    def next_attempt(self) -> Attempt:
+        """Wait for the next attempt. Raises ``EOFError``."""
+        while True:
+            kind, number, content = receive(self._messages)
+            if kind == "run":
+                self._attempt = number
+                self._wishes.clear()
+                return Attempt.model_validate_json(content)
+
+    def next_part(self) -> IO[bytes]:
+        """Wait for a packed part of the attempt; a wish waits until all are there.
+
+        Raises ``EOFError``.
+        """
+        file = tempfile.TemporaryFile()  # noqa: SIM115  kept for later attempts
+        while True:
+            kind, number, content = receive(self._messages)
+            if kind == "part":
+                file.write(content)
+            elif kind == "done":
+                return file
+            else:
+                self._note(kind, number, content)
+
+    def asks(self) -> float | None:
+        """Return the seconds of grace if it wishes that the body ends.
+
+        Raises ``Stopped`` where it wishes that it is killed, ``EOFError``.
+        """
+        if select.select([self._messages], [], [], 0)[0]:
+            self._note(*receive(self._messages))
+        if not self._wishes:
+            return None
+        kind, content = self._wishes.popleft()
+        if kind == "kill":
+            raise Stopped
+        return float(content)
 
     def tell(self, kind: str, content: bytes = b"") -> None:
         """Answer. Raises ``BrokenPipeError`` where the worker is gone."""
@@ -92,12 +132,16 @@ class _Worker:
                 time.sleep(BEAT_EVERY)
                 self.tell("beat")
 
+    def _note(self, kind: str, attempt: int, content: bytes) -> None:
+        if attempt == self._attempt:
+            self._wishes.append((kind, content))
+
 
 def main() -> None:
     """Serve the worker until it is gone."""
     worker = _Worker()
     own_folder("slurm")
-    told = Told.model_validate_json(worker.says()[1])
+    told = worker.told()
     try:
         executor = told.executor()
     except EasemlError as error:
@@ -116,10 +160,7 @@ def main() -> None:
 def _serve(executor: LocalExecutor, worker: _Worker) -> None:
     kept: dict[str, IO[bytes]] = {}
     while True:
-        kind, content = worker.says()
-        if kind != "run":
-            continue  # it was meant for the attempt that has just ended
-        attempt = Attempt.model_validate_json(content)
+        attempt = worker.next_attempt()
         kept = _parts(attempt, kept, worker)
         with temporary_folder("attempt-") as folder:
             _lay_out(attempt, kept, folder)
@@ -132,15 +173,8 @@ def _parts(attempt: Attempt, kept: dict[str, IO[bytes]], worker: _Worker) -> dic
     found: dict[str, IO[bytes]] = {}
     for number, part in enumerate(attempt.parts):
         key = part.digest or str(number)
-        found[key] = _received(worker) if number in attempt.sent else kept[key]
+        found[key] = worker.next_part() if number in attempt.sent else kept[key]
     return found
-
-
-def _received(worker: _Worker) -> IO[bytes]:
-    file = tempfile.TemporaryFile()  # noqa: SIM115  kept for later attempts
-    while (piece := worker.says())[0] == "part":
-        file.write(piece[1])
-    return file
 
 
 def _lay_out(attempt: Attempt, packed: dict[str, IO[bytes]], folder: Path) -> None:
@@ -155,7 +189,7 @@ def _run(
 ) -> tuple[str, bytes]:
     """Run a body and tell what comes of it; return the last message, for when its folder is gone."""
     try:
-        for kind, content in run_attempt(executor, folder, limits, lambda: _asked(worker)):
+        for kind, content in run_attempt(executor, folder, limits, worker.asks):
             if isinstance(content, Outcome):
                 return "end", _ended(content)
             worker.tell(_KINDS[kind], content)
@@ -168,19 +202,6 @@ def _ended(outcome: Outcome) -> bytes:
     result = outcome.result.model_dump_json()
     ended = Ended(ending=outcome.ending, result=result, seconds=outcome.seconds)
     return ended.model_dump_json().encode()
-
-
-def _asked(worker: _Worker) -> float | None:
-    """Return the seconds of grace if the worker asks that the body ends.
-
-    Raises ``Stopped`` where it asks that it is killed, ``EOFError`` where the worker is gone.
-    """
-    if not worker.has_said():
-        return None
-    kind, content = worker.says()
-    if kind == "kill":
-        raise Stopped
-    return float(content)
 
 
 if __name__ == "__main__":

@@ -32,19 +32,19 @@ def encode(header: Header, body: bytes = b"") -> bytes:
     return b"".join((_LENGTHS.pack(len(head), len(body)), head, body))
 
 
-def _lengths(packed: bytes | memoryview) -> tuple[int, int]:
+def _lengths(packed: bytes | memoryview, most: int = _MOST) -> tuple[int, int]:
     head, body = _LENGTHS.unpack(packed)
-    if head > _MOST or body > _MOST:
+    if head > most or body > most:
         raise ConnectionError("the peer does not speak in frames")
     return head, body
 
 
-async def read_frame(reader: asyncio.StreamReader) -> tuple[Header, bytes]:
-    """Read one frame.
+async def read_frame(reader: asyncio.StreamReader, most: int = _MOST) -> tuple[Header, bytes]:
+    """Read one frame, whose header and body have at most so many bytes.
 
     Raises ``IncompleteReadError`` when the peer has gone, ``ConnectionError`` on nonsense.
     """
-    head, body = _lengths(await reader.readexactly(_LENGTHS.size))
+    head, body = _lengths(await reader.readexactly(_LENGTHS.size), most)
     packed = await reader.readexactly(head + body)
     return from_json(packed[:head]), packed[head:]
 

@@ -42,5 +42,6 @@ def _parts(tx: Transaction, silence: float, host: str) -> dict[str, str]:
 
 
 def _is_within_reach(process: Process, host: str) -> bool:
-    """Can the controller of a machine ask it? A predictor answers its own machine alone."""
-    return process.kind != ProcessKind.PREDICTOR or process.host == host
+    """Can the controller of a machine rely on it? Predictors of others may be gone at any time."""
+    is_own = process.host == host and not process.certificate
+    return process.kind != ProcessKind.PREDICTOR or is_own

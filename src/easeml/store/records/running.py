@@ -24,6 +24,8 @@ class Process:
     temperature: float | None = None  # degrees Celsius of a worker's device; None: not known
     memory: int | None = None  # bytes of a worker's machine, and how many are free
     memory_free: int | None = None
+    certificate: str = ""  # PEM, of a predictor that answers other machines; empty: it does not
+    secret: str = ""  # that it asks of them
 
 
 @dataclass(frozen=True, slots=True)
