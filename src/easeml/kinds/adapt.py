@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -120,8 +122,10 @@ def _weights(version: VersionTables, proposal: Proposal) -> np.ndarray | None:
     """Return how much each labelled row counts (n,): by its own weight, and as is proposed."""
     ids = np.concatenate([version.train["_row"], version.validation["_row"]])
     own = weights_of(version, ids)
-    if own is None or proposal.weights is None:
-        return proposal.weights if own is None else own
+    if own is None:
+        return proposal.weights
+    if proposal.weights is None:
+        return own
     return own * proposal.weights
 
 
@@ -164,7 +168,7 @@ def _of_weights(spec: AdaptSpec) -> tuple[AdaptSpec, list[str]]:
     out = len(spec.members) - len(members)
     if not members:
         return spec.model_copy(update={"members": []}), ["What serves takes no weights of rows."]
-    total = sum(one.weight for one in members)
+    total = math.fsum(map(attrgetter("weight"), members))
     shares = [one.model_copy(update={"weight": one.weight / total}) for one in members]
     said = [f"{out} of {len(spec.members)} members take no weights and are left out."]
     return spec.model_copy(update={"members": shares}), said if out else []

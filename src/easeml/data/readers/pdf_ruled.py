@@ -77,7 +77,7 @@ def _divided(row: list[str], rows: int) -> list[list[str]]:
     Then a table has a row or two to the library, and all cells with text have as many lines.
     """
     lines = [cell.split("\n") for cell in row]
-    counts = {len(each) for each, cell in zip(lines, row, strict=True) if cell}
+    counts = set(map(len, filter(any, lines)))
     if rows > 2 or len(counts) != 1 or counts == {1}:
         return [row]
     most = counts.pop()

@@ -132,22 +132,23 @@ def _check_weight(
     report: ColumnReport, types: Mapping[str, str], target: str, drop: Collection[str]
 ) -> None:
     """Refuse a column that cannot say how much rows count; its values are looked at later."""
-    said = ""
-    if report.name == target:
-        said = "the target cannot be the weight of rows."
-    elif report.name in drop:
-        said = "the weight of rows cannot be dropped."
-    elif types.get(report.name, "number") != "number" or not _can_be_number(report):
-        said = "weights of rows are numbers, and its values are not."
-    if said:
-        raise DatasetError(
-            said,
-            where=f"column '{report.name}'",
-            remedy="Name another column: one that has a number of 0 or more in each row.",
-        )
+    refusals = {
+        "the target cannot be the weight of rows.": report.name == target,
+        "the weight of rows cannot be dropped.": report.name in drop,
+        "weights of rows are numbers, and its values are not.": not _can_be_number(report, types),
+    }
+    for said, is_true in refusals.items():
+        if is_true:
+            raise DatasetError(
+                said,
+                where=f"column '{report.name}'",
+                remedy="Name another column: one that has a number of 0 or more in each row.",
+            )
 
 
-def _can_be_number(report: ColumnReport) -> bool:
+def _can_be_number(report: ColumnReport, types: Mapping[str, str]) -> bool:
+    if types.get(report.name, "number") != "number":
+        return False
     if report.type == "number":
         return True
     return report.type not in CELLS and _are_numbers(report.examples)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 _WIDENED = 0.1  # of what is between the bounds, that changes may add at most
 
 
@@ -19,8 +21,9 @@ def bounds_after(
     if share > _WIDENED * (high - low):
         return None
     low, high = max(0.0, low - share), min(1.0, high + share)
-    if goal is not None and verdict == "realistic" and low < goal:
+    at = math.nan if goal is None else goal  # no number is below or above it
+    if verdict == "realistic" and low < at:
         return None
-    if goal is not None and verdict == "unrealistic" and high >= goal:
+    if verdict == "unrealistic" and high >= at:
         return None
     return low, high

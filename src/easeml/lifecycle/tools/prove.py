@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -63,6 +64,11 @@ class Trial:
     def wanted(self) -> tuple[int, ...]:
         """Places of rows whose labels the test waits for."""
         return () if self.is_futile else self.verdict.labels_wanted
+
+    @property
+    def labels_used(self) -> int:
+        """How many labels its test has looked at."""
+        return self.verdict.labels_used or 0
 
     @property
     def gain(self) -> float:
@@ -132,13 +138,12 @@ def _try(ledger: Ledger, newer: Predicted, name: str, labels: int) -> Trial:
 
 def _answer(trials: list[Trial], newer: Predicted, config: Config) -> ToolAnswer:
     """Say which model is proven better, once none that is still open looks better than that."""
-    ranked = sorted(trials, key=lambda one: -_hope(one))
-    open_ones = [trial for trial in ranked if trial.wanted]
+    ranked = sorted(trials, key=_hope, reverse=True)
     proven = [trial for trial in ranked if trial.verdict.passed]
-    goes_on = bool(open_ones) and not (proven and _hope(proven[0]) >= _hope(open_ones[0]))
-    wanted = sorted(open_ones[0].wanted) if goes_on else []
-    used = max((trial.verdict.labels_used or 0 for trial in trials), default=0)
-    tables = [_standings(proven + [one for one in ranked if one not in proven], newer)]
+    others = [trial for trial in ranked if not trial.verdict.passed]
+    wanted = _still_wanted(ranked, proven)
+    used = max(map(attrgetter("labels_used"), trials), default=0)
+    tables = [_standings([*proven, *others], newer)]
     sure = f"at {config.reliability:.0%} reliability, by {used:,} labels"
     if wanted:
         verdict = MORE
@@ -163,10 +168,26 @@ def _answer(trials: list[Trial], newer: Predicted, config: Config) -> ToolAnswer
     )
 
 
+def _still_wanted(ranked: list[Trial], proven: list[Trial]) -> list[int]:
+    """Return the rows that the test of the most hopeful open model waits for.
+
+    None where a model is proven that is no less hopeful.
+    """
+    first = next((trial for trial in ranked if trial.wanted), None)
+    if first is None:
+        return []
+    if proven and _hope(proven[0]) >= _hope(first):
+        return []
+    return sorted(first.wanted)
+
+
 def _hope(trial: Trial) -> float:
     """Return the estimated gain of a model, infinite while its test has seen too few labels."""
-    has_seen_few = bool(trial.wanted) and (trial.verdict.labels_used or 0) < _ENOUGH
-    return math.inf if has_seen_few or math.isnan(trial.gain) else trial.gain
+    if trial.wanted and trial.labels_used < _ENOUGH:
+        return math.inf
+    if math.isnan(trial.gain):
+        return math.inf
+    return trial.gain
 
 
 def _gain(trial: Trial, config: Config) -> str:

@@ -94,10 +94,11 @@ def show(tables: Tables, application: Application) -> Adaptation:
 
 
 def _ways(tables: Tables, picking: Picking) -> list[AdaptedWay]:
-    models = {one.task_id: one for one in tables.models.list(task_id=picking.adapted, limit=None)}
+    models = tables.models.pick("task_id", "id", "name", task_id=picking.adapted)
+    made = {task_id: (id, name) for task_id, id, name in models}
     found = []
     for task in tables.tasks.list(id=picking.adapted, limit=None):
-        model = models.get(task.id)
+        model_id, name = made.get(task.id, ("", ""))
         result = adapted.Found.from_json(task.result or {})
         found.append(
             AdaptedWay(
@@ -106,8 +107,8 @@ def _ways(tables: Tables, picking: Picking) -> list[AdaptedWay]:
                 state=task.state,
                 applies=result.applies,
                 says=result.says or task.error,
-                model_id=model.id if model else "",
-                name=model.name if model else "",
+                model_id=model_id,
+                name=name,
             )
         )
     return found
@@ -130,9 +131,14 @@ def _check(tables: Tables, application: Application, ways: list[AdaptWay]) -> Pi
             where=application.id,
             remedy="Answer what the queue of work asks, or wait.",
         )
-    if not application.live_model_id or promotion.is_held(tables, application):
-        why = "is pinned" if application.live_model_id else "is not there yet"
-        raise Conflict(f"What serves {why}.", where=application.id, remedy="Adapt it later.")
+    if not application.live_model_id:
+        raise Conflict("Nothing serves yet.", where=application.id, remedy="Adapt it later.")
+    if promotion.is_held(tables, application):
+        raise Conflict(
+            "What serves is pinned.",
+            where=application.id,
+            remedy=f"Let others serve first: easeml app unpin {application.id}",
+        )
     if len(ways) > 1 and kept.active(tables, application.id) is not None:
         raise Conflict(
             "The application has a gate, which tests one model at a time.",

@@ -185,12 +185,16 @@ def _remedy(drift: dict[str, Drift], tests: dict[str, Drift]) -> str:
     What has moved is there without labels. Where only the concept has, nothing but labels helps.
     """
     moved = [column for column, test in drift.items() if test.alarm]
+    alarms = {kind for kind, test in tests.items() if test.alarm}
+    if len(moved) > _MOST_NAMED:
+        named = ", ".join(moved[:_MOST_NAMED])
+        return f"The inputs moved in {named} and {len(moved) - _MOST_NAMED} more."
     if moved:
-        more = f" and {len(moved) - _MOST_NAMED} more" if len(moved) > _MOST_NAMED else ""
-        return f"The inputs moved in {', '.join(moved[:_MOST_NAMED])}{more}."
-    for kind, what in (("covariate", "The inputs have"), ("prior", "What is predicted has")):
-        if kind in tests and tests[kind].alarm:
-            return f"{what} moved."
+        return f"The inputs moved in {', '.join(moved)}."
+    if "covariate" in alarms:
+        return "The inputs have moved."
+    if "prior" in alarms:
+        return "What is predicted has moved."
     return ""
 
 
