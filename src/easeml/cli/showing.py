@@ -190,10 +190,11 @@ def _on_test_rows(application: Application) -> list[tuple[str, str]]:
         return [as_score]
     better = ", lower is better" if measure.lower_is_better else ""
     value = f"{in_unit(measure, application.target)} ({interval(measure)}{better})"
+    older = ", older than those that it was adapted to" if found.adapted else ""
     return [
         (
             f"test {called(application.objective)}",
-            f"{value} on {found.rows:,} test rows, {times_read(found)}",
+            f"{value} on {found.rows:,} test rows{older}, {times_read(found)}",
         ),
         ("compared", against_baseline(measure)),
         as_score,

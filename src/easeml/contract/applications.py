@@ -98,6 +98,7 @@ class TestQuality(Answer):
     """The honest number: quality on test rows (a score, 1 is best), read through the ledger.
 
     ``measure``: the same in the objective's own unit; readings of older versions have none.
+    ``adapted``: the model is fitted to newer rows than these, and was proven on those.
     """
 
     __test__ = False  # not a pytest class
@@ -110,6 +111,7 @@ class TestQuality(Answer):
     model_id: str
     refitted: bool = False  # of the model as fitted on train and validation rows
     readings: int
+    adapted: bool = False
 
 
 class Live(Answer):

@@ -16,6 +16,7 @@ from easeml.store.records import Application, Report, Task, TrainedModel
 from easeml.store.shapes import Json, Shape
 
 KIND = "test-quality"
+_ADAPTS = "adapt"  # the kind of task whose models are for newer rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Reading(Shape):
     """What a report says: quality on the test rows with its 95 % interval, and of which model.
 
     ``measure``: the same in the objective's own unit; readings of older versions have none.
+    ``adapted``: the model is fitted to newer rows than the test rows.
     """
 
     value: float
@@ -39,6 +41,7 @@ class Reading(Shape):
     model_id: str = ""
     refitted: bool = False  # whether the model had been fitted on all other rows
     measure: Json | None = None
+    adapted: bool = False
 
     def is_by(self, objective: str) -> bool:
         """Tell whether it was read by this objective; where it does not say, there was no other."""
@@ -91,7 +94,8 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     version_id = tables.jobs.get(model.job_id).version_id
     reading = Reading.from_json(result.value)
     asked = Asked.from_json(task.payload)
-    reading = replace(reading, model_id=model.id, refitted=asked.refitted)
+    adapted = tables.tasks.get(model.task_id).spec_kind == _ADAPTS
+    reading = replace(reading, model_id=model.id, refitted=asked.refitted, adapted=adapted)
     return reports.keep(tx, task, model.application_id, version_id, reading.to_json())
 
 
