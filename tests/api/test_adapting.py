@@ -108,7 +108,9 @@ def test_another_unit_is_found_and_the_model_that_reads_it_is_proven(
     shown = client.get(f"{APPLICATIONS}/{application}", headers=ann.headers).json()
     assert shown["test_quality"]["adapted"]  # its test rows are in the unit of before
     page = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
-    assert "older than those that it was adapted to" in page.get(f"/applications/{application}").text
+    assert (
+        "older than those that it was adapted to" in page.get(f"/applications/{application}").text
+    )
 
     adapt(client, ann, application, ways=["weights"]).raise_for_status()  # of its origin, again
     assert work_off(store, tmp_path, "search")[0].error == ""
