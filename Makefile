@@ -42,7 +42,7 @@ test: develop
 
 # What needs no tests, some of it in CI only; what each prints stays together.
 checks:
-	nice $(MAKE) --jobs --output-sync=target lint $(if $(CI),test-s3 wheel)
+	$(MAKE) --jobs --output-sync=target lint $(if $(CI),test-s3 wheel)
 
 # Their order is that of tests/conftest.py. Long ones are part of `make prove`.
 test-all: develop

@@ -69,8 +69,8 @@ def test_an_object_comes_from_a_server_of_another_make(tmp_path: Path):
         host, port = server.get_host_and_port()
         address = f"http://{host}:{port}"
         rows = b"a,b\n" + b"1,2\n" * 2_000_000
-        httpx.put(f"{address}/lab").raise_for_status()
-        httpx.put(f"{address}/lab/open/a.csv", content=rows).raise_for_status()
+        httpx.put(f"{address}/lab", timeout=60).raise_for_status()
+        httpx.put(f"{address}/lab/open/a.csv", content=rows, timeout=60).raise_for_status()
         connection = Connection(
             url="s3://lab/open",
             tenants=["*"],

@@ -29,7 +29,8 @@ def s3() -> Iterator[str]:
     server.start()
     host, port = server.get_host_and_port()
     address = f"http://{host}:{port}"
-    assert httpx.put(f"{address}/lab-models").status_code == 200
+    made = httpx.put(f"{address}/lab-models", timeout=60)  # what answers is imported only now
+    assert made.status_code == 200
     yield address
     server.stop()
 
