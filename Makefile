@@ -2,8 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run on all cores at once: threads of numerical libraries would spin for each other, many times their work.
-# Five for two cores: those that use a running service wait for it much of their time.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 5
+# Four for two cores: those that use a running service wait for it much of their time.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 4
 RUNS := .venv/.ready
 DEVELOPS := .venv/.ready-dev
 

@@ -3,12 +3,12 @@
 import json
 import subprocess
 import sys
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
-from structlog.contextvars import bound_contextvars
 
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Limits, TaskResult
@@ -17,7 +17,7 @@ from easeml.engine.executors import LocalExecutor, Outcome
 from easeml.engine.membership import register
 from easeml.engine.slot import Slot, SlotContext
 from easeml.errors import InvalidInput
-from easeml.ids import new_id
+from easeml.ids import begin_request, new_id
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
 from easeml.service.tasks import kinds, requests, results, task_views
@@ -56,6 +56,11 @@ def asked(store: Store, caller: Caller, kind: str = "count-words", **spec: objec
         return requests.request(tx, caller.tenant_id, kind, version, max_attempts=1, **spec)
 
 
+def asked_by_request(store: Store, caller: Caller) -> Task:
+    begin_request("req_1")
+    return asked(store, caller, longest=9)
+
+
 def run_one(store: Store, folder: Path) -> None:
     executor = LocalExecutor(LIMITS, task_main.run, preload=())
     try:
@@ -69,8 +74,7 @@ def run_one(store: Store, folder: Path) -> None:
 def test_what_a_task_logs_has_its_id_and_that_of_the_request(
     store: Store, caller: Caller, tmp_path: Path, with_test_kinds: None
 ) -> None:
-    with bound_contextvars(request="req_1"):
-        task = asked(store, caller, longest=9)
+    task = copy_context().run(asked_by_request, store, caller)
     run_one(store, tmp_path)
     with store.read() as tx:
         (attempt,) = tx.unscoped().attempts.list(task_id=task.id)

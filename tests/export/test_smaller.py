@@ -52,7 +52,7 @@ def made(
     trained = fit(pipeline, table(module, rows=300), schema_in, schema_out)
     save(trained, folder, quality=0.9)
     target = trained.target.column
-    validation = table(module, seed=3, rows=300)
+    validation = table(module, seed=3, rows=300).assign(_row=range(300))
     test = table(module, seed=4, rows=100).assign(**{target: None})
     both = Schema.from_json(schema_in), Schema.from_json(schema_out)
     rows = VersionTables(validation.head(0), validation, test, *both, target, [])

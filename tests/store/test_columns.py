@@ -76,6 +76,7 @@ def _records() -> list[type]:
 
 def _of_the_wire() -> set[type]:
     from easeml.contract.accounts import Removal
+    from easeml.contract.adaptation import AdaptedWay
     from easeml.contract.erasures import Erasure
     from easeml.contract.knowledge import Check
     from easeml.contract.picking import PickingRule
@@ -84,8 +85,8 @@ def _of_the_wire() -> set[type]:
 
     states = {get_type_hints(shown)["state"] for shown in (Check, Believed)}
     ends = {get_type_hints(Removal)["data"], get_type_hints(EndRollout)["end"]}
-    ways = {get_type_hints(PickingRule)["way"], get_type_hints(Erasure)["models_are"]}
-    return {*states, *ends, *ways}
+    ways = {get_type_hints(shown)["way"] for shown in (PickingRule, AdaptedWay)}
+    return {*states, *ends, *ways, get_type_hints(Erasure)["models_are"]}
 
 
 SHAPED = {  # as releases up to now have written them

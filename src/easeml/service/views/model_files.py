@@ -73,8 +73,6 @@ def facts_of(tx: Transaction, caller: Caller, model_id: str) -> dict[str, Any]:
     application = tables.applications.get(model.application_id)
     shown = application_views.show(tx, application)
     (described,) = show_models(tables, [model])
-    # What was taken before there were weights is read by programs that know of none.
-    weight = {"weight": shown.weight} if shown.weight else {}
     return {
         "application_id": shown.id,
         "application": shown.name,
@@ -86,7 +84,7 @@ def facts_of(tx: Transaction, caller: Caller, model_id: str) -> dict[str, Any]:
         "quality": model.quality,
         "test_quality": _test_quality(shown.test_quality, model.id),
         "notes": model.notes,
-        **weight,
+        "weight": shown.weight,
     }
 
 
