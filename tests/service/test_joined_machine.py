@@ -89,7 +89,7 @@ def test_a_joined_machine_trains_and_answers_and_nothing_is_lost_with_it(
         line for line in easeml.command("device", "list").splitlines() if joined.id in line
     ]
     assert "spare" in listed
-    many = frame.drop(columns="target").sample(3000, replace=True, random_state=0)
+    many = frame.drop(columns="target").sample(10_000, replace=True, random_state=0)
     with asked_without_pause(easeml, application.id, many.to_dict("records")):
         wait_for_log(easeml, '"predictors": 2')
         machine.kill()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 LATE_SECONDS = 0.05
 """A request is late where all predictors are busy with one that has waited for so long."""
 
-_MANY = 5  # late requests between two looks; fewer may be chance
+_MANY = 5  # requests, below which it may be chance that most were late
 _QUIET_LOOKS = 30
 
 
@@ -26,11 +26,13 @@ class Load:
     def change(self, predictors: int, busy: int) -> int:
         """Return how many predictors more (1) or fewer (-1) there should be.
 
-        One more as soon as most requests since the last look were late. One fewer where in all
-        looks of half a minute fewer than half of the others were ``busy``, in the mean.
+        One more as soon as most of some requests were late; slow ones are counted over several
+        looks. One fewer where in all looks of half a minute fewer than half of the others were
+        ``busy``, in the mean.
         """
         is_pressed = self._late >= _MANY and self._late > self._asked / 2
-        self._asked = self._late = 0
+        if self._asked >= _MANY or not busy:
+            self._asked = self._late = 0
         self._busy.append(busy)
         if is_pressed:
             self._busy.clear()
