@@ -191,35 +191,14 @@ def failed(tx: Transaction, task: Task) -> None:
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Keep the trained model; a fault of its module is told to the providers."""
-    from easeml.ids import new_id
-    from easeml.service.models import measuring
+    from easeml.service.models import kept_models
     from easeml.service.modules import faults
-    from easeml.store.records import TrainedModel
 
-    tables = tx.scoped(task.tenant_id)
-    job = tables.jobs.get(task.job_id)
-    candidate = tables.candidates.get(task.candidate_id)
+    candidate = tx.scoped(task.tenant_id).candidates.get(task.candidate_id)
     fault = str(result.value.get("fault") or "")
     if fault:
         faults.tell(tx, candidate.model, fault)
-    tables.models.add(
-        TrainedModel(
-            id=new_id("mod"),
-            tenant_id=task.tenant_id,
-            application_id=job.application_id,
-            job_id=job.id,
-            task_id=task.id,
-            candidate_id=task.candidate_id,
-            name=candidate.name,
-            artefact=digests["model"],
-            predictions=digests["predictions"],
-            evaluation=digests.get("evaluation", ""),
-            quality=float(result.value["quality"]),
-            metrics=result.value.get("metrics", {}),
-            notes=list(result.notes),
-        )
-    )
-    measuring.catch_up(tx, task)
+    kept_models.keep(tx, task, result, digests, candidate.name)
 
 
 KIND = Kind(

@@ -11,7 +11,7 @@ from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.changes import counted
-from easeml.data.versions.declared import Declared, declare
+from easeml.data.versions.declared import Declared, declare, report_named
 from easeml.data.versions.renewed import check_renewed
 from easeml.data.versions.row_weights import weight_report
 from easeml.data.versions.splits import Split
@@ -83,21 +83,25 @@ def _settings(used: list[ColumnReport]) -> Iterator[tuple[str, str]]:
 
 def _notes(version: Declared, made: Declared, table: pa.Table) -> list[str]:
     """Say how many rows there were, and what else is not as it was."""
-    before = sum(len(frame) for frame in version.frames.values())
+    before = sum(map(len, version.frames.values()))
     notes = [f"{counted(table.num_rows)} took the place of {counted(before)}."]
-    known = {report.name for report in version.columns}
-    further = [name for name in table.column_names if name not in known]
+    known = [report.name for report in version.columns]
+    further = _without(table.column_names, known)
     if further:
         notes.append(f"Columns that were not there are not used: {_listed(further)}.")
-    old = next(one for one in version.columns if one.name == version.target)
-    new = next(one for one in made.columns if one.name == made.target)
-    added = [label for label in new.classes if label not in old.classes]
-    gone = [label for label in old.classes if label not in new.classes]
+    old = report_named(version.target, version.columns).classes
+    new = report_named(made.target, made.columns).classes
+    added, gone = _without(new, old), _without(old, new)
     if added:
         notes.append(f"'{made.target}' has labels that it had not: {_listed(added)}.")
     if gone:
         notes.append(f"'{made.target}' has not any more: {_listed(gone)}.")
     return notes
+
+
+def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    known = set(others)
+    return [name for name in names if name not in known]
 
 
 def _listed(names: list[str]) -> str:

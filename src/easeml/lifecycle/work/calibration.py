@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import pandas as pd
@@ -72,7 +73,7 @@ def experience(
     for kind in (LABEL, CHECK, CELL):
         some = [one for one in learnt_from if one.kind == kind]
         came = _came(stand_in, rows, some)
-        found[kind] = Experience(len(some), sum(one.told for one in some), came)
+        found[kind] = Experience(len(some), sum(map(attrgetter("told"), some)), came)
     return found
 
 

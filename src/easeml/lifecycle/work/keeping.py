@@ -17,6 +17,7 @@ from easeml.lifecycle.work.stand_in import Rows, StandIn
 
 WIDEST = 500
 """Numbers of a row beyond which nothing is kept: an answer would take too long to take in."""
+_MISSING = (type(None), type(pd.NA), type(pd.NaT))  # what a missing cell may be, beside NaN
 
 
 def kept_order(
@@ -87,7 +88,7 @@ def _targets(stand_in: StandIn, answers: Column) -> np.ndarray:
 
 def _plain(value: Any) -> Any:
     """Return a value of a cell as JSON has it: a number, a text, or None where it is missing."""
-    if value is None or value is pd.NA or value is pd.NaT:
+    if isinstance(value, _MISSING):
         return None
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         return str(value)

@@ -1,6 +1,7 @@
 """What people said that stands: answers that were not taken back, and which of them counts."""
 
 from collections.abc import Collection
+from operator import attrgetter
 from typing import Any
 from zlib import crc32
 
@@ -29,19 +30,14 @@ def of_application(tables: Tables, application: Application) -> Standing:
 def settled(tables: Tables, items: Collection[WorkItem]) -> dict[str, str]:
     """Return the value that counts of each item: an owner's before those of others."""
     experts = set(tables.memberships.column("user_id", role=MemberRole.OWNER))
-    found = of_items(tables, [item.id for item in items])
+    found = of_items(tables, list(map(attrgetter("id"), items)))
     return {item: journey.settled(answers, experts) for item, answers in found.items()}
 
 
 def not_known(tables: Tables, items: Collection[WorkItem]) -> set[str]:
     """Return the ids of items that nobody answered, and of which somebody said that they do not know."""
-    ids = [item.id for item in items]
-    words = tables.work_answers.pick(
-        "item_id",
-        "user_id",
-        "way",
-        item_id=ids,
-    )
+    ids = list(map(attrgetter("id"), items))
+    words = tables.work_answers.pick("item_id", "user_id", "way", item_id=ids)
     last = {(item_id, user_id): way for item_id, user_id, way in words}
     unknown = {item_id for (item_id, _), way in last.items() if way == WorkWay.UNKNOWN}
     return unknown - set(of_items(tables, ids))

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from easeml.contract.states import AdaptWay
 from easeml.contract.tasks import TaskResult, WeightedPipeline
 from easeml.errors import Conflict
-from easeml.ids import new_id
 from easeml.modules import Registry
-from easeml.service.models import measuring, refitting
+from easeml.service.models import kept_models, refitting
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Task, TrainedModel
@@ -93,26 +92,5 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     """Keep an adapted model as a trained model, if the way fits the data."""
     if not Found.from_json(result.value).applies:
         return
-    tables = tx.scoped(task.tenant_id)
-    job = tables.jobs.get(task.job_id)
-    tables.models.add(
-        TrainedModel(
-            id=new_id("mod"),
-            tenant_id=task.tenant_id,
-            application_id=job.application_id,
-            job_id=job.id,
-            task_id=task.id,
-            candidate_id="",
-            name=Asked.from_json(task.payload).name,
-            artefact=digests["model"],
-            predictions=digests["predictions"],
-            evaluation=digests["evaluation"],
-            quality=float(result.value["quality"]),
-            compared_by=_BELOW_ALL,
-            metrics=result.value["metrics"],
-            notes=list(result.notes),
-            refitted=digests.get("refitted", ""),
-            refitted_predictions=digests.get("refitted-predictions", ""),
-        )
-    )
-    measuring.catch_up(tx, task)
+    name = Asked.from_json(task.payload).name
+    kept_models.keep(tx, task, result, digests, name, compared_by=_BELOW_ALL)

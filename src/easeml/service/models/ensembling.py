@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
-from easeml.ids import new_id
 from easeml.service.knowledge import knowledge_base
 from easeml.service.search import model_limits
 from easeml.service.tasks import requests
@@ -23,7 +22,7 @@ from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task, TrainedModel
 from easeml.store.shapes import Shape
 
-from . import measuring
+from . import kept_models
 from .measured import Measured
 
 KIND = "ensemble"
@@ -110,26 +109,8 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     tables = tx.scoped(task.tenant_id)
     asked = Asked.from_json(task.payload)
     singles = tables.models.list(id=[one.model_id for one in asked.models], limit=None)
-    job = tables.jobs.get(task.job_id)
-    tables.models.add(
-        TrainedModel(
-            id=new_id("mod"),
-            tenant_id=task.tenant_id,
-            application_id=job.application_id,
-            job_id=job.id,
-            task_id=task.id,
-            candidate_id="",
-            name=asked.name,
-            artefact=digests["model"],
-            predictions=digests["predictions"],
-            evaluation=digests["evaluation"],
-            quality=float(result.value["quality"]),
-            compared_by=max(model.quality for model in singles) + measured.gain,
-            metrics=result.value["metrics"],
-            notes=list(result.notes),
-        )
-    )
-    measuring.catch_up(tx, task)
+    quality = max(model.quality for model in singles) + measured.gain
+    kept_models.keep(tx, task, result, digests, asked.name, compared_by=quality)
 
 
 def _asked(tables: Tables, job: Job) -> list[Task]:

@@ -12,11 +12,10 @@ from pathlib import PurePath
 from easeml.contract.task_views import Task as TaskAnswer
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput
-from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.limits import quotas
-from easeml.service.models import measuring
+from easeml.service.models import kept_models
 from easeml.service.storage import uploads
 from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables, Transaction
@@ -83,26 +82,7 @@ def request(
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Keep what was imported as a trained model; the scheduler considers it as any other."""
-    tables = tx.scoped(task.tenant_id)
-    job = tables.jobs.get(task.job_id)
-    tables.models.add(
-        TrainedModel(
-            id=new_id("mod"),
-            tenant_id=task.tenant_id,
-            application_id=job.application_id,
-            job_id=job.id,
-            task_id=task.id,
-            candidate_id="",
-            name=str(result.value["name"]),
-            artefact=digests["model"],
-            predictions=digests["predictions"],
-            evaluation=digests["evaluation"],
-            quality=float(result.value["quality"]),
-            metrics=result.value["metrics"],
-            notes=list(result.notes),
-        )
-    )
-    measuring.catch_up(tx, task)
+    kept_models.keep(tx, task, result, digests, str(result.value["name"]))
 
 
 def is_imported(tables: Tables, model: TrainedModel) -> bool:

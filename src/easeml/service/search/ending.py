@@ -118,14 +118,18 @@ def _runs(trained: Sequence[TrainingTask], believed: Mapping[str, float]) -> lis
 
     A run after a pause has none either.
     """
-    ended = sorted((task for task in trained if task.cost), key=lambda task: task.finished or 0.0)
+    ended = sorted((task for task in trained if task.cost), key=_end)
     runs = []
     for before, task in pairwise(ended):
-        wall = (task.finished or 0.0) - (before.finished or 0.0)
-        idle = task.created - (before.finished or 0.0)
+        wall = _end(task) - _end(before)
+        idle = task.created - _end(before)
         if idle < _LONGEST_IDLE:
             runs.append(Run(wall, task.cost, believed.get(task.candidate_id, 0.0)))
     return runs
+
+
+def _end(task: TrainingTask) -> float:
+    return task.finished or 0.0
 
 
 def _spent(job: Job, under_way: Sequence[TrainingTask], now: float) -> float:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 
 from easeml.contract.states import TAUGHT, WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkItem as WorkItemAnswer
@@ -117,7 +118,7 @@ def _to_second(tables: Tables, application: Application, caller: Caller) -> list
 
 def _promise(items: list[WorkItem]) -> float:
     """Return the squared error that items should take off together."""
-    return sum(item.information for item in items)
+    return sum(map(attrgetter("information"), items))
 
 
 def _seconds_given(tables: Tables, application: Application) -> float:
@@ -140,8 +141,8 @@ def ordered(tables: Tables, application: Application, items: list[WorkItem]) -> 
     waited_for = [item for item in items if item.kind not in TAUGHT]
     items = [item for item in items if item.kind in TAUGHT]
     timed = _timed(tables, application)
-    kinds = [item.kind for item in items]
-    gains = [item.information for item in items]
+    kinds = list(map(attrgetter("kind"), items))
+    gains = list(map(attrgetter("information"), items))
     answers = Counter(kind for kind, _ in timed)
     places = in_order(kinds, gains, learned_seconds(timed), answers)
     return [*waited_for, *(items[place] for place in places)]
