@@ -263,3 +263,16 @@ def test_load_asks_for_more_where_most_requests_are_late_and_for_fewer_where_it_
     assert seen.change(predictors=2, busy=2) == 0  # most were not late
     assert [seen.change(predictors=2, busy=0) for _ in range(3)] == [0, 0, -1]
     assert [seen.change(predictors=1, busy=0) for _ in range(9)] == [0] * 9
+
+
+def test_slow_requests_of_which_few_come_in_a_second_are_late_too() -> None:
+    seen = Load()
+    asked = []
+    for _ in range(4):  # two requests tell enough here
+        seen.note(2 * LATE_SECONDS)
+        asked.append(seen.change(predictors=1, busy=1))
+    assert asked == [0, 1, 0, 1]
+    seen.note(2 * LATE_SECONDS)
+    assert seen.change(predictors=1, busy=0) == 0  # it is answered, and forgotten
+    seen.note(2 * LATE_SECONDS)
+    assert seen.change(predictors=1, busy=1) == 0
