@@ -87,22 +87,28 @@ def list_keys(
     with Client() as client:
         user_id = people.user_named(client, user).id if user else None
         found = list(client.api_keys(user_id))
-    columns = ["id", "name", "kind", "from", "scope", "created", "last used", "expires", "revoked"]
-    print_list(found, columns, _key_row, as_json=as_json)
+    print_list(found, _KEYS, as_json=as_json)
 
 
-def _key_row(key: Key) -> tuple[object, ...]:
-    return (
-        key.id,
-        key.name,
-        key.kind,
-        "this one" if key.is_yours_now else key.origin,
-        f"{key.scope} {key.application_id}".strip(),
-        moment(key.created),
-        moment(key.used),
-        moment(key.expires),
-        key.revoked,
-    )
+def _origin(key: Key) -> str:
+    return "this one" if key.is_yours_now else key.origin
+
+
+def _scope(key: Key) -> str:
+    return f"{key.scope} {key.application_id}".strip()
+
+
+_KEYS = {
+    "id": "id",
+    "name": "name",
+    "kind": "kind",
+    "from": _origin,
+    "scope": _scope,
+    "created": "created",
+    "last used": "used",
+    "expires": "expires",
+    "revoked": "revoked",
+}
 
 
 @keys.command("end-sign-ins")
@@ -143,13 +149,20 @@ def list_users(as_json: Json = False) -> None:
     """List all users."""
     with Client() as client:
         found = list(client.users())
-    columns = ["id", "name", "role", "tenant", "created"]
-    print_list(found, columns, _user_row, as_json=as_json)
+    print_list(found, _USERS, as_json=as_json)
 
 
-def _user_row(user: User) -> tuple[str, ...]:
-    role = f"{user.role}, disabled" if user.disabled else user.role
-    return user.id, user.name, role, user.tenant_id, moment(user.created)
+def _role(user: User) -> str:
+    return f"{user.role}, disabled" if user.disabled else user.role
+
+
+_USERS = {
+    "id": "id",
+    "name": "name",
+    "role": _role,
+    "tenant": "tenant_id",
+    "created": "created",
+}
 
 
 @users.command("password")

@@ -26,20 +26,18 @@ from easeml.cli import (
 )
 from easeml.cli.options import ApplicationId, Json, WhichTable
 from easeml.cli.output import (
-    moment,
     print_done,
     print_found,
     print_json,
     print_list,
-    print_table,
+    print_resources,
     say,
 )
 from easeml.cli.showing import print_application, served_title
 from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import LastingReason, watch_application
 from easeml.client import Client, Milestone
-from easeml.contract.applications import Application, Promotion
-from easeml.contract.knowledge import Titles
+from easeml.contract.applications import Application
 from easeml.contract.measures import best_found
 from easeml.contract.states import JobState, TaskState
 
@@ -104,24 +102,18 @@ def list_applications(as_json: Json = False) -> None:
 
 
 def _print_all(client: Client, found: list[Application]) -> None:
-    headings = ["id", "name", "state", "search", "best so far", "serves", "created", "waiting"]
-    print_table(headings, map(partial(_row, client.module_titles()), found))
-
-
-def _row(titles: Titles, one: Application) -> tuple[object, ...]:
-    search, waits = None, None
-    if one.job is not None:
-        search, waits = one.job.state, one.job.waiting_reason
-    return (
-        one.id,
-        one.name,
-        one.state,
-        search,
-        best_found(one),
-        served_title(one, titles),
-        moment(one.created),
-        waits,
-    )
+    titles = client.module_titles()
+    columns = {
+        "id": "id",
+        "name": "name",
+        "state": "state",
+        "search": lambda one: one.job.state if one.job else None,
+        "best so far": best_found,
+        "serves": lambda one: served_title(one, titles),
+        "created": "created",
+        "waiting": lambda one: one.job.waiting_reason if one.job else None,
+    }
+    print_resources(found, columns)
 
 
 @app.command()
@@ -173,12 +165,15 @@ def promotions(application_id: ApplicationId, as_json: Json = False) -> None:
     """List the changes of what an application serves."""
     with Client() as client:
         found = list(client.promotions(application_id))
-    columns = ["id", "model", "state", "kind", "reason", "created"]
-    print_list(found, columns, _promotion_row, as_json=as_json)
-
-
-def _promotion_row(one: Promotion) -> tuple[object, ...]:
-    return one.id, one.model_id, one.state, one.kind, one.reason, moment(one.created)
+    columns = {
+        "id": "id",
+        "model": "model_id",
+        "state": "state",
+        "kind": "kind",
+        "reason": "reason",
+        "created": "created",
+    }
+    print_list(found, columns, as_json=as_json)
 
 
 @app.command()

@@ -129,10 +129,11 @@ def _name_lost(snapshot: Snapshot) -> None:
 
 
 def _list(found: list[Snapshot], *, as_json: bool) -> None:
-    columns = ["snapshot", "artefacts", "MiB", "new MiB", "lost"]
-    print_list(found, columns, _row, as_json=as_json)
-
-
-def _row(one: Snapshot) -> tuple[object, ...]:
-    size, added = f"{one.size / _MIB:.1f}", f"{one.added / _MIB:.1f}"
-    return one.name, one.artefacts, size, added, len(one.lost)
+    columns = {
+        "snapshot": "name",
+        "artefacts": "artefacts",
+        "MiB": lambda one: f"{one.size / _MIB:.1f}",
+        "new MiB": lambda one: f"{one.added / _MIB:.1f}",
+        "lost": lambda one: len(one.lost),
+    }
+    print_list(found, columns, as_json=as_json)

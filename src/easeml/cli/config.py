@@ -7,7 +7,6 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import print_done, print_list
 from easeml.client import Client
-from easeml.contract.administration import Setting
 
 config = typer.Typer(no_args_is_help=True, help="Settings of a running easeml (providers only).")
 
@@ -22,12 +21,8 @@ def show_settings(as_json: Json = False) -> None:
     """Show the settings in force, and where each comes from."""
     with Client() as client:
         found = list(client.settings())
-    columns = ["name", "value", "from", "what it is"]
-    print_list(found, columns, _row, as_json=as_json)
-
-
-def _row(one: Setting) -> tuple[object, ...]:
-    return one.name, one.value, one.origin, one.about
+    columns = {"name": "name", "value": "value", "from": "origin", "what it is": "about"}
+    print_list(found, columns, as_json=as_json)
 
 
 @config.command("set")

@@ -180,16 +180,21 @@ def list_datasets(as_json: Json = False) -> None:
 
     with Client() as client:
         found = list(client.datasets())
-    columns = ["id", "name", "state", "rows", "from", "since"]
-    print_list(found, columns, _dataset_row, as_json=as_json)
+    columns = {
+        "id": "id",
+        "name": "name",
+        "state": lambda one: one.version.state,
+        "rows": lambda one: one.version.summary.get("rows"),
+        "from": _source,
+        "since": lambda one: moment(one.version.created),
+    }
+    print_list(found, columns, as_json=as_json)
 
 
-def _dataset_row(one: Dataset) -> tuple[object, ...]:
-    version = one.version
-    origin = version.operation.get("origin") or {}
-    source = origin.get("address") or version.operation.get("filename", "")
-    rows = version.summary.get("rows")
-    return one.id, one.name, version.state, rows, source, moment(version.created)
+def _source(one: Dataset) -> str:
+    operation = one.version.operation
+    origin = operation.get("origin") or {}
+    return origin.get("address") or operation.get("filename", "")
 
 
 @app.command()

@@ -124,16 +124,32 @@ def list_devices(as_json: Json = False) -> None:
     """List the devices, and what they run."""
     with Client() as client:
         found = list(client.devices())
-    columns = ["device", "machine", "kind", "state", "tasks", "temperature", "heard of"]
-    print_list(found, columns, _row, as_json=as_json)
+    columns = {
+        "device": "id",
+        "machine": "machine",
+        "kind": _kind,
+        "state": "state",
+        "tasks": _tasks,
+        "temperature": _temperature,
+        "heard of": _heard,
+    }
+    print_list(found, columns, as_json=as_json)
 
 
-def _row(one: WorkerDevice) -> tuple[str, ...]:
-    kind = f"{one.kind} ({one.pace:.2g} x)" if one.kind else "usual"
-    tasks = ", ".join(f"{task.kind} for {task.tenant}" for task in one.tasks)
-    heard = f"{max(0.0, time.time() - one.heard):.0f} s ago"
-    warmth = "unknown" if one.temperature is None else f"{one.temperature:.0f} °C"
-    return one.id, one.machine, kind, one.state.value, tasks, warmth, heard
+def _kind(one: WorkerDevice) -> str:
+    return f"{one.kind} ({one.pace:.2g} x)" if one.kind else "usual"
+
+
+def _tasks(one: WorkerDevice) -> str:
+    return ", ".join(f"{task.kind} for {task.tenant}" for task in one.tasks)
+
+
+def _temperature(one: WorkerDevice) -> str:
+    return "unknown" if one.temperature is None else f"{one.temperature:.0f} °C"
+
+
+def _heard(one: WorkerDevice) -> str:
+    return f"{max(0.0, time.time() - one.heard):.0f} s ago"
 
 
 @device.command("drain")

@@ -16,7 +16,7 @@ from easeml.cli.output import (
 )
 from easeml.client import Client
 from easeml.contract.jobs import Job
-from easeml.contract.keeping import Deletion, Dependents, Share
+from easeml.contract.keeping import Deletion, Dependents
 from easeml.contract.states import ShareRole
 from easeml.errors import InvalidInput
 
@@ -107,12 +107,13 @@ def deleted(as_json: Json = False) -> None:
     """List the applications that were deleted and can be restored."""
     with Client() as client:
         found = list(client.deleted_applications())
-    columns = ["id", "name", "deleted", "can be restored until"]
-    print_list(found, columns, _deleted_row, as_json=as_json)
-
-
-def _deleted_row(one: Deletion) -> tuple[str, ...]:
-    return one.application_id, one.name, moment(one.deleted), moment(one.until)
+    columns = {
+        "id": "application_id",
+        "name": "name",
+        "deleted": "deleted",
+        "can be restored until": "until",
+    }
+    print_list(found, columns, as_json=as_json)
 
 
 def share(
@@ -134,23 +135,16 @@ def share(
             found = client.share_application(application_id, user, role)
         else:
             found = client.shares(application_id)
-    print_list(found.items, ["user", "role", "since"], _share_row, as_json=as_json, whole=found)
-
-
-def _share_row(one: Share) -> tuple[str, ...]:
-    return one.user, one.role, moment(one.created)
+    columns = {"user": "user", "role": "role", "since": "created"}
+    print_list(found.items, columns, as_json=as_json, whole=found)
 
 
 def shared(as_json: Json = False) -> None:
     """List the applications of others that are shared with you."""
     with Client() as client:
         found = client.shared()
-    columns = ["id", "name", "you are", "since"]
-    print_list(found.items, columns, _shared_row, as_json=as_json, whole=found)
-
-
-def _shared_row(one: Share) -> tuple[str, ...]:
-    return one.application_id, one.name, one.role, moment(one.created)
+    columns = {"id": "application_id", "name": "name", "you are": "role", "since": "created"}
+    print_list(found.items, columns, as_json=as_json, whole=found)
 
 
 def _search(job: Job | None) -> str:

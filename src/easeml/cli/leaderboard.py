@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import moment, print_found, print_table, say
+from easeml.cli.output import print_found, print_resources, print_table, say
 from easeml.client import Client
 from easeml.contract.knowledge import Titles
 from easeml.contract.measures import called, in_unit, value_on
@@ -61,27 +61,24 @@ def _print_board(client: Client, application_id: str, board: list[TrainedModel])
     titles = client.module_titles()
     application = client.application(application_id)
     asked = client.measures(application_id).asked
-    row_of = partial(_board_row, titles, application.target, asked)
     objective = called(application.objective)
     say(f"Measured on validation rows. Score: {objective}, scaled so that 1 is best.")
-    head = ["id", "name", objective, *asked, "score", "version", "created", "notes"]
-    print_table(head, map(row_of, board))
+    further = {name: partial(_further, name) for name in asked}
+    columns = {
+        "id": "id",
+        "name": lambda model: titles.of(model.name),
+        objective: partial(_measure_of, target=application.target),
+        **further,
+        "score": "quality",
+        "version": "version",
+        "created": "created",
+        "notes": lambda model: _fault(model) if model.error else len(model.notes),
+    }
+    print_resources(board, columns)
 
 
-def _board_row(
-    titles: Titles, target: str, asked: Sequence[str], model: TrainedModel
-) -> tuple[object, ...]:
-    further = map(model.measures.get, asked)
-    return (
-        model.id,
-        titles.of(model.name),
-        _measure_of(model, target),
-        *map(_in_unit, further),
-        model.quality,
-        model.version,
-        moment(model.created),
-        _fault(model) if model.error else len(model.notes),
-    )
+def _further(name: str, model: TrainedModel) -> object:
+    return _in_unit(model.measures.get(name))
 
 
 def _measure(client: Client, application_id: str, names: list[str]) -> None:

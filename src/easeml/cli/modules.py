@@ -47,13 +47,19 @@ def list_modules(
     with Client() as client:
         every = client.knowledge_base().modules
     found = [one for one in every if kind in (None, one.kind)]
-    columns = ["name", "kind", "title", "version", "state", "tasks"]
-    print_list(found, columns, _row, as_json=as_json)
+    columns = {
+        "name": "name",
+        "kind": "kind",
+        "title": "title",
+        "version": "version",
+        "state": _state,
+        "tasks": _tasks,
+    }
+    print_list(found, columns, as_json=as_json)
 
 
-def _row(one: Module) -> tuple[str | int, ...]:
-    tasks = one.record.tasks if one.record else 0
-    return one.name, one.kind, one.title, one.version, _state(one), tasks
+def _tasks(one: Module) -> int:
+    return one.record.tasks if one.record else 0
 
 
 def _state(one: Module) -> str:

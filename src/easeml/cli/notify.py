@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import Json, comma_separated, exactly_one
-from easeml.cli.output import moment, print_found, print_list, print_table, say
+from easeml.cli.output import print_found, print_list, print_resources, say
 from easeml.client import Client
 from easeml.contract.notifications import Notification
 from easeml.contract.states import SubscriptionState, SubscriptionWay
@@ -30,11 +30,12 @@ def news(
     """Show the newest notifications."""
     with Client() as client:
         found = client.notifications(limit=limit)
-    print_list(found.items, ["when", "about", "what"], _news_row, as_json=as_json, whole=found)
+    columns = {"when": "created", "about": _about, "what": "text"}
+    print_list(found.items, columns, as_json=as_json, whole=found)
 
 
-def _news_row(one: Notification) -> tuple[str, ...]:
-    return moment(one.created), one.name or one.subject, one.text
+def _about(one: Notification) -> str:
+    return one.name or one.subject
 
 
 @notify.command()
@@ -89,7 +90,7 @@ def list_all(as_json: Json = False) -> None:
     """Show where notifications are sent, and whether they arrive."""
     with Client() as client:
         found = list(client.subscriptions())
-    print_list(found, _HEADINGS, _row, as_json=as_json)
+    print_list(found, _SUBSCRIPTIONS, as_json=as_json)
 
 
 @notify.command()
@@ -132,14 +133,11 @@ def end(subscription_id: SubscriptionId, as_json: Json = False) -> None:
 
 
 _HOURS = re.compile(r"(\d+)-(\d+)")
-_HEADINGS = ["id", "sent to", "kinds", "state", "last sent", "last error"]
 
 
-def _row(one: Subscription) -> tuple[str, ...]:
+def _kinds(one: Subscription) -> str:
     kinds = ", ".join(one.kinds) or "all"
-    if one.application_id:
-        kinds = f"{kinds} of {one.application_id}"
-    return one.id, one.address, kinds, _state(one), moment(one.last_sent), one.error
+    return f"{kinds} of {one.application_id}" if one.application_id else kinds
 
 
 def _state(one: Subscription) -> str:
@@ -152,8 +150,18 @@ def _print(one: Subscription, as_json: bool) -> None:
     print_found(one, _print_row, as_json=as_json)
 
 
+_SUBSCRIPTIONS = {
+    "id": "id",
+    "sent to": "address",
+    "kinds": _kinds,
+    "state": _state,
+    "last sent": "last_sent",
+    "last error": "error",
+}
+
+
 def _print_row(one: Subscription) -> None:
-    print_table(_HEADINGS, [_row(one)])
+    print_resources([one], _SUBSCRIPTIONS)
 
 
 def _hours(text: str) -> list[int]:

@@ -16,12 +16,15 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from easeml.contract.measures import figure
+from easeml.contract.times import is_moment
 from easeml.errors import EasemlError, InvalidInput, NotSignedIn
 
 Document = BaseModel | Iterable[BaseModel] | dict[str, Any]
 """What is printed as one JSON document: a resource, a list of resources, or a dict."""
 
-T = TypeVar("T", bound=BaseModel)
+Columns = Mapping[str, str | Callable[[Any], Any]]
+"""A table of resources: each heading with the field below it, or with what makes its cells."""
+
 Found = TypeVar("Found", bound=BaseModel | Sequence[BaseModel] | dict[str, Any])
 
 # The service's own remedy tells of headers, which those who use commands do not write.
@@ -82,20 +85,37 @@ def print_told(document: Document, show: Callable[[], object], *, as_json: bool)
 
 
 def print_list(
-    rows: Sequence[T],
-    columns: Sequence[str],
-    row_of: Callable[[T], Sequence[Any]],
+    rows: Sequence[BaseModel],
+    columns: Columns,
     *,
     as_json: bool,
     whole: BaseModel | None = None,
 ) -> None:
-    """Print resources: JSON for programs; for people a table, in which ``row_of`` makes the rows.
+    """Print resources: JSON for programs, a table for people.
 
     ``whole``: the resource that holds them, which programs get instead.
     """
     document = rows if whole is None else whole
-    show = partial(print_table, columns, map(row_of, rows))
-    print_told(document, show, as_json=as_json)
+    print_told(document, partial(print_resources, rows, columns), as_json=as_json)
+
+
+def print_resources(
+    rows: Iterable[BaseModel], columns: Columns, *, empty: str = "None yet."
+) -> None:
+    """Print a table of resources, a line each. Fields that are moments are shown in local time."""
+    cells = (_cells(resource, columns) for resource in rows)
+    print_table(list(columns), cells, empty=empty)
+
+
+def _cells(resource: BaseModel, columns: Columns) -> list[Any]:
+    return [_cell(resource, what) for what in columns.values()]
+
+
+def _cell(resource: BaseModel, what: str | Callable[[Any], Any]) -> Any:
+    if callable(what):
+        return what(resource)
+    value = getattr(resource, what)
+    return moment(value) if is_moment(type(resource), what) else value
 
 
 def print_table(

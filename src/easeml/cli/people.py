@@ -95,13 +95,20 @@ def invitations(
     with Client() as client:
         every = client.application_invitations(application) if application else client.invitations()
         found = list(every)
-    columns = ["id", "leads to", "as", "made by", "state", "until", "used by"]
-    print_list(found, columns, _invitation_row, as_json=as_json)
+    columns = {
+        "id": "id",
+        "leads to": _leads_to,
+        "as": "role",
+        "made by": "by",
+        "state": "state",
+        "until": "expires",
+        "used by": "used_by",
+    }
+    print_list(found, columns, as_json=as_json)
 
 
-def _invitation_row(one: Invitation) -> tuple[object, ...]:
-    leads_to = one.application or one.tenant or "a tenant of their own"
-    return one.id, leads_to, one.role, one.by, one.state, moment(one.expires), one.used_by
+def _leads_to(one: Invitation) -> str:
+    return one.application or one.tenant or "a tenant of their own"
 
 
 def uninvite(
@@ -151,14 +158,22 @@ def members(as_json: Json = False) -> None:
     """List the members of your tenant, and what each may do."""
     with Client() as client:
         found = list(client.members())
-    columns = ["id", "name", "role", "since", "shared with them"]
-    print_list(found, columns, _member_row, as_json=as_json)
+    columns = {
+        "id": "user_id",
+        "name": "name",
+        "role": _role,
+        "since": "since",
+        "shared with them": _shared_with,
+    }
+    print_list(found, columns, as_json=as_json)
 
 
-def _member_row(one: Member) -> tuple[str, ...]:
-    shared = ", ".join(f"{role} of {name}" for name, role in one.applications.items())
-    role = f"{one.role}, disabled" if one.disabled else one.role
-    return one.user_id, one.name, role, moment(one.since), shared
+def _role(one: Member) -> str:
+    return f"{one.role}, disabled" if one.disabled else one.role
+
+
+def _shared_with(one: Member) -> str:
+    return ", ".join(f"{role} of {name}" for name, role in one.applications.items())
 
 
 def member(
@@ -187,13 +202,13 @@ def tenants(as_json: Json = False) -> None:
     """List the tenants that you belong to."""
     with Client() as client:
         me = client.me()
-    row_of = partial(_tenant_row, me.acts_in)
-    print_list(me.tenants, ["id", "name", "you are", ""], row_of, as_json=as_json)
+    here = partial(_here, me.acts_in)
+    columns = {"id": "tenant_id", "name": "name", "you are": "role", "": here}
+    print_list(me.tenants, columns, as_json=as_json)
 
 
-def _tenant_row(acts_in: str, one: Belonging) -> tuple[str, ...]:
-    here = "here" if one.tenant_id == acts_in else ""
-    return one.tenant_id, one.name, one.role, here
+def _here(acts_in: str, one: Belonging) -> str:
+    return "here" if one.tenant_id == acts_in else ""
 
 
 def act_in(
@@ -307,10 +322,16 @@ def audit(
     """List what happened, newest first, sign-ins included (providers only)."""
     with Client() as client:
         found = client.audit(limit=number, kind=kind, person=person)
-    columns = ["number", "when", "tenant", "what", "more"]
-    print_list(found.items, columns, _audit_row, as_json=as_json, whole=found)
+    columns = {
+        "number": "seq",
+        "when": "created",
+        "tenant": "tenant",
+        "what": "kind",
+        "more": _facts,
+    }
+    print_list(found.items, columns, as_json=as_json, whole=found)
 
 
-def _audit_row(one: AuditEvent) -> tuple[object, ...]:
+def _facts(one: AuditEvent) -> str:
     told = [f"{name} {value}" for name, value in one.data.items() if value not in (None, "")]
-    return one.seq, moment(one.created), one.tenant, one.kind, ", ".join(told)
+    return ", ".join(told)

@@ -82,24 +82,22 @@ def usage(
     """Show how much of your limits you use, and device time by day; a provider sees all tenants."""
     with Client() as client:
         found = client.usage(days=days)
-    columns = ["tenant", f"device s in {days} days", "today", "this month", "bytes stored"]
-    columns += ["uploads", "applications", "training", "waits for"]
-    print_list(found.tenants, columns, _row, as_json=as_json, whole=found)
+    columns = {
+        "tenant": "name",
+        f"device s in {days} days": lambda one: f"{sum(one.seconds):,.0f}",
+        "today": lambda one: f"{one.seconds[-1]:,.0f}",
+        "this month": _month,
+        "bytes stored": lambda one: _of_most(f"{one.stored:,}", one.limits.storage),
+        "uploads": lambda one: _of_most(f"{one.uploads}", one.limits.uploads),
+        "applications": lambda one: _of_most(f"{one.applications}", one.limits.applications),
+        "training": lambda one: _of_most(f"{one.training}", one.limits.devices),
+        "waits for": lambda one: " ".join(one.waits),
+    }
+    print_list(found.tenants, columns, as_json=as_json, whole=found)
 
 
-def _row(one: TenantUsage) -> tuple[Any, ...]:
-    limits = one.limits
-    return (
-        one.name,
-        f"{sum(one.seconds):,.0f}",
-        f"{one.seconds[-1]:,.0f}",
-        _of_most(f"{one.month_seconds:,.0f}", limits.month_seconds),
-        _of_most(f"{one.stored:,}", limits.storage),
-        _of_most(f"{one.uploads}", limits.uploads),
-        _of_most(f"{one.applications}", limits.applications),
-        _of_most(f"{one.training}", limits.devices),
-        " ".join(one.waits),
-    )
+def _month(one: TenantUsage) -> str:
+    return _of_most(f"{one.month_seconds:,.0f}", one.limits.month_seconds)
 
 
 def _of_most(used: str, most: float | None) -> str:

@@ -6,7 +6,7 @@ import typer
 
 from easeml.cli.lookup import first_holding
 from easeml.cli.options import Json
-from easeml.cli.output import moment, print_done, print_found, print_list, print_table, say
+from easeml.cli.output import moment, print_done, print_found, print_list, print_resources, say
 from easeml.cli.sources import print_retrieval, wait_retrieval
 from easeml.client import Client, made_request
 from easeml.contract.sources import NewSchedule, Retrieval, Schedule
@@ -15,7 +15,6 @@ schedule = typer.Typer(
     no_args_is_help=True, help="Data from elsewhere, fetched again or predicted at certain times."
 )
 ScheduleId = Annotated[str, typer.Argument(metavar="ID", help="See `easeml schedule list`.")]
-_HEADINGS = ("id", "what", "when", "next", "last", "state")
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +50,7 @@ def list_all(as_json: Json = False) -> None:
     """Show the schedules, when each runs next and how it ended last."""
     with Client() as client:
         found = list(client.schedules())
-    print_list(found, _HEADINGS, _row, as_json=as_json)
+    print_list(found, _SCHEDULES, as_json=as_json)
 
 
 @schedule.command()
@@ -59,12 +58,14 @@ def history(schedule_id: ScheduleId, as_json: Json = False) -> None:
     """Show the retrievals of a schedule, newest first."""
     with Client() as client:
         found = list(client.schedule_retrievals(schedule_id))
-    columns = ("id", "when", "outcome", "task", "note")
-    print_list(found, columns, _retrieval_row, as_json=as_json)
-
-
-def _retrieval_row(one: Retrieval) -> tuple[str, ...]:
-    return one.id, moment(one.created), one.state, one.task_id, one.note
+    columns = {
+        "id": "id",
+        "when": "created",
+        "outcome": "state",
+        "task": "task_id",
+        "note": "note",
+    }
+    print_list(found, columns, as_json=as_json)
 
 
 @schedule.command()
@@ -109,12 +110,7 @@ def _show(found: Schedule, as_json: bool) -> None:
 
 
 def _print_one(found: Schedule) -> None:
-    print_table(_HEADINGS, [_row(found)])
-
-
-def _row(one: Schedule) -> tuple[str, ...]:
-    times = (_when(one), moment(one.next_time), _last(one.last))
-    return one.id, _what(one), *times, _state(one)
+    print_resources([found], _SCHEDULES)
 
 
 def _what(one: Schedule) -> str:
@@ -129,8 +125,8 @@ def _when(one: Schedule) -> str:
     return f"{every} at {one.at} {one.zone}" if one.at else every
 
 
-def _last(retrieval: Retrieval | None) -> str:
-    return f"{retrieval.state} {moment(retrieval.created)}" if retrieval else "-"
+def _last(one: Schedule) -> str:
+    return f"{one.last.state} {moment(one.last.created)}" if one.last else "-"
 
 
 def _state(one: Schedule) -> str:
@@ -142,3 +138,13 @@ def _state(one: Schedule) -> str:
             "on": True,
         }
     )
+
+
+_SCHEDULES = {
+    "id": "id",
+    "what": _what,
+    "when": _when,
+    "next": "next_time",
+    "last": _last,
+    "state": _state,
+}

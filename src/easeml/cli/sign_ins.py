@@ -8,7 +8,7 @@ import typer
 
 from easeml.cli.local_home import HomeOption, local_settings
 from easeml.cli.options import Json, at_most_one
-from easeml.cli.output import moment, print_done, print_list
+from easeml.cli.output import print_done, print_list
 from easeml.cli.passwords import read_password
 from easeml.client import Client
 from easeml.contract.accounts import Key
@@ -41,13 +41,12 @@ def sessions(
         elif end:
             _end(client, end)
         found = _open_sign_ins(client)
-    columns = ["id", "from", "since", "last used", ""]
-    print_list(found, columns, _row, as_json=as_json)
+    columns = {"id": "id", "from": "origin", "since": "created", "last used": "used", "": _here}
+    print_list(found, columns, as_json=as_json)
 
 
-def _row(one: Key) -> tuple[str, ...]:
-    here = "this one" if one.is_yours_now else ""
-    return one.id, one.origin, moment(one.created), moment(one.used), here
+def _here(sign_in: Key) -> str:
+    return "this one" if sign_in.is_yours_now else ""
 
 
 def reset_password(

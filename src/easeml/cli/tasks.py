@@ -16,6 +16,7 @@ from easeml.cli.output import (
     print_found,
     print_list,
     print_pairs,
+    print_resources,
     print_table,
     say,
 )
@@ -23,7 +24,6 @@ from easeml.cli.steering import WorkId, job_of
 from easeml.client import Client
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.jobs import Job
-from easeml.contract.knowledge import Titles
 from easeml.contract.measures import best_of, figure, named
 from easeml.contract.models import Measure
 from easeml.contract.status import Process, Status
@@ -57,21 +57,23 @@ def list_tasks(
 
 
 def _print_tasks(client: Client, found: list[Task]) -> None:
-    headings = ["id", "kind", "name", "state", "attempts", "measured", "seconds", "error"]
-    print_table(headings, map(partial(_task_row, client.module_titles()), found))
+    titles = client.module_titles()
+    columns = {
+        "id": "id",
+        "kind": "kind",
+        "name": lambda task: titles.of(task.name),
+        "state": "state",
+        "attempts": "attempts",
+        "measured": lambda task: _told(task.measure),
+        "seconds": _seconds,
+        "error": _last_line,
+    }
+    print_resources(found, columns)
 
 
-def _task_row(titles: Titles, task: Task) -> tuple[object, ...]:
-    return (
-        task.id,
-        task.kind,
-        titles.of(task.name),
-        task.state,
-        task.attempts,
-        _told(task.measure),
-        f"{task.cost:.1f}",
-        task.error.strip().rpartition("\n")[2],
-    )
+def _last_line(task: Task) -> str:
+    """Return what an error comes to: the last line of a traceback."""
+    return task.error.strip().rpartition("\n")[2]
 
 
 def _told(measure: Measure | None) -> str | None:
@@ -163,22 +165,21 @@ def list_jobs(
     """List model searches."""
     with Client() as client:
         found = list(client.jobs(application_id=application))
-    columns = ["id", "application", "state", "best so far", "best score"]
-    columns += ["expected improvement", "tasks", "seconds"]
-    print_list(found, columns, _job_row, as_json=as_json)
+    columns = {
+        "id": "id",
+        "application": "application_id",
+        "state": "state",
+        "best so far": lambda job: _told(best_of(job)),
+        "best score": "best_quality",
+        "expected improvement": "expected_improvement",
+        "tasks": _done,
+        "seconds": _seconds,
+    }
+    print_list(found, columns, as_json=as_json)
 
 
-def _job_row(job: Job) -> tuple[object, ...]:
-    return (
-        job.id,
-        job.application_id,
-        job.state,
-        _told(best_of(job)),
-        job.best_quality,
-        job.expected_improvement,
-        _done(job),
-        f"{job.cost:.1f}",
-    )
+def _seconds(work: Job | Task) -> str:
+    return f"{work.cost:.1f}"
 
 
 @jobs.command("show")
@@ -246,13 +247,18 @@ def _print_status(found: Status) -> None:
             ("tasks", counted(found.tasks) or "none"),
         ]
     )
-    headings = ["process", "pid", "host", "state", "heartbeat"]
-    print_table(headings, map(partial(_process_row, time.time()), found.processes))
+    columns = {
+        "process": "kind",
+        "pid": "pid",
+        "host": "host",
+        "state": "state",
+        "heartbeat": partial(_age, time.time()),
+    }
+    print_resources(found.processes, columns)
 
 
-def _process_row(now: float, one: Process) -> tuple[object, ...]:
-    age = f"{max(0.0, now - one.heartbeat):.0f} s ago"
-    return one.kind, one.pid, one.host, one.state, age
+def _age(now: float, one: Process) -> str:
+    return f"{max(0.0, now - one.heartbeat):.0f} s ago"
 
 
 def _done(job: Job) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from easeml.cli.output import counted, moment, print_pairs, print_table, say, say_aside
+from easeml.cli.output import counted, print_pairs, print_resources, say, say_aside
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
 from easeml.contract.datasets import Version
@@ -82,23 +82,27 @@ def say_version(version: Version) -> None:
 
 def print_versions(found: list[VersionLine]) -> None:
     """Print versions, a line each."""
-    columns = ["id", "number", "state", "change", "rows", "off", "created"]
-    print_table(columns, map(_row, found))
+    columns = {
+        "id": "id",
+        "number": _number,
+        "state": "state",
+        "change": _change,
+        "rows": lambda one: counted(one.rows),
+        "off": lambda one: one.off or None,
+        "created": "created",
+    }
+    print_resources(found, columns)
 
 
-def _row(one: VersionLine) -> tuple[object, ...]:
-    change = describe(one.operation, one.added)
+def _number(one: VersionLine) -> str:
+    return f"{one.number} *" if one.current else str(one.number)
+
+
+def _change(one: VersionLine) -> str:
+    """Return what made a version, or why it failed."""
     if one.state == VersionState.FAILED:
-        change = one.error
-    return (
-        one.id,
-        f"{one.number} *" if one.current else str(one.number),
-        one.state,
-        change,
-        counted(one.rows),
-        one.off or None,
-        moment(one.created),
-    )
+        return one.error
+    return describe(one.operation, one.added)
 
 
 def print_comparison(found: Comparison) -> None:
@@ -127,8 +131,15 @@ def _range_told(one: RowRange) -> str:
 
 def print_train_rows(page: TrainRows, next_command: str) -> None:
     """Print a page of training pairs and what it is a page of."""
-    columns = ["row", "state", "target", "suspicion", "predicted", "values"]
-    print_table(columns, map(_train_row, page.items), empty="No such row.")
+    columns = {
+        "row": "row",
+        "state": lambda row: "on" if row.on else "off",
+        "target": "target",
+        "suspicion": _suspicion,
+        "predicted": "predicted",
+        "values": _values,
+    }
+    print_resources(page.items, columns, empty="No such row.")
     say(f"Version {page.number}: {page.total} such train rows, {page.off} train rows are off.")
     if page.scored is None:
         say_aside("Nobody has looked for suspicious rows yet: add --look.")
@@ -136,12 +147,13 @@ def print_train_rows(page: TrainRows, next_command: str) -> None:
         say_aside(f"More: {next_command} --after {page.next}")
 
 
-def _train_row(row: TrainRow) -> tuple[object, ...]:
-    state = "on" if row.on else "off"
-    suspicion = None if row.suspicion is None else f"{row.suspicion:.3f}"
+def _suspicion(row: TrainRow) -> str | None:
+    return None if row.suspicion is None else f"{row.suspicion:.3f}"
+
+
+def _values(row: TrainRow) -> str:
     shown = list(row.values.items())[:_SHOWN_VALUES]
-    values = ", ".join(f"{name} {_short(value)}" for name, value in shown)
-    return row.row, state, row.target, suspicion, row.predicted, values
+    return ", ".join(f"{name} {_short(value)}" for name, value in shown)
 
 
 def describe(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:

@@ -15,6 +15,7 @@ from easeml.contract.states import (
     Role,
     ShareRole,
 )
+from easeml.contract.times import Moment
 
 SeenAt = Annotated[
     str,
@@ -52,14 +53,14 @@ class Key(Answer):
     id: str
     name: str
     tenant_id: str
-    created: float
-    expires: float | None = None
+    created: Moment
+    expires: Moment | None = None
     revoked: bool = False
     kind: KeyKind = KeyKind.API  # made by a person, or by signing in
     origin: str = ""  # of a sign-in: the program and the address that asked for it
     scope: KeyScope = KeyScope.ALL
     application_id: str = ""  # the only one that it may ask for predictions
-    used: float | None = None
+    used: Moment | None = None
     is_yours_now: bool = False  # it is the one that this request came with
     secret: str | None = None
 
@@ -115,7 +116,7 @@ class User(Answer):
     name: str
     role: str
     tenant_id: str
-    created: float
+    created: Moment
     disabled: bool = False  # may not sign in, and no key works
     has_password: bool = True
     identity: str = ""  # whom an identity provider knows them as; empty: they have no such sign-in
@@ -135,7 +136,7 @@ class Member(Answer):
     user_id: str
     name: str
     role: MemberRole
-    since: float
+    since: Moment
     disabled: bool = False
     applications: dict[str, ShareRole] = Field(default_factory=dict)
 
@@ -156,8 +157,8 @@ class Invitation(Answer):
     application: str = ""
     by: str
     state: InvitationState
-    created: float
-    expires: float
+    created: Moment
+    expires: Moment
     used_by: str = ""
     secret: str | None = None
     path: str | None = None
@@ -171,7 +172,7 @@ class ShownInvitation(Answer):
     tenant: str
     application: str = ""
     by: str
-    expires: float
+    expires: Moment
     identity_provider: str = ""  # whom one may also take it by; empty: nobody
 
 

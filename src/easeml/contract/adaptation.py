@@ -4,6 +4,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import AdaptWay, TaskState
+from easeml.contract.times import Moment
 
 
 class NewAdaptation(Request):
@@ -48,4 +49,4 @@ class Adaptation(Answer):
     labels: int = 0
     asked: int = 0
     says: str = ""
-    began: float = 0.0
+    began: Moment = 0.0

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.retention import Amount, Collected
+from easeml.contract.times import Moment
 
 
 class TenantLimits(Request):
@@ -41,7 +42,7 @@ class Tenant(Answer):
     tasks: int
     cost: float
     stored: int
-    created: float
+    created: Moment
     limits: TenantLimits
     training: int = 0
     open_cost: float = 0.0
@@ -110,4 +111,4 @@ class AuditEvent(Answer):
     kind: str
     subject: str
     data: dict[str, Any]
-    created: float
+    created: Moment

@@ -8,6 +8,7 @@ from easeml.contract.datasets import Column
 from easeml.contract.jobs import Job
 from easeml.contract.models import EnsembleMember, Measure, TrainedModel
 from easeml.contract.resources import Answer, Request
+from easeml.contract.times import Moment
 
 
 class Declaration(Request):
@@ -157,7 +158,7 @@ class Application(Answer):
         default_factory=dict
     )  # columns in use that may know the target -> what shows it
     error: str = ""
-    created: float
+    created: Moment
 
 
 class Promotion(Answer):
@@ -169,7 +170,7 @@ class Promotion(Answer):
     state: str
     kind: str
     reason: str
-    created: float
+    created: Moment
 
 
 class Prediction(Answer):

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from easeml.contract.resources import Answer
+from easeml.contract.times import Moment
 
 
 class Upload(Answer):
@@ -15,7 +16,7 @@ class Upload(Answer):
     id: str
     length: int
     offset: int
-    expires: float
+    expires: Moment
 
 
 class Column(Answer):
@@ -63,7 +64,7 @@ class Version(Answer):
     schema_out: dict[str, Any] = Field(default_factory=dict)
     summary: dict[str, Any] = Field(default_factory=dict)
     error: str = ""
-    created: float
+    created: Moment
 
 
 class Dataset(Answer):
@@ -71,7 +72,7 @@ class Dataset(Answer):
 
     id: str
     name: str
-    created: float
+    created: Moment
     version: Version
 
 

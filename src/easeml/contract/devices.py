@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from easeml.contract.resources import Answer
+from easeml.contract.times import Moment
 
 
 class DeviceState(StrEnum):
@@ -23,7 +24,7 @@ class RunningTask(Answer):
     task_id: str
     kind: str
     tenant: str
-    since: float
+    since: Moment
 
 
 class WorkerDevice(Answer):
@@ -40,8 +41,8 @@ class WorkerDevice(Answer):
     pace: float = Field(description="how many times as long runs take there as on the usual kind")
     state: DeviceState
     tasks: list[RunningTask]
-    joined: float
-    heard: float
+    joined: Moment
+    heard: Moment
     temperature: float | None = None
     memory: int | None = None
     memory_free: int | None = None

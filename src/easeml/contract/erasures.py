@@ -6,6 +6,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import ModelFate
+from easeml.contract.times import Moment
 
 ColumnName = Annotated[str, Field(min_length=1, max_length=500)]
 Written = Annotated[str, Field(max_length=10_000)]
@@ -68,7 +69,7 @@ class Erasure(Answer):
     plan_only: bool
     models_are: ModelFate
     by: str
-    when: float
+    when: Moment
     versions: list[ErasedVersion]
     models: list[ErasedModel]
     production_rows: int = 0
@@ -78,6 +79,6 @@ class Erasure(Answer):
     analyses: int = 0
     predicted_files: int = 0
     logs: int = 0
-    bytes_gone_by: float = 0.0
+    bytes_gone_by: Moment = 0.0
     elsewhere: list[str] = Field(default_factory=list)
     remains: list[Remaining] = Field(default_factory=list)

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
+from easeml.contract.times import Moment
 
 _CONDITION = "On n, quality of the new model, o, of the one that serves, and d, the share of \
 predictions that differ: n - o > 0.02 +/- 0.01 and d < 0.2 +/- 0.05"
@@ -87,7 +88,7 @@ class Gate(Answer):
     lasts: str
     testing: bool = False  # is a model being tested now?
     labels: BoughtLabels | None = None
-    created: float
+    created: Moment
 
 
 class Gates(Answer):

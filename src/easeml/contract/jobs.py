@@ -6,6 +6,7 @@ from pydantic import AwareDatetime, Field
 
 from easeml.contract.models import Measure
 from easeml.contract.resources import Answer, Request
+from easeml.contract.times import Moment
 
 
 class Improvement(Answer):
@@ -19,7 +20,7 @@ class Improvement(Answer):
     quality: float
     measure: Measure | None = None
     cost: float
-    finished: float
+    finished: Moment
 
 
 class Job(Answer):
@@ -43,7 +44,7 @@ class Job(Answer):
     limits: dict[str, Any] = Field(default_factory=dict)
     tolerance: float = 0.001
     error: str = ""
-    created: float
+    created: Moment
 
 
 class JobLimits(Request):

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from easeml.contract.resources import Answer
+from easeml.contract.times import Moment
 
 
 class GoalPart(Answer):
@@ -27,7 +28,7 @@ class Goal(Answer):
     objective: str = ""
     value: float | None = None
     set_by: str = ""  # id of the user
-    created: float | None = None
+    created: Moment | None = None
     parts: list[GoalPart] = Field(default_factory=list)
 
 
@@ -92,7 +93,7 @@ class Suggestion(Answer):
     device_seconds: float = 0.0
     came: float | None = None
     within: bool | None = None
-    created: float
+    created: Moment
 
 
 class Journey(Answer):

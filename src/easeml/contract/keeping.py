@@ -2,6 +2,7 @@
 
 from easeml.contract.resources import Answer
 from easeml.contract.states import ShareRole
+from easeml.contract.times import Moment
 
 
 class Dependents(Answer):
@@ -29,8 +30,8 @@ class Deletion(Answer):
 
     application_id: str
     name: str
-    deleted: float
-    until: float
+    deleted: Moment
+    until: Moment
 
 
 class Share(Answer):
@@ -40,7 +41,7 @@ class Share(Answer):
     name: str
     user: str
     role: ShareRole
-    created: float
+    created: Moment
 
 
 class Shares(Answer):

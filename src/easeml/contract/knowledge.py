@@ -6,6 +6,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import CheckState
+from easeml.contract.times import Moment
 
 LARGEST_MODULE = 64 * 2**10  # bytes of a module file
 RUNTIMES = {
@@ -169,7 +170,7 @@ class ModuleChecks(Answer):
     task_id: str
     joined: int = 0
     isolation: str = ""
-    created: float
+    created: Moment
 
 
 class KnowledgeBase(Answer):

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from easeml.contract.resources import Answer
+from easeml.contract.times import Moment
 
 
 class Measure(Answer):
@@ -66,7 +67,7 @@ class TrainedModel(Answer):
     retired: bool = False  # its files went because nobody needed them
     refitted: bool = False  # it serves as fitted on train and validation rows, after its quality
     members: list[EnsembleMember] = Field(default_factory=list)  # where it is an ensemble
-    created: float
+    created: Moment
 
 
 class Measures(Answer):

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from easeml.contract.resources import Answer
+from easeml.contract.times import Moment
 
 
 class Notification(Answer):
@@ -20,7 +21,7 @@ class Notification(Answer):
     text: str = ""
     data: dict[str, Any] = Field(default_factory=dict)
     unread: bool
-    created: float
+    created: Moment
 
 
 class Notifications(Answer):

@@ -4,6 +4,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import PickingWay
+from easeml.contract.times import Moment
 
 
 class NewPicking(Request):
@@ -36,4 +37,4 @@ class PickingRule(Answer):
     rows: int = 0
     asked: int = 0
     says: str = ""
-    began: float = 0.0
+    began: Moment = 0.0

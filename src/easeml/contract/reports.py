@@ -6,6 +6,7 @@ from pydantic import Field
 
 from easeml.contract.applications import Declaration
 from easeml.contract.resources import Answer, Request
+from easeml.contract.times import Moment
 
 
 class Question(Request):
@@ -152,4 +153,4 @@ class Report(Answer):
     tables: list[ReportTable] = Field(default_factory=list)
     remedies: list[ReportRemedy] = Field(default_factory=list)
     unfinished: bool = False
-    created: float
+    created: Moment

@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
+from easeml.contract.times import Moment
 
 
 class KeptKind(StrEnum):
@@ -54,7 +55,7 @@ class RetentionPlan(Answer):
 class Collected(Answer):
     """What a look let go. ``ran``: seconds of the epoch; ``size``: bytes that are free now."""
 
-    ran: float
+    ran: Moment
     amounts: list[Amount]
     size: int
 

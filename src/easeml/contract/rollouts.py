@@ -4,6 +4,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import RolloutEnd, RolloutState, RolloutWay
+from easeml.contract.times import Moment
 
 
 class NewRolloutRule(Request):
@@ -67,8 +68,8 @@ class Rollout(Answer):
     to_come: int | None
     says: str
     scale: float
-    created: float
-    ended: float | None
+    created: Moment
+    ended: Moment | None
 
 
 class Rollouts(Answer):

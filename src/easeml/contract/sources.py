@@ -4,6 +4,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import RetrievalState, SourceAction
+from easeml.contract.times import Moment
 
 
 class NewOrigin(Request):
@@ -39,8 +40,8 @@ class Retrieval(Answer):
     task_id: str = ""
     version_id: str = ""
     note: str = ""
-    created: float
-    ended: float | None = None
+    created: Moment
+    ended: Moment | None = None
 
 
 class Source(Answer):
@@ -87,12 +88,12 @@ class Schedule(Answer):
     every: str
     at: str
     zone: str
-    next_time: float | None
+    next_time: Moment | None
     paused: bool
     failures: int = 0
     error: str = ""
     last: Retrieval | None = None
-    created: float
+    created: Moment
 
 
 class Choice(Answer):

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from easeml.contract.resources import Answer
+from easeml.contract.times import Moment
 
 
 class Event(Answer):
@@ -14,7 +15,7 @@ class Event(Answer):
     kind: str
     subject: str
     data: dict[str, Any] = Field(default_factory=dict)
-    created: float
+    created: Moment
 
 
 class Process(Answer):
@@ -25,8 +26,8 @@ class Process(Answer):
     pid: int
     host: str
     state: str
-    heartbeat: float
-    created: float
+    heartbeat: Moment
+    created: Moment
 
 
 class Health(Answer):

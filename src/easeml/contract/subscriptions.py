@@ -4,6 +4,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import SubscriptionState, SubscriptionWay
+from easeml.contract.times import Moment
 
 
 class NewSubscription(Request):
@@ -52,6 +53,6 @@ class Subscription(Answer):
     secret: str = ""
     failures: int
     error: str
-    next_try: float | None
-    last_sent: float | None
-    created: float
+    next_try: Moment | None
+    last_sent: Moment | None
+    created: Moment

@@ -8,6 +8,7 @@ from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.models import Measure
 from easeml.contract.reports import Report
 from easeml.contract.resources import Answer, Page
+from easeml.contract.times import Moment
 
 
 class Task(Answer):
@@ -26,9 +27,9 @@ class Task(Answer):
     cost: float
     error: str = ""
     result: dict[str, Any] = Field(default_factory=dict)
-    created: float
-    started: float | None = None
-    finished: float | None = None
+    created: Moment
+    started: Moment | None = None
+    finished: Moment | None = None
     traced: bool = False  # it notes what it does
 
 
@@ -38,8 +39,8 @@ class Attempt(Answer):
     number: int
     state: str
     error: str = ""
-    started: float
-    finished: float | None = None
+    started: Moment
+    finished: Moment | None = None
 
 
 class TaskDetail(Answer):
@@ -56,8 +57,8 @@ class TraceBar(Answer):
     """
 
     name: str
-    begin: float
-    end: float
+    begin: Moment
+    end: Moment
     depth: int
     module: str = ""
 
@@ -91,7 +92,7 @@ class Decision(Answer):
     task_id: str
     policy: str
     explanation: dict[str, Any]
-    created: float
+    created: Moment
 
 
 class TaskView(Answer):

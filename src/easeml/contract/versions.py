@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from easeml.contract.resources import Answer, Page, Request
+from easeml.contract.times import Moment
 
 
 class VersionLine(Answer):
@@ -24,7 +25,7 @@ class VersionLine(Answer):
     added: dict[str, int] = Field(default_factory=dict)  # by role, to its parent's
     notes: list[str] = Field(default_factory=list)
     error: str = ""
-    created: float
+    created: Moment
 
 
 class TrainRow(Answer):

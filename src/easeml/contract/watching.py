@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from easeml.contract.resources import Answer
+from easeml.contract.times import Moment
 
 
 class Drift(Answer):
@@ -52,7 +53,7 @@ class WatchReport(Answer):
     tests: dict[str, Drift] = Field(default_factory=dict)
     labelled: Labelled | None = None
     assumes: list[str] = Field(default_factory=list)
-    created: float | None = None
+    created: Moment | None = None
     remedy: str = ""
 
 
@@ -62,7 +63,7 @@ class Look(Answer):
     ``estimate`` of the quality with its interval; null where it could not be told.
     """
 
-    created: float
+    created: Moment
     model_id: str
     status: str
     reason: str

@@ -4,6 +4,7 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer, Page
 from easeml.contract.states import WorkKind
+from easeml.contract.times import Moment
 
 
 class WorkOption(Answer):
@@ -38,7 +39,7 @@ class WorkItem(Answer):
     information: float
     seconds: float
     state: str
-    held_until: float | None = None
+    held_until: Moment | None = None
 
 
 class WorkAgreement(Answer):

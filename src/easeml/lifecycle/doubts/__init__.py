@@ -8,9 +8,10 @@ and from what CPClean works on.
 from easeml.lifecycle.doubts.cells import clean
 from easeml.lifecycle.doubts.cleaning_table import CleaningTable
 from easeml.lifecycle.doubts.conversions import relation_of, table_candidates
+from easeml.lifecycle.doubts.label_model import LabelModel, label_model
 from easeml.lifecycle.doubts.labels import weak_labels
 from easeml.lifecycle.doubts.predictions import WorldPredictions, predict_over_worlds, predicted
-from easeml.lifecycle.doubts.votes import LabelModel, label_model, votes_of
+from easeml.lifecycle.doubts.votes import votes_of
 
 __all__ = [
     "CleaningTable",

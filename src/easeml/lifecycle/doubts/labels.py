@@ -9,7 +9,9 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.doubts.conversions import target_of
-from easeml.lifecycle.doubts.votes import ABSTAINS, LabelFunction, label_model, votes_of
+from easeml.lifecycle.doubts.dawid_skene import ABSTAINS
+from easeml.lifecycle.doubts.label_model import label_model
+from easeml.lifecycle.doubts.votes import LabelFunction, votes_of
 from easeml.relation import Relation, Source, cell_candidates
 
 _SLIGHT = 1e-6  # probabilities below are left out
@@ -26,13 +28,13 @@ def weak_labels(
     """Return the relation with candidates for the labels that are missing.
 
     Labels that are there calibrate the functions. A row of which no function says anything gets the
-    prior, as uncertain as that is. What is known of the functions is told by ``votes.label_model``.
+    prior, as uncertain as that is. What is known of the functions is told by ``label_model.label_model``.
 
     Args:
         relation: with a target of text, categories or whole numbers.
         functions: see ``votes.votes_of``.
         classes: all labels; by default those that occur, and those that descriptions name.
-        method: see ``votes.label_model``.
+        method: see ``label_model.label_model``.
         seed: likewise.
 
     Raises:
