@@ -49,8 +49,10 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Patterns:
-    """Distinct rows of votes (P, L), the class that is known of each or -1 (P,), and how many rows
-    are like that (P,).
+    """Distinct rows of votes.
+
+    ``votes`` (P, L): the class that each function says, or -1. ``known`` (P,): the class, or -1.
+    ``counts`` (P,): how many rows are like that.
     """
 
     votes: np.ndarray
@@ -215,8 +217,9 @@ def _only_class(votes: np.ndarray, classes: int) -> np.ndarray:
 
 
 def _one_hot(patterns: Patterns, classes: int, own: np.ndarray) -> np.ndarray:
-    """Return (P, L, K + 1): 1 where a function votes for a class, the last where its silence says
-    something. Where all are silent nothing is said.
+    """Return (P, L, K + 1): 1 at the class for which a function votes.
+
+    The last is 1 where its silence says something. Where all are silent nothing is said.
     """
     votes = patterns.votes
     told = np.zeros((*votes.shape, classes + 1))
