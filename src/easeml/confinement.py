@@ -15,7 +15,7 @@ import platform
 import struct
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -94,7 +94,10 @@ _READABLE = (
 _READABLE_OF_SELF = ("stat", "statm", "status", "maps", "cgroup")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 _VARIABLES = ("PATH", "LANG", "LANGUAGE", "TZ")
-_PREFIXES = ("LC_", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "LOKY_", "NUMBA_", "ARROW_", "PYTHON")
+_PREFIXES = (
+    "LC_", "OMP_", "OPENBLAS_", "MKL_", "NUMEXPR_", "LOKY_", "NUMBA_", "ARROW_", "PYTHON",
+    "CUDA_", "EASEML_GPU_",
+)  # fmt: skip
 
 
 def check_available(home: Path, isolation: Isolation = "process") -> None:
@@ -151,6 +154,7 @@ def confine(
     reads: Iterable[Path] = (),
     *,
     network: bool = False,
+    devices: Sequence[Path] = (),
 ) -> None:
     """Take from this process, for ever, what a body does not need.
 
@@ -159,6 +163,7 @@ def confine(
     it may) beyond what ``starting`` says, signals and traces no others, and its environment is
     empty of secrets. Files of ``folder`` are executed only where it may start something. Call it
     while there is one thread. With ``network`` it may connect to others, at level ``process``.
+    ``devices``: files of devices that it needs beside the usual ones, such as those of a GPU.
 
     At level ``user`` it becomes a user of its own without capabilities, who owns ``folder`` and
     sees no other files than those it may open. At ``sandbox`` it goes on in a child, with a
@@ -173,20 +178,24 @@ def confine(
     temporary.mkdir(exist_ok=True)
     _empty_environment(temporary)
     if isolation in ("user", "sandbox"):
-        _leave_system(folder, temporary, isolation, reads)
+        _leave_system(folder, temporary, isolation, reads, devices)
     if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise _failed("no_new_privs")
-    _restrict_files(folder, starting, reads, network=network)
+    _restrict_files(folder, starting, reads, devices, network=network)
     _restrict_calls(starting, network=network)
 
 
 def _leave_system(
-    folder: Path, temporary: Path, isolation: Isolation, reads: Iterable[Path]
+    folder: Path,
+    temporary: Path,
+    isolation: Isolation,
+    reads: Iterable[Path],
+    devices: Sequence[Path],
 ) -> None:
     user = namespaces.FIRST_USER + os.getpid()
-    devices = [Path(device) for device in _DEVICES]
+    seen = [*map(Path, _DEVICES), *devices]
     readable = readable_places() | {path: path.resolve() for path in reads}
-    view = namespaces.View(folder, temporary, readable, devices)
+    view = namespaces.View(folder, temporary, readable, seen)
     if isolation == "sandbox":
         namespaces.enter_namespaces()
     else:
@@ -256,7 +265,12 @@ def _landlock_version() -> int:
 
 
 def _restrict_files(
-    folder: Path, starting: Starting, reads: Iterable[Path], *, network: bool
+    folder: Path,
+    starting: Starting,
+    reads: Iterable[Path],
+    devices: Sequence[Path],
+    *,
+    network: bool,
 ) -> None:
     version = _landlock_version()
     rights = _rights_of(version)
@@ -269,6 +283,8 @@ def _restrict_files(
         _allow(ruleset, Path(f"/proc/{os.getpid()}/{name}"), _READ_FILE)
     for device in _DEVICES:
         _allow(ruleset, Path(device), _READ_FILE | _WRITE_FILE)
+    for device in devices:
+        _allow(ruleset, device, rights & (_READ_FILE | _WRITE_FILE | _LATER_RIGHTS[5]))
     of_folder = rights if starting.granted else rights & ~_EXECUTE
     _allow(ruleset, folder, of_folder)
     _allow(ruleset, folder / "tmp", of_folder)  # is found as /tmp as well where that is its own

@@ -6,12 +6,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 import easeml
-from easeml.contract.states import ProcessKind
+from easeml.contract.states import Lane, ProcessKind, TaskGroup
 from easeml.errors import Conflict
 from easeml.ids import new_id
 from easeml.service.administration import devices
 from easeml.settings import Settings
-from easeml.store import Process, Store
+from easeml.store import Process, Store, Task
+from easeml.store.shapes import SeenGpu, SeenGpus
 
 HERE = {"version": easeml.__version__, "host": "this machine"}
 ELSEWHERE = {"version": easeml.__version__, "host": "another machine"}
@@ -52,6 +53,27 @@ def test_a_device_is_drained_and_resumed(client: TestClient, provider, worker: s
     felt = [found[name] for name in ("temperature", "memory", "memory_free")]
     assert felt == [61.5, 8_000, 2_000]
     assert client.post("/api/v1/devices/proc_1/drain", headers=provider.headers).status_code == 404
+
+
+def test_a_device_says_what_of_its_gpus_is_free(
+    client: TestClient, store: Store, provider, worker: str
+) -> None:
+    """Two devices share one, on which a task of the other runs; 1 GiB is of another program."""
+    gib = 2**30
+    seen = SeenGpus([SeenGpu("GPU-a", "made up", 16 * gib, used=7 * gib, foreign=gib)])
+    with store.write() as tx:
+        other = tx.processes.add(Process(new_id("proc"), ProcessKind.WORKER, 2, "this machine"))
+        for id in (worker, other.id):
+            tx.processes.update(id, gpus=seen)
+        task = Task(new_id("task"), provider.caller.tenant_id, TaskGroup.TRAIN, Lane.SEARCH, {})
+        task = replace(task, payload={"kind": "train"}, gpu_memory=6 * gib)
+        tx.scoped(task.tenant_id).tasks.add(task)
+        assert tx.queue.claim(other.id, Lane.SEARCH, 10.0) is not None
+    found = client.get("/api/v1/devices", headers=provider.headers).json()["items"]
+    shown = {"id": "GPU-a", "name": "made up", "memory": 16 * gib, "used": 7 * gib}
+    assert [one["gpus"] for one in found] == [[{**shown, "promised": 6 * gib, "free": 9 * gib}]] * 2
+    (running,) = found[1]["tasks"]
+    assert (running["gpu"], running["gpu_memory"]) == ("GPU-a", 6 * gib)
 
 
 def test_a_process_of_this_machine_needs_no_server(client: TestClient, provider, worker) -> None:

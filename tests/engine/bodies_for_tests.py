@@ -38,6 +38,15 @@ def finish(folder: Path) -> TaskResult:
     return result
 
 
+def tell_gpu(folder: Path) -> TaskResult:
+    """Say what it was told of its share of a GPU."""
+    prefixes = ("CUDA_", "EASEML_GPU_")
+    told = {name: text for name, text in os.environ.items() if name.startswith(prefixes)}
+    result = TaskResult(ok=True, value={"told": told})
+    task_main.write_result(folder, result)
+    return result
+
+
 def fit_forest(folder: Path) -> TaskResult:
     """Fit trees and predict on two threads, as scikit-learn does it, and fail in one of them."""
     import numpy as np
@@ -155,6 +164,7 @@ BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
     "fit-forest": fit_forest,
     "fit-boosted-trees": fit_boosted_trees,
     "finish": finish,
+    "tell-gpu": tell_gpu,
     "hang": hang,
     "finish-first-and-hang": finish_first_and_hang,
     "end-when-asked": end_when_asked,

@@ -1,5 +1,6 @@
 """GPUs of containers: who gets one, what the engine is told, and what is said where there is none."""
 
+import json
 from pathlib import Path
 from typing import Literal
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from easeml.errors import Conflict, InvalidInput
-from easeml.modules import Context, Data, packed, parse, process, skeletons
+from easeml.modules import Context, Data, gpu_share, packed, parse, process, skeletons
 from easeml.modules.containers import devices, running
 from easeml.modules.containers.engines import Engine
 from easeml.modules.programs import Ended, Limits
@@ -45,6 +46,24 @@ def test_gpus_are_named_as_they_are_described(described: Path) -> None:
     (described / "amd.json").write_text(OTHERS)
     told = devices.options(PODMAN)
     assert told[:4] == ["--device", "amd.com/gpu=0", "--device", "amd.com/gpu=1"]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [(["0", "1", "all"], "1"), (["GPU-b", "0", "1"], "GPU-b"), (["all"], "all")],
+)
+def test_a_share_is_of_one_gpu_by_its_number_or_its_id(
+    described: Path, names: list[str], expected: str
+) -> None:
+    devices_described = [{"name": name} for name in names]
+    document = {"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu", "devices": devices_described}
+    (described / "nvidia.json").write_text(json.dumps(document))
+    share = gpu_share.variables("GPU-b", "1", 6 * 2**30, 16 * 2**30, "att_1")
+    told = devices.options(PODMAN, share)
+    assert told[:2] == ["--device", f"nvidia.com/gpu={expected}"]
+    assert told.count("--device") == 1
+    assert f"{gpu_share.MEMORY}={6 * 2**30}" in told
+    assert f"{gpu_share.VISIBLE}=GPU-b" in told
 
 
 def test_without_a_gpu_it_is_said_what_to_do(described: Path) -> None:

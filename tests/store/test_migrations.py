@@ -91,10 +91,13 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         tx.tenants.add(Tenant("t1", "lab"))
     store.close()
     assert not list(tmp_path.glob("*.before-*"))  # there was nothing to keep
-    newest = import_module("easeml.store.migrations.versions.0044_predictors_of_other_machines")
+    newest = import_module("easeml.store.migrations.versions.0045_shares_of_gpus")
     with closing(driver.connect(tmp_path / "easeml.db")) as older:
-        for name in ("certificate", "secret"):
-            older.execute(f"ALTER TABLE processes DROP COLUMN {name}")
+        older.execute("DROP INDEX attempts_by_gpu_finished")
+        for place in ("processes.gpus", "tasks.gpu_memory", "attempts.gpu", "attempts.gpu_memory"):
+            table, column = place.split(".")
+            older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        older.execute("DROP TABLE gpu_peaks")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
         older.commit()
     store = Store.open(url, tmp_path / "artefacts")

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -205,3 +206,27 @@ def test_a_network_is_taken_home_as_a_folder_and_has_no_graph(kind: str, tmp_pat
         expected = trained.predict(unseen).probabilities
         assert expected is not None
         np.testing.assert_allclose(shares, expected[:, 0], atol=1e-6)
+
+
+def test_a_network_learns_on_the_gpu_that_it_sees_within_its_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The GPU is made up; of 16 GiB the task has 8 and what CUDA itself takes."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    from easeml.modules import gpu_share
+    from easeml.zoo.models.networks.training import device
+
+    assert device().type == "cpu" or torch.cuda.is_available()
+    fractions: list[float] = []
+    whole = SimpleNamespace(total_memory=16 * 2**30)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: whole)
+    monkeypatch.setattr(
+        torch.cuda,
+        "set_per_process_memory_fraction",
+        lambda fraction, number: fractions.append(fraction),
+    )
+    monkeypatch.setenv(gpu_share.MEMORY, str(8 * 2**30 + gpu_share.OF_CUDA))
+    assert device().type == "cuda"
+    assert fractions == [0.5]

@@ -11,9 +11,10 @@ from easeml.cli.local_home import settings_of
 from easeml.cli.options import Json
 from easeml.cli.output import print_done, print_list, say
 from easeml.client import Client
-from easeml.contract.devices import Joined, WorkerDevice
+from easeml.contract.devices import DeviceGpu, Joined, WorkerDevice
 from easeml.errors import InvalidInput, Unreachable
 
+_GIB = 2**30
 _PATIENCE, _PAUSE = 60.0, 1.0  # seconds for a service that does not answer
 
 device = typer.Typer(no_args_is_help=True, help="What works for this easeml (providers only).")
@@ -130,6 +131,7 @@ def list_devices(as_json: Json = False) -> None:
         "kind": _kind,
         "state": "state",
         "tasks": _tasks,
+        "GPUs": _gpus,
         "temperature": _temperature,
         "heard of": _heard,
     }
@@ -150,6 +152,15 @@ def _temperature(one: WorkerDevice) -> str:
 
 def _heard(one: WorkerDevice) -> str:
     return f"{max(0.0, time.time() - one.heard):.0f} s ago"
+
+
+def _gpus(one: WorkerDevice) -> str:
+    return ", ".join(map(_gpu, one.gpus))
+
+
+def _gpu(one: DeviceGpu) -> str:
+    free, memory, used = one.free / _GIB, one.memory / _GIB, one.used / _GIB
+    return f"{one.name}: {free:.1f} of {memory:.1f} GiB free, {used:.1f} used"
 
 
 @device.command("drain")

@@ -25,6 +25,23 @@ class RunningTask(Answer):
     kind: str
     tenant: str
     since: Moment
+    gpu: str = Field(default="", description="id of the GPU of which it has a share; empty: none")
+    gpu_memory: int = Field(default=0, description="bytes of that share")
+
+
+class DeviceGpu(Answer):
+    """A GPU of a device's machine, or a slice of one; devices of a machine share it. Sizes in bytes.
+
+    ``used``: what all programs have by now. ``promised``: the shares of the tasks that run on it, of
+    all devices. ``free``: what other tasks may still have.
+    """
+
+    id: str
+    name: str
+    memory: int
+    used: int
+    promised: int
+    free: int
 
 
 class WorkerDevice(Answer):
@@ -46,6 +63,7 @@ class WorkerDevice(Answer):
     temperature: float | None = None
     memory: int | None = None
     memory_free: int | None = None
+    gpus: list[DeviceGpu] = Field(default_factory=list)
 
 
 class Joined(Answer):

@@ -86,12 +86,27 @@ class WeightedPipeline(_Wire):
     leash: float | None = None
 
 
+class GpuShare(_Wire):
+    """What an attempt has of a GPU: ``memory`` of its ``whole`` bytes.
+
+    ``id``: by which CUDA knows the GPU; ``number``: its place on the machine; ``holder``: id of the
+    attempt.
+    """
+
+    id: str
+    number: str
+    memory: int
+    whole: int
+    holder: str
+
+
 class Limits(_Wire):
-    """What an attempt may use: wall seconds, bytes of private memory, threads."""
+    """What an attempt may use: wall seconds, bytes of private memory, threads, a share of a GPU."""
 
     seconds: float
     memory: int
     threads: int
+    gpu: GpuShare | None = None
 
 
 class TaskSpec(_Wire):
@@ -125,3 +140,5 @@ class TaskResult(_Wire):
     ended: float | None = None
     processor: float | None = None  # processor seconds of the body
     waited: float | None = None  # wall seconds of it in which others had the processor
+    gpu_memory: int = 0  # the most bytes of a GPU that it was seen to have
+    gpu_exceeded: bool = False  # it failed since its share of a GPU was too small

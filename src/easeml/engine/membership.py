@@ -3,15 +3,20 @@
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from easeml.contract.states import ProcessKind, ProcessState
+from easeml.engine.gpus import SETTLED, FoundGpu, noted
 from easeml.engine.sensors import Felt
 from easeml.ids import new_id
 from easeml.store import Store, Transaction
 from easeml.store.records import Process
+from easeml.store.shapes import SeenGpus
 
 HEARTBEAT_SECONDS = 3.0  # every beat is a commit, and wakes all who wait for one
 
@@ -23,12 +28,14 @@ def register(
     device: str = "",
     *,
     gpu: bool = False,
+    gpus: Sequence[FoundGpu] = (),
     certificate: str = "",
     secret: str = "",
 ) -> Process:
     """Add this process to the store as running and return its record.
 
-    ``device``: the kind of a worker's device; ``gpu``: whether it gives containers one.
+    ``device``: the kind of a worker's device; ``gpu``: whether it gives containers one; ``gpus``:
+    those of which it gives shares.
     ``certificate``, ``secret``: of a predictor that answers other machines.
     """
     with store.write() as tx:
@@ -42,16 +49,35 @@ def register(
                 heartbeat=tx.now(),
                 device=device,
                 gpu=gpu,
+                gpus=_seen(tx, gpus),
                 certificate=certificate,
                 secret=secret,
             )
         )
 
 
-def beat(tx: Transaction, process_id: str, felt: Felt | None = None) -> None:
-    """Say that the process is still there, and what its machine feels where that was looked at."""
-    seen = {} if felt is None else asdict(felt)
+def beat(
+    tx: Transaction,
+    process_id: str,
+    felt: Felt | None = None,
+    gpus: Sequence[FoundGpu] = (),
+) -> None:
+    """Say that the process is still there, and what its machine feels where that was looked at.
+
+    ``gpus``: those of which a worker gives shares, as they are now.
+    """
+    seen: dict[str, Any] = {} if felt is None else asdict(felt)
+    seen["gpus"] = _seen(tx, gpus, process_id)
     tx.processes.update(process_id, heartbeat=tx.now(), state=ProcessState.RUNNING, **seen)
+
+
+def _seen(tx: Transaction, gpus: Sequence[FoundGpu], process_id: str = "") -> SeenGpus:
+    """Return what is said of GPUs; ``process_id``: of who said it before."""
+    if not gpus:
+        return SeenGpus()
+    before = tx.processes.column("gpus", id=process_id)
+    ids = list(map(attrgetter("id"), gpus))
+    return noted(gpus, before, tx.queue.gpus_held_lately(ids, SETTLED))
 
 
 def sign_off(store: Store, process_id: str) -> None:

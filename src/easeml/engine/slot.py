@@ -31,6 +31,7 @@ from . import task_main
 from .attempt_trace import AttemptTrace
 from .checkpoints import Checkpoints, NoCheckpoints
 from .executors import Execution, Executor
+from .gpus import GpuWatch
 from .outputs import Outputs
 
 AWAY_PAUSE = 1.0  # seconds until a database that did not answer is asked again
@@ -51,6 +52,7 @@ class SlotContext:
     environments: MachineEnvironments | None = None  # without, none has packages of its own
     settings: Settings | None = None  # without, no task reaches out
     checkpoints: Checkpoints | NoCheckpoints = field(default_factory=NoCheckpoints)
+    watch: GpuWatch = field(default_factory=GpuWatch)
 
 
 def _at_once(work: Callable[[], None]) -> None:
@@ -292,7 +294,9 @@ class Slot(threading.Thread):
             if self._dropped or self._stopping:
                 return None
             trace.tell()
-            self._execution = context.executor.start(folder, _limits(spec, self._usual_limits()))
+            limits = _limits(spec, self._usual_limits())
+            limits = limits.model_copy(update={"gpu": context.watch.share(attempt)})
+            self._execution = context.executor.start(folder, limits)
             if self._asked_to_end:
                 self._execution.ask_to_end(GRACE)
         with trace.step("run the body"):
@@ -311,7 +315,7 @@ class Slot(threading.Thread):
         if outcome.ending == "lost":
             self._give_up(task, attempt, outcome.result.error, folder)
             return None
-        return outcome.result
+        return context.watch.with_peak(attempt, outcome.result)
 
     def _fetch_inputs(self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path) -> None:
         """Bring the inputs of a task, and what an earlier attempt left, into the work folder."""

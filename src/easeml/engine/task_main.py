@@ -13,10 +13,11 @@ import time
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from easeml.contract.tasks import CHECKPOINT, GRANT, RESULT, Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError
-from easeml.modules import added, packed
+from easeml.modules import added, gpu_share, packed
 from easeml.modules.containers import asking, keeper
 from easeml.modules.environments import placing
 from easeml.modules.leash import waited_seconds
@@ -155,6 +156,7 @@ def _run(folder: Path) -> TaskResult:
             error=_text(error),
             retry=retry,
         )
+    result = _with_gpu(result)
     measured = {
         "began": began,
         "ended": time.time(),
@@ -164,6 +166,16 @@ def _run(folder: Path) -> TaskResult:
     result = result.model_copy(update=measured)
     write_result(folder, result)
     return result
+
+
+def _with_gpu(result: TaskResult) -> TaskResult:
+    """Return a result that says what was used of a GPU, and whether the share of it was too small."""
+    told: dict[str, Any] = {"gpu_memory": gpu_share.torch_peak()}
+    if not result.ok and gpu_share.is_exceeded(result.error):
+        share = int(os.environ[gpu_share.MEMORY]) / 2**20
+        text = f"The task needed more memory of its GPU than its share of {share:,.0f} MiB."
+        told |= {"gpu_exceeded": True, "error": f"{text}\n{result.error}", "retry": False}
+    return result.model_copy(update=told)
 
 
 def _fault_of(error: EasemlError) -> dict[str, str]:

@@ -19,6 +19,7 @@ from easeml.store.queue import Asked
 from . import containers
 from .checkpoints import Checkpoints
 from .executors import executor_named
+from .gpus import GpuWatch
 from .limits import task_limits
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
@@ -37,12 +38,18 @@ def run_worker(settings: Settings) -> None:
     limits = task_limits(settings)
     # Before the record: a worker that is known is warm.
     open_executor = executor_named(settings.executor)
+    is_local = settings.executor == "local"  # clusters give GPUs and run no containers
+    watch = GpuWatch.of_this_process() if is_local else GpuWatch()
     executor = open_executor(limits, isolation=settings.isolation)
     store = Store.of(settings)
-    has_gpu = settings.executor == "local" and devices.are_there()  # others run no containers
-    process = register(store, ProcessKind.WORKER, device=settings.device_kind, gpu=has_gpu)
+    has_gpu = is_local and devices.are_there()
+    gpus = watch.latest.gpus
+    process = register(
+        store, ProcessKind.WORKER, device=settings.device_kind, gpu=has_gpu, gpus=gpus
+    )
     try:
         work = settings.home / "work"
+        watch.start()
         checkpoints = Checkpoints(store, settings.home / "checkpoints", work)
         _remove_leftovers(store, work, checkpoints)
         folder = work / process.id
@@ -61,10 +68,12 @@ def run_worker(settings: Settings) -> None:
             environments,
             settings,
             checkpoints,
+            watch,
         )
-        Worker(context, Sensors(gpu=has_gpu)).run(stop)
+        Worker(context, Sensors(gpu=has_gpu or bool(gpus))).run(stop)
         remove_folder(folder)
     finally:
+        watch.stop()
         executor.close()
         sign_off(store, process.id)
         store.close()
@@ -146,7 +155,7 @@ class Worker:
         seconds = self._context.lease_seconds
         felt = self._sensors.read()
         with self._context.store.write() as tx:
-            beat(tx, self._context.process_id, felt)
+            beat(tx, self._context.process_id, felt, self._context.watch.latest.gpus)
             lost = [held for held in attempts if not tx.queue.renew(held[1], seconds)]
         for slot, attempt_id in lost:
             _log.info("lease lost", attempt=attempt_id)

@@ -29,19 +29,21 @@ class Module:
     ``rank`` orders modules of a kind that fit alike, the lowest first. ``entry`` is
     ``package.module:Class``: a class of the contract, or of scikit-learn's estimators, which is
     given the ``parameters`` that do not vary besides the configuration. ``resources``: ``retries``
-    after a failure, ``memory`` in bytes. ``cost``: hints for predicting device seconds from rows
-    and columns. ``libraries``: what the class needs beside easeml, package to import -> the
-    distribution that brings it: imported ahead of time, trusted, and its version kept with what was
-    trained. ``reference``: where to read of it. ``source``: the file's text, where the module
-    was added to a running easeml; empty where it is installed. ``files``: of a folder of programs,
-    name -> text; ``exchange``: the format of the tables that they are given. ``measure``: of an
-    objective that is such a folder, the fields of ``scale.Scale``. ``image``: that the programs
-    run in (``containers.images``); empty where they run as processes. ``environment``: of packages
-    that these have (``environments.placing``). ``gpu``: of a model in a container, whether it needs
-    one. ``takes``: what an objective has to be told, for which it is a family (``families``).
-    ``sought``: a search may go by it; of others more is not better. ``monotonic``: a model that can
-    be held to rise or fall with a feature (``contract.Data``). ``weights``: a model that learns from
-    weights of rows, or an objective that counts rows by them (``contract.Context``). ``contract``:
+    after a failure, ``memory`` in bytes; ``gpu``: 1 where it learns on a GPU if it sees one, and
+    ``gpu_memory``: the bytes that it is believed to take of one until that was measured. ``cost``:
+    hints for predicting device seconds from rows and columns. ``libraries``: what the class needs
+    beside easeml, package to import -> the distribution that brings it: imported ahead of time,
+    trusted, and its version kept with what was trained. ``reference``: where to read of it.
+    ``source``: the file's text, where the module was added to a running easeml; empty where it is
+    installed. ``files``: of a folder of programs, name -> text; ``exchange``: the format of the
+    tables that they are given. ``measure``: of an objective that is such a folder, the fields of
+    ``scale.Scale``. ``image``: that the programs run in (``containers.images``); empty where they
+    run as processes. ``environment``: of packages that these have (``environments.placing``).
+    ``gpu``: of a model in a container, whether it needs one. ``takes``: what an objective has to be
+    told, for which it is a family (``families``). ``sought``: a search may go by it; of others more
+    is not better. ``monotonic``: a model that can be held to rise or fall with a feature
+    (``contract.Data``). ``weights``: a model that learns from weights of rows, or an objective that
+    counts rows by them (``contract.Context``). ``contract``:
     the version that it is written for, or one of ``prototype.description.CONTRACTS``.
     """
 
@@ -74,6 +76,13 @@ class Module:
     environment: str = ""
     gpu: bool = False
     contract: str = str(CONTRACT_VERSION)
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether it learns on a GPU where there is one: of what runs as a process none does."""
+        if self.runtime == "python":
+            return bool(self.resources.get("gpu"))
+        return self.gpu
 
     @property
     def is_programs(self) -> bool:

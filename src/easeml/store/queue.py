@@ -5,8 +5,9 @@ A task's row is always locked before its attempts' rows, so that no two transact
 other.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,9 +22,12 @@ from easeml.contract.states import (
 )
 from easeml.errors import Fenced, NotFound
 from easeml.ids import new_id
+from easeml.store.fairness import dominant_share
+from easeml.store.gpu_claims import gpu_room, held_lately, shares_by_tenant, shares_of_gpus
 from easeml.store.records import Attempt, Task
 from easeml.store.rows import values
 from easeml.store.session import Session
+from easeml.store.shapes import SeenGpus
 from easeml.store.tables import attempts, candidates, processes, tasks
 from easeml.store.usage import Used
 
@@ -53,6 +57,8 @@ class _Device:
     kind: str = ""
     pace: float = 1.0
     gpu: bool = False
+    gpus: SeenGpus = field(default_factory=SeenGpus)
+    draining: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +84,32 @@ class Queue:
     ) -> tuple[Task, Attempt] | None:
         """Take a waiting task of a lane (and of these kinds); ``None`` if there is none.
 
-        Urgent tasks come first. Tenants take turns: the one with the fewest running tasks in the
-        lane comes first, then the one that was served longest ago. A tenant's own tasks are taken
-        oldest first. A device that is slower than others takes the shortest run of the tenants with
-        the fewest running tasks, so that long ones are left for the fast ones. Only a worker with a
-        GPU takes what needs one.
+        Urgent tasks come first. Tenants take turns: the one with the smallest dominant share comes
+        first, of the devices of the lane or of the memory of GPUs, then the one that was served
+        longest ago. A tenant's own tasks are taken oldest first. A device that is slower than others
+        takes the shortest run of the tenants that come first, so that long ones are left for the
+        fast ones. What uses a GPU is taken where one has room for it (``gpu_claims``).
         """
-        device, paces = self._devices(process_id)
+        devices = self._devices()
+        device = devices.get(process_id, _Device())
+        paces = {one.pace for one in devices.values()}
+        seen = [gpu for one in devices.values() if not one.draining for gpu in one.gpus.seen]
+        room = gpu_room(self._session, device.gpus.seen, seen, lane, gives_containers=device.gpu)
         waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
             waiting = sa.and_(waiting, tasks.c.kind.in_(kinds))
-        if not device.gpu:
-            waiting = sa.and_(waiting, tasks.c.gpu.is_(sa.false()))
+        waiting = sa.and_(waiting, room.fits())
         for which in (sa.and_(waiting, tasks.c.urgent), waiting):
-            turns = self._turns(which, lane)
+            turns = self._turns(which, lane, devices.values())
             offered = [tasks.c.tenant_id == tenant_id for tenant_id, _ in turns]
             if turns and lane == Lane.SEARCH and _is_slow(device, paces):
-                first = [tenant_id for tenant_id, running in turns if running == turns[0][1]]
+                first = [tenant_id for tenant_id, share in turns if share == turns[0][1]]
                 offered.insert(0, tasks.c.id == self._shortest(which, first))
             for theirs in offered:
                 task = self._take(sa.and_(which, theirs), device.kind)
                 if task is not None:
-                    return task, self._attempt(task, process_id, lease_seconds)
+                    share = room.share(task.gpu_memory)
+                    return task, self._attempt(task, process_id, lease_seconds, share)
         return None
 
     def waiting_lanes(self) -> set[Lane]:
@@ -113,9 +123,19 @@ class Queue:
         found = self._session.all(_RUNNING, {"ids": list(attempt_ids)})
         return {row.id: Asked(row.asked_to_end is not None, row.traced) for row in found}
 
-    def _turns(self, waiting: "sa.ColumnElement[bool]", lane: Lane) -> list[tuple[str, int]]:
-        """The tenants with waiting tasks, in the order in which they are to be served, and how many
-        tasks each has running; 0 where there is one tenant only.
+    def gpu_shares(self) -> defaultdict[str, tuple[int, ...]]:
+        """Return the bytes of each share that running attempts have of GPUs, by GPU."""
+        return shares_of_gpus(self._session)
+
+    def gpus_held_lately(self, ids: Sequence[str], seconds: float) -> set[str]:
+        """Return those of these GPUs of which an attempt has a share, or had one so long ago."""
+        return held_lately(self._session, ids, seconds)
+
+    def _turns(
+        self, waiting: "sa.ColumnElement[bool]", lane: Lane, devices: Collection[_Device]
+    ) -> list[tuple[str, float]]:
+        """The tenants with waiting tasks, in the order in which they are to be served, and the
+        dominant share of each; 0 where there is one tenant only.
         """
         asking = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id).label("oldest")).where(
             waiting
@@ -125,7 +145,7 @@ class Queue:
             for row in self._session.all(asking.group_by(tasks.c.tenant_id))
         }
         if len(oldest) < 2:
-            return [(tenant_id, 0) for tenant_id in oldest]
+            return [(tenant_id, 0.0) for tenant_id in oldest]
         busy = sa.select(tasks.c.tenant_id, sa.func.count().label("tasks")).where(
             tasks.c.state == TaskState.RUNNING, tasks.c.lane == lane
         )
@@ -133,11 +153,20 @@ class Queue:
             row.tenant_id: row.tasks for row in self._session.all(busy.group_by(tasks.c.tenant_id))
         }
         served = {tenant_id: self._last_served(tenant_id, lane) for tenant_id in oldest}
+        memory = {gpu.id: gpu.memory for device in devices for gpu in device.gpus.seen}
+        held = shares_by_tenant(self._session) if memory else {}
+        capacity = {"devices": max(1, len(devices)), "gpu": sum(memory.values())}
 
-        def turn(tenant_id: str) -> tuple[int, float, str]:
-            return running.get(tenant_id, 0), served[tenant_id], oldest[tenant_id]
+        def share(tenant_id: str) -> float:
+            used = {"devices": running.get(tenant_id, 0), "gpu": held.get(tenant_id, 0)}
+            return dominant_share(used, capacity)
 
-        return [(tenant_id, running.get(tenant_id, 0)) for tenant_id in sorted(oldest, key=turn)]
+        shares = {tenant_id: share(tenant_id) for tenant_id in oldest}
+
+        def turn(tenant_id: str) -> tuple[float, float, str]:
+            return shares[tenant_id], served[tenant_id], oldest[tenant_id]
+
+        return [(tenant_id, shares[tenant_id]) for tenant_id in sorted(oldest, key=turn)]
 
     def _last_served(self, tenant_id: str, lane: Lane) -> float:
         """When the tenant's newest task that was ever begun in the lane was begun; 0 if none was.
@@ -150,15 +179,15 @@ class Queue:
         row = self._session.first(begun.order_by(tasks.c.id.desc()).limit(1))
         return row.started if row else 0.0
 
-    def _devices(self, process_id: str) -> tuple["_Device", set[float]]:
-        """Return the device of a worker, and the paces of all that run."""
+    def _devices(self) -> dict[str, _Device]:
+        """Return the devices of all workers that run, by the id of the worker."""
         running = sa.and_(
             processes.c.kind == ProcessKind.WORKER, processes.c.state == ProcessState.RUNNING
         )
-        of_device = (processes.c.device, processes.c.pace, processes.c.gpu)
-        asked = sa.select(processes.c.id, *of_device).where(running)
-        found = {row.id: _Device(*row[1:]) for row in self._session.all(asked)}
-        return found.get(process_id, _Device()), {device.pace for device in found.values()}
+        columns = processes.c
+        of_device = (columns.device, columns.pace, columns.gpu, columns.gpus, columns.draining)
+        asked = sa.select(columns.id, *of_device).where(running)
+        return {row.id: _Device(*row[1:]) for row in self._session.all(asked)}
 
     def _shortest(self, waiting: "sa.ColumnElement[bool]", tenants: Sequence[str]) -> str | None:
         """Return the waiting task of these tenants that is believed to take the least time."""
@@ -191,7 +220,9 @@ class Queue:
         )
         return Task(*rows[0]) if rows else None
 
-    def _attempt(self, task: Task, process_id: str, lease_seconds: float) -> Attempt:
+    def _attempt(
+        self, task: Task, process_id: str, lease_seconds: float, share: tuple[str, int]
+    ) -> Attempt:
         now = self._session.now()
         attempt = Attempt(
             new_id("att"),
@@ -201,6 +232,8 @@ class Queue:
             process_id,
             now + lease_seconds,
             started=now,
+            gpu=share[0],
+            gpu_memory=share[1],
         )
         self._session.change(sa.insert(attempts).values(**values(attempt)))
         return attempt

@@ -49,6 +49,28 @@ def _reader(shape: type) -> TypeAdapter[Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenGpu:
+    """A GPU, or a slice of one, as a worker saw it; sizes in bytes.
+
+    ``id``: by which CUDA knows it. ``used``: what all programs have; ``foreign``: what those have
+    that are no tasks.
+    """
+
+    id: str
+    name: str
+    memory: int
+    used: int
+    foreign: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeenGpus(Shape):
+    """The GPUs of which a worker gives shares."""
+
+    seen: list[SeenGpu] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class Limits(Shape):
     """What may be used; None: no limit, and no key in the JSON."""
 

@@ -89,6 +89,7 @@ users = _table(
 processes = _table("processes", records.Process, _index("state", "kind", table="processes"))
 leases = _table("leases", records.Lease)
 module_marks = _table("module_marks", records.ModuleMark)
+gpu_peaks = _table("gpu_peaks", records.GpuPeak)
 search_changes = _table(
     "search_changes", records.SearchChanges, _index("epoch", "id", table="search_changes")
 )
@@ -130,7 +131,7 @@ attempts = _owned(
     "attempts",
     records.Attempt,
     unique=("task_id", "tenant_id", "number"),
-    overall=(("state", "lease_expires"), ("process_id", "state")),
+    overall=(("state", "lease_expires"), ("process_id", "state"), ("gpu", "finished")),
 )
 usage = _owned("usage", records.Usage, "day")
 models = _owned("models", records.TrainedModel, "application_id", "job_id", unique=("task_id",))

@@ -29,6 +29,7 @@ class Transaction:
         self.tenants = Rows(session, tables.tenants, records.Tenant)
         self.processes = Rows(session, tables.processes, records.Process)
         self.module_marks = Rows(session, tables.module_marks, records.ModuleMark)
+        self.gpu_peaks = Rows(session, tables.gpu_peaks, records.GpuPeak)
         self.search_changes = Rows(session, tables.search_changes, records.SearchChanges)
         self.kept_settings = Rows(session, tables.kept_settings, records.KeptSetting)
         self._used = Used(session)

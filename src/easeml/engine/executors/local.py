@@ -21,6 +21,7 @@ from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_logs, task_main
 from easeml.engine.fork_server import fork_server
 from easeml.engine.limits import thread_environment
+from easeml.modules import gpu_share
 from easeml.modules.leash import END_WITH_WHAT_IS_THERE
 from easeml.service.tasks import logs
 
@@ -238,6 +239,7 @@ def _child(
     isolation: Isolation,
 ) -> None:
     isolate(limits)
+    devices, told_of_them = _take_share(limits)
     readable_places()  # before the task is there
     try:
         folder = Path(os.fsdecode(told.recv_bytes()))
@@ -251,7 +253,7 @@ def _child(
     if isolation != "none" and not task_main.reaches_out(folder):
         starts = task_main.starts_programs(folder)
         starting = Starting.PROGRAMS if starts else Starting.NOTHING
-        confine(folder, starting, isolation, packages)
+        confine(folder, starting, isolation, [*packages, *told_of_them], devices=devices)
         if limits.threads > 1:
             use_plain_threads(limits.threads)
     code = 0
@@ -264,6 +266,18 @@ def _child(
     finally:
         task_main.flush()
     os._exit(code)  # threads and exit handlers of the body do not hold the end up
+
+
+def _take_share(limits: Limits) -> tuple[list[Path], list[Path]]:
+    """Tell this process its share of a GPU; return the files of devices that it needs for it, and
+    what it has to read besides.
+    """
+    share = limits.gpu
+    if share is None:
+        return [], []
+    told = gpu_share.variables(share.id, share.number, share.memory, share.whole, share.holder)
+    os.environ.update(told)
+    return gpu_share.device_files(), gpu_share.places_to_read()
 
 
 def _how_it_ended(code: int | None) -> str:

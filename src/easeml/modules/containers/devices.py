@@ -2,16 +2,18 @@
 Interface (https://github.com/cncf-tags/container-device-interface), of podman and docker alike.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from easeml.errors import Conflict
+from easeml.modules import gpu_share
 
 from .engines import Engine
 
 FOLDERS = [Path("/etc/cdi"), Path("/var/run/cdi")]
 """Where descriptions of devices lie, which their vendors' tools write."""
+NO_SHARE: Mapping[str, str] = {}
 _GPU = "/gpu"  # how the kind of a device ends: nvidia.com/gpu, amd.com/gpu
 _ALL = "all"
 _FIRST_DOCKER = 25  # whose releases from then on know CDI
@@ -22,12 +24,15 @@ def are_there() -> bool:
     return bool(_gpus())
 
 
-def options(using: Engine) -> list[str]:
+def options(using: Engine, share: Mapping[str, str] = NO_SHARE) -> list[str]:
     """Return the options of ``run`` that give a container the GPUs of this machine.
+
+    ``share``: what this process was told of its own share (``gpu_share.here``): the container then
+    gets that GPU alone, where it is described by itself, and is told the same.
 
     Raises ``Conflict`` where there is none, or the engine is too old to pass one on.
     """
-    found = _gpus()
+    found = _of_share(share) or _gpus()
     if not found:
         raise Conflict(
             "The module asks for a GPU, and this machine describes none to containers.",
@@ -45,18 +50,37 @@ def options(using: Engine) -> list[str]:
     told = []
     for device in found:
         told += ["--device", device]
+    for variable in share.items():
+        told += ["--env", "=".join(variable)]
     return told
+
+
+def _of_share(share: Mapping[str, str]) -> list[str]:
+    """Return the name of the GPU of a share; nothing where only all together are described."""
+    wanted = [share.get(gpu_share.VISIBLE), share.get(gpu_share.NUMBER)]
+    for kind, names in _described().items():
+        for name in filter(names.__contains__, wanted):
+            return [f"{kind}={name}"]
+    return []
 
 
 def _gpus() -> list[str]:
     """Return the GPUs that are described, by the names that an engine knows them by."""
+    return [
+        f"{kind}={name}"
+        for kind, names in _described().items()
+        for name in ([_ALL] if _ALL in names else names)
+    ]
+
+
+def _described() -> dict[str, list[str]]:
+    """Return the names of the GPUs that are described, by their kind."""
     found = {}
     for document in _documents():
         kind = str(document.get("kind", ""))
         if kind.endswith(_GPU):
-            names = [str(one.get("name", "")) for one in document.get("devices", [])]
-            found[kind] = [_ALL] if _ALL in names else names
-    return [f"{kind}={name}" for kind, names in found.items() for name in names]
+            found[kind] = [str(one.get("name", "")) for one in document.get("devices", [])]
+    return found
 
 
 def _documents() -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from easeml.errors import EasemlError
 from easeml.folders import temporary_folder
+from easeml.modules import gpu_share
 from easeml.modules.programs import Ended, Limits, watched
 from easeml.namespaces import FIRST_USER
 
@@ -146,7 +147,7 @@ def _confined(using: Engine, user: str, limits: Limits, notes: Path) -> list[str
     if os.geteuid() == 0:  # otherwise it would count all processes of the user who runs easeml
         options += ["--ulimit", f"nproc={MOST_PROCESSES}:{MOST_PROCESSES}"]
     if limits.gpu == "needed" or (limits.gpu and devices.are_there()):
-        options += devices.options(using)
+        options += devices.options(using, gpu_share.here())
     options += ["--log-driver", "none", "--no-healthcheck", "--stop-timeout", "0"]
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         options += ["--env", f"{variable}={threads}"]

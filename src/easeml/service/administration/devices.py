@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from easeml.contract.devices import DeviceState, Joined, RunningTask, WorkerDevice
+from easeml.contract.devices import DeviceGpu, DeviceState, Joined, RunningTask, WorkerDevice
 from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
 from easeml.contract.states import AttemptState, ProcessKind, ProcessState
@@ -14,7 +14,9 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
+from easeml.store.gpu_shares import Gpu
 from easeml.store.records import Process
+from easeml.store.shapes import SeenGpu
 from easeml.version import __version__
 
 DRAINED, RESUMED, JOINED = "device.drained", "device.resumed", "device.joined"
@@ -109,6 +111,7 @@ def _check_shared(settings: Settings) -> None:
 def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[WorkerDevice]:
     under_way = _under_way(tx, workers)
     latest = tx.now() - settings.lease_seconds
+    shares = tx.queue.gpu_shares()
     devices = []
     for worker in workers:
         tasks = under_way[worker.id]
@@ -126,9 +129,22 @@ def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[W
             temperature=worker.temperature,
             memory=worker.memory,
             memory_free=worker.memory_free,
+            gpus=[_gpu(seen, shares[seen.id]) for seen in worker.gpus.seen],
         )
         devices.append(device)
     return devices
+
+
+def _gpu(seen: SeenGpu, shares: tuple[int, ...]) -> DeviceGpu:
+    known = Gpu(seen.id, seen.memory, seen.foreign, shares)
+    return DeviceGpu(
+        id=known.id,
+        name=seen.name,
+        memory=known.memory,
+        used=seen.used,
+        promised=sum(shares),
+        free=known.free,
+    )
 
 
 def _under_way(tx: Transaction, workers: list[Process]) -> defaultdict[str, list[RunningTask]]:
@@ -147,6 +163,8 @@ def _under_way(tx: Transaction, workers: list[Process]) -> defaultdict[str, list
             kind=task.spec_kind,
             tenant=tenants[task.tenant_id],
             since=attempt.started,
+            gpu=attempt.gpu,
+            gpu_memory=attempt.gpu_memory,
         )
         under_way[attempt.process_id].append(run)
     return under_way

@@ -1,10 +1,16 @@
-"""GPUs: which tasks need one, and whether a worker is there that has one.
+"""GPUs: which tasks use one and how much of it, and whether a worker is there that has one.
 
 A model in a container may ask for one (``gpu = true``). A task that trains it is taken by a worker on
-a machine that has one, and by no other; its candidates have no chance while there is none.
+a machine that has one, and by no other; its candidates have no chance while there is none. Networks
+of the zoo use one where there is one.
+
+What a model takes of a GPU is not known at first: its task gets a whole one, and is measured.
 """
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from easeml.contract.states import (
@@ -15,10 +21,13 @@ from easeml.contract.states import (
     ProcessState,
 )
 from easeml.errors import Conflict
-from easeml.modules import Module, packed
+from easeml.modules import Module, load_registry, packed
 from easeml.service.knowledge import knowledge_base
 from easeml.store import Transaction
+from easeml.store.gpu_shares import WHOLE
+from easeml.store.records import GpuPeak, Task
 
+_MARGIN = 1.2  # times the most that was seen: other data may take a little more
 _AHEAD = 2  # tasks under way for each worker: one that runs, and one that waits for it
 _REMEDY = (
     "Start a worker on a machine with one that is described to containers "
@@ -38,10 +47,85 @@ def has_room(tx: Transaction) -> bool:
     return under_way < _AHEAD * workers(tx)
 
 
-def is_needed(payload: Any) -> bool:
-    """Whether a task trains a model that asks for a GPU, by the texts of modules in what it is told."""
-    texts = [text for text in _texts(payload) if packed.MARK in text]
-    return any(knowledge_base.read_added(text).gpu for text in texts)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a task asks for.
+
+    ``needed``: it cannot do without a GPU; ``memory``: bytes of one, ``WHOLE``, or None: it uses
+    none.
+    """
+
+    needed: bool
+    memory: int | None
+
+
+def asked(tx: Transaction, payload: Any) -> Asked:
+    """Return what a task asks for, by the models that it is told to train."""
+    using = _using(payload)
+    if not using:
+        return Asked(False, None)
+    needed = any(map(attrgetter("gpu"), using))
+    if len(using) > 1:
+        return Asked(needed, WHOLE)  # what they take together was not measured
+    memory = _believed(tx, using[0])
+    if memory > max(_sizes(tx), default=memory):
+        memory = WHOLE  # more than that nobody has
+    return Asked(needed, memory)
+
+
+def learn(tx: Transaction, task: Task, peak: int) -> None:
+    """Note the most bytes of a GPU that a task was seen to have, where it trained one model."""
+    using = _using(task.payload)
+    if not peak or len(using) != 1:
+        return
+    name = using[0].name
+    known = tx.gpu_peaks.find(id=name)
+    if known is None:
+        known = tx.gpu_peaks.add(GpuPeak(name, peak))
+    if peak > known.memory:
+        tx.gpu_peaks.update(name, memory=peak)
+
+
+def would_wait(tx: Transaction, model: Module) -> bool:
+    """Whether a task of a model would wait long for a GPU."""
+    if model.gpu:
+        return not has_room(tx)
+    sizes = _sizes(tx)
+    if not sizes or not model.uses_gpu:
+        return False
+    asked = tx.unscoped().tasks.count_by("gpu_memory", state=TASKS_UNDER_WAY)
+    asked.pop(None, 0)
+    return asked.total() >= _AHEAD * len(sizes)
+
+
+def _sizes(tx: Transaction) -> list[int]:
+    """Return the bytes of the GPUs of which workers give shares, once for each worker."""
+    there = {"kind": ProcessKind.WORKER, "state": ProcessState.RUNNING, "draining": False}
+    told = tx.processes.column("gpus", **there)
+    return [gpu.memory for gpus in told for gpu in gpus.seen]
+
+
+def _believed(tx: Transaction, module: Module) -> int:
+    """Return the bytes that a model is believed to take: what was seen, and a little more."""
+    known = tx.gpu_peaks.find(id=module.name)
+    if known is None:
+        return int(module.resources.get("gpu_memory", WHOLE))
+    return int(known.memory * _MARGIN)
+
+
+def _using(payload: Any) -> list[Module]:
+    """Return the models that a task is told of which use a GPU, each once.
+
+    Added ones are told by their texts, others by their names.
+    """
+    told: list[dict[str, Any]] = []
+    json.loads(json.dumps(payload), object_hook=told.append)  # every object in it, however deep
+    sources = [str(one.get("source", "")) for one in told]
+    texts = [source for source in sources if packed.MARK in source]
+    named = {str(one.get("module", "")) for one in told}
+    installed = load_registry().using_gpus & named
+    modules = [*map(knowledge_base.read_added, texts), *map(load_registry().get, installed)]
+    return list({module.name: module for module in modules if module.uses_gpu}.values())
 
 
 def check(tx: Transaction, module: Module) -> None:
@@ -79,14 +163,3 @@ def left(tx: Transaction, job_ids: Iterable[str]) -> dict[str, str]:
         if candidate_id not in tried:
             found[job_id] = f"{model} is left, which needs a GPU, and no worker has one. {_REMEDY}"
     return found
-
-
-def _texts(payload: Any) -> Iterator[str]:
-    """Yield all texts of a JSON document."""
-    if isinstance(payload, str):
-        yield payload
-        return
-    inside = payload.values() if isinstance(payload, dict) else payload
-    if isinstance(payload, dict | list):
-        for one in inside:
-            yield from _texts(one)

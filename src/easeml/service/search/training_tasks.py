@@ -47,7 +47,7 @@ def write_decision(
         return None
     if tables.tasks.count(candidate_id=candidate.id, state=[*TASKS_UNDER_WAY, *FINISHED_TASKS]):
         return None
-    if registry.get(candidate.model).gpu and not gpus.has_room(tx):
+    if gpus.would_wait(tx, registry.get(candidate.model)):
         return None
     if cost is not None and cost != candidate.predicted_cost:
         candidate = tables.candidates.update(candidate.id, predicted_cost=cost)

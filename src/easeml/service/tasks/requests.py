@@ -36,6 +36,7 @@ def request(
     if spec.get("measures"):
         spec["measure_sources"] = knowledge_base.sources_of(tx, spec["measures"])
     payload = declared.spec.model_validate({"kind": kind, **spec}).to_json()
+    gpu = gpus.asked(tx, payload)
     task = tx.scoped(tenant_id).tasks.add(
         Task(
             id=new_id("task"),
@@ -49,7 +50,8 @@ def request(
             max_attempts=max_attempts,
             urgent=urgent,
             request=request_id(),
-            gpu=gpus.is_needed(payload),
+            gpu=gpu.needed,
+            gpu_memory=gpu.memory,
         )
     )
     name = candidate.name if candidate else called(payload)

@@ -6,10 +6,12 @@ from typing import Any
 
 from easeml.contract.states import TaskState
 from easeml.contract.tasks import TaskResult, TaskSpec
+from easeml.service.knowledge import gpus
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import task_views
 from easeml.service.tasks.kinds import Kind, find_kind, kind_named
 from easeml.store import Transaction
+from easeml.store.gpu_shares import WHOLE
 from easeml.store.records import Attempt, Task
 from easeml.store.shapes import given
 
@@ -58,6 +60,8 @@ def accept(
     """
     task = tx.unscoped().tasks.get(attempt.task_id)
     _keep_texts(tx, attempt, digests, sizes)
+    if result.gpu_exceeded and task.gpu_memory and attempt.gpu:
+        return _again_with_whole_gpu(tx, attempt, result)
     if not result.ok:
         error = result.error or "The attempt failed without saying why."
         return _fail(tx, attempt, error, result.retry, result.cost, result.value.get("fault"))
@@ -76,8 +80,15 @@ def accept(
     for name, digest in digests.items():
         artefact_references.keep(tx, task.tenant_id, digest, sizes.get(name, 0))
     kind.record(tx, done, result, digests)
+    gpus.learn(tx, done, result.gpu_memory)
     _tell(tx, "task.done", done)
     return done
+
+
+def _again_with_whole_gpu(tx: Transaction, attempt: Attempt, result: TaskResult) -> Task:
+    """End an attempt whose share was too small. The next one has a whole GPU, and is measured."""
+    failed = _fail(tx, attempt, result.error, True, result.cost)
+    return tx.unscoped().tasks.update(failed.id, gpu_memory=WHOLE)
 
 
 def after_failure(tx: Transaction, task: Task) -> None:
@@ -167,6 +178,7 @@ def _kept(result: TaskResult) -> dict[str, Any]:
         "ended": result.ended,
         "processor": result.processor,
         "waited": result.waited,
+        "gpu_memory": result.gpu_memory,
     }
     return {**result.value, **{name: value for name, value in extra.items() if value}}
 

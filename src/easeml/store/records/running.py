@@ -1,8 +1,9 @@
 """Processes, their leases, stored bytes, settings and modules of this easeml."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from easeml.contract.states import ModuleState, ProcessKind, ProcessState
+from easeml.store.shapes import SeenGpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,16 @@ class Process:
     memory_free: int | None = None
     certificate: str = ""  # PEM, of a predictor that answers other machines; empty: it does not
     secret: str = ""  # that it asks of them
+    gpus: SeenGpus = field(default_factory=SeenGpus)  # those of which a worker gives shares
+
+
+@dataclass(frozen=True, slots=True)
+class GpuPeak:
+    """The most bytes of a GPU that a model was seen to use. ``id``: the model's name."""
+
+    id: str
+    memory: int
+    created: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,11 @@ class Task:
     lost: float = 0.0  # device seconds of these, which are part of the cost
     request: str = ""  # id of the request that asked for it; empty where a process did
     device: str = ""  # kind of the device that took it last
-    gpu: bool = False  # only a worker with a GPU takes it
+    gpu: bool = False  # only a worker that gives containers a GPU takes it
     traced: bool = False  # its attempts note what they do, while this is so
+    gpu_memory: int | None = (
+        None  # bytes that it asks for of a GPU; 0: a whole one; None: it uses none
+    )
 
     @property
     def spec_kind(self) -> str:
@@ -71,6 +74,8 @@ class Attempt:
     log: str = ""  # digest of what it printed; empty while it runs, and where it printed nothing
     asked_to_end: float | None = None  # since when it has to end, so that an urgent task can run
     trace: str = ""  # digest of what it noted of itself; empty while it runs, and where it did not
+    gpu: str = ""  # id of the GPU of which it has a share; empty: it has none
+    gpu_memory: int = 0  # bytes of that share
 
 
 @dataclass(frozen=True, slots=True)

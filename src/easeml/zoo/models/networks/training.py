@@ -13,6 +13,7 @@ from torch.nn import functional  # pyright: ignore[reportMissingImports]
 from easeml.folders import whole_file
 from easeml.modules import Context
 from easeml.modules.files import load_arrays
+from easeml.modules.gpu_share import keep_torch_within
 
 from .arrays import arrays_of, give, give_optimizer, optimizer_arrays
 
@@ -63,8 +64,13 @@ def threads(count: int) -> Iterator[None]:
 
 
 def device() -> Any:
-    """Return a GPU where one is there, else the processor."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    """Return a GPU where one is there, of which this process then takes no more than its share;
+    else the processor.
+    """
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    keep_torch_within(torch)
+    return torch.device("cuda")
 
 
 def train(
