@@ -33,8 +33,12 @@ def test_a_deleted_application_answers_nothing_until_it_is_restored(
     ids = things(client, store, ann)
     here = f"/api/v1/applications/{ids['application_id']}"
     before = client.get(here, headers=ann.headers).json()
+    with store.write() as tx:
+        schedules = tx.scoped(ann.caller.tenant_id).schedules
+        schedules.update(ids["schedule_id"], application_id=ids["application_id"])
     hangs = client.get(f"{here}/dependents", headers=ann.headers).json()
     assert (hangs["models"], hangs["work_items"], hangs["searches"]) == (2, 1, 1)
+    assert hangs["schedules"] == 1
     assert hangs["endpoint"] == before["endpoint"]
     done = client.delete(here, headers=ann.headers)
     assert done.status_code == 200, done.text

@@ -5,6 +5,7 @@ from fastapi.testclient import TestClient
 from furnish import furnish
 
 from easeml.contract.states import TaskState
+from easeml.service.models import predicted_files
 from easeml.service.tasks import requests
 from easeml.store import Store
 
@@ -44,6 +45,25 @@ def test_a_cancelled_task_is_asked_for_again_as_it_was(
         before.kind,
     )
     assert after.state == TaskState.WAITING
+
+
+def test_a_file_whose_prediction_was_cancelled_is_predicted_again_while_it_is_kept(
+    client: TestClient, store: Store, ann
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    address = f"/api/v1/applications/{made.application_id}/predictions?filename=rows.csv"
+    asked = client.post(address, content=b"size\n1.5\n", headers=ann.headers).json()
+    here = f"/api/v1/tasks/{asked['id']}"
+    client.post(f"{here}/cancel", headers=ann.headers)
+    again = client.post(f"{here}/retry", headers=ann.headers)
+    assert again.status_code == 200, again.text
+    with store.write() as tx:
+        tables = tx.scoped(ann.caller.tenant_id)
+        assert tables.tasks.get(again.json()["id"]).payload == tables.tasks.get(asked["id"]).payload
+        predicted_files.forget(tx, tables, made.application_id, asked["id"])
+    refused = client.post(f"{here}/retry", headers=ann.headers)
+    assert refused.status_code == 409
+    assert "not kept any more" in refused.json()["detail"]
 
 
 def test_what_a_search_trains_and_what_reads_data_is_left_alone(

@@ -10,7 +10,6 @@ from typer.testing import CliRunner, Result
 
 from easeml.cli import app
 from easeml.cli.output import moment
-from easeml.cli.predicting import in_file
 from easeml.cli.sent_rows import read_csv, split_csv
 from easeml.client import credentials_file
 
@@ -93,10 +92,27 @@ def test_create_gives_one_json_document_and_sends_every_option(
     assert (sent["max_tasks"], sent["max_seconds"], sent["objective"]) == (6, 90.0, "accuracy")
 
 
+def test_an_application_is_made_of_data_that_lies_elsewhere(run, service: FakeService):
+    address = "https://lab.org/prices.csv"
+    told = run("data", "add", address).stdout
+    assert "Search on it: easeml app create data_2" in told
+    for data in ("data_2", address):
+        run("app", "create", data, "--target", "y", "--yes")
+        assert json.loads(service.requests[-1][3])["dataset_id"] == "data_2"
+    asked = "SELECT size, price FROM sales"
+    run("app", "create", "postgresql://warehouse", "--query", asked, "--yes")
+    [*_, fetched] = [one for one in service.requests if one[1].endswith("/origins")]
+    assert json.loads(fetched[3])["query"] == asked
+    assert service.uploads == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
         (["app", "create", "missing.csv", "--yes"], 2, "missing.csv"),
+        (["app", "create", "data_9", "--yes"], 2, "Look at the list"),
+        (["app", "create", "data_2", "--header", "--yes"], 2, "is read already"),
+        (["app", "create", "rows.csv", "--query", "SELECT 1", "--yes"], 2, "Only a database"),
         (["app", "create", "missing.csv"], 2, "no terminal to ask"),
         (["app", "create", "missing.csv", "--json"], 2, "no terminal to ask"),
         (["app", "create", "missing.csv", "--yes", "--set", "x"], 2, "COLUMN=TYPE"),
@@ -226,17 +242,6 @@ def test_a_long_table_with_its_answers_is_sent_at_once_whatever_its_form(
         run("predict", "app_1", str(source))
         asked = [one for one in service.requests[before:] if one[1].endswith("/predict")]
         assert len(asked) == 1, source
-
-
-def test_a_fault_in_a_later_part_names_the_row_of_the_file():
-    assert in_file("bad.", "row 7, column 'x'", 0) == ("bad.", "row 7, column 'x'")
-    assert in_file("bad.", "row 7, column 'row 1'", 10_000) == (
-        "bad.",
-        "row 10007, column 'row 1'",
-    )
-    said, where = in_file("- row 3, column 'x': bad.\n", "", 20_000)
-    assert said.endswith("bad. Here rows are counted from row 20,000 of the file.")
-    assert where == ""
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", ""])

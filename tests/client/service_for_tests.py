@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pyarrow as pa
+
 KEY = "secret-key"
 
 
@@ -44,9 +46,13 @@ class FakeService:
             case "POST", ["datasets"]:
                 return 201, self._once(headers, lambda: self._uploaded(body, query))
             case "GET", ["datasets"]:
-                return 200, {"items": [self._uploaded(b"", {"name": "wine"}), self._fetched()]}
+                return 200, {"items": [self._dataset({"name": "wine"}), self._fetched()]}
+            case "POST", ["datasets", "origins"]:
+                return 201, self._once(headers, self._fetched)
+            case "GET", ["datasets", "data_2"]:
+                return 200, self._fetched()
             case "GET", ["versions", _]:
-                return 200, self._version(query)
+                return 200, {**self._version(query), "summary": {"rows": 1200}}
             case "POST", ["applications", "propose"]:
                 return 200, _proposal(json.loads(body))
             case "POST", ["applications"]:
@@ -58,6 +64,9 @@ class FakeService:
                 return 200, {"application_id": "app_1"}
             case "POST", ["applications", "app_1", "predict"]:
                 return 200, _prediction(headers, body)
+            case "POST", ["applications", "app_1", "imports"]:
+                self.uploads.append(body)
+                return 201, _page({})["items"][0]
             case "GET", ["scheduler", "decisions"]:
                 return 200, _decisions(query)
             case "GET", ["modules", "titles"]:
@@ -81,6 +90,9 @@ class FakeService:
 
     def _uploaded(self, body: bytes, query: dict[str, str]) -> dict[str, Any]:
         self.uploads.append(body)
+        return self._dataset(query)
+
+    def _dataset(self, query: dict[str, str]) -> dict[str, Any]:
         return {
             "id": "data_1",
             "name": query["name"],
@@ -89,7 +101,7 @@ class FakeService:
         }
 
     def _fetched(self) -> dict[str, Any]:
-        made = self._uploaded(b"", {"name": "prices"})
+        made = self._dataset({"name": "prices"})
         operation = {"name": "upload", "origin": {"address": "https://lab.org/prices.csv"}}
         told = {"operation": operation, "summary": {"rows": 1200}}
         return {**made, "id": "data_2", "version": {**made["version"], **told}}
@@ -205,6 +217,8 @@ def _proposal(declaration: dict[str, Any]) -> dict[str, Any]:
 def _prediction(headers: dict[str, str], body: bytes) -> dict[str, Any]:
     if headers["content-type"] == "text/csv":
         count = len(body.decode().strip().splitlines()) - 1
+    elif headers["content-type"] == "application/vnd.apache.arrow.stream":
+        count = pa.ipc.open_stream(body).read_all().num_rows
     else:
         count = len(json.loads(body)["rows"])
     return {

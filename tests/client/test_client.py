@@ -1,14 +1,17 @@
 """The synchronous client against a real HTTP server."""
 
+import io
 import itertools
 import re
+import zipfile
 from pathlib import Path
 
 import httpx
+import pandas as pd
 import pytest
 from service_for_tests import KEY, FakeService
 
-from easeml.client import Client
+from easeml.client import Client, frames
 from easeml.client.apart import difference
 from easeml.contract.applications import Declaration
 from easeml.errors import (
@@ -203,6 +206,31 @@ def test_predictions_of_rows_and_of_csv(client: Client, service: FakeService):
     assert client.predict("app_1", [{"x": 1}, {"x": None}]).predictions == ["class 0", "class 1"]
     assert client.predict("app_1", csv="x\n1\n2\n3\n").predictions[-1] == "class 2"
     assert service.requests[-1][2]["content-type"] == "text/csv"
+
+
+def test_a_long_frame_is_predicted_in_parts_and_tells_how_far_it_is(
+    client: Client, service: FakeService, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(frames, "ROWS_AT_ONCE", 2)
+    told: list[tuple[int, int]] = []
+    asked = pd.DataFrame({"x": [1, 2, 3]}, index=["a", "b", "c"])
+    found = client.predict("app_1", asked, progress=lambda done, rows: told.append((done, rows)))
+    assert found["prediction"].to_dict() == {"a": "class 0", "b": "class 1", "c": "class 0"}
+    assert told == [(2, 3), (3, 3)]
+
+
+def test_a_folder_goes_as_a_zip_file(client: Client, service: FakeService, tmp_path: Path):
+    folder = tmp_path / "flowers"
+    (folder / "rose").mkdir(parents=True)
+    (folder / "rose" / "one.txt").write_text("red")
+    assert client.upload(folder).name == "flowers"
+    client.import_model("app_1", folder)
+    for sent in service.uploads:
+        with zipfile.ZipFile(io.BytesIO(sent)) as archive:
+            assert archive.namelist() == ["rose/one.txt"]
+    assert len(service.uploads) == 2
+    with pytest.raises(InvalidInput, match="no such file"):
+        client.upload(tmp_path / "tulips")
 
 
 def test_a_request_that_cannot_be_right_is_not_sent(client: Client, service: FakeService):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -79,9 +80,6 @@ def test_long_tables_travel_in_parts(monkeypatch):
     read = [pa.ipc.open_stream(body).read_all() for _, body in parts]
     assert pa.concat_tables(read).equals(table)
     assert len(list(frames.parts_of(table.slice(0, 0)))) == 1
-    error = InvalidInput("it is missing.", where="row 1, column 'x'")
-    assert frames.in_part(error, 0) is error
-    assert frames.in_part(error, 4).where == "row 1, column 'x', counted from row 4"
 
 
 def test_answers_come_in_the_form_of_the_question():
@@ -103,8 +101,9 @@ def test_what_is_said_of_an_answer_comes_with_it():
 
 
 def test_frames_of_polars_are_answered_with_such():
-    polars = pytest.importorskip("polars")
     asked = polars.DataFrame({"x": [1.0, 2.0]})
-    found = frames.like(asked, [answer(2)])
+    told = answer(2).model_copy(update={"notes": ["one row is known"]})
+    with pytest.warns(UserWarning, match="one row is known"):
+        found = frames.like(asked, [told])
     assert isinstance(found, polars.DataFrame)
     assert found.columns == ["prediction", "probability_no", "probability_yes"]

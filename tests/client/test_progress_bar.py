@@ -52,6 +52,13 @@ def test_a_search_by_the_limit_that_it_reaches_first(
     assert ("%" in screen.getvalue()) == bool(share)
 
 
+def test_a_table_in_memory_by_its_rows(screen: io.StringIO, console: Console):
+    with ProgressBar(console) as bar:
+        bar.predicted(10_000, 40_000)
+    assert "Predicting 40,000 rows" in screen.getvalue()
+    assert " 25%" in screen.getvalue()
+
+
 def test_a_task_by_what_it_prints(screen: io.StringIO, console: Console):
     class Service:
         def task_log(self, task_id: str) -> object:

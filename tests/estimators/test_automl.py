@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
@@ -68,12 +69,13 @@ def test_a_table_of_all_kinds_is_learned(classifier: AutoMLClassifier, mixed: pd
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
-def test_arrow_and_polars_like_tables_are_read_alike(
+def test_arrow_tables_and_polars_frames_are_read_alike(
     classifier: AutoMLClassifier, mixed: pd.DataFrame
 ) -> None:
     rows = mixed.drop(columns="ill")
     arrow = pa.Table.from_pandas(rows, preserve_index=False)
-    np.testing.assert_array_equal(classifier.predict(arrow), classifier.predict(rows))
+    for table in (arrow, polars.from_arrow(arrow)):
+        np.testing.assert_array_equal(classifier.predict(table), classifier.predict(rows))
 
 
 def test_numbers_have_intervals_that_hold_most(regressor: AutoMLRegressor) -> None:

@@ -83,7 +83,11 @@ def test_a_smaller_model_saves_what_it_says_and_loses_no_point(tmp_path: Path, n
     assert cost["quality"]["after"] == pytest.approx(quality)
     assert quality >= score(objective, answers, trained.predict(validation)) - 0.01
     load_exported(found)  # its sample is that of the smaller one
-    assert f"{after:,} bytes instead of {before:,}" in (tmp_path / "out" / "card.md").read_text()
+    card = (tmp_path / "out" / "card.md").read_text()
+    assert f"{after:,} bytes instead of {before:,}" in card
+    of_numbers = trained.target.classes is None
+    assert ("of the answers' deviation apart" in card) == of_numbers
+    assert ("test rows otherwise" in card) != of_numbers
 
 
 def test_an_ensemble_is_made_smaller_as_one(tmp_path: Path) -> None:

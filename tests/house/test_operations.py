@@ -31,7 +31,6 @@ ROUTES = {
 METHODS = {
     "url": "no request",
     "aclose": "no request",
-    "import_model": "sends a file",
     "connect_identity": "its route asks the identity provider",
     "ask_tool": "takes the parameters of the tool as its own",
     "newest_tasks": "a second method of the route of tasks: one page, the newest first",

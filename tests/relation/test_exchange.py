@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -104,7 +105,6 @@ def test_arrow_tables_and_other_frames_are_taken(tmp_path: Path):
 
 
 def test_polars_frames_come_back():
-    polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"x": [1, None], "s": ["a", "b"]})
     assert Relation.from_frame(frame).to_polars().equals(frame)
 

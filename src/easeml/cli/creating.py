@@ -1,4 +1,4 @@
-"""``app create``: from a file to a search that is under way."""
+"""``app create``: from data to a search that is under way."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from easeml.cli import declaration_options as options
+from easeml.cli.brought import dataset_of
 from easeml.cli.constraints import read_constraints
 from easeml.cli.costs import read_costs_file
 from easeml.cli.model_rules import bytes_of, read_monotonic, seconds_of
@@ -21,7 +22,6 @@ from easeml.cli.showing import (
     print_answer,
     print_proposal,
 )
-from easeml.cli.uploading import upload_with_progress
 from easeml.client import Client, made_request
 from easeml.contract.applications import Application, Declaration
 from easeml.contract.datasets import Version
@@ -51,8 +51,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def create(
-    file: options.File,
+    data: options.Data,
     *,
+    query: options.Query = "",
     target: options.Target = None,
     objective: options.Objective = None,
     costs: options.Costs = None,
@@ -79,7 +80,10 @@ def create(
     yes: options.Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Upload data, see what easeml makes of it, and start the search."""
+    """Upload data, see what easeml makes of it, and start the search.
+
+    Data that lies elsewhere is fetched from its address; data that is here is named by its id.
+    """
     if not yes:
         nobody = InvalidInput(
             "There is no terminal to ask whether to start.",
@@ -91,7 +95,7 @@ def create(
     wanted = _goal_of(goal)
     objective = _objective_of(wanted, objective)
     with Client() as client:
-        dataset = upload_with_progress(client, file, quiet=as_json, header=header, table=table)
+        dataset = dataset_of(client, data, query=query, header=header, table=table, quiet=as_json)
         version = client.wait_version_ready(dataset.version.id)
         say_aside(*notes_beside(version, target))
         declaration = made_request(

@@ -170,7 +170,8 @@ def add(
         added = client.add_origin(wish)
         version = client.wait_version_ready(added.version.id)
     size = f"{version.summary['rows']:,} rows, {len(version.columns)} columns"
-    print_done(version, f"{added.id} ({added.name}): {size}.", as_json=as_json)
+    told = f"{added.id} ({added.name}): {size}.\nSearch on it: easeml app create {added.id}"
+    print_done(version, told, as_json=as_json)
 
 
 @app.command("list")

@@ -6,10 +6,14 @@ from typing import Annotated
 
 import typer
 
-File = Annotated[
-    Path,
-    typer.Argument(help="A table, a zip file or folder of samples by class, arrays, series ..."),
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A table, a zip file or folder of samples by class, arrays, series ...; an address as "
+        "for easeml data add; or the id of a data set."
+    ),
 ]
+Query = Annotated[str, typer.Option(help="Which rows of a database: SELECT ...")]
 Target = Annotated[
     str | None, typer.Option(help="Column to predict; proposed by easeml if left out.")
 ]

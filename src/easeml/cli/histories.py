@@ -11,6 +11,7 @@ from easeml.cli.output import print_found, say
 from easeml.client import Client
 from easeml.contract.task_views import Task
 
+_MOST_CANDIDATES = 3  # that the service makes of a history
 _MOST_SHOWN = 10
 
 
@@ -65,9 +66,18 @@ def _show(task: Task) -> None:
     for name, trials in read["ignored"].items():
         say(f"No model here has the parameter '{name}' ({trials} trials): it is left out of them.")
     _say_left_out(read["left_out"], counts["left_out"])
-    for one in read["taken"][:3]:
+    for one in candidates_of(read["taken"]):
         config = ", ".join(f"{name} {value}" for name, value in one["config"].items())
         say(f"A candidate here: {one['model']} ({config}), which had {one['value']:.6g}.")
+
+
+def candidates_of(taken: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the best three trials, the best first, of those with one configuration the first."""
+    found: list[dict[str, Any]] = []
+    for one in taken:
+        if (one["model"], one["config"]) not in [(two["model"], two["config"]) for two in found]:
+            found.append(one)
+    return found[:_MOST_CANDIDATES]
 
 
 def _say_left_out(trials: list[dict[str, Any]], count: int) -> None:

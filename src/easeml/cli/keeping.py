@@ -161,6 +161,7 @@ def _print_dependents(found: Dependents) -> None:
         "open items of work": found.work_items,
         "answers of people": found.work_answers,
         "kept requests": found.kept_requests,
+        "schedules that predict with it": found.schedules,
         "shared with": ", ".join(found.shared_with),
         "also use this version of the data, which stays": ", ".join(found.applications),
     }

@@ -113,7 +113,7 @@ def bring(
     file: Annotated[
         Path,
         typer.Argument(
-            help="An ONNX graph, a skops file or a pickle, or a zip file of an MLflow folder."
+            help="An ONNX graph, a skops file or a pickle, or an MLflow folder, also as a zip file."
         ),
     ],
     name: Annotated[str, typer.Option(help="Name of the model; by default that of the file.")] = "",
@@ -205,13 +205,14 @@ def _evidence(files: Path) -> "Evidence":
 
 def _cost(told: Mapping[str, Any]) -> str:
     """Return what was saved by making a model smaller, and what was lost."""
+    from easeml.export import said_otherwise
+
     size, quality = told["bytes"], told["quality"]
     return (
         f"It is {told['saving']:.0%} smaller ({told['how']}): {size['after']:,} bytes instead of "
         f"{size['before']:,}, and {told['packed_saving']:.0%} smaller where both are packed. "
         f"Quality on {told['validation_rows']:,} validation rows: {quality['after']:.4f} instead of "
-        f"{quality['before']:.4f}. Of {told['test_rows']:,} test rows it predicts "
-        f"{told['predicted_otherwise']:.2%} otherwise."
+        f"{quality['before']:.4f}. {said_otherwise(told)}."
     )
 
 

@@ -1,6 +1,5 @@
 """``predict``: a file in, its rows with a prediction each out."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,8 +15,9 @@ from easeml.cli.output import plural, print_json, say_aside
 from easeml.cli.predicted_table import PredictedTable, of_rows, of_samples, written_to
 from easeml.cli.progress import progress
 from easeml.cli.sent_rows import SentRows, read_bytes, rows_of_table
-from easeml.cli.uploading import as_file
 from easeml.client import Client
+from easeml.client.packing import as_file
+from easeml.client.parts import in_table, notes_of
 from easeml.contract import measures
 from easeml.contract.applications import Prediction
 from easeml.contract.models import Measure
@@ -39,8 +39,6 @@ _SAMPLES = {
 }
 ROWS_AT_ONCE = 10_000  # of a table, in one request
 _SENT = "rows.csv"  # what the service calls the rows of a request
-_ROW_PLACE = re.compile(r"row (\d+)")  # how a place begins
-_A_ROW = re.compile(r"\brow \d")
 
 
 def register(app: typer.Typer) -> None:
@@ -164,26 +162,10 @@ def _answers(send: Callable[[Any], Prediction], parts: list[Any], name: str) -> 
                 answers.append(send(part))
             except InvalidInput as error:
                 place = error.where.replace(_SENT, name)
-                said, where = in_file(error.message, place, number * ROWS_AT_ONCE)
+                said, where = in_table(error.message, place, number * ROWS_AT_ONCE)
                 raise InvalidInput(said, remedy=error.remedy, where=where) from error
             move((number + 1) / len(parts))
     return answers
-
-
-def in_file(message: str, where: str, start: int) -> tuple[str, str]:
-    """Return a message on a part, and its place, with rows of the file.
-
-    ``start``: the row of the file that the part begins with. Rows within the text of a message are
-    those of the part, and it says so.
-    """
-    if start == 0:
-        return message, where
-    row = _ROW_PLACE.match(where)
-    if row is not None:
-        where = f"row {int(row[1]) + start}{where[row.end() :]}"
-    if _A_ROW.search(message):
-        message = f"{message.rstrip()} Here rows are counted from row {start:,} of the file."
-    return message, where
 
 
 def _may_be_parted(client: Client, application_id: str, rows: SentRows) -> bool:
@@ -209,7 +191,7 @@ def _joined(answers: Sequence[Prediction]) -> Prediction:
         "probabilities": probabilities or None,
         "lower": lower if has_intervals else None,
         "upper": upper if has_intervals else None,
-        "notes": _notes_of_all(answers),
+        "notes": notes_of(answers),
     }
     return answers[0].model_copy(update=changes)
 
@@ -217,19 +199,6 @@ def _joined(answers: Sequence[Prediction]) -> Prediction:
 def _all_of(answers: Sequence[Prediction], field: str) -> list[Any]:
     """Return what all answers have of a field, one after the other."""
     return list(chain.from_iterable(getattr(answer, field) or () for answer in answers))
-
-
-def _notes_of_all(answers: Sequence[Prediction]) -> list[str]:
-    """Return the notes of all parts, each once, and which models answered from some row on."""
-    found: dict[str, None] = {}
-    for number, answer in enumerate(answers):
-        for note in answer.notes:
-            said, _ = in_file(note, "", number * ROWS_AT_ONCE)
-            found[said] = None
-        if answer.model_id != answers[0].model_id:
-            said = f"From some row on the model was {answer.model_name}: it went live."
-            found[said] = None
-    return list(found)
 
 
 def _measured(quality: dict[str, Any]) -> str:

@@ -1,9 +1,6 @@
 """Uploads with a bar; a folder goes as a zip file of it."""
 
-import tempfile
-import zipfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +8,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from easeml.cli.output import notes
 from easeml.client import Client
+from easeml.client.packing import as_file
 from easeml.contract.datasets import Dataset
 
 T = TypeVar("T")
@@ -35,20 +33,6 @@ def upload_with_progress(
 
     with as_file(file) as packed:
         return with_bar(send, packed, quiet=quiet)
-
-
-@contextmanager
-def as_file(path: Path) -> Iterator[Path]:
-    """Give the file itself, or a zip file of a folder for as long as the context lasts."""
-    if not path.is_dir():
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as place:
-        packed = Path(place) / f"{path.resolve().name}.zip"
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for file in sorted(filter(Path.is_file, path.rglob("*"))):
-                archive.write(file, file.relative_to(path))
-        yield packed
 
 
 def with_bar(send: Callable[[Told | None], T], file: Path, *, quiet: bool) -> T:

@@ -7,20 +7,23 @@ that types survive.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from easeml.client.parts import notes_of
 from easeml.contract.applications import Prediction
 from easeml.contract.predictions import as_columns
-from easeml.errors import EasemlError, InvalidInput
+from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ARROW = "application/vnd.apache.arrow.stream"
 ROWS_AT_ONCE = 10_000  # in one request
+_OF_THE_CALLER = 4  # frames of the stack from a warning to whoever called ``predict``
 
 
 def is_frame(data: Any) -> bool:
@@ -66,35 +69,29 @@ def parts_of(table: pa.Table) -> Iterator[tuple[int, bytes]]:
         yield start, sink.getvalue().to_pybytes()
 
 
-def in_part(error: EasemlError, start: int) -> EasemlError:
-    """Return an error in a part of a table, with the row that the part begins with."""
-    if start == 0:
-        return error
-    where = f"{error.where}, counted from row {start:,}"
-    return type(error)(error.message, remedy=error.remedy, where=where)
-
-
 def like(data: Any, answers: Sequence[Prediction]) -> Any:
     """Return predictions of a table in its own form: a frame of pandas with its index, one of
     Polars, or an Arrow table. An array gets a frame of pandas.
 
     Columns: ``prediction``; for categories a ``probability_CLASS`` each; for numbers ``lower`` and
     ``upper`` where the model has an interval. What is to be said of the answer is in the attribute
-    ``notes`` of a frame of pandas (``attrs``), and in the metadata of an Arrow table, as JSON.
+    ``notes`` of a frame of pandas (``attrs``), and in the metadata of an Arrow table, as JSON; a
+    frame of Polars has no place for it, so that it is warned of.
     """
+    notes = notes_of(answers)
     columns: dict[str, list[Any]] = {}
-    notes: dict[str, None] = {}
     for answer in answers:
-        notes.update(dict.fromkeys(answer.notes))
         for name, cells in as_columns(answer).items():
             columns.setdefault(name, []).extend(cells)
     if _is_pandas(data) or _is_array(data):
-        return _pandas(columns, getattr(data, "index", None), list(notes))
+        return _pandas(columns, getattr(data, "index", None), notes)
     if _is_polars(data):
+        for note in notes:
+            warnings.warn(note, stacklevel=_OF_THE_CALLER)
         return import_module("polars").DataFrame(columns)
     import pyarrow as pa
 
-    told = {"notes": json.dumps(list(notes))}
+    told = {"notes": json.dumps(notes)}
     return pa.table(columns).replace_schema_metadata(told)
 
 

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """Shows how far an upload, a search or a task is, as long as its block runs.
+    """Shows how far an upload, a search, a prediction or a task is, as long as its block runs.
 
         with ProgressBar() as bar:
             dataset = client.upload(frame, progress=bar.sent)
             ...
             client.wait(application.id, until="converged", on_look=bar.searched)
+            found = client.predict(application.id, frame, progress=bar.predicted)
             client.wait_task(task.id, on_look=bar.works(client))
 
     A notebook needs ``ipywidgets``, which the extra ``notebook`` brings. Where nobody looks, as in a
@@ -52,6 +53,10 @@ class ProgressBar:
         """Show how many bytes of an upload are sent; then the service reads them."""
         text = "Reading" if done >= size else f"Uploading {size / 2**20:,.1f} MB"
         self._show(text, None if done >= size else done / size)
+
+    def predicted(self, done: int, rows: int) -> None:
+        """Show how many rows of a table in memory are predicted."""
+        self._show(f"Predicting {rows:,} rows", done / max(1, rows))
 
     def searched(self, application: Application) -> None:
         """Show what a search has tried and found, and how much of its limits it has used."""

@@ -9,7 +9,8 @@ class Dependents(Answer):
     """What hangs on an application, and would stop or be lost without it.
 
     ``endpoint``: its address, empty where nothing is live. ``searches``: that have not ended.
-    ``applications``: others that use the same version of the data, which stays.
+    ``schedules``: that let its model predict. ``applications``: others that use the same version of
+    the data, which stays.
     """
 
     application_id: str
@@ -21,6 +22,7 @@ class Dependents(Answer):
     work_items: int
     work_answers: int
     kept_requests: int
+    schedules: int = 0
     shared_with: list[str]
     applications: list[str]
 

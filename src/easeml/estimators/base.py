@@ -220,8 +220,10 @@ class AutoML(BaseEstimator):
         check_is_fitted(self, "model_")
         failed = sum(trial.quality is None for trial in self.trials_)
         made = ", ".join(f"{name} ({weight:.0%})" for name, weight in self.members_)
-        rows = "all rows" if self.refitted_ else "a part of the rows"
-        of = "device" if self.url is not None else "processor"
+        all_rows, of = "all rows", "processor"
+        if self.url is not None:
+            all_rows, of = "all rows but the test rows", "device"
+        rows = all_rows if self.refitted_ else "a part of the rows"
         return (
             f"{len(self.trials_)} models were tried in {self.seconds_:.1f} {of} seconds; "
             f"{failed} failed. What predicts: {made}, fitted on {rows}. "

@@ -3,7 +3,7 @@ that is installed.
 """
 
 from easeml.export.exported import ExportedModel, load_exported
-from easeml.export.facts import ModelFacts
+from easeml.export.facts import ModelFacts, said_otherwise
 from easeml.export.folders import FORMATS, write_export
 from easeml.export.signed import check_signed
 from easeml.export.smaller import Evidence
@@ -15,5 +15,6 @@ __all__ = [
     "ModelFacts",
     "check_signed",
     "load_exported",
+    "said_otherwise",
     "write_export",
 ]

@@ -105,9 +105,16 @@ def _of_smaller(cost: Mapping[str, Any]) -> list[str]:
         "where both are packed",
         f"- {quality['after']:.4f} instead of {quality['before']:.4f} on {cost['validation_rows']:,} "
         "validation rows that neither had learned from",
-        f"- It predicts {cost['predicted_otherwise']:.2%} of {cost['test_rows']:,} test rows "
-        "otherwise (of numbers: the difference as a share of their deviation)",
+        f"- {said_otherwise(cost)}",
     ]
+
+
+def said_otherwise(cost: Mapping[str, Any]) -> str:
+    """Return how far a model that was made smaller predicts otherwise than before."""
+    rows, apart = f"{cost['test_rows']:,} test rows", f"{cost['predicted_otherwise']:.2%}"
+    if cost["of_labels"]:
+        return f"It predicts {apart} of {rows} otherwise"
+    return f"On {rows} its numbers are {apart} of the answers' deviation apart (root mean square)"
 
 
 def _test_sentence(facts: ModelFacts) -> str:

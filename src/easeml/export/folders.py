@@ -55,7 +55,6 @@ _LOADER = '''"""Loads the model beside this file: ``from load import model``, ``
 
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 _HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(_HERE / "code"))
@@ -69,7 +68,6 @@ _SERVER = '''"""Serves the model beside this file: ``python serve.py --port 8080
 
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 _HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(_HERE / "code"))

@@ -18,6 +18,7 @@ from easeml.service.models import predicted_files
 router = APIRouter(tags=["applications"])
 
 _MEDIA_TYPES = {
+    TableFormat.PARQUET: "application/vnd.apache.parquet",
     TableFormat.CSV: "text/csv; charset=utf-8",
     TableFormat.JSON_LINES: "application/jsonl",
 }
@@ -72,7 +73,7 @@ def download_predictions(
         raise
     name, clean = f"{task_id}.{form}", BackgroundTask(folder.cleanup)
     if form == TableFormat.PARQUET:
-        return FileResponse(path, filename=name, background=clean)
+        return FileResponse(path, media_type=_MEDIA_TYPES[form], filename=name, background=clean)
     return StreamingResponse(
         as_stream(path, form, keep_formulas=keep_formulas),
         media_type=_MEDIA_TYPES[form],

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any, overload
 
 from easeml.client._async.calls import API, AsyncCalls
+from easeml.client._async.uploads import Progress
 from easeml.client.answers import read_answer
-from easeml.client.frames import ARROW, in_part, is_frame, like, parts_of, to_arrow
+from easeml.client.frames import ARROW, is_frame, like, parts_of, to_arrow
+from easeml.client.parts import error_in_table
 from easeml.contract.applications import Declaration, Prediction
 from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
@@ -91,6 +93,7 @@ class AsyncApplications(AsyncCalls):
         *,
         timeout: float | None = None,
         fill_absent: bool = False,
+        progress: Progress | None = None,
     ) -> Any: ...
 
     async def predict(
@@ -102,20 +105,22 @@ class AsyncApplications(AsyncCalls):
         file: bytes | None = None,
         timeout: float | None = None,
         fill_absent: bool = False,
+        progress: Progress | None = None,
     ) -> Any:
         """Predict rows, a table in memory, the body of a CSV file with a header, or a ``file``: a picture, a zip file
         of pictures or texts or an ease.ml data set, NumPy arrays, ``.ts`` series.
 
         A table in memory (a frame of pandas or Polars, an Arrow table, an array) is answered with
         one of its kind: ``prediction``, a ``probability_CLASS`` each, ``lower`` and ``upper``; for
-        pandas with the same index, and ``attrs["notes"]``; an array gets a frame of pandas. All
+        pandas with the same index, and ``attrs["notes"]``; an array gets a frame of pandas.
+        ``progress`` is called with rows that are predicted and rows in all. All
         else is answered with a ``Prediction``. Rows that have the target, too, get the quality of their predictions.
         ``fill_absent``: columns that may be empty may be absent as well.
         ``timeout``: seconds to wait instead of the client's. Raises InvalidInput (naming row and
         column), NotReady while there is no model yet, TimedOut.
         """
         if is_frame(rows):
-            return await self._predict_frame(application_id, rows, timeout, fill_absent)
+            return await self._predict_frame(application_id, rows, timeout, fill_absent, progress)
         if csv is not None:
             content = csv.encode() if isinstance(csv, str) else csv
             content_type = "text/csv"
@@ -127,16 +132,24 @@ class AsyncApplications(AsyncCalls):
         return await self._predict_body(application_id, content, content_type, timeout, fill_absent)
 
     async def _predict_frame(
-        self, application_id: str, data: Any, timeout: float | None, fill_absent: bool
+        self,
+        application_id: str,
+        data: Any,
+        timeout: float | None,
+        fill_absent: bool,
+        progress: Progress | None,
     ) -> Any:
         """Predict a table in memory, in parts where it is long."""
+        table = to_arrow(data)
         answers = []
-        for start, part in parts_of(to_arrow(data)):
+        for start, part in parts_of(table):
             try:
                 answer = await self._predict_body(application_id, part, ARROW, timeout, fill_absent)
             except InvalidInput as error:
-                raise in_part(error, start) from error
+                raise error_in_table(error, start) from error
             answers.append(answer)
+            if progress is not None:
+                progress(start + len(answer.predictions), table.num_rows)
         return like(data, answers)
 
     async def _predict_body(

@@ -1507,8 +1507,9 @@ class AsyncOperations(AsyncCalls):
     async def retry_task(self, task_id: str) -> Task:
         """Ask once more for what a task that failed or was cancelled was asked for: a new task.
 
-        Raises ``NotFound``, ``Conflict`` for a task that is under way or done, or was asked for
-        by easeml itself, such as what a search trains.
+        Raises ``NotFound``, ``Conflict`` for a task that is under way or done, whose file is not
+        kept any more, or that depends on the moment, such as what a search trains; and what
+        ``quotas.check_computing`` raises.
         """
         return await self._send(Task, f"/tasks/{task_id}/retry", repeatable=False)
 

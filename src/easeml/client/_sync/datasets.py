@@ -8,6 +8,7 @@ from typing import Any
 from easeml.client._sync.calls import API
 from easeml.client._sync.uploads import Progress, Uploads, check_file
 from easeml.client.frames import is_frame, write_parquet
+from easeml.client.packing import as_file
 from easeml.contract.datasets import Dataset
 from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
@@ -32,7 +33,8 @@ class Datasets(Uploads):
         """Upload a file or a table in memory as a new dataset; its version is ``ingesting`` then. A
         lost connection is taken up again.
 
-        ``data``: the path of a file; or a frame of pandas or Polars, an Arrow table, or an array.
+        ``data``: the path of a file, or of a folder, which is sent as a zip file; or a frame of
+        pandas or Polars, an Arrow table, or an array.
         ``name``: the file's stem by default, ``table`` for a table in memory. ``progress`` is called
         with bytes sent and bytes in all. ``header``: whether the first row of a text table holds
         the names; ``table``: which one, from 1, of a workbook or document, 0 for the text of a
@@ -46,13 +48,14 @@ class Datasets(Uploads):
                 return self.upload(
                     path, name=name, progress=progress, idempotency_key=idempotency_key
                 )
-        path = check_file(data)
-        params: dict[str, Any] = {"name": name or path.stem, "filename": path.name}
-        reading = {"header": header, "table": table}
-        params |= {name: value for name, value in reading.items() if value is not None}
-        return self._create_from(
-            Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress
-        )
+        with as_file(Path(data)) as path:
+            check_file(path)
+            params: dict[str, Any] = {"name": name or path.stem, "filename": path.name}
+            reading = {"header": header, "table": table}
+            params |= {name: value for name, value in reading.items() if value is not None}
+            return self._create_from(
+                Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress
+            )
 
     def predict_file(
         self,
@@ -97,21 +100,22 @@ class Datasets(Uploads):
     ) -> Task:
         """Have a file read, by a task, as a model of an application that was trained elsewhere.
 
-        ``path``: an ONNX graph, a scikit-learn pipeline that skops wrote or that was pickled, or a
-        zip file of an MLflow folder with one of these. ``name``: of the model; empty: the stem of the file.
+        ``path``: an ONNX graph, a scikit-learn pipeline that skops wrote or that was pickled, or an
+        MLflow folder with one of these, or a zip file of it. ``name``: of the model; empty: the stem of the file.
         ``progress`` is called with bytes sent and bytes in all. The task fails where the file is no
         model of the application. Raises InvalidInput where the file cannot be read or the name is
         none, NotFound, Conflict while the data is not ready, TooLarge.
         """
-        path = check_file(path)
-        return self._create_from(
-            Task,
-            f"/applications/{application_id}/imports",
-            path,
-            key=idempotency_key,
-            params={"filename": path.name, "name": name},
-            progress=progress,
-        )
+        with as_file(Path(path)) as file:
+            check_file(file)
+            return self._create_from(
+                Task,
+                f"/applications/{application_id}/imports",
+                file,
+                key=idempotency_key,
+                params={"filename": file.name, "name": name},
+                progress=progress,
+            )
 
     def import_history(
         self,

@@ -50,8 +50,8 @@ class Compressed:
     """What a smaller model costs. Qualities are those of validation rows that no fit has seen.
 
     ``predicted_otherwise``: share of the test rows with another label than the model itself says;
-    of numbers, the root mean square of the differences as a share of the deviation of the answers.
-    ``tried``: how many smaller models were measured on the validation rows.
+    of numbers (not ``of_labels``), the root mean square of the differences as a share of the deviation
+    of the answers. ``tried``: how many smaller models were measured on the validation rows.
     """
 
     recipe: Recipe
@@ -61,6 +61,7 @@ class Compressed:
     quality_after: float
     validation_rows: int
     predicted_otherwise: float
+    of_labels: bool
     test_rows: int
     tried: int
 
@@ -75,6 +76,7 @@ class Compressed:
             "quality": {"before": self.quality_before, "after": self.quality_after},
             "validation_rows": self.validation_rows,
             "predicted_otherwise": self.predicted_otherwise,
+            "of_labels": self.of_labels,
             "test_rows": self.test_rows,
             "tried": self.tried,
         }
@@ -140,6 +142,7 @@ def compress(
         quality_after=chosen.quality,
         validation_rows=len(rows.validation),
         predicted_otherwise=_otherwise(trained, smaller, rows),
+        of_labels=chosen.predictions.classes is not None,
         test_rows=len(rows.test),
         tried=chosen.tried,
     )

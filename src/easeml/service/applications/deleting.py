@@ -45,6 +45,7 @@ def dependents(store: Store, caller: Caller, application_id: str) -> Dependents:
             work_items=tables.work_items.count(**here, state=WorkState.OPEN),
             work_answers=tables.work_answers.count(**here),
             kept_requests=tables.production_rows.count(**here),
+            schedules=tables.schedules.count(**here),
             shared_with=tx.users.column("name", id=people),
             applications=[one.name for one in others if one.id != application_id],
         )

@@ -4,13 +4,14 @@ from easeml.contract.states import TASKS_UNDER_WAY, TaskGroup, TaskState
 from easeml.contract.task_views import Task as TaskAnswer
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
+from easeml.service.limits import quotas
 from easeml.service.tasks import requests, task_views
-from easeml.service.tasks.kinds import find_kind
+from easeml.service.tasks.kinds import find_kind, kind_named
 from easeml.store import Store
 from easeml.store.records import Task
 
 _REASON = "Its owner cancelled it."
-_ASKED_BY_PEOPLE = ("advise", "find-work")  # others, such as a gate's test, depend on the moment
+_ASKED_BY_PEOPLE = ("advise", "find-work", "predict-file")  # others depend on the moment
 
 
 def cancel(store: Store, caller: Caller, task_id: str) -> TaskAnswer:
@@ -40,13 +41,15 @@ def cancel(store: Store, caller: Caller, task_id: str) -> TaskAnswer:
 def retry(store: Store, caller: Caller, task_id: str) -> TaskAnswer:
     """Ask once more for what a task that failed or was cancelled was asked for: a new task.
 
-    Raises ``NotFound``, ``Conflict`` for a task that is under way or done, or was asked for by
-    easeml itself, such as what a search trains.
+    Raises ``NotFound``, ``Conflict`` for a task that is under way or done, whose file is not kept
+    any more, or that depends on the moment, such as what a search trains; and what
+    ``quotas.check_computing`` raises.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
         _check_can_be_retried(task)
+        quotas.check_computing(tx, caller.tenant_id)
         spec = dict(task.payload)
         del spec["kind"]
         again = requests.request(
@@ -87,4 +90,13 @@ def _check_can_be_retried(task: Task) -> None:
             remedy="To train a model now: easeml app try APPLICATION --model NAME.",
         )
     if task.spec_kind not in _ASKED_BY_PEOPLE:
-        raise Conflict("Nobody asked for this task: easeml asks again itself.", where=task.id)
+        raise Conflict(
+            "What this task was for may have changed: it is not repeated.",
+            where=task.id,
+            remedy="Do again what it came from; what easeml needs it asks for itself.",
+        )
+    spec = kind_named(task.spec_kind).spec.model_validate(task.payload)
+    if getattr(spec, "source", None) == "":
+        raise Conflict(
+            "The file is not kept any more.", where=task.id, remedy="Predict the file again."
+        )
