@@ -93,6 +93,14 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
         writer.writerows(rows)
 
 
+def rows_before(path: Path) -> list[tuple[str, ...]]:
+    """Return the rows of a table that was written before; none where there is none."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [tuple(row) for row in csv.reader(file)][1:]
+
+
 def peer_python(folder: Path, name: str) -> Path:
     """Make (once) an environment with FLAML or AutoGluon below a folder; return its Python."""
     return peer_programs(folder, name, _PEERS[name]) / "python"

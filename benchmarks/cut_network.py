@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 Direction = Literal["there", "back"]
+Place = Path | int
+"""A socket of this machine: a file, or a port of loopback."""
+_LOOPBACK = "127.0.0.1"
 _PIECE = 2**16  # bytes
 
 
 class Network:
     """Relays the connections to a socket, from another socket that clients use in its place."""
 
-    def __init__(self, socket: Path, server: Path):
+    def __init__(self, socket: Place, server: Place):
         """``socket``: where it listens; ``server``: the one that is meant."""
         self._socket = socket
         self._server = server
@@ -52,7 +55,10 @@ class Network:
     async def _listen(self) -> None:
         self._is_open = {"there": asyncio.Event(), "back": asyncio.Event()}
         await self._mend(breaks=False)
-        await asyncio.start_unix_server(self._relay, self._socket)
+        if isinstance(self._socket, int):
+            await asyncio.start_server(self._relay, _LOOPBACK, self._socket)
+        else:
+            await asyncio.start_unix_server(self._relay, self._socket)
 
     async def _mend(self, *, breaks: bool) -> None:
         if breaks:
@@ -64,7 +70,7 @@ class Network:
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         ends = {writer}
         try:
-            server_reader, server_writer = await asyncio.open_unix_connection(self._server)
+            server_reader, server_writer = await self._connect()
             ends.add(server_writer)
             self._writers |= ends
             there = self._pump(reader, server_writer, "there")
@@ -75,6 +81,11 @@ class Network:
             self._writers -= ends
             for end in ends:
                 end.transport.abort()
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        if isinstance(self._server, int):
+            return await asyncio.open_connection(_LOOPBACK, self._server)
+        return await asyncio.open_unix_connection(self._server)
 
     async def _pump(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, direction: Direction

@@ -10,11 +10,18 @@ one endpoint without a pause, while 1, 2, ... predictors at most may answer. Two
 - ``lightgbm-classifier`` computes, 500 rows a request, on the processors that callers, controller and predictors share.
   More predictors than there are free cores bring nothing.
 
-"CPU ms" is the processor time of all of easeml's processes for a request. With the most predictors,
-a machine is killed (-9) in the middle of another run: a request that is refused or wrong ends the
-benchmark. At last nobody asks, and the seconds are counted until one predictor is left.
+"CPU ms" is the processor time of all processes of the server for a request. With the most
+predictors, a machine is killed (-9) in the middle of another run: a request that is refused or
+wrong ends the benchmark. At last nobody asks, and the seconds are counted until one predictor is
+left.
+
+Ray Serve answers the same requests with models of the same kinds, by as many replicas, behind its
+own HTTP proxy; nobody signs in there, and rows are not checked against a schema. One of its
+replicas is killed as well, and the requests that it refuses are counted. ``ray_serve.py`` installs
+it in an environment of its own. ``--servers`` measures one of the two; rows of the other stay.
 """
 
+import argparse
 import http.client
 import json
 import os
@@ -24,42 +31,57 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from sklearn.datasets import load_breast_cancer
 
+import ray_serve
 import waiting_model
-from cluster_faults import with_descendants
-from common import arguments, machine_line, read_options, write_table
+from cluster_machines import with_descendants
+from common import arguments, machine_line, read_options, rows_before, write_table
 from easeml.client import Client
 from service_process import EasemlProcess
 
 ROWS = {"waiting": 50, "lightgbm-classifier": 500}
 """Rows of a request, by model."""
 
-COLUMNS = ("model", "predictors", "requests/s", "p50 ms", "p99 ms", "longest ms", "CPU ms")
+COLUMNS = (
+    *("server", "model", "replicas", "requests/s"),
+    *("p50 ms", "p99 ms", "longest ms", "CPU ms", "refused"),
+)
+_WARM_SECONDS = 2.0
 _SETTLED_SECONDS = 30.0  # in which the predictors that may answer are there
 _QUIET_SECONDS = 240.0
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a model is asked. ``pid``: of what started all that answers; ``rows``: of a request."""
+
+    port: int
+    path: str
+    pid: int
+    rows: int
+    key: str = ""
 
 
 @dataclass
 class Load:
     """Callers that ask an endpoint without a pause, each over one connection."""
 
-    easeml: EasemlProcess
-    application: str
-    rows: int  # of a request
+    endpoint: Endpoint
     taken: list[float] = field(default_factory=list)  # seconds of each request
     refused: list[bytes] = field(default_factory=list)
     is_over: threading.Event = field(default_factory=threading.Event)
 
     @contextmanager
     def by(self, callers: int) -> Iterator[None]:
-        """Ask meanwhile. Raises ``AssertionError`` where an answer was none."""
+        """Ask meanwhile."""
         threads = [threading.Thread(target=self._ask) for _ in range(callers)]
         for thread in threads:
             thread.start()
@@ -69,22 +91,26 @@ class Load:
             self.is_over.set()
             for thread in threads:
                 thread.join()
-        assert not self.refused, self.refused[0]
 
     def _ask(self) -> None:
-        frame = load_breast_cancer(as_frame=True).frame.drop(columns="target").iloc[: self.rows]
+        rows = self.endpoint.rows
+        frame = load_breast_cancer(as_frame=True).frame.drop(columns="target").iloc[:rows]
         body = json.dumps({"rows": frame.to_dict("records")})
-        path = f"/api/v1/applications/{self.application}/predict"
         headers = {"Content-Type": "application/json"}
-        headers["Authorization"] = f"Bearer {self.easeml.key}"
-        connection = http.client.HTTPConnection("127.0.0.1", self.easeml.port, timeout=60)
+        headers["Authorization"] = f"Bearer {self.endpoint.key}"
+        connection = http.client.HTTPConnection("127.0.0.1", self.endpoint.port, timeout=60)
         while not self.is_over.is_set():
             began = time.monotonic()
-            connection.request("POST", path, body, headers)
-            answer = connection.getresponse()
-            content = answer.read()
+            try:
+                connection.request("POST", self.endpoint.path, body, headers)
+                answer = connection.getresponse()
+                content = answer.read()
+            except (OSError, http.client.HTTPException) as error:
+                self.refused.append(str(error).encode())
+                connection.close()  # the next request opens another
+                continue
             self.taken.append(time.monotonic() - began)
-            if answer.status != 200 or len(json.loads(content)["predictions"]) != self.rows:
+            if answer.status != 200 or len(json.loads(content)["predictions"]) != rows:
                 self.refused.append(content)
 
 
@@ -140,29 +166,32 @@ def kill_machine(easeml: EasemlProcess) -> None:
 
 
 def measure(
-    load: Load, count: int, callers: int, seconds: float, *, lost: bool
-) -> tuple[float, float, float, float, float]:
-    """Have an endpoint asked by ``callers`` once it has ``count`` predictors; ``lost``: a machine
-    is, after half of the seconds.
+    load: Load,
+    wait: Callable[[], object],
+    callers: int,
+    seconds: float,
+    lose: Callable[[], object] | None,
+) -> tuple[float, ...]:
+    """Have an endpoint asked by ``callers``; ``wait``: until all answer that shall.
 
-    Returns requests a second, milliseconds of a request (median, 99th percentile, longest), and of
-    the processors for a request.
+    ``lose``: what happens after half of the seconds. Returns requests a second, milliseconds of a
+    request (median, 99th percentile, longest), and of the processors for a request.
     """
-    easeml, application = load.easeml, load.application
+    pid = load.endpoint.pid
     with load.by(callers):
-        wait_for(lambda: predictors(easeml, application) >= count, _SETTLED_SECONDS)
+        wait()
         load.taken.clear()
-        used, began = processor_seconds(easeml.process.pid), time.monotonic()
+        used, began = processor_seconds(pid), time.monotonic()
         time.sleep(seconds / 2)
-        if lost:
-            kill_machine(easeml)
+        if lose is not None:
+            lose()
         time.sleep(seconds / 2)
         taken, passed = sorted(load.taken), time.monotonic() - began
-        used = processor_seconds(easeml.process.pid) - used
+        used = processor_seconds(pid) - used
     p99 = statistics.quantiles(taken, n=100)[98]
-    spent = float("nan") if lost else 1e3 * used / len(taken)  # the dead took theirs along
+    spent = float("nan") if lose else 1e3 * used / len(taken)  # the dead took theirs along
     milliseconds = [1e3 * one for one in (statistics.median(taken), p99, taken[-1])]
-    return len(taken) / passed, milliseconds[0], milliseconds[1], milliseconds[2], spent
+    return len(taken) / passed, *milliseconds, spent
 
 
 @contextmanager
@@ -200,41 +229,116 @@ def quiet_seconds(easeml: EasemlProcess, applications: Iterable[str]) -> float:
     )
 
 
+class Table:
+    """The rows that are printed, and kept."""
+
+    def __init__(self, options: argparse.Namespace):
+        self.options = options
+        self.rows: list[tuple[str, ...]] = []
+        self._print(COLUMNS)
+
+    def add(
+        self,
+        server: str,
+        model: str,
+        count: int,
+        load: Load,
+        wait: Callable[[], object],
+        lose: Callable[[], object] | None = None,
+    ) -> None:
+        """Measure, and add a row."""
+        found = measure(load, wait, self.options.callers, self.options.seconds, lose)
+        label = f"{count}, one killed" if lose else str(count)
+        told = [f"{value:.1f}" for value in found]
+        self.rows.append((server, model, label, *told, str(len(load.refused))))
+        self._print(self.rows[-1])
+
+    def write(self) -> None:
+        """Keep the rows, and those of servers that were not measured now."""
+        path = self.options.out / "replicas.csv"
+        measured = {row[0] for row in self.rows}
+        others = [row for row in rows_before(path) if row[0] not in measured]
+        write_table(path, COLUMNS, [*others, *self.rows])
+
+    def _print(self, cells: Sequence[str]) -> None:
+        print(*(f"{cell:>19}" for cell in cells), flush=True)
+
+
+def measure_easeml(table: Table, folder: Path) -> None:
+    """Measure one predictor to the most, the loss of one, and how soon one is left."""
+    most = table.options.most
+    home, key = folder / "home", ""
+    applications: dict[str, str] = {}
+
+    def add(easeml: EasemlProcess, model: str, count: int, *, lost: bool = False) -> None:
+        one = applications[model]
+        path = f"/api/v1/applications/{one}/predict"
+        endpoint = Endpoint(easeml.port, path, easeml.process.pid, ROWS[model], easeml.key)
+        load = Load(endpoint)
+
+        def wait() -> None:
+            wait_for(lambda: predictors(easeml, one) >= count, _SETTLED_SECONDS)
+
+        lose = (lambda: kill_machine(easeml)) if lost else None
+        table.add("easeml", model, count, load, wait, lose)
+        assert not load.refused, load.refused[0]
+
+    for count in range(1, most + 1):
+        with service(home, key, most - 1, count) as easeml:
+            key = easeml.key
+            applications = applications or declare_all(easeml, folder)
+            for model in ROWS:
+                add(easeml, model, count)
+            if count < most:
+                continue
+            for model in ROWS:
+                add(easeml, model, count, lost=True)
+            table.write()
+            seconds = quiet_seconds(easeml, applications.values())
+            print(f"One predictor each again after {seconds:.0f} s without requests.")
+
+
+def measure_ray_serve(table: Table, folder: Path) -> None:
+    """Measure the same by as many replicas of Ray Serve."""
+    frame = load_breast_cancer(as_frame=True).frame
+    peer = ray_serve.RayServe(folder, frame, waiting_model.SECONDS_A_ROW)
+    try:
+        for count in range(1, table.options.most + 1):
+            peer.scale(count)
+            for model, rows in ROWS.items():
+                endpoint = Endpoint(peer.port, f"/{model}", peer.pid, rows)
+                load = Load(endpoint)
+                table.add(ray_serve.NAME, model, count, load, _warm)
+        for model, rows in ROWS.items():
+            load = Load(Endpoint(peer.port, f"/{model}", peer.pid, rows))
+            lose = partial(peer.lose_replica, model)
+            table.add(ray_serve.NAME, model, table.options.most, load, _warm, lose)
+    finally:
+        peer.close()
+
+
+def _warm() -> None:
+    time.sleep(_WARM_SECONDS)
+
+
+SERVERS = {"easeml": measure_easeml, ray_serve.NAME: measure_ray_serve}
+
+
 def main() -> None:
     """Measure, and print the table."""
     parser = arguments(__file__, __doc__)
     parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement")
     parser.add_argument("--callers", type=int, default=8)
     parser.add_argument("--most", type=int, default=4, help="predictors")
-    options = read_options(parser, seconds=2.0, callers=4, most=2)
-    print(machine_line("easeml", "scikit-learn", "lightgbm"))
+    parser.add_argument("--servers", nargs="+", choices=SERVERS, default=SERVERS)
+    options = read_options(parser, seconds=2.0, callers=4, most=2, servers=["easeml"])
+    print(machine_line("easeml", "scikit-learn", "lightgbm"), f"load {os.getloadavg()[0]:.1f}")
     os.environ["PYTHONPATH"] = str(Path(waiting_model.__file__).parent)
-    rows: list[tuple[str, ...]] = []
-
-    def add(easeml: EasemlProcess, model: str, count: int, *, lost: bool = False) -> None:
-        load = Load(easeml, applications[model], ROWS[model])
-        found = measure(load, count, options.callers, options.seconds, lost=lost)
-        label = f"{count}, one killed" if lost else str(count)
-        rows.append((model, label, *(f"{value:.1f}" for value in found)))
-        print(*(f"{cell:>19}" for cell in rows[-1]), flush=True)
-
-    print(*(f"{column:>19}" for column in COLUMNS))
-    with tempfile.TemporaryDirectory() as folder:
-        home, key = Path(folder) / "home", ""
-        applications: dict[str, str] = {}
-        for count in range(1, options.most + 1):
-            with service(home, key, options.most - 1, count) as easeml:
-                key = easeml.key
-                applications = applications or declare_all(easeml, Path(folder))
-                for model in ROWS:
-                    add(easeml, model, count)
-                if count < options.most:
-                    continue
-                for model in ROWS:
-                    add(easeml, model, count, lost=True)
-                seconds = quiet_seconds(easeml, applications.values())
-                print(f"One predictor each again after {seconds:.0f} s without requests.")
-    write_table(options.out / "replicas.csv", COLUMNS, rows)
+    table = Table(options)
+    for server in options.servers:
+        with tempfile.TemporaryDirectory() as folder:
+            SERVERS[server](table, Path(folder))
+        table.write()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from service_process import EasemlProcess
 KINDS = ("worker", "scheduler", "predictor", "controller")
 _TRIES = 5  # the service itself waits up to 30 seconds each time
 _WINE = load_wine(as_frame=True).frame
-_ROW = {name: float(value) for name, value in _WINE.iloc[0].items() if name != "target"}
+ROW = {name: float(value) for name, value in _WINE.iloc[0].items() if name != "target"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def predict(easeml: EasemlProcess, application: str) -> Any:
     for _ in range(_TRIES):
         try:
             return easeml.call(
-                "POST", f"/api/v1/applications/{application}/predict", {"rows": [_ROW]}
+                "POST", f"/api/v1/applications/{application}/predict", {"rows": [ROW]}
             )
         except HTTPError as error:
             if error.code != HTTPStatus.SERVICE_UNAVAILABLE:

@@ -13,6 +13,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Literal
 
@@ -102,8 +103,13 @@ class EasemlProcess:
         """Stop all searches of the user whose key is held; ``resting``: also those that rest."""
         ended = ("stopped", "failed") if resting else ("stopped", "failed", "resting")
         for job in self.call("GET", "/api/v1/jobs?limit=200")["items"]:
-            if job["state"] not in ended:
+            if job["state"] in ended:
+                continue
+            try:
                 self.call("POST", f"/api/v1/jobs/{job['id']}/stop")
+            except urllib.error.HTTPError as error:
+                if error.code != HTTPStatus.NOT_FOUND:  # of a deleted application
+                    raise
 
     def kill(self, kind: str) -> None:
         """Kill -9 one running process of a kind, unless it was killed just before.

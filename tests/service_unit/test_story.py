@@ -406,6 +406,22 @@ def test_a_promotion_that_came_too_late_changes_nothing(store: Store, ann: Calle
     assert live.quality == 0.7
 
 
+def test_a_better_model_that_came_after_a_pin_does_not_serve(store: Store, ann: Caller) -> None:
+    """On PostgreSQL the two may read the application at the same time."""
+    app = searching(store, ann)
+    train(store, app, 0, 0.6)
+    with store.read() as tx:
+        stale = tx.unscoped().applications.get(app.id)
+    pinned = applications.pin(store, ann, app.id).live_model
+    train(store, app, 1, 0.7)
+    with store.read() as tx:
+        better = promotion.best_model(tx.unscoped(), stale)
+    assert better is not None
+    with pytest.raises(Conflict), store.write() as tx:
+        promotion.let_serve(tx, stale, better, "too late")
+    assert applications.get(store, ann, app.id).live_model == pinned
+
+
 def test_a_quality_that_is_no_number_is_a_failure(store: Store, ann: Caller) -> None:
     app = searching(store, ann)
     decide(store, app, 0)

@@ -1,5 +1,6 @@
 """The leadership of the scheduler: a lease, and writes that only its holder can make."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -23,6 +24,7 @@ class Leadership:
         self._holder = holder
         self._seconds = seconds
         self._lease: Lease | None = None
+        self._looked = 0.0  # by the clock of this machine, which only tells when to look again
 
     @property
     def is_held(self) -> bool:
@@ -37,11 +39,25 @@ class Leadership:
 
     def take(self) -> bool:
         """Take the lease, or renew it where much of it is over; returns whether it is held."""
+        self._looked = time.monotonic()
         if self._lease is not None and self._is_fresh(self._lease):
             return True
         with self._store.write() as tx:
             self._lease = tx.leases.acquire(SCHEDULER_LEASE, self._holder, self._seconds)
         return self._lease is not None
+
+    def keep(self) -> None:
+        """Renew the lease, where much of it may be over, within a step that takes long.
+
+        Else a stand-by would lead, begin anew, take as long, and lose the lead in turn. Raises
+        ``Fenced`` where another scheduler leads by now.
+        """
+        if time.monotonic() - self._looked < (1.0 - _RENEW_BELOW) * self._seconds:
+            return
+        epoch = self.epoch
+        if not self.take() or self.epoch != epoch:
+            _log.warning("another scheduler leads now")
+            raise Fenced
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:

@@ -87,6 +87,7 @@ class Scheduler:
             self._for_each(finished, self._promote)
             self._for_each(changed, self._note_progress)
             self._hurry_who_was_raised()
+            self._leadership.keep()
             self._decide()
             self._make_room()
         except Fenced:
@@ -334,6 +335,7 @@ class Scheduler:
 
     def _for_each(self, job_ids: Sequence[str], action: Callable[[str], None]) -> None:
         for job_id in job_ids:
+            self._leadership.keep()
             self._guarded(job_id, action)
 
     def _guarded(self, job_id: str, action: Callable[[str], None]) -> None:

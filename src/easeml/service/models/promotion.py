@@ -170,12 +170,16 @@ def make_live(
 
     Its test quality is read, unless a gate needs the test rows, and its columns are weighed next.
 
-    Raises ``Conflict`` if another model went live meanwhile.
+    Raises ``Conflict`` if another model went live meanwhile, or a better one comes after what
+    served was pinned.
     """
     tables = tx.scoped(application.tenant_id)
+    unchanged: dict[str, object] = {"live_model_id": application.live_model_id}
+    if kind == PromotionKind.BETTER:
+        unchanged["pinned"] = application.pinned
     tables.applications.update(
         application.id,
-        where={"live_model_id": application.live_model_id},
+        where=unchanged,
         live_model_id=model.id,
         state=ApplicationState.SERVING,
     )
