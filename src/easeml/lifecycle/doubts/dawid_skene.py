@@ -29,9 +29,15 @@ _IMAGINED = (3.0, 1.0)  # right and wrong votes of all functions before any is s
 _SKILLED = 0.99  # no skill is believed beyond
 _BETTER = 0.02  # all functions together are better than chance by this at least
 _MOST_FIRING = 0.95  # share of a class for which a function of one class is expected to vote
-_CLASS_ROWS = 4.0  # imagined rows of all classes, in equal parts
+# Imagined rows for each real one, with the class shares of the majority: votes that say little would
+# go well with one class for all rows, too.
+_LIKE_MAJORITY = 0.15
 _REPEATS = 0.95  # share of their votes at which two functions count as one
 _SLIGHT = 1e-9  # a probability of what never comes
+
+
+Fitted = tuple[np.ndarray, np.ndarray]
+"""Probabilities (P, K) of each pattern's classes, and the prior (K,)."""
 
 
 @dataclass(frozen=True)
@@ -65,27 +71,27 @@ class Patterns:
         return (self.votes != ABSTAINS).any(axis=1)
 
 
-def dawid_skene(
-    patterns: Patterns, classes: int, start: np.ndarray, generator: np.random.Generator
-) -> Posterior:
+def dawid_skene(patterns: Patterns, start: Fitted, generator: np.random.Generator) -> Posterior:
     """Draw labels, skills and the prior in turn, and return their means.
 
     Args:
         patterns: of votes.
-        classes: K, at least 2.
-        start: (P, K) shares to begin with, such as those of the majority.
+        start: shares (P, K) and prior (K,) of the majority.
         generator: of the draws.
     """
+    shares, majority_prior = start
+    classes = len(majority_prior)
     own = _only_class(patterns.votes, classes)
     told = _one_hot(patterns, classes, own)
     weights = 1 / repeats(patterns)
     weighted = (told * weights[None, :, None]).reshape(len(told), -1)
     rows = np.where(patterns.heard | (patterns.known != ABSTAINS), patterns.counts, 0).astype(int)
+    imagined = _LIKE_MAJORITY * rows.sum() * majority_prior
     skills = _Skills(own, classes, generator)
-    shares, total, priors, accuracies = start, np.zeros_like(start), [], []
+    total, priors, accuracies = np.zeros_like(shares), [], []
     for sweep in range(_SWEEPS):
         drawn = generator.multinomial(rows, shares).astype(float)
-        prior = _dirichlet(drawn.sum(axis=0) + _CLASS_ROWS / classes, generator)
+        prior = _dirichlet(drawn.sum(axis=0) + imagined, generator)
         seen = np.einsum("pk,plc->klc", drawn, told)
         logs = np.log(prior) + weighted @ np.log(skills.draw(seen)).reshape(classes, -1).T
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))

@@ -13,7 +13,14 @@ from itertools import combinations
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.doubts.dawid_skene import ABSTAINS, Patterns, Posterior, clamped, dawid_skene
+from easeml.lifecycle.doubts.dawid_skene import (
+    ABSTAINS,
+    Fitted,
+    Patterns,
+    Posterior,
+    clamped,
+    dawid_skene,
+)
 
 METHODS = ("auto", "majority", "triplets", "dawid-skene")
 
@@ -117,12 +124,7 @@ def _fitted(
         return _with_rows_drawn_again(_majority, patterns, classes, generator)
     if method == "triplets":
         return _with_rows_drawn_again(_triplets, patterns, classes, generator)
-    start, _ = _majority(patterns, classes)
-    return dawid_skene(patterns, classes, start, generator)
-
-
-Fitted = tuple[np.ndarray, np.ndarray]
-"""Probabilities (P, K) of each pattern's classes, and the prior (K,)."""
+    return dawid_skene(patterns, _majority(patterns, classes), generator)
 
 
 def _with_rows_drawn_again(
