@@ -33,6 +33,7 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ease
 """Where environments of the peers are kept."""
 _PEERS = {
     "FLAML": ("flaml[automl]", "pandas<3", "pyarrow"),  # written before pandas 3's text columns
+    "DuckDB": ("duckdb",),
     "AutoGluon": ("autogluon.tabular[lightgbm,catboost,xgboost]==1.6.3", "pyarrow"),
 }
 
@@ -102,7 +103,7 @@ def rows_before(path: Path) -> list[tuple[str, ...]]:
 
 
 def peer_python(folder: Path, name: str) -> Path:
-    """Make (once) an environment with FLAML or AutoGluon below a folder; return its Python."""
+    """Make (once) an environment with one of the peers below a folder; return its Python."""
     return peer_programs(folder, name, _PEERS[name]) / "python"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from easeml.errors import EasemlError
 from easeml.folders import remove_folder
 from easeml.modules import runtimes
+from easeml.modules.packed import unpack
 from easeml.modules.programs import Limits
 
 PAGE = Path(__file__).parents[1] / "docs" / "threat-model.md"
@@ -84,9 +85,7 @@ def _run(
     place = folder / "own"
     for name in ("module", "data", "memory", "output"):
         (place / name).mkdir(parents=True)
-    train = place / "module" / "train"
-    train.write_text(shebang + program(attacks))
-    train.chmod(0o755)
+    unpack({"train": shebang + program(attacks)}, place / "module")
     seconds = _HANG_SECONDS if "hang" in attacks else LIMITS.seconds
     limits = Limits(seconds, LIMITS.memory, LIMITS.disk, LIMITS.files, LIMITS.printed)
     found = dict.fromkeys(attacks, "it did not come to its end")

@@ -3,26 +3,24 @@
 Levels ``user`` and ``sandbox`` take more, by a user id and by namespaces (``easeml.namespaces``).
 
 Linux on x86-64 only. Landlock limits which files may be opened
-(https://docs.kernel.org/userspace-api/ landlock.html), seccomp which system calls may be made
-(https://docs.kernel.org/userspace-api/ seccomp_filter.html). Neither needs privileges, and neither
-can be undone by the child.
+(https://docs.kernel.org/userspace-api/landlock.html), seccomp which system calls may be made
+(``easeml.seccomp``). Neither needs privileges, and neither can be undone by the child.
 """
 
 import ctypes
-import errno
 import os
 import platform
 import struct
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from easeml import namespaces
 from easeml.errors import Conflict
+from easeml.seccomp import Starting, restrict_calls
 
 Isolation = Literal["none", "process", "user", "sandbox"]
 """Levels, each of which refuses what the one before it refuses, and more (docs/threat-model.md)."""
@@ -40,49 +38,7 @@ _BIND_TCP, _CONNECT_TCP = 1, 2  # from version 4
 _SCOPES = 3  # abstract Unix sockets and signals, from version 6
 _ON_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _LATER_RIGHTS[3] | _LATER_RIGHTS[5]
 
-# seccomp: the numbers of system calls on x86-64.
-_ARCHITECTURE = 0xC000003E
-_OTHER_ABI = 0x40000000  # of x32, whose calls have numbers of their own
-_SOCKET, _CLONE, _CLONE3, _KILL, _TGKILL, _PRLIMIT = 41, 56, 435, 62, 234, 302
-_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
-_CLONE_THREAD = 0x00010000
-_REFUSED = {
-    "connect": 42, "accept": 43, "bind": 49, "listen": 50, "accept4": 288,
-    "fork": 57, "vfork": 58, "execve": 59, "execveat": 322,
-    "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_getfd": 438,
-    "tkill": 200, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297, "pidfd_send_signal": 424,
-    "mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161, "unshare": 272, "setns": 308,
-    "open_by_handle_at": 304, "mknod": 133, "mknodat": 259,
-    "init_module": 175, "finit_module": 313, "delete_module": 176, "kexec_load": 246,
-    "bpf": 321, "perf_event_open": 298, "userfaultfd": 323,
-    "keyctl": 250, "add_key": 248, "request_key": 249,
-    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
-    "reboot": 169, "swapon": 167, "settimeofday": 164, "clock_settime": 227,
-}  # fmt: skip
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL_PROCESS, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER_AT, _ARCHITECTURE_AT, _FIRST_ARGUMENT_AT = 0, 4, 16  # in struct seccomp_data
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
-
-
-class Starting(Enum):
-    """What a confined process may start."""
-
-    NOTHING = "threads only"
-    PROGRAMS = "programs beside it, confined as it is or more"
-    ANOTHER = "another program in its own place, and no process beside it"
-
-    @property
-    def granted(self) -> frozenset[str]:
-        """Names of the system calls that are not refused for it."""
-        return _GRANTED[self]
-
-
-_GRANTED = {
-    Starting.NOTHING: frozenset[str](),
-    Starting.PROGRAMS: frozenset({"fork", "vfork", "execve", "execveat"}),
-    Starting.ANOTHER: frozenset({"execve"}),
-}
+_PR_SET_NO_NEW_PRIVS = 38
 
 # What a body may read beside Python and its packages.
 _READABLE = (
@@ -155,20 +111,22 @@ def confine(
     *,
     network: bool = False,
     devices: Sequence[Path] = (),
+    user: int = 0,
 ) -> None:
     """Take from this process, for ever, what a body does not need.
 
     It keeps its work ``folder`` to read and write, and Python, its packages, a few system files and
-    the folders ``reads`` to read. It has no network, starts no programs and no processes (threads
-    it may) beyond what ``starting`` says, signals and traces no others, and its environment is
-    empty of secrets. Files of ``folder`` are executed only where it may start something. Call it
-    while there is one thread. With ``network`` it may connect to others, at level ``process``.
-    ``devices``: files of devices that it needs beside the usual ones, such as those of a GPU.
+    the folders ``reads`` to read. It has no network and no capabilities, starts no programs and no
+    processes (threads it may) beyond what ``starting`` says, signals and traces no others, and its
+    environment is empty of secrets. Files of ``folder`` are executed only where it may start
+    something. Call it while there is one thread. With ``network`` it may connect to others, at
+    level ``process``. ``devices``: files of devices that it needs beside the usual ones, such as
+    those of a GPU.
 
     At level ``user`` it becomes a user of its own without capabilities, who owns ``folder`` and
     sees no other files than those it may open. At ``sandbox`` it goes on in a child, with a
     network, process numbers, names and shared memory of its own, and this process ends as that one
-    does.
+    does. ``user``: what ``enter_ahead`` returned, where that was called before.
 
     With ``Starting.PROGRAMS`` it may signal what it started; before Linux 6.12 also others of its
     user. What it starts inherits the rest, and may confine itself further.
@@ -178,11 +136,23 @@ def confine(
     temporary.mkdir(exist_ok=True)
     _empty_environment(temporary)
     if isolation in ("user", "sandbox"):
-        _leave_system(folder, temporary, isolation, reads, devices)
+        _leave_system(folder, temporary, isolation, reads, devices, user)
+    else:
+        namespaces.give_up_capabilities()
     if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise _failed("no_new_privs")
     _restrict_files(folder, starting, reads, devices, network=network)
-    _restrict_calls(starting, network=network)
+    restrict_calls(starting, network=network)
+
+
+def enter_ahead() -> int:
+    """Do what level ``sandbox`` does that needs no folder; return the user id that is to be taken.
+
+    It goes on in a child, as ``confine`` does: whoever waits for work calls it before.
+    """
+    user = namespaces.FIRST_USER + os.getpid()  # it is number 1 afterwards
+    namespaces.enter_namespaces()
+    return user
 
 
 def _leave_system(
@@ -191,15 +161,16 @@ def _leave_system(
     isolation: Isolation,
     reads: Iterable[Path],
     devices: Sequence[Path],
+    user: int,
 ) -> None:
-    user = namespaces.FIRST_USER + os.getpid()
     seen = [*map(Path, _DEVICES), *devices]
     readable = readable_places() | {path: path.resolve() for path in reads}
     view = namespaces.View(folder, temporary, readable, seen)
-    if isolation == "sandbox":
-        namespaces.enter_namespaces()
-    else:
+    if isolation == "user":
+        user = namespaces.FIRST_USER + os.getpid()
         namespaces.enter_mounts()
+    elif not user:
+        user = enter_ahead()
     namespaces.see_only(view, own_processes=isolation == "sandbox")
     namespaces.become_user(user, folder)
 
@@ -346,57 +317,3 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
     os.close(descriptor)
     if refused:
         raise _failed(f"landlock_add_rule for {path}")
-
-
-def _restrict_calls(starting: Starting, *, network: bool) -> None:
-    program = b"".join(_filter(os.getpid(), starting, network=network))
-    buffer = ctypes.create_string_buffer(program, len(program))
-    length = len(program) // 8  # bytes of an instruction
-    described = struct.pack("HxxxxxxQ", length, ctypes.addressof(buffer))
-    if _libc.prctl(_PR_SET_SECCOMP, _FILTER, described, 0, 0):
-        raise _failed("seccomp")
-
-
-def _filter(own_pid: int, starting: Starting, *, network: bool) -> Iterable[bytes]:
-    """Give the instructions of the filter, each of 8 bytes (struct sock_filter)."""
-    yield _step(_LOAD, _ARCHITECTURE_AT)
-    yield _step(_JUMP_EQUAL, _ARCHITECTURE, skip_if=1)
-    yield _step(_RETURN, _KILL_PROCESS)
-    yield _step(_LOAD, _NUMBER_AT)
-    yield _step(_JUMP_AT_LEAST, _OTHER_ABI, skip_if_not=1)
-    yield _refuse(errno.EPERM)
-    granted = starting.granted | {"connect"} if network else starting.granted
-    for name, number in _REFUSED.items():
-        if name in granted:
-            continue
-        yield _step(_JUMP_EQUAL, number, skip_if_not=1)
-        yield _refuse(errno.EPERM)
-    # Where clone3 is not there, the C library uses clone, whose flags can be looked at.
-    yield _step(_JUMP_EQUAL, _CLONE3, skip_if_not=1)
-    yield _refuse(errno.ENOSYS)
-    if starting is not Starting.PROGRAMS:
-        yield from _only_where(_CLONE, _JUMP_ANY_BIT, (_CLONE_THREAD,))
-        yield from _only_where(_KILL, _JUMP_EQUAL, (own_pid,))
-    families = (_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK) if network else (_AF_UNIX,)
-    yield from _only_where(_SOCKET, _JUMP_EQUAL, families)
-    yield from _only_where(_TGKILL, _JUMP_EQUAL, (own_pid,))
-    yield from _only_where(_PRLIMIT, _JUMP_EQUAL, (0, own_pid))
-    yield _step(_RETURN, _ALLOW)
-
-
-def _only_where(number: int, test: int, values: tuple[int, ...]) -> Iterable[bytes]:
-    """Refuse a call unless its first argument passes the test with one of the values."""
-    yield _step(_JUMP_EQUAL, number, skip_if_not=len(values) + 3)
-    yield _step(_LOAD, _FIRST_ARGUMENT_AT)
-    for left, value in enumerate(reversed(values)):
-        yield _step(test, value, skip_if=len(values) - left)
-    yield _refuse(errno.EPERM)
-    yield _step(_RETURN, _ALLOW)
-
-
-def _refuse(number: int) -> bytes:
-    return _step(_RETURN, _ERROR | number)
-
-
-def _step(code: int, value: int, *, skip_if: int = 0, skip_if_not: int = 0) -> bytes:
-    return struct.pack("HBBI", code, skip_if, skip_if_not, value)

@@ -2,6 +2,7 @@
 have worked, whatever they left there.
 """
 
+import errno
 import os
 import secrets
 import shutil
@@ -69,6 +70,30 @@ def paths_below(top: Path, deepest: int) -> Iterator[Path]:
                 waiting.append((Path(entry.path), depth + 1))
             else:
                 yield Path(entry.path)
+
+
+def holds_more(top: Path, size: int, entries: int) -> bool:
+    """Whether there are more than so many bytes, or files and folders, in and below a folder.
+
+    Folders may lie in each other however deep, so they are walked in a loop; links are not
+    followed.
+    Where they lie too deep to be named, or one cannot be looked into, the answer is yes.
+    """
+    waiting = [str(top)]
+    while waiting and size >= 0 and entries >= 0:
+        try:
+            with os.scandir(waiting.pop()) as found:
+                for entry in found:
+                    entries -= 1
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        size -= entry.stat(follow_symlinks=False).st_size
+        except OSError as error:
+            if error.errno in (errno.ENAMETOOLONG, errno.EACCES):
+                return True
+            # else it was taken away
+    return size < 0 or entries < 0
 
 
 def _flatten(top: Path) -> None:

@@ -103,14 +103,25 @@ def become_user(number: int, folder: Path) -> None:
     """
     if os.geteuid() == 0:
         _give(folder, number)
-        for capability in range(_LAST_CAPABILITY + 1):
-            _libc.prctl(_DROP_FROM_BOUND, capability, 0, 0, 0)  # unknown ones are refused
+        _lower_bound()
         os.setgroups([])
         os.setresgid(number, number, number)
         os.setresuid(number, number, number)
+    give_up_capabilities()
+    die_with_parent()  # who changes their user is no longer asked to
+
+
+def give_up_capabilities() -> None:
+    """Give up what root may beyond others; no program that is started later has it either."""
+    if os.geteuid() == 0:
+        _lower_bound()
     header = struct.pack("Ii", _CAPABILITIES_VERSION, 0)
     _check(_libc.capset(header, bytes(24)), "capset")
-    die_with_parent()  # who changes their user is no longer asked to
+
+
+def _lower_bound() -> None:
+    for capability in range(_LAST_CAPABILITY + 1):
+        _libc.prctl(_DROP_FROM_BOUND, capability, 0, 0, 0)  # unknown ones are refused
 
 
 def _opened(view: View) -> dict[Path, int]:

@@ -78,6 +78,9 @@ class Settings(BaseSettings):
         6 * 3600.0, gt=0, description="longest run of an attempt that predicts a file"
     )
     task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
+    task_disk: int = Field(
+        20 * 2**30, gt=0, description="most bytes that one attempt writes to its work folder"
+    )
     task_threads: int = Field(
         0, ge=0, description="cores of one attempt; 0: those of this machine, shared by its workers"
     )

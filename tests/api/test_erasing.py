@@ -271,6 +271,20 @@ def test_what_only_one_person_had_is_named_nowhere(
     assert (classes["colour"], classes["kind"]) == (["blue", "red"], ["large", "small"])
 
 
+def test_a_short_value_is_searched_for_as_a_whole_one(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    desk = Desk(client, store, ann, tmp_path / "work")
+    content = table(range(60), f"{ZOE},3.25,zq,small\n")
+    desk.bring(content, "zq.csv", set={"colour": "category"})
+    desk.post("/datasets", params={"filename": "zq of others.csv"}, content=table(range(60)))
+    done = desk.erase(ZOE, plan_only=False)
+    found = {one["place"]: one["rows"] for one in done["remains"]}
+    assert found["datasets.name"] == 1
+    version = desk.get(f"/versions/{desk.application['version_id']}")
+    assert "zq" not in json.dumps(version["columns"])
+
+
 def test_a_request_that_is_written_after_the_erasure_goes_too(desk: Desk, store: Store) -> None:
     desk.serve(EVE, "req_0")  # of another person
     desk.erase(ANN, plan_only=False)

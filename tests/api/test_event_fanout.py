@@ -4,7 +4,12 @@ import asyncio
 import threading
 from contextlib import ExitStack
 
+import pytest
+from fastapi.testclient import TestClient
+
+from easeml.api import event_fanout
 from easeml.api.event_fanout import EventFanout
+from easeml.errors import TooMany
 from easeml.store import Store
 
 
@@ -95,3 +100,27 @@ def test_what_was_heard_is_not_read_again_for_each_stream(store: Store, ann, bob
         await fanout.close()
 
     asyncio.run(scenario())
+
+
+def test_a_tenant_has_so_many_streams_and_others_are_not_held_up(
+    client: TestClient, store: Store, ann, bob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_fanout, "MOST_STREAMS", 2)
+
+    async def scenario() -> None:
+        fanout = EventFanout(store)
+        with ExitStack() as stack:
+            for _ in range(2):
+                stack.enter_context(fanout.subscribe(ann.caller.tenant_id))
+            with pytest.raises(TooMany, match="2 streams"):
+                fanout.check_room(ann.caller.tenant_id)
+            fanout.check_room(bob.caller.tenant_id)
+            stack.enter_context(fanout.subscribe(None))
+        fanout.check_room(ann.caller.tenant_id)  # they ended
+        await fanout.close()
+
+    asyncio.run(scenario())
+    monkeypatch.setattr(event_fanout, "MOST_STREAMS", 0)
+    refused = client.get("/api/v1/events", headers=ann.headers)
+    assert (refused.status_code, refused.json()["code"]) == (429, "too-many")
+    assert refused.headers["retry-after"] == "10"

@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 import uvicorn
@@ -15,12 +16,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
-from easeml.api import patient_protocol, request_limits
-from easeml.api.patient_protocol import MOST_HEAD, PatientProtocol
+from easeml.api import patient_protocol, request_limits, tenant_slots
+from easeml.api.patient_protocol import FIRST_READ, MOST_HEAD, FrugalProtocol
 from easeml.api.request_limits import RequestLimits
 from easeml.api.sign_in_throttle import SignInThrottle
 from easeml.api.tenant_slots import TenantSlots
+from easeml.errors import NotReady
 
 Connect = Callable[[], socket.socket]
 
@@ -35,7 +38,14 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
         return PlainTextResponse(str(len(await request.body())))
 
     app = RequestLimits(Starlette(routes=[Route("/", measure, methods=["POST"])]), lambda _: 2**20)
-    config = uvicorn.Config(app, http=PatientProtocol, log_level="critical", lifespan="off")
+    with serving(app) as (open_one, _):
+        yield open_one
+
+
+@contextmanager
+def serving(app: ASGIApp) -> Iterator[tuple[Connect, uvicorn.Server]]:
+    """Let a server answer by an app as the controller's does; gives what connects to it."""
+    config = uvicorn.Config(app, http=FrugalProtocol, log_level="critical", lifespan="off")
     server = uvicorn.Server(config)
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
@@ -46,7 +56,7 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
         opened.append(socket.create_connection(listener.getsockname(), timeout=20))
         return opened[-1]
 
-    yield open_one
+    yield open_one, server
     for connection in opened:
         connection.close()
     server.should_exit = True
@@ -113,6 +123,35 @@ def test_a_body_that_stands_still_is_not_waited_for(connect: Connect) -> None:
     assert status_of(connection) == 408
 
 
+def test_of_a_body_that_nobody_wants_yet_little_is_read() -> None:
+    wanted = asyncio.Event()
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def wait(request: Request) -> Response:
+        loops.append(asyncio.get_running_loop())
+        await wanted.wait()
+        return PlainTextResponse(str(len(await request.body())))
+
+    size = 3 * 2**20
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size
+    with serving(Starlette(routes=[Route("/", wait, methods=["POST"])])) as (connect, server):
+        connections = [connect() for _ in range(5)]
+        senders = [
+            threading.Thread(target=one.sendall, args=(head + b"x" * size,)) for one in connections
+        ]
+        for sender in senders:
+            sender.start()
+        deadline = time.monotonic() + 20
+        while len(loops) < len(connections) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        held = [len(one.cycle.body) for one in server.server_state.connections]  # type: ignore[union-attr]
+        loops[0].call_soon_threadsafe(wanted.set)
+        answers = [one.recv(65536) for one in connections]
+    assert len(held) == len(connections)
+    assert max(held) <= FIRST_READ
+    assert all(answer.endswith(str(size).encode()) for answer in answers)
+
+
 def test_uploads_that_stand_still_leave_slots_for_other_tenants() -> None:
     release = threading.Event()
 
@@ -126,6 +165,32 @@ def test_uploads_that_stand_still_leave_slots_for_other_tenants() -> None:
         return found
 
     assert asyncio.run(attack()) == "stored"
+
+
+def test_uploads_beyond_what_may_wait_are_told_to_come_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tenant_slots, "MOST_HERE", 30)
+    monkeypatch.setattr(tenant_slots, "MOST_OF_TENANT", 20)
+    release = threading.Event()
+
+    async def attack() -> tuple[list[object], list[object], str]:
+        slots = TenantSlots()
+        of_mallory = [asyncio.create_task(slots.run("mallory", release.wait)) for _ in range(50)]
+        of_eve = [asyncio.create_task(slots.run("eve", release.wait)) for _ in range(50)]
+        await asyncio.sleep(0)
+        release.set()
+        ended = [
+            await asyncio.gather(*some, return_exceptions=True) for some in (of_mallory, of_eve)
+        ]
+        return ended[0], ended[1], await slots.run("ann", lambda: "stored")
+
+    of_mallory, of_eve, of_ann = asyncio.run(attack())
+    assert [sum(isinstance(one, NotReady) for one in some) for some in (of_mallory, of_eve)] == [
+        30,
+        40,
+    ]
+    assert of_ann == "stored"  # there is room again
 
 
 def test_guesses_are_refused_before_they_cost_anything(client: TestClient, ann) -> None:

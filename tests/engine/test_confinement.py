@@ -11,15 +11,26 @@ import attacks_for_tests
 import pytest
 
 from easeml.confinement import Isolation, check_available
-from easeml.contract.tasks import Limits
+from easeml.contract.tasks import GRANT, Limits
 from easeml.engine.executors import LocalExecutor
 from easeml.errors import Conflict
+from easeml.namespaces import FIRST_USER
 from isolation_levels import LEVELS, needs_level, why_not
 
 LIMITS = Limits(seconds=30, memory=2**30, threads=1)
 HONEST = "kill-own-threads-stay"
-WITHOUT_PRIVILEGES = {"mount", "set-clock", "make-device", "new-user-namespace", "use-io-uring"}
-STOPPED_ANYWAY = {"use-descriptors-left-open", "trace-another", "read-memory-of-another"}
+OF_ROOT = {
+    "mount", "set-clock", "make-device", "new-user-namespace", "use-io-uring", "change-owner",
+    "watch-all-files", "join-namespace-of-another", "raise-own-limits", "become-another-user",
+    "change-root", "open-kernel-setting", "read-kernel-log", "name-the-machine",
+    "mount-by-new-calls", "stop-at-page-faults",
+}  # fmt: skip
+"""Attacks that a system lets only some succeed with, if anybody."""
+STOPPED_ANYWAY = {
+    "use-descriptors-left-open", "trace-another", "read-memory-of-another",
+    "read-memory-of-another-by-call", "take-descriptor-of-another", "call-by-another-abi",
+}  # fmt: skip
+"""Attacks that most systems let nobody succeed with."""
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
@@ -51,11 +62,15 @@ def tried(executor: LocalExecutor, tmp_path: Path, attack: str, port: int) -> di
     secret.parent.mkdir(exist_ok=True)
     secret.write_text("the data of another tenant")
     folder = tmp_path / "work"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     unix = str(tmp_path / "s")
-    with socket.socket(socket.AF_UNIX) as server:
+    is_sent = attack.startswith("send-to")
+    with socket.socket(
+        socket.AF_UNIX, socket.SOCK_DGRAM if is_sent else socket.SOCK_STREAM
+    ) as server:
         server.bind(unix)
-        server.listen()
+        if not is_sent:
+            server.listen()
         (folder / "do").write_text(attack)
         (folder / "target").write_text(unix if "unix" in attack else str(secret))
         (folder / "pid").write_text(str(port if attack == "connect" else os.getpid()))
@@ -79,12 +94,14 @@ def test_a_confined_child_is_stopped(
     port = listener.getsockname()[1]
     found = tried(executors[level], tmp_path, attack, port)
     assert "stopped" in found, found
-    assert (tmp_path / "home" / "secret").read_text() == "the data of another tenant"
+    secret = tmp_path / "home" / "secret"
+    assert secret.read_text() == "the data of another tenant"
+    assert [path.name for path in secret.parent.iterdir()] == ["secret"]
 
 
 @pytest.mark.parametrize(
     "attack",
-    sorted(set(attacks_for_tests.ATTACKS) - {HONEST} - WITHOUT_PRIVILEGES - STOPPED_ANYWAY),
+    sorted(set(attacks_for_tests.ATTACKS) - {HONEST} - OF_ROOT - STOPPED_ANYWAY),
 )
 def test_without_confinement_the_attack_would_succeed(
     executors: dict[str, LocalExecutor], tmp_path: Path, listener: socket.socket, attack: str
@@ -100,6 +117,37 @@ def test_what_honest_bodies_do_goes_on_working(
 ) -> None:
     needs_level(level)
     assert tried(executors[level], tmp_path, HONEST, 0) == {"got": "6"}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_task_that_was_granted_the_network_has_it_at_each_level(
+    executors: dict[str, LocalExecutor], tmp_path: Path, listener: socket.socket, level: Isolation
+) -> None:
+    needs_level(level)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / GRANT).write_text("{}")
+    assert "got" in tried(executors[level], tmp_path, "connect", listener.getsockname()[1])
+
+
+@pytest.mark.parametrize("level", ["user", "sandbox"])
+def test_each_child_has_a_user_id_of_its_own(
+    executors: dict[str, LocalExecutor], tmp_path: Path, level: Isolation
+) -> None:
+    needs_level(level)
+    if os.geteuid() != 0:
+        pytest.skip("only root gives user ids")
+    users = set[int]()
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert tried(executors[level], folder, HONEST, 0) == {"got": "6"}
+        users.add((folder / "work" / "copy").stat().st_uid)
+    assert len(users) == 3
+    assert min(users) > FIRST_USER
+
+
+def test_there_are_forty_attacks() -> None:
+    assert len(attacks_for_tests.ATTACKS) - 1 >= 40
 
 
 def test_a_home_that_python_reads_cannot_be_protected() -> None:

@@ -31,6 +31,7 @@ from easeml.service.models import promotion
 from easeml.service.modules import catalogue
 from easeml.service.search import job_states, jobs, training_tasks
 from easeml.service.tasks import results, task_views
+from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Task
 
@@ -518,13 +519,16 @@ def test_costs_are_learned_over_tenants(store: Store, ann: Caller, bob: Caller) 
     assert cost_of(second) > 10 * cost_of(first)
 
 
-def test_the_status_counts_the_callers_own(store: Store, ann: Caller, bob: Caller) -> None:
+def test_the_status_counts_the_callers_own(
+    store: Store, admin: Caller, ann: Caller, bob: Caller
+) -> None:
     searching(store, ann)
-    assert (status.get(store, ann).applications, status.get(store, ann).tasks["done"]) == (1, 2)
-    assert (status.get(store, bob).applications, sum(status.get(store, bob).tasks.values())) == (
-        0,
-        0,
-    )
+    of_ann = status.get(store, Settings(isolation="user"), ann)
+    of_bob = status.get(store, Settings(isolation="user"), bob)
+    assert (of_ann.applications, of_ann.tasks["done"]) == (1, 2)
+    assert (of_bob.applications, sum(of_bob.tasks.values())) == (0, 0)
+    of_provider = status.get(store, Settings(isolation="user"), admin)
+    assert [one.isolation for one in (of_ann, of_provider)] == ["", "user"]
 
 
 def test_a_model_that_was_left_out_can_come_in(store: Store, ann: Caller, bob: Caller) -> None:

@@ -174,3 +174,19 @@ def test_objects_that_are_not_easemls_stay(tmp_path: Path) -> None:
     (tmp_path / "shared" / "notes").mkdir(parents=True)
     (tmp_path / "shared" / "notes" / "read-me.txt").write_text("ours")
     assert store.aged(0.0) == []
+
+
+def test_what_the_bucket_has_no_more_goes_from_other_machines(url: str, tmp_path: Path) -> None:
+    one, other = machine(url, tmp_path / "one"), machine(url, tmp_path / "other")
+    (tmp_path / "erased").write_text("ann.smith@example.org")
+    (tmp_path / "kept").write_text("others")
+    erased, kept = (one.put("t1", tmp_path / name) for name in ("erased", "kept"))
+    places = [other.path("t1", digest) for digest in (erased, kept)]
+    (gone,) = [file for file in one.aged(0.0) if file.digest == erased]
+    assert one.remove(gone, 0.0)
+    assert other.drop_gone_copies() == 0  # it may be in use
+    assert places[0].exists()
+    age_by_a_day(tmp_path / "other")
+    assert other.drop_gone_copies() == 1
+    assert [place.exists() for place in places] == [False, True]
+    assert one.drop_gone_copies() == 0

@@ -70,7 +70,9 @@ def test_a_provider_makes_a_user_who_signs_in(sign_in: SignIn, easeml: EasemlPro
     page.locator("#users tr").filter(has_text="admin").get_by_role("button").click()
     expect(page.locator("#notice")).to_contain_text("the only provider")
     page.goto("/admin/service")
-    assert "worker" in (page.locator("#processes").text_content() or "")
+    processes = page.locator("#processes").text_content() or ""
+    assert "worker" in processes
+    assert "confined to level none: limits of memory, time and disk only" in processes
     assert easeml.call(
         "POST", "/api/v1/login", {"name": "dan", "password": "correct horse battery"}
     )["secret"]

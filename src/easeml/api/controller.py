@@ -15,7 +15,7 @@ from easeml.api.asgi import create_asgi_app
 from easeml.api.event_fanout import EventFanout
 from easeml.api.log_writer import LogWriter
 from easeml.api.other_controllers import follow_changes
-from easeml.api.patient_protocol import PatientProtocol
+from easeml.api.patient_protocol import FrugalProtocol
 from easeml.api.telemetry import Telemetry, ToldPredictor
 from easeml.contract.states import ProcessKind
 from easeml.engine import PredictorClient
@@ -74,7 +74,7 @@ async def _serve(store: Store, settings: Settings) -> None:
     app = create_app(store, settings, told, writer.keep)
     config = uvicorn.Config(
         create_asgi_app(app, settings),
-        http=PatientProtocol,
+        http=FrugalProtocol,
         host=settings.host,
         port=settings.port,
         access_log=False,

@@ -12,12 +12,16 @@ from itertools import takewhile
 
 import structlog
 
+from easeml.errors import TooMany
 from easeml.store import Store
 from easeml.store.records import Event
 
 _PAUSE = 0.5  # seconds: longest wait for a hint, which may get lost; and before another try after a failure
 _BATCH = 500
 _KEPT = 2000  # newest events, for streams that are a little behind
+MOST_STREAMS = 500
+"""Open streams of one tenant: each holds a connection, of which a process has only so many."""
+_SOON = 10.0  # seconds after which one may have ended
 
 _log = structlog.get_logger("easeml.api")
 
@@ -43,8 +47,9 @@ class EventFanout:
     @contextmanager
     def subscribe(self, tenant_id: str | None) -> Iterator[asyncio.Event]:
         """Give an event that is set whenever the tenant (None: any) may have news, and when the
-        fanout is closed.
+        fanout is closed. Raises ``TooMany``.
         """
+        self.check_room(tenant_id)
         signal = asyncio.Event()
         self._streams[tenant_id].add(signal)
         self._wanted.set()
@@ -62,6 +67,16 @@ class EventFanout:
                 del self._streams[tenant_id]
             if not self._streams and not self.closed:
                 self._wanted.clear()
+
+    def check_room(self, tenant_id: str | None) -> None:
+        """Raise ``TooMany`` where a tenant has as many open streams as it may."""
+        if tenant_id is not None and len(self._streams.get(tenant_id, ())) >= MOST_STREAMS:
+            raise TooMany(
+                f"{MOST_STREAMS} streams of events are open.",
+                where="events",
+                remedy="Close some: pages that are open hold one each.",
+                seconds=_SOON,
+            )
 
     @property
     def last(self) -> int:

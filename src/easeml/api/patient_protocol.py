@@ -1,4 +1,6 @@
-"""HTTP with an end to patience: uvicorn bounds neither the bytes before a body nor their time."""
+"""HTTP with an end to patience: uvicorn bounds neither the bytes before a body nor their time, and
+reads much of a body that nobody wants yet.
+"""
 
 import asyncio
 from typing import Any, cast
@@ -10,6 +12,7 @@ from easeml.engine.joined_writes import JoinedWrites
 
 MOST_HEAD = 64 * 2**10  # bytes of a request that are not its body: address, headers, trailers
 HEAD_SECONDS = 20.0  # from the first of them, or the connection, to the last
+FIRST_READ, READ = 16 * 2**10, 256 * 2**10  # bytes of one read: of a head, and of a body
 _FRAMING = 8  # bytes a byte of a body, at most, that say how its pieces are cut
 
 _TOO_LARGE = "431 Request Header Fields Too Large"
@@ -41,8 +44,15 @@ class PatientProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self._received - (1 + _FRAMING) * self._of_body > MOST_HEAD:
             self._refuse(_TOO_LARGE)
+        elif not self._in_head and self._of_body and not self.cycle.response_complete:
+            self.flow.pause_reading()  # until the body is asked for
         elif self._in_head and self._received and self._head_timer is None:
             self._await_head()  # most heads come whole, and need no clock
+
+    @property
+    def is_in_head(self) -> bool:
+        """Whether the next bytes are those of a head."""
+        return self._in_head
 
     def on_headers_complete(self) -> None:
         self._in_head = False
@@ -80,3 +90,41 @@ class PatientProtocol(HttpToolsProtocol):
         answer = f"HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
         self.transport.write(answer.encode())
         self.transport.close()
+
+
+class FrugalProtocol(asyncio.BufferedProtocol):
+    """``PatientProtocol``, whose connections are read little by little until a body is asked for.
+
+    Ten thousand requests that wait for their turn hold ``FIRST_READ`` bytes each. A transport that
+    brings bytes as it likes reads 256 kB at once.
+    """
+
+    # Filled and emptied within one step of the loop, so that all connections share them.
+    _of_head = memoryview(bytearray(FIRST_READ))
+    _of_body = memoryview(bytearray(READ))
+
+    def __init__(self, *args: Any, **named: Any):
+        self._http = PatientProtocol(*args, **named)
+        self._buffer = self._of_head
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._http.connection_made(cast(asyncio.Transport, transport))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        self._buffer = self._of_head if self._http.is_in_head else self._of_body
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._http.data_received(bytes(self._buffer[:nbytes]))
+
+    def eof_received(self) -> None:
+        self._http.eof_received()
+
+    def pause_writing(self) -> None:
+        self._http.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._http.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._http.connection_lost(exc)

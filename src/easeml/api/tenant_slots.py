@@ -1,14 +1,18 @@
 """Threads for uploads, shared fairly: what one tenant lets stand still leaves slots for the others."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
+from easeml.errors import NotReady
+
 T = TypeVar("T")
 _OF_ALL = 64  # uploads at once: each has a thread, that mostly waits for bytes
 _OF_TENANT = 4
+MOST_HERE, MOST_OF_TENANT = 10_000, 1000
+"""Requests that have a slot or wait for one: each holds some 40 kB, with what came of its body."""
 
 
 class TenantSlots:
@@ -19,8 +23,23 @@ class TenantSlots:
         self._of_tenant: defaultdict[str, CapacityLimiter] = defaultdict(
             lambda: CapacityLimiter(_OF_TENANT)
         )
+        self._here: Counter[str] = Counter()
 
     async def run(self, tenant_id: str, call: Callable[[], T]) -> T:
-        """Return ``call()`` from a thread, when it is the tenant's turn."""
-        async with self._of_tenant[tenant_id]:
-            return await to_thread.run_sync(call, limiter=self._all)
+        """Return ``call()`` from a thread, when it is the tenant's turn.
+
+        Raises ``NotReady`` where too many wait already.
+        """
+        self._check_room(tenant_id)
+        self._here[tenant_id] += 1
+        try:
+            async with self._of_tenant[tenant_id]:
+                return await to_thread.run_sync(call, limiter=self._all)
+        finally:
+            self._here -= Counter([tenant_id])  # a tenant of whom nothing is here is forgotten
+
+    def _check_room(self, tenant_id: str) -> None:
+        if self._here.total() >= MOST_HERE or self._here[tenant_id] >= MOST_OF_TENANT:
+            raise NotReady(
+                "Too many uploads wait already.", where="uploads", remedy="Send it again shortly."
+            )

@@ -243,6 +243,7 @@ def _print_status(found: Status) -> None:
         [
             ("version", found.version),
             ("database", found.database or "for providers"),
+            ("isolation", found.isolation or "for providers"),
             ("applications", found.applications),
             ("tasks", counted(found.tasks) or "none"),
         ]

@@ -53,6 +53,7 @@ class Status(Answer):
     version: str
     database: str = ""  # name and version, for providers
     containers: str = ""  # what runs programs in images on this machine, for providers
+    isolation: str = ""  # level that tasks and serving children are confined to, for providers
     processes: list[Process]
     tasks: dict[str, int]  # by state, of the caller's tenant
     applications: int

@@ -101,12 +101,15 @@ class GpuShare(_Wire):
 
 
 class Limits(_Wire):
-    """What an attempt may use: wall seconds, bytes of private memory, threads, a share of a GPU."""
+    """What an attempt may use: wall seconds, bytes of private memory, threads, a share of a GPU,
+    and bytes of its work folder.
+    """
 
     seconds: float
     memory: int
     threads: int
     gpu: GpuShare | None = None
+    disk: int = 20 * 2**30
 
 
 class TaskSpec(_Wire):

@@ -58,4 +58,5 @@ def task_limits(settings: Settings) -> Limits:
         seconds=settings.task_seconds,
         memory=settings.task_memory,
         threads=threads,
+        disk=settings.task_disk,
     )

@@ -65,6 +65,11 @@ def needs_this_machine(folder: Path) -> bool:
     return reaches_out(folder) or any(lies_here)
 
 
+def needs_system(folder: Path) -> bool:
+    """Whether a task begins with what its machine has: the network, or a keeper of containers."""
+    return reaches_out(folder) or (folder / _IMAGES).exists()
+
+
 def starts_programs(folder: Path) -> bool:
     """Whether the body of a task starts programs: it says so, or is about a module whose programs
     somebody uploaded.

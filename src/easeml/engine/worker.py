@@ -16,7 +16,7 @@ from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.queue import Asked
 
-from . import containers
+from . import containers, copies
 from .checkpoints import Checkpoints
 from .executors import executor_named
 from .gpus import GpuWatch
@@ -55,6 +55,7 @@ def run_worker(settings: Settings) -> None:
         folder = work / process.id
         images = MachineImages(store, settings.home)
         containers.look_after(images)
+        copies.look_after(store.artefacts)
         environments = MachineEnvironments(store, settings.home)
         environments.remove_unneeded()
         context = SlotContext(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -55,11 +56,11 @@ class FolderCache:
         """Read a value, and note that it was used now."""
         path = self._json(key)
         if path.exists():
-            os.utime(path)
+            _note_use(path)
             return json.loads(path.read_text("utf-8"))
         path = self._relation(key)
         found = Relation.load(path)
-        os.utime(path)
+        _note_use(path)
         return found
 
     def put(self, key: str, value: Value) -> None:
@@ -101,3 +102,9 @@ class FolderCache:
     def _forget(self, key: str) -> None:
         for path in self._folder.glob(f"{key}.*"):
             path.unlink(missing_ok=True)
+
+
+def _note_use(path: Path) -> None:
+    """Note that a result was used now, where this process may: a confined one may not."""
+    with suppress(PermissionError):
+        os.utime(path)

@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from easeml.errors import TooLarge
@@ -13,6 +13,8 @@ FOLDER = "checkpoint"
 LARGEST = 64 * 2**20
 """Bytes of all files that are kept."""
 _EVERY = 0.1  # seconds
+_States = dict[str, tuple[int, int]]
+"""Bytes and time of files, as they were when they were copied."""
 
 
 @dataclass(slots=True)
@@ -24,38 +26,44 @@ class Kept:
     source: Path
     target: Path
     _next: float = 0.0
+    _known: _States = field(default_factory=_States)
 
     def follow(self) -> list[str]:
         """Copy what has changed, if it is time to; return the names of these files."""
         if time.monotonic() < self._next:
             return []
-        copied = copy_files(self.source, self.target)
+        copied = copy_files(self.source, self.target, self._known)
         self._next = time.monotonic() + _EVERY
         return copied
 
 
-def copy_files(source: Path, target: Path) -> list[str]:
+def copy_files(source: Path, target: Path, known: _States | None = None) -> list[str]:
     """Copy the plain files of a folder that are new or changed into another, each as a whole; return
     their names.
 
     Whoever may write ``source`` cannot have anything else copied: links and folders are left out.
-    Nothing is copied where there is no such folder. Raises ``TooLarge`` for more than ``LARGEST`` bytes.
+    Nothing is copied where there is no such folder. ``known``: what was copied before, which is
+    noted there: a confined process cannot give a copy the time of its file. Raises ``TooLarge`` for
+    more than ``LARGEST`` bytes.
     """
     try:
         place = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return []
     copied: list[str] = []
+    states = _States() if known is None else known
     most = LARGEST
     try:
         for name in sorted(os.listdir(place)):  # noqa: PTH208 an open folder
-            most -= _copy_file(place, name, target, most, copied)
+            most -= _copy_file(place, name, target, most, states, copied)
     finally:
         os.close(place)
     return copied
 
 
-def _copy_file(place: int, name: str, target: Path, most: int, copied: list[str]) -> int:
+def _copy_file(
+    place: int, name: str, target: Path, most: int, known: _States, copied: list[str]
+) -> int:
     """Copy a file of an open folder if it changed; return its bytes."""
     try:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -69,12 +77,14 @@ def _copy_file(place: int, name: str, target: Path, most: int, copied: list[str]
     with os.fdopen(descriptor, "rb") as file:
         if told.st_size > most:
             raise TooLarge("There is more in the folder than may be kept.", where=name)
-        if _is_copied(target / name, told):
+        state = (told.st_size, told.st_mtime_ns)
+        if known.get(name) == state or _is_copied(target / name, told):
             return told.st_size
         target.mkdir(parents=True, exist_ok=True)
         with whole_file(target / name) as part:
             part.write_bytes(file.read(told.st_size))
             os.utime(part, ns=(told.st_atime_ns, told.st_mtime_ns))
+        known[name] = state
         copied.append(name)
         return told.st_size
 

@@ -1,6 +1,5 @@
 """Running one program of a module: confined, watched, and ended at its limits."""
 
-import errno
 import os
 import select
 import signal
@@ -15,6 +14,7 @@ from typing import IO, Literal
 
 from easeml.confinement import why_unavailable
 from easeml.errors import Conflict, EasemlError, InvalidInput
+from easeml.folders import holds_more
 
 from . import launch
 
@@ -204,7 +204,7 @@ def _watch(
             return f"it ran longer than {limits.seconds:g} s"
         if now > disk_next:
             disk_next = now + _LOOK_AT_DISK_EVERY
-            if _is_full(place, limits):
+            if holds_more(place, limits.disk, limits.files):
                 return f"it wrote more than {limits.disk:,} bytes or {limits.files:,} files"
     if lines.size > limits.printed:
         return _flood(limits)
@@ -214,31 +214,6 @@ def _watch(
 
 def _flood(limits: Limits) -> str:
     return f"it printed more than {limits.printed:,} bytes"
-
-
-def _is_full(place: Path, limits: Limits) -> bool:
-    """Whether a folder has more than it may. Folders may lie in each other however deep, so they are
-    walked in a loop.
-    """
-    size = 0
-    count = 0
-    waiting = [str(place)]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    count += 1
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    else:
-                        size += entry.stat(follow_symlinks=False).st_size
-        except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
-                return True
-            continue  # it was taken away
-        if size > limits.disk or count > limits.files:
-            return True
-    return False
 
 
 def _end_of(file: IO[bytes]) -> str:

@@ -197,6 +197,13 @@ class ArtefactStore:
             needed.update(member["digest"] for member in manifest["files"])
         return [file for file in aged if file.digest not in needed and file.tenant_id not in unsure]
 
+    def drop_gone_copies(self) -> int:
+        """Remove this machine's copies of files that the bucket has no more; return how many.
+
+        Raises ``Unreachable``.
+        """
+        return self._files.drop_gone_copies()
+
     def remove(self, file: StoredFile, least_age: float) -> bool:
         """Remove a stray unless it was written anew less than ``least_age`` s ago; tell whether."""
         return self._files.remove(file, least_age)

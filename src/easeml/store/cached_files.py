@@ -1,9 +1,12 @@
 """Artefacts in a bucket, and beside it a folder of this machine with those that were used last."""
 
+import fcntl
 import os
 import re
 import time
 from collections.abc import Iterable, Iterator
+from itertools import filterfalse
+from operator import attrgetter
 from pathlib import Path
 
 from easeml.store.bucket import Bucket
@@ -69,6 +72,17 @@ class CachedFiles(LocalFiles):
         self._bucket.delete(file.key)
         (self._root / file.key).unlink(missing_ok=True)
         return True
+
+    def drop_gone_copies(self) -> int:
+        """Remove from the folder what the bucket has no more, but for what may be in use."""
+        there = set(map(attrgetter("key"), self._bucket.list()))
+        dropped = 0
+        for path in filterfalse(lambda path: self.key(path) in there, list(self.stored())):
+            with self._nobody(fcntl.LOCK_EX):  # who keeps the same bytes now comes before or after
+                if time.time() - path.stat().st_mtime > _IN_USE_SECONDS:
+                    path.unlink()
+                    dropped += 1
+        return dropped
 
     def check_writable(self) -> None:
         """Write and remove a few bytes here and in the bucket; raises as ``LocalFiles`` does."""

@@ -115,6 +115,10 @@ class LocalFiles:
             if not tenant.name.startswith("."):
                 yield from tenant.glob("[0-9a-f][0-9a-f]/*")
 
+    def drop_gone_copies(self) -> int:
+        """Remove copies of what is kept no more; return how many. Here are no copies."""
+        return 0
+
     def kept(self) -> Iterator[StoredFile]:
         """Give all files that are kept, wherever they lie."""
         for path in self.stored():

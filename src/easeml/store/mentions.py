@@ -1,12 +1,18 @@
 """Where texts stand in the rows of a tenant: a look at every column that can hold any."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from easeml.store.tables import metadata
+
+_LEAST_WITHIN = 4
+"""Characters of a text that is looked for within others. Shorter ones stand everywhere, so that
+they are looked for as whole values."""
 
 
 class Mention(NamedTuple):
@@ -18,7 +24,8 @@ class Mention(NamedTuple):
 
 
 def mentions(connection: sa.Connection, tenant_id: str, texts: Collection[str]) -> list[Mention]:
-    """Return where any of the texts stands in what a tenant has in the database, whatever its case.
+    """Return where any of the texts stands in what a tenant has in the database, whatever its case;
+    short ones where they are a whole value.
 
     Every table that belongs to tenants is read once.
     """
@@ -44,8 +51,16 @@ def _holds_text(column: "sa.Column[object]") -> bool:
 
 def _has_any(column: "sa.Column[object]", texts: Collection[str]) -> "sa.ColumnElement[bool]":
     held = sa.cast(column, sa.Text)
-    written = set[str]()
-    for text in texts:
-        in_json = json.dumps(text)[1:-1]  # how a JSON column writes it
-        written.update((text, in_json))
-    return sa.or_(*[held.icontains(one, autoescape=True) for one in sorted(written)])
+    return sa.or_(*chain.from_iterable(map(partial(_tests, held), sorted(texts))))
+
+
+def _tests(held: "sa.ColumnElement[str]", text: str) -> "Iterator[sa.ColumnElement[bool]]":
+    """Give the tests by which a text is found, as it is and as a JSON column writes it."""
+    in_json = json.dumps(text)
+    if len(text) < _LEAST_WITHIN:
+        yield held == text
+        for quoted in {in_json, f'"{text}"'}:
+            yield held.contains(quoted, autoescape=True)
+        return
+    for one in {text, in_json[1:-1]}:
+        yield held.icontains(one, autoescape=True)

@@ -42,8 +42,9 @@ async def stream_events(
     ] = None,
 ) -> StreamingResponse:
     """Stream the tenant's events as they happen, from the first that follows ``after`` or
-    ``Last-Event-ID``.
+    ``Last-Event-ID``; 429 where too many are open.
     """
+    here.fanout.check_room(asker.tenant_id)
     start = after
     if last_event_id is not None:
         start = max(after, last_event_id)

@@ -1353,7 +1353,7 @@ class AsyncOperations(AsyncCalls):
     async def status(self) -> Status:
         """Return the running processes and the counts of the caller's tenant.
 
-        Only a provider sees hosts and process ids.
+        Only a provider sees hosts, process ids, and what the service is made of.
         """
         return await self._get(Status, "/status")
 

@@ -1326,7 +1326,7 @@ class Operations(Calls):
     def status(self) -> Status:
         """Return the running processes and the counts of the caller's tenant.
 
-        Only a provider sees hosts and process ids.
+        Only a provider sees hosts, process ids, and what the service is made of.
         """
         return self._get(Status, "/status")
 

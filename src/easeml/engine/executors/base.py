@@ -6,7 +6,9 @@ from typing import Literal, Protocol
 
 from easeml.contract.tasks import Limits, TaskResult
 
-Ending = Literal["finished", "crashed", "timed-out", "out-of-memory", "killed", "suspended", "lost"]
+Ending = Literal[
+    "finished", "crashed", "timed-out", "out-of-memory", "flooded", "killed", "suspended", "lost"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +17,9 @@ class Outcome:
 
     ``result`` is what the body wrote (``finished`` and, where Python noticed it,
     ``out-of-memory``); in every other case it is made here, with ``ok`` false, what happened, and
-    the tail of the log. ``lost``: what ran it went away, by no fault of the body. ``result.cost`` is ``seconds``.
+    the tail of the log. ``flooded``: it was ended because it filled the disk, or started processes
+    without end. ``lost``: what ran it went away, by no fault of the body. ``result.cost`` is
+    ``seconds``.
     """
 
     ending: Ending

@@ -33,6 +33,7 @@ def isolate(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     memory = _private_memory() + limits.memory
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory + _REPORTING))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.disk, limits.disk))
     _cap_threads(limits.threads)
 
 

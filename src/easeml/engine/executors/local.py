@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from easeml.confinement import Isolation, Starting, confine, readable_places
+from easeml.confinement import Isolation, Starting, confine, enter_ahead, readable_places
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_logs, task_main
+from easeml.engine.flood import FloodWatch
 from easeml.engine.fork_server import fork_server
 from easeml.engine.limits import thread_environment
 from easeml.modules import gpu_share
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 
 IMPORTS = ("easeml.engine.executors.imports",)
 OUT_OF_MEMORY = 77  # exit code of a child whose body ran out of memory
+_BY_CODE: dict[int | None, Ending] = {0: "finished", OUT_OF_MEMORY: "out-of-memory"}
+LARGEST_RESULT = 64 * 2**20  # bytes
 _LOG_TAIL = 4000  # bytes
+_TIME_IS_UP = "ran longer than its limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class _Child:
     process: ForkServerProcess
     folder: "_ConnectionBase"
     limits: Limits
+    is_apart: bool
 
 
 class LocalExecutor:
@@ -76,12 +81,14 @@ class LocalExecutor:
         self._guard = threading.Lock()
         self._limits = limits
         self._isolation: Isolation = isolation
-        self._spare: _Child | None = self._fork(limits)
+        self._spare: _Child | None = self._fork(limits, is_apart=isolation == "sandbox")
 
     def start(self, folder: Path, limits: Limits) -> "_LocalExecution":
         """Have a child run the body in ``folder``; returns at once."""
-        child = self._spare_with(limits) or self._fork(limits)
-        execution = _LocalExecution(child.process, folder, limits.seconds, self._running.discard)
+        # What enters its namespaces before it is asked cannot reach out any more.
+        is_apart = self._isolation == "sandbox" and not task_main.needs_system(folder)
+        child = self._spare_with(limits, is_apart) or self._fork(limits, is_apart=is_apart)
+        execution = _LocalExecution(child.process, folder, limits, self._running.discard)
         self._running.add(execution)
         with suppress(OSError):  # it was killed meanwhile: ``wait`` tells
             child.folder.send_bytes(os.fsencode(folder))
@@ -98,21 +105,21 @@ class LocalExecutor:
                 self._spare.process.kill()
                 self._spare.folder.close()
 
-    def _fork(self, limits: Limits) -> _Child:
+    def _fork(self, limits: Limits, *, is_apart: bool) -> _Child:
         theirs, ours = self._context.Pipe(duplex=False)
         process = self._context.Process(
             target=_child,
-            args=(self._run, theirs, limits, self._isolation),
+            args=(self._run, theirs, limits, self._isolation, is_apart),
             daemon=True,
         )
         process.start()
         theirs.close()
-        return _Child(process, ours, limits)
+        return _Child(process, ours, limits, is_apart)
 
-    def _spare_with(self, limits: Limits) -> _Child | None:
+    def _spare_with(self, limits: Limits, is_apart: bool) -> _Child | None:
         with self._guard:
             spare = self._spare
-            if spare is None or spare.limits != limits:
+            if spare is None or (spare.limits, spare.is_apart) != (limits, is_apart):
                 return None
             self._spare = None
         return spare if spare.process.is_alive() else None
@@ -120,7 +127,8 @@ class LocalExecutor:
     def _keep_spare(self) -> None:
         with self._guard:
             if self._spare is None:
-                self._spare = self._fork(self._limits)
+                is_apart = self._isolation == "sandbox"
+                self._spare = self._fork(self._limits, is_apart=is_apart)
 
 
 class _LocalExecution:
@@ -128,11 +136,11 @@ class _LocalExecution:
         self,
         process: ForkServerProcess,
         folder: Path,
-        seconds: float,
+        limits: Limits,
         ended: Callable[["_LocalExecution"], None],
     ):
         self._folder = folder
-        self._seconds = seconds
+        self._seconds = limits.seconds
         self._ended = ended
         self._killed = False
         self._asked = False
@@ -140,17 +148,30 @@ class _LocalExecution:
         self._over = False
         self._started = time.monotonic()
         self._process = process
+        assert process.pid is not None
+        self._flood = FloodWatch(process.pid, folder, limits.disk)
 
     def wait(self) -> Outcome:
-        left = self._seconds - (time.monotonic() - self._started)
-        timed_out = not wait([self._process.sentinel], timeout=max(left, 0))
+        stopped = self._watch()
         self._end_group()
         self._process.join()
         self._over = True
         self._ended(self)
         seconds = time.monotonic() - self._started
-        ending, result = self._judge(timed_out)
+        ending, result = self._judge(stopped)
         return Outcome(ending, result.model_copy(update={"cost": seconds}), seconds)
+
+    def _watch(self) -> str:
+        """Wait for the end of the child; return why it is to be ended, if it did not end itself."""
+        deadline = self._started + self._seconds
+        while True:
+            left = max(deadline - time.monotonic(), 0)
+            if wait([self._process.sentinel], timeout=min(left, self._flood.pause)):
+                return ""
+            if time.monotonic() >= deadline:
+                return _TIME_IS_UP
+            if fault := self._flood.fault():
+                return fault
 
     def kill(self) -> None:
         self._killed = True
@@ -185,7 +206,7 @@ class _LocalExecution:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)  # it may not have made its session yet
 
-    def _judge(self, timed_out: bool) -> tuple[Ending, TaskResult]:
+    def _judge(self, stopped: str) -> tuple[Ending, TaskResult]:
         code = self._process.exitcode
         written = self._read_result()
         if self._killed:
@@ -196,12 +217,12 @@ class _LocalExecution:
             )
         if self._suspended and code != 0:
             return "suspended", TaskResult(ok=False, error="The attempt was suspended.", retry=True)
-        if timed_out:
+        if stopped == _TIME_IS_UP:
             return "timed-out", self._at_limit(written)
-        if code == OUT_OF_MEMORY and written is not None:
-            return "out-of-memory", written
-        if code == 0 and written is not None:
-            return "finished", written
+        if stopped:
+            return "flooded", self._failed(f"The task {stopped}, and was stopped.")
+        if code in _BY_CODE and written is not None:
+            return _BY_CODE[code], written
         text = f"The process of the task {_how_it_ended(code)} before it had a result."
         return "crashed", TaskResult(
             ok=False,
@@ -215,14 +236,18 @@ class _LocalExecution:
         if written is not None and written.ok:
             note = f"It was stopped at its limit of {limit}: this is what it had by then."
             return written.model_copy(update={"notes": [*written.notes, note]})
-        text = f"The task ran longer than its limit of {limit} and was stopped."
+        return self._failed(f"The task ran longer than its limit of {limit} and was stopped.")
+
+    def _failed(self, text: str) -> TaskResult:
+        """Return the failure of a body that went beyond a limit: trying again will not help."""
         return TaskResult(ok=False, error=self._with_log(text), value={"fault": text})
 
     def _read_result(self) -> TaskResult | None:
         path = self._folder / task_main.RESULT
         with suppress(OSError, ValidationError):
-            # A link that a body left could lead to what it may not read itself.
-            content = logs.read_plain(path, 0, path.lstat().st_size)
+            # A link that a body left could lead to what it may not read itself, and what is cut
+            # off is no result.
+            content = logs.read_plain(path, 0, LARGEST_RESULT)
             return TaskResult.model_validate_json(content)
         return None
 
@@ -237,9 +262,11 @@ def _child(
     told: "_ConnectionBase",
     limits: Limits,
     isolation: Isolation,
+    is_apart: bool,
 ) -> None:
     isolate(limits)
     devices, told_of_them = _take_share(limits)
+    user = enter_ahead() if is_apart else 0
     readable_places()  # before the task is there
     try:
         folder = Path(os.fsdecode(told.recv_bytes()))
@@ -253,7 +280,8 @@ def _child(
     if isolation != "none" and not task_main.reaches_out(folder):
         starts = task_main.starts_programs(folder)
         starting = Starting.PROGRAMS if starts else Starting.NOTHING
-        confine(folder, starting, isolation, [*packages, *told_of_them], devices=devices)
+        reads = [*packages, *told_of_them]
+        confine(folder, starting, isolation, reads, devices=devices, user=user)
         if limits.threads > 1:
             use_plain_threads(limits.threads)
     code = 0

@@ -9,7 +9,6 @@ import random
 import selectors
 import socket
 import struct
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -43,21 +42,27 @@ def serve(
     control: socket.socket,
     handed: socket.socket,
     keeper: socket.socket,
+    says: socket.socket,
     memory: int,
     models: Path,
+    own: Path,
     isolation: Isolation,
 ) -> None:
     """Load and switch models as ``control`` says, and answer the connections that come over
     ``handed``. ``keeper`` is asked to run programs that live in images.
 
     Returns when the other end closes. ``memory``: most bytes of private memory. ``models``: where
-    the tenant's models are fetched to, which a confined child may read, and not write.
+    the tenant's models are fetched to, which a confined child may read, and not write; ``own``: a
+    folder for what it writes. What it prints goes to ``says``.
     """
+    os.setsid()  # with what it starts it is ended as one
+    for descriptor in (1, 2):
+        os.dup2(says.fileno(), descriptor)
+    says.close()
     configure_logging("predictor")
     limit_child(memory=memory, threads=1)
     asking.use(keeper, when_lost=lambda: os._exit(1))  # a new child gets what this one lacks
     if isolation != "none":
-        own = Path(tempfile.mkdtemp(dir=models.parent, prefix="child-"))
         # Programs: an uploaded model predicts by one.
         confine(own, Starting.PROGRAMS, isolation, [models])
     answer(control, handed)

@@ -5,24 +5,35 @@ when it dies.
 import asyncio
 import itertools
 import multiprocessing
+import os
+import signal
 import socket
+import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import structlog
 
 from easeml.confinement import Isolation
+from easeml.engine.flood import FloodWatch
 from easeml.engine.fork_server import fork_server
 from easeml.engine.serving.frames import Header, encode, read_frame
 from easeml.engine.serving.keeper import ContainerKeeper
+from easeml.engine.serving.said import pass_on
 from easeml.engine.serving.shelf import Assigned
 from easeml.errors import EasemlError, NotReady
+from easeml.folders import remove_folder
 
 log = structlog.get_logger()
 IMPORTS = ("easeml.engine.serving.warm",)
 _context = multiprocessing.get_context("forkserver")
+MOST_WRITTEN = 2 * 2**30  # bytes of files that a child keeps: those of programs it runs, above all
+_LOOK_EVERY = 1.0  # seconds
+_ERRORS = 2  # the descriptor that leads into the log
 
 
 def warm_up() -> None:
@@ -51,16 +62,32 @@ class TenantChild:
         ours, theirs = socket.socketpair()
         asks, self._kept = socket.socketpair()
         self._handing, handed = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        said, says = socket.socketpair()
+        self._own = Path(tempfile.mkdtemp(dir=self._models.parent, prefix="child-"))
         from easeml.engine.serving.child import serve  # here: it imports the modules room
 
         self._process = _context.Process(
             target=serve,
-            args=(theirs, handed, asks, self._memory, self._models, self._isolation),
+            args=(
+                theirs,
+                handed,
+                asks,
+                says,
+                self._memory,
+                self._models,
+                self._own,
+                self._isolation,
+            ),
             daemon=True,
         )
         await asyncio.to_thread(self._process.start)
-        for one in (theirs, handed, asks):
+        for one in (theirs, handed, asks, says):
             one.close()
+        printed, self._printing = await asyncio.open_connection(sock=said)
+        self._beside = [
+            asyncio.create_task(pass_on(printed, partial(os.write, _ERRORS))),
+            asyncio.create_task(self._watch()),
+        ]
         reader, self._writer = await asyncio.open_connection(sock=ours)
         self._listener = asyncio.create_task(self._listen(reader))
 
@@ -133,15 +160,34 @@ class TenantChild:
 
     async def stop(self) -> None:
         """End the child."""
-        self._listener.cancel()  # its end is no surprise
+        for task in (self._listener, *self._beside):
+            task.cancel()  # its end is no surprise
+        self._printing.close()
         self._writer.close()
         self._handing.close()
         self._kept.close()
-        self._process.kill()
+        self._kill()
         await asyncio.to_thread(self._process.join)
-        await asyncio.gather(self._listener, return_exceptions=True)
+        await asyncio.gather(self._listener, *self._beside, return_exceptions=True)
         if self._keeper is not None:
             await asyncio.to_thread(self._keeper.wait)
+        await asyncio.to_thread(remove_folder, self._own)
+
+    def _kill(self) -> None:
+        """Kill the child and what it forked."""
+        assert self._process.pid is not None
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()  # it may not have made its group yet
+
+    async def _watch(self) -> None:
+        """End the child once it leaves more files, or has more processes, than it may."""
+        assert self._process.pid is not None
+        flood = FloodWatch(self._process.pid, self._own, MOST_WRITTEN)
+        while not (fault := await asyncio.to_thread(flood.fault)):
+            await asyncio.sleep(max(_LOOK_EVERY, flood.pause))
+        log.warning("serving child is ended", pid=self._process.pid, it=fault)
+        self._kill()
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         try:

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from easeml.contract.erasures import Remaining
 from easeml.store import Transaction
 
-_LEAST = 4  # characters; shorter texts stand everywhere
-_LEAST_OF_NUMBERS = 6
+_LEAST_OF_NUMBERS = 6  # digits; shorter ones stand everywhere, also as whole values
 _NAMED = "People gave this name. An application can be renamed."
 _AUDIT = "The audit and the news keep it until they go by themselves (keep_event_days)."
 _WRITTEN = "Somebody wrote it there, and what people write is not changed."
@@ -35,5 +34,4 @@ def remains(tx: Transaction, tenant_id: str, values: tuple[str, ...]) -> list[Re
 
 
 def _is_telling(value: str) -> bool:
-    has_letters = any(map(str.isalpha, value))
-    return len(value) >= (_LEAST if has_letters else _LEAST_OF_NUMBERS)
+    return any(map(str.isalpha, value)) or len(value) >= _LEAST_OF_NUMBERS

@@ -30,6 +30,12 @@ _UNITS = {
 }  # of a field
 _WHOLE = ("devices", "storage", "applications", "uploads")
 _NEW = "new"  # in place of a tenant: those that are made from now on
+_LEVELS = {
+    "none": "limits of memory, time and disk only",
+    "process": "no network, no other files, no other processes",
+    "user": "a user id and a view of the files of their own as well",
+    "sandbox": "a network, process numbers and shared memory of their own as well",
+}
 _SPANS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year"}
 
 
@@ -138,7 +144,7 @@ async def show_service(context: PageContext) -> Response:
     status = await context.client.status()
     shown = {"storage": await context.client.storage(), "settings": await context.client.settings()}
     shown["devices"] = await listed(context.client.devices())
-    return context.render("admin_service.html", service=status, **shown)
+    return context.render("admin_service.html", service=status, levels=_LEVELS, **shown)
 
 
 @signed_in
