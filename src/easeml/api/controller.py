@@ -5,6 +5,7 @@ import signal
 import socket
 from contextlib import suppress
 from types import FrameType
+from typing import cast
 
 import structlog
 import uvicorn
@@ -74,7 +75,7 @@ async def _serve(store: Store, settings: Settings) -> None:
     app = create_app(store, settings, told, writer.keep)
     config = uvicorn.Config(
         create_asgi_app(app, settings),
-        http=FrugalProtocol,
+        http=cast(type[asyncio.Protocol], FrugalProtocol),  # buffered, which uvicorn does not name
         host=settings.host,
         port=settings.port,
         access_log=False,
