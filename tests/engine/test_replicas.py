@@ -265,6 +265,35 @@ def test_load_asks_for_more_where_most_requests_are_late_and_for_fewer_where_it_
     assert [seen.change(predictors=1, busy=0) for _ in range(9)] == [0] * 9
 
 
+class OpenTransport(asyncio.Transport):
+    """Is open until it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_open = True
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+def test_two_predictors_of_this_machine_become_one_where_it_is_quiet() -> None:
+    """One takes over from another, and the first has not ended: it raised where none was far."""
+    transports = [OpenTransport(), OpenTransport()]
+
+    async def main() -> list[str]:
+        asked = endpoint.Endpoint("app_1")
+        for number, transport in enumerate(transports):
+            line = lines.Line(Place(f"proc_{number}", "127.0.0.1:1", "secret"))
+            line.connection_made(transport)
+            asked.add(line)
+        for _ in range(40):
+            asked.look()
+        return asked.predictors
+
+    assert asyncio.run(main()) == ["proc_0"]
+    assert [transport.is_open for transport in transports] == [True, False]
+
+
 def test_slow_requests_of_which_few_come_in_a_second_are_late_too() -> None:
     seen = Load()
     asked = []

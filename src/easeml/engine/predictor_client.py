@@ -162,6 +162,8 @@ class PredictorClient:
                 await self._look()
             except EasemlError as error:  # the database is away: those that answer go on
                 log.warning("predictors are not balanced", error=error.message)
+            except Exception:  # else endpoints would keep what predictors they have for ever
+                log.exception("predictors are not balanced")
 
     async def _look(self) -> None:
         endpoints = self._endpoints.copy()

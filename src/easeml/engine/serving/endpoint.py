@@ -78,7 +78,8 @@ class Endpoint:
         change = self._load.change(len(self._lines), self._busy())
         others = self.others
         if change < 0:
-            others[-1].close()
+            # Of this machine there are two while one takes over from another.
+            (others or self._lines)[-1].close()
         own_is_away = 0 < len(others) == len(self._lines)
         self.wants_more = change > 0 or own_is_away
 
