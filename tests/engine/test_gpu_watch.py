@@ -85,7 +85,10 @@ def test_what_is_used_while_no_task_has_a_share_is_of_others(driver: Driver) -> 
 
 def test_programs_say_whose_memory_it_is() -> None:
     environment = {**os.environ, gpu_share.HOLDER: "att_1"}
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1, env=environment) as program:
+    waits = [sys.executable, "-c", "print(flush=True); input()"]
+    with subprocess.Popen(waits, stdin=-1, stdout=-1, env=environment) as program:
+        assert program.stdout is not None
+        program.stdout.readline()  # before, its variables may not be there yet
         processes = [(program.pid, 3 * MIB), (program.pid, 4 * MIB), (os.getpid(), 5), (2**30, 6)]
         assert gpus.by_holder(processes) == {"att_1": 7 * MIB}
         program.communicate(b"\n")

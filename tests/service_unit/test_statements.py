@@ -92,7 +92,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
     "users": (1, users.list_users),
     "tenants": (6, provider_view.tenants),
     "what goes": (60, lambda s, _: looks.plan(s, Settings())),  # one a table, for what it names
-    "status": (8, status.get),
+    "status": (8, lambda s, c: status.get(s, Settings(), c)),
 }
 
 

@@ -43,6 +43,7 @@ _FILES = (
     "ids.py",
     "namespaces.py",
     "parents.py",
+    "seccomp.py",
     "signing.py",
     "spans.py",
     "version.py",
