@@ -10,35 +10,43 @@ DEVELOPS := .venv/.ready-dev
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install develop run test test-all test-pretrained test-networks test-boosting test-s3 test-ray test-quick test-floor checks lint prove coverage \
+.PHONY: install develop system-packages run test test-all test-pretrained test-networks test-boosting test-s3 test-ray test-quick test-floor checks lint prove coverage \
 	docs docs-site wheel lock clean
 
 install: $(RUNS)
 
 # What runs easeml, and nothing else.
 $(RUNS): requirements.lock pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) -r requirements.lock
-	$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib || true  # on all cores; some examples in packages do not compile
-	$(PIP) --no-deps --no-build-isolation --editable .
+	$(call install,requirements.lock)
 	touch $(RUNS)
 
-# Beside that what tests and tools need.
+# What a lock file names, and easeml itself. Bytecode is made on all cores; some examples in packages do not compile.
+define install
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) -r $(1)
+	$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib || true
+	$(PIP) --no-deps --no-build-isolation --editable .
+endef
+
+# Beside that what tests and tools need: all in one go, which takes half the time of two.
 develop: $(DEVELOPS)
 
-$(DEVELOPS): $(RUNS) requirements-dev.lock
-	$(PIP) -r requirements-dev.lock
-	$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib || true
-	touch $(DEVELOPS)
+$(DEVELOPS): requirements-dev.lock requirements.lock pyproject.toml
+	$(call install,requirements-dev.lock)
+	touch $(RUNS) $(DEVELOPS)
 
 run: install
 	$(BIN)/easeml up --demo
 
 # What CI runs. Many tests wait for a service; what else is checked takes the processor meanwhile. What failed is told at the
 # end of what is printed.
-test: develop
-	./scripts/system-packages
+test:
+	$(MAKE) --jobs --output-sync=target develop system-packages
 	$(MAKE) --jobs checks test-all
+
+# Programs of the system that some tests need.
+system-packages:
+	./scripts/system-packages
 
 # What needs no tests, some of it in CI only; what each prints stays together.
 checks:

@@ -82,7 +82,9 @@ class Settings(BaseSettings):
         20 * 2**30, gt=0, description="most bytes that one attempt writes to its work folder"
     )
     task_threads: int = Field(
-        0, ge=0, description="cores of one attempt; 0: those of this machine, shared by its workers"
+        0,
+        ge=0,
+        description="most threads of one attempt; 0: the cores of this machine, shared by its workers",
     )
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
     replicas: int = Field(

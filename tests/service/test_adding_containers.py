@@ -5,7 +5,6 @@ were killed go on from their checkpoints.
 import csv
 import json
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from easeml.client import Client
 from easeml.confinement import why_unavailable
 from easeml.modules import load_registry, packed
 from easeml.modules.containers import engines, images
+from headless_browser import browser_program, launch
 from isolation_levels import highest_level
 from service_process import LOOK_EVERY, EasemlProcess
 
@@ -178,10 +178,9 @@ def add_by_page(easeml: EasemlProcess, name: str, folder: Path) -> None:
     """Sign in as somebody, and choose a folder on the page *Add a module*: its image, which is larger
     than a request may be, is sent in pieces.
     """
-    program = shutil.which("chromium")
-    assert program is not None, "Chromium is not installed."
+    assert browser_program() is not None, "Chromium is not installed."
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = launch(playwright)
         page = browser.new_page(base_url=easeml.url)
         page.set_default_timeout(120_000)
         page.goto("/knowledge/add")

@@ -1,7 +1,6 @@
 """A real easeml with two tenants, and a browser whose pages may log no error and ask no other host."""
 
 import re
-import shutil
 import urllib.parse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,18 +20,10 @@ from playwright.sync_api import (
 )
 
 from clicking import SignIn
+from headless_browser import browser_program, launch
 from service_process import EasemlProcess
 
 PASSWORD = "correct horse battery"
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
 expect.set_options(timeout=60_000)
 
 
@@ -49,10 +40,10 @@ def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
+    if browser_program() is None:
         pytest.skip("Chromium is not installed.")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        browser = launch(playwright)
         yield browser
         browser.close()
 

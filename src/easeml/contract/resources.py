@@ -13,13 +13,13 @@ T = TypeVar("T")
 class Answer(BaseModel):
     """Answers tolerate unknown keys, so that an older client reads a newer service."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
 class Request(BaseModel):
     """Requests do not: a misspelt key is an error, not a silent default."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class Page(Answer, Generic[T]):

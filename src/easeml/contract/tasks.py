@@ -30,7 +30,7 @@ def checkpoint_of(member: int) -> str:
 
 
 class _Wire(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Spec(_Wire):

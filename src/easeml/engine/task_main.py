@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from easeml.contract.tasks import CHECKPOINT, GRANT, RESULT, Limits, TaskResult, TaskSpec
+from easeml.engine.limits import cap_threads
 from easeml.errors import EasemlError
 from easeml.modules import added, gpu_share, packed
 from easeml.modules.containers import asking, keeper
@@ -35,6 +36,7 @@ _MANIFEST = "manifest.json"
 _IMAGES = "images.json"
 _ENVIRONMENTS = "environments.json"
 _DEEPEST = 20_000  # characters of a traceback that are kept
+_BYTES_OF_A_THREAD = 8 * 2**20  # of inputs: a table of about 100,000 rows and 10 numbers
 
 
 def prepare(folder: Path, spec: TaskSpec) -> None:
@@ -143,6 +145,7 @@ def run(folder: Path) -> TaskResult:
 def _run(folder: Path) -> TaskResult:
     spec = TaskSpec.model_validate_json((folder / SPEC).read_bytes())
     began = time.time()
+    _cap_threads_by_size(folder)
     try:
         kind = load_kind(spec.module)
         told = kind.spec.model_validate(spec.body)
@@ -171,6 +174,21 @@ def _run(folder: Path) -> TaskResult:
     result = result.model_copy(update=measured)
     write_result(folder, result)
     return result
+
+
+def _cap_threads_by_size(folder: Path) -> None:
+    """Use no more threads than the inputs of a task keep busy: those of small ones wait for each other."""
+    granted = int(os.environ.get("OMP_NUM_THREADS", "1"))
+    if granted > 1:
+        cap_threads(min(granted, 1 + _bytes_in(folder / INPUTS) // _BYTES_OF_A_THREAD))
+
+
+def _bytes_in(folder: Path) -> int:
+    """Return the bytes of all files in a folder, and of those that it links to."""
+    total = 0
+    for place, _, names in os.walk(folder, followlinks=True):
+        total += sum((Path(place) / name).stat().st_size for name in names)
+    return total
 
 
 def _with_gpu(result: TaskResult) -> TaskResult:

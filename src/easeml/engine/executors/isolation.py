@@ -9,7 +9,7 @@ from multiprocessing import parent_process
 from pathlib import Path
 
 from easeml.contract.tasks import Limits
-from easeml.engine.limits import thread_environment
+from easeml.engine.limits import cap_threads
 from easeml.parents import die_with_parent
 
 _OPEN_FILES = 4096
@@ -34,7 +34,7 @@ def isolate(limits: Limits) -> None:
     memory = _private_memory() + limits.memory
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory + _REPORTING))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.disk, limits.disk))
-    _cap_threads(limits.threads)
+    cap_threads(limits.threads)
 
 
 def free_reserve() -> None:
@@ -56,15 +56,3 @@ def _private_memory() -> int:
         Path("/proc/self/statm").read_text().split()[5]
     )  # data + stack, what RLIMIT_DATA counts
     return pages * resource.getpagesize()
-
-
-def _cap_threads(threads: int) -> None:
-    wanted = thread_environment(threads)
-    if os.environ.items() >= wanted.items():
-        return  # the zygote loaded the libraries with this cap
-    os.environ.update(wanted)
-    import pyarrow
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(threads)
-    pyarrow.set_cpu_count(threads)
