@@ -13,13 +13,14 @@ T = TypeVar("T")
 class Answer(BaseModel):
     """Answers tolerate unknown keys, so that an older client reads a newer service."""
 
+    # Built at first use: a command needs few of all types. Requests are needed where routes are made.
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
 
 class Request(BaseModel):
     """Requests do not: a misspelt key is an error, not a silent default."""
 
-    model_config = ConfigDict(extra="forbid", defer_build=True)
+    model_config = ConfigDict(extra="forbid")
 
 
 class Page(Answer, Generic[T]):
