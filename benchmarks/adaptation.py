@@ -4,9 +4,9 @@ labels let serve better on the rows that come next?
     python benchmarks/adaptation.py [--data DIR] [--sets elec2,adult] [--seeds 3] [--labels 200] [--out DIR]
 
 A set is a table with a shift, or a stretch of a stream in order of time. Its labelled rows (at most
-4,000, a quarter of them held out) come from before, 4,000 recent rows from after the shift: half are
-learned from without labels, on the others ``prove`` buys labels. The rows after these, which nothing
-has seen, tell how right each model is: 6,000, of a stream the next 1,000.
+4,000, a quarter of them held out) come from before, 4,000 recent rows from after the shift: 3,000
+are learned from without labels, on the 1,000 after them ``prove`` buys labels. The rows after
+these, which nothing has seen, tell how right each model is: 6,000, of a stream the next 1,000.
 
 - made tables, whose truth is known: *none* (no shift), *inputs* (a straight line where a curve is
   true, and rows move along it), *shares* (of two classes), *unit* (of two columns), *concept* (half of
@@ -250,7 +250,7 @@ def run(draw: Draw, kind: str, seed: int, labels: int) -> Iterator[tuple[Any, ..
     held_out = rng.permutation(len(codes)) < len(codes) // 4
     later, later_codes = drawn.after
     recent = RECENT if len(later) >= RECENT + NEXT else len(later) // 2
-    learned, compared = np.arange(0, recent, 2), np.arange(1, recent, 2)
+    learned, compared = np.arange(3 * recent // 4), np.arange(3 * recent // 4, recent)
     after = np.arange(recent, len(later))
     base = Model(kind, seed).fit(inputs[~held_out], codes[~held_out], None)
     names = np.array([f"class {code}" for code in range(classes)], dtype=object)

@@ -16,29 +16,40 @@ Routes differ in who labels what, and in what the next model follows from:
 * ``margin``, ``disagreement``, ``time``: 500 rows are labelled beforehand: the hardest, those on which
   earlier models disagreed, or the oldest.
 * ``fitted``: as ``asked``, and each model is fitted to all test labels that its developer has seen.
+* ``bought``: a service's gate without labelled test rows, that buys all labels, ten at a time; each
+  model is fitted to those.
+* ``gate, then bought``: few rows are labelled; where they cannot tell, the gate buys labels of
+  others, and each model is fitted to those.
+* ``retired``: as ``gate``; worn-out test rows are given to the developer, and the world does not
+  drift, so that all that they told holds on the next test set.
 * ``fitted to a gate``: as ``gate``, but the developer has seen the test labels, which nobody may.
   The promise is void there; the line shows that this simulation can find a broken one.
 
-``wrong lives``: share of lives with a forbidden promotion, and its upper 95 % limit; the promise is
-at most ``delta``. ``gains``: true gains that passed. ``labels``: of a life, at the median, and as a
-share of the published plan of fixed size (``optimised``) for as many tests.
+Lives are kept one by one in ``each.csv``; what is there is not run again, so a benchmark that
+was ended goes on. ``wrong lives``: share of lives with a forbidden promotion, and its upper 95 %
+limit; the promise is at most ``delta``. ``gains``: true gains that passed. ``labels``: of a life,
+at the median, and as a share of the published plan of fixed size (``optimised``) for as many tests.
 """
 
+import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
-from common import arguments, machine_line, read_options, write_table
+from common import arguments, machine_line, read_options, rows_before, write_table
 from easeml.lifecycle.ci import (
     Examples,
     Ledger,
     clopper_pearson,
+    commit_digest,
     open_ledger,
     plan,
     read_config,
+    score_examples,
 )
-from easeml.lifecycle.gates import open_gate
+from easeml.lifecycle.gates import TWO_TESTS, examine, open_gate, open_reserve
 
 TESTS, STEPS = 50, 10
 SETS = TESTS // STEPS
@@ -58,12 +69,16 @@ CELLS = 400
 OF_A_MODEL = round(CHANGED * CELLS)
 WRONG = {"boundary": 0.6, "gain": 0.9, "loss": 0.05}
 """How often the served model is wrong in the regions that a model of each kind changes."""
+WRONG["served"] = 1 - WRONG["gain"]  # a model that passed has mended its regions
 REGIONS = {"boundary": 120, "gain": 80, "loss": 200}
 KINDS = {"boundary": 0.6, "gain": 0.25, "loss": 0.15}
 """How often a model of each kind is tested."""
 FORBIDDEN = ("boundary", "loss")
 LABELLED_BEFORE = 500  # rows of a test set
-HEAD = ["route", "wrong lives", "at most", "delta", "gains", "labels", "of published"]
+FEW = 2000  # labelled rows of a gate that buys labels of others
+RESERVE = 12_000  # rows without labels of a gate that buys some; ten steps take fewer
+LIFE = ["route", "seed", "forbidden", "gains", "passed", "labels"]
+HEAD = ["route", "lives", "wrong lives", "at most", "delta", "gains", "labels", "of published"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,8 @@ class Route:
 
     before: str  # which rows are labelled when a test set is opened
     fitted: bool = False  # to the labels that its developer has seen
+    buys: bool = False  # labels, as a gate of the service does
+    retires: bool = False  # worn-out test rows are learned from, and the world stays as it is
 
 
 ROUTES = {
@@ -81,6 +98,9 @@ ROUTES = {
     "disagreement": Route("disagreement"),
     "time": Route("time"),
     "fitted": Route("nothing", fitted=True),
+    "bought": Route("nothing", fitted=True, buys=True),
+    "gate, then bought": Route("few", fitted=True, buys=True),
+    "retired": Route("all", retires=True),
     "fitted to a gate": Route("all", fitted=True),
 }
 
@@ -89,6 +109,7 @@ ROUTES = {
 class TestSet:
     """Rows (N,) drawn from the world: their region, and whether the served model is right.
 
+    ``known``: its label is; ``hidden``: from the developer, as labelled test rows of a gate are.
     ``kind`` and ``belief`` are of each region: what a model that changes it is, and what the
     developer thinks of changing it.
     """
@@ -96,6 +117,7 @@ class TestSet:
     cell: np.ndarray
     right: np.ndarray
     known: np.ndarray
+    hidden: np.ndarray
     kind: np.ndarray
     belief: np.ndarray = field(default_factory=lambda: np.zeros(CELLS))
 
@@ -118,16 +140,28 @@ class Life:
     labels: int = 0
 
 
+@dataclass
+class Tests:
+    """The ledgers of a test set. ``own``: of the rows that ``is_own`` (N,), labelled beforehand in
+    a gate. ``bought``: of the others, whose labels a gate buys; None where it buys none.
+    """
+
+    own: Ledger | None
+    is_own: np.ndarray
+    bought: Ledger | None = None
+
+
 def lived(route: Route, rows: int, rng: np.random.Generator) -> Life:
     """Return what 50 tests of a life come to, on test sets of ``rows`` rows."""
     life = Life()
     tests = 0
+    test_set = None
     while tests < TESTS:
-        test_set = drawn(route, rows, rng)
-        ledger = opened(route, test_set, int(rng.integers(2**31)))
+        test_set = drawn(route, rows, rng, test_set)
+        ledgers = opened(route, test_set, int(rng.integers(2**31)))
         for name in range(STEPS):
             kind, regions = proposed(route, test_set, rng)
-            answer, ledger = answered(ledger, test_set, regions, str(name))
+            answer = answered(ledgers, test_set, regions, str(name))
             if answer == "exhausted":
                 break
             tests += 1
@@ -137,13 +171,24 @@ def lived(route: Route, rows: int, rng: np.random.Generator) -> Life:
     return life
 
 
-def drawn(route: Route, rows: int, rng: np.random.Generator) -> TestSet:
-    """Return a new test set, of a world that has drifted: other regions are wrong."""
+def drawn(
+    route: Route, rows: int, rng: np.random.Generator, before: TestSet | None = None
+) -> TestSet:
+    """Return a new test set, of a world that has drifted: other regions are wrong.
+
+    Where worn-out rows are learned from, the world is that of ``before``, and so is what is
+    believed of it: what changing each region won on all its rows.
+    """
     kind = rng.permutation(np.repeat(list(REGIONS), list(REGIONS.values())))
+    belief = np.zeros(CELLS)
+    if route.retires and before is not None and len(before.regions("gain")) >= OF_A_MODEL:
+        kind, belief = before.kind, wins(before, before.known)
     cell = rng.integers(CELLS, size=rows)
     wrong = np.array([WRONG[name] for name in kind])[cell]
     right = rng.random(rows) >= wrong
-    return TestSet(cell, right, labelled_before(route, wrong, rng), kind)
+    known = labelled_before(route, wrong, rng)
+    hidden = known & (route.buys or route.retires)
+    return TestSet(cell, right, known, hidden, kind, belief)
 
 
 def labelled_before(route: Route, wrong: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -151,6 +196,8 @@ def labelled_before(route: Route, wrong: np.ndarray, rng: np.random.Generator) -
     rows = len(wrong)
     if route.before in ("all", "nothing"):
         return np.full(rows, route.before == "all")
+    if route.before == "few":
+        return np.arange(rows) < FEW
     noise = rng.random(rows)
     doubt = -np.abs(wrong - 0.5)
     order = {
@@ -161,12 +208,17 @@ def labelled_before(route: Route, wrong: np.ndarray, rng: np.random.Generator) -
     return order >= np.sort(order)[-LABELLED_BEFORE]
 
 
-def opened(route: Route, test_set: TestSet, seed: int) -> Ledger:
-    """Return the ledger of a new test set: that of a gate where all rows are labelled."""
+def opened(route: Route, test_set: TestSet, seed: int) -> Tests:
+    """Return the ledgers of a new test set: those of a gate where rows are labelled, or bought."""
     config = replace(CONFIG, seed=seed)
+    known = test_set.known
+    if route.buys:
+        own = open_gate(config, int(known.sum()), TWO_TESTS) if known.any() else None
+        return Tests(own, known.copy(), open_reserve(config, int((~known).sum())))
+    everything = np.full(len(known), True)
     if route.before == "all":
-        return open_gate(config, len(test_set.cell))
-    return open_ledger(config, test_set.known)
+        return Tests(open_gate(config, len(known)), everything)
+    return Tests(open_ledger(config, known), everything)
 
 
 def proposed(route: Route, test_set: TestSet, rng: np.random.Generator) -> tuple[str, np.ndarray]:
@@ -177,22 +229,33 @@ def proposed(route: Route, test_set: TestSet, rng: np.random.Generator) -> tuple
         kind, free = "loss", test_set.regions("loss")
     belief = test_set.belief[free]
     if route.fitted and kind == "boundary":
-        belief = wins_seen(test_set)[free]
+        belief = wins(test_set, test_set.known & ~test_set.hidden)[free]
     # Among regions that are believed to be alike, chance decides.
     order = np.lexsort((rng.random(len(free)), -belief))
     return kind, free[order[:OF_A_MODEL]]
 
 
-def wins_seen(test_set: TestSet) -> np.ndarray:
-    """Return what changing each region would bring on the rows whose label has been seen."""
-    gains = np.where(test_set.right, -1.0, 1.0) * test_set.known
+def wins(test_set: TestSet, rows: np.ndarray) -> np.ndarray:
+    """Return what changing each region would bring on some rows (a mask)."""
+    gains = np.where(test_set.right, -1.0, 1.0) * rows
     return np.bincount(test_set.cell, weights=gains, minlength=CELLS)
 
 
-def answered(
-    ledger: Ledger, test_set: TestSet, regions: np.ndarray, name: str
-) -> tuple[str, Ledger]:
+def answered(ledgers: Tests, test_set: TestSet, regions: np.ndarray, name: str) -> str:
     """Test one model; whatever is asked for is labelled until there is an answer."""
+    if ledgers.bought is None:
+        return asked(ledgers, test_set, regions, name)
+    answer = "unknown"
+    if ledgers.own is not None and not ledgers.own.is_exhausted:
+        new, old, truth = predicted(test_set, regions, ledgers.is_own)
+        verdict, ledgers.own = examine(ledgers.own, new, old, truth)
+        answer = verdict.answer
+    return answer if answer != "unknown" else bought(ledgers, test_set, regions)
+
+
+def asked(ledgers: Tests, test_set: TestSet, regions: np.ndarray, name: str) -> str:
+    """Test one model by the one ledger that there is, which may ask for labels of any row."""
+    assert ledgers.own is not None
     changed = test_set.changed(regions)
     new = np.where(changed, ~test_set.right, test_set.right)
     while True:
@@ -202,10 +265,40 @@ def answered(
             changed,
             test_set.known.copy(),
         )
-        verdict, ledger = ledger.test(name, examples)
+        verdict, ledgers.own = ledgers.own.test(name, examples)
         if verdict.answer != "unknown" or not verdict.labels_wanted:
-            return verdict.answer, ledger
+            return verdict.answer
         test_set.known[list(verdict.labels_wanted)] = True
+
+
+def bought(ledgers: Tests, test_set: TestSet, regions: np.ndarray) -> str:
+    """Test one model by labels that a gate buys, in the order and the numbers in which it does.
+
+    As ``examine_reserve`` with a budget that is never used up, but for the forecast of labels to
+    come, which decides nothing and takes nearly all the time.
+    """
+    assert ledgers.bought is not None
+    rows = np.flatnonzero(~ledgers.is_own)
+    new, old, _ = predicted(test_set, regions, ~ledgers.is_own)
+    before = ledgers.bought
+    commit = commit_digest(new, old)
+    while True:
+        truth = [1 if known else None for known in test_set.known[rows]]
+        examples = score_examples(new, old, truth, before.config)
+        verdict, ledgers.bought = before.test(commit, examples)
+        if not verdict.labels_wanted:
+            return verdict.answer
+        before = ledgers.bought
+        test_set.known[rows[list(verdict.labels_wanted)]] = True
+
+
+def predicted(
+    test_set: TestSet, regions: np.ndarray, rows: np.ndarray
+) -> tuple[list[int], list[int], list[int]]:
+    """Return what the new and the served model say of some rows, and what is true: always 1."""
+    right = test_set.right[rows]
+    changed = test_set.changed(regions)[rows]
+    return (right ^ changed).astype(int).tolist(), right.astype(int).tolist(), [1] * len(right)
 
 
 def noted(life: Life, kind: str, answer: str) -> None:
@@ -229,25 +322,47 @@ def followed(test_set: TestSet, regions: np.ndarray, answer: str) -> None:
 
 
 def rows_of(route: Route) -> int:
-    """Return how many rows a test set has: what its plan asks for, labelled or not."""
+    """Return how many rows a test set has: what its plan asks for, labelled or not.
+
+    Where a gate buys labels these are nearly always enough for ten steps.
+    """
+    if route.buys:
+        return RESERVE + (FEW if route.before == "few" else 0)
     methods = {method.name: method for method in plan(CONFIG).methods}
     shared = route.before == "all"
     return methods["sequential, shared examples" if shared else "sequential, fresh examples"].pool
 
 
-def lines(lives: int) -> Iterator[list[str]]:
+def run(path: Path, lives: int) -> None:
+    """Run the lives that are not kept yet, those of one seed one after another; keep each."""
+    done = {(route, int(seed)) for route, seed, *_ in rows_before(path)}
+    sizes = {name: rows_of(route) for name, route in ROUTES.items()}
+    if not done:
+        write_table(path, LIFE, [])
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        for seed in range(lives):
+            for name in [one for one in ROUTES if (one, seed) not in done]:
+                life = lived(ROUTES[name], sizes[name], np.random.default_rng([seed, 7]))
+                writer.writerow([name, seed, *astuple(life)])
+                file.flush()
+
+
+def lines(path: Path) -> Iterator[list[str]]:
+    """Return what all lives that were kept come to, a line a route."""
     published = plan(CONFIG).optimised
     if published is None:
         raise AssertionError("the published plan has no pattern for this condition")
-    for name, route in ROUTES.items():
-        rows = rows_of(route)
-        found = [lived(route, rows, np.random.default_rng([seed, 7])) for seed in range(lives)]
+    for name in ROUTES:
+        found = [Life(*map(int, row[2:])) for row in rows_before(path) if row[0] == name]
+        lives = max(len(found), 1)
         wrong = sum(life.forbidden > 0 for life in found)
         gains = sum(life.gains for life in found)
         passed = sum(life.passed for life in found)
         labels = float(np.median([life.labels for life in found]))
         yield [
             name,
+            str(len(found)),
             f"{wrong / lives:.4f}",
             f"{clopper_pearson(wrong, lives, 0.05)[1]:.4f}",
             f"{DELTA:g}",
@@ -262,11 +377,10 @@ def main() -> None:
     parser.add_argument("--lives", type=int, default=1000)
     options = read_options(parser, lives=1)
     print(machine_line("numpy"))
-    print(*(f"{title:>18}" for title in HEAD))
-    rows = []
-    for line in lines(options.lives):
-        print(*(f"{cell:>18}" for cell in line), flush=True)
-        rows.append(line)
+    run(options.out / "each.csv", options.lives)
+    rows = list(lines(options.out / "each.csv"))
+    for line in [HEAD, *rows]:
+        print(*(f"{cell:>18}" for cell in line))
     write_table(options.out / "lives.csv", HEAD, rows)
 
 

@@ -12,6 +12,7 @@ from test_reports import APPLICATIONS
 from test_work import give
 
 from easeml.service.models import pickings
+from easeml.service.tasks import requests
 from easeml.store import Store
 from easeml.store.records import ProductionRow
 from easeml.web import create_pages, session
@@ -78,6 +79,24 @@ def finish(client: TestClient, store: Store, person, app_id: str, folder: Path) 
     return adaptation(client, person, app_id)
 
 
+def test_models_learn_from_older_rows_and_are_compared_on_the_newest_quarter(
+    client: TestClient, store: Store, ann, application: str
+) -> None:
+    asked_in_inches(store, ann, application)
+    adapt(client, ann, application, ways=["scale"]).raise_for_status()
+    with store.read() as tx:
+        tables = tx.unscoped()
+        picking = pickings.picking_of(tables, tables.applications.get(application))
+        (task,) = requests.of_kind(tables, "adapt", subject=application)
+        place = store.artefacts.path(task.tenant_id, task.payload["source"])
+    assert picking is not None
+    newest = [f"req_{INCH}.{number:06}" for number in range(ROWS - ROWS // 4, ROWS)]
+    assert picking.rows == newest
+    learned = [line.split(",")[0] for line in place.read_text().splitlines()[1:]]
+    older = [line.split(",")[0] for line in toys(ROWS, 5000).splitlines()[1:]][: -(ROWS // 4)]
+    assert [float(size) * INCH for size in learned] == pytest.approx(list(map(float, older)))
+
+
 def test_another_unit_is_found_and_the_model_that_reads_it_is_proven(
     client: TestClient, store: Store, ann, application: str, tmp_path: Path
 ) -> None:
@@ -88,7 +107,7 @@ def test_another_unit_is_found_and_the_model_that_reads_it_is_proven(
     began = adapt(client, ann, application, ways=["scale", "prior"], labels=100)
     began.raise_for_status()
     assert began.json()["running"]
-    assert began.json()["rows"] == ROWS // 2
+    assert began.json()["rows"] == ROWS // 4
     assert adapt(client, ann, application).status_code == 409  # one at a time
 
     found = finish(client, store, ann, application, tmp_path)

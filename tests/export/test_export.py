@@ -122,6 +122,14 @@ def test_the_card_is_a_page_and_the_data_are_told(tmp_path: Path) -> None:
     assert all(one["source"]["fileObject"]["@id"] == file["@id"] for one in record_set["field"])
 
 
+def test_the_card_tells_that_rows_were_test_rows_before(tmp_path: Path) -> None:
+    trained("ridge", tmp_path / "m")
+    manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())
+    told = card(replace(FACTS, retired=1200), manifest, {})
+    assert "1,200 of the rows that could be learned from were test rows" in told
+    assert "were test rows" not in card(FACTS, manifest, {})
+
+
 def test_the_card_is_paper_too(tmp_path: Path) -> None:
     trained("ridge", tmp_path / "m")
     manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())

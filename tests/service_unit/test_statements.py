@@ -59,7 +59,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: applications.models(s, c, _first(s, c, "applications")),
     ),
     "page of an application": (
-        44,
+        45,
         lambda s, c: application_view.get(s, c, _first(s, c, "applications")),
     ),
     "page of its models": (

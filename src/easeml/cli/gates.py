@@ -7,7 +7,7 @@ import typer
 from easeml.cli.options import ApplicationId, Json, checked, exactly_one
 from easeml.cli.output import print_found, print_pairs, say
 from easeml.client import Client
-from easeml.contract.gates import Gate, Gates, NewGate
+from easeml.contract.gates import Gate, Gates, NewGate, Retirement
 from easeml.errors import InvalidInput
 
 Adaptivity = Annotated[
@@ -39,17 +39,25 @@ def gate(
         typer.Option(help="Most labels that people may be asked for where test rows cannot tell."),
     ] = 0,
     remove: Annotated[bool, typer.Option("--remove", help="Let models serve unproven.")] = False,
+    retire: Annotated[
+        bool,
+        typer.Option("--retire", help="Learn from worn-out test rows; test on others from now on."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Let only models serve for which a condition is proven on test rows."""
     either = InvalidInput(
-        "Name the condition that has to be proven, or --remove the one that there is.",
+        "Name the condition that has to be proven, or --remove the one that there is, or --retire "
+        "test rows.",
         where="CONDITION",
     )
-    exactly_one(condition, remove, otherwise=either)
+    exactly_one(condition, remove, retire, otherwise=either)
     with Client() as client:
         if remove:
             found = client.remove_gate(application_id)
+        elif retire:
+            wish = checked(Retirement, {"labels": labels or None})
+            found = client.retire_test_rows(application_id, wish)
         else:
             told = {
                 "condition": condition,
@@ -92,6 +100,11 @@ def _print_gates(found: Gates) -> None:
             ]
         )
         say(one.lasts)
+    if found.retirable:
+        say(
+            f"{found.retirable:,} worn-out test rows can be learned from, and never be test rows "
+            f"again: easeml app gate {found.application_id} --retire"
+        )
 
 
 def _labels(gate: Gate) -> list[tuple[str, str | int | None]]:

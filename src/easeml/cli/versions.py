@@ -186,12 +186,19 @@ def _flowed(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
     return f"flow to {operation['title']}"
 
 
+def _retired(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
+    bought = len(operation["labels"])
+    beside = f", and {bought} rows with bought labels" if bought else ""
+    return f"{operation['rows']} worn-out test rows became train rows{beside}"
+
+
 _DESCRIBED: dict[str, Callable[[Mapping[str, Any], Mapping[str, int]], str]] = {
     "feed": _fed,
     "refine": _refined,
     "answer": _answered,
     "flow": _flowed,
     "replace": _replaced,
+    "retire": _retired,
 }
 
 

@@ -32,6 +32,14 @@ class NewGate(Request):
     labels: int = Field(0, ge=0, le=1_000_000)
 
 
+class Retirement(Request):
+    """Worn-out test rows may be train rows. ``labels``: so many the gate may buy then of rows that
+    are kept for tests; null: as before.
+    """
+
+    labels: int | None = Field(None, ge=0, le=1_000_000)
+
+
 class WaitingModel(Answer):
     """A model whose test waits for labels. ``about``: so many more, null where that cannot be told
     yet, and as a rule from ``low`` to ``high``; ``most``: at most. ``says``: that, in a sentence.
@@ -95,11 +103,13 @@ class Gates(Answer):
     """What has to hold before a model serves an application: the gate, if there is one.
 
     ``promise``, ``rows_needed``, ``rows_left``: of the gate. Without one nothing is promised, and
-    ``rows_left`` are the test rows that a gate could use.
+    ``rows_left`` are the test rows that a gate could use. ``retirable``: test rows that gates wore
+    out, which can be train rows if their owner wants.
     """
 
     application_id: str
     promise: str
     rows_needed: int | None = None
     rows_left: int
+    retirable: int = 0
     gates: list[Gate] = Field(default_factory=list)

@@ -71,6 +71,7 @@ from easeml.data.versions.renewed import (
     renewed,
 )
 from easeml.data.versions.replaced import replaced
+from easeml.data.versions.retired import retire
 from easeml.data.versions.row_weights import with_usual_weight
 from easeml.data.versions.splits import (
     ALL_ROLES,
@@ -157,6 +158,7 @@ __all__ = [
     "refine",
     "renewed",
     "replaced",
+    "retire",
     "roles_among",
     "row_ids",
     "rows_of",

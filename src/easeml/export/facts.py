@@ -16,7 +16,8 @@ class ModelFacts:
 
     ``version``: number of the data's version. ``quality`` is on validation rows, ``test_quality``
     on test rows, as a score (1 is best) with its 95 % interval; ``None`` where it was not read.
-    ``weight``: the column by which rows count in both; empty: each once.
+    ``weight``: the column by which rows count in both; empty: each once. ``retired``: rows that it
+    learned from, or could have, that were test rows until tests had worn them out.
     """
 
     application_id: str
@@ -30,6 +31,7 @@ class ModelFacts:
     test_quality: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
     weight: str = ""
+    retired: int = 0
 
     @classmethod
     def from_json(cls, text: str) -> "ModelFacts":
@@ -81,6 +83,7 @@ def card(
         f"them): {_told(facts.quality)}",
         f"- {_test_sentence(facts)}",
         *([f"- Rows count by their weights, of column '{facts.weight}'"] if facts.weight else []),
+        *_of_retired(facts),
         *([] if cost is None else _of_smaller(cost)),
         "",
         "## What it takes",
@@ -94,6 +97,16 @@ def card(
     if facts.notes:
         lines += ["", "## Notes", "", *[f"- {note}" for note in facts.notes]]
     return "\n".join(lines) + "\n"
+
+
+def _of_retired(facts: ModelFacts) -> list[str]:
+    """Return what is said of rows that were test rows before they were learned from."""
+    if not facts.retired:
+        return []
+    return [
+        f"- {facts.retired:,} of the rows that could be learned from were test rows, until tests "
+        "had worn them out; no figure here is of them"
+    ]
 
 
 def _of_smaller(cost: Mapping[str, Any]) -> list[str]:

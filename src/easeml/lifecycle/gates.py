@@ -192,7 +192,8 @@ def worn_out(ledger: Ledger) -> str:
     """Return that no model can be tested any more, and what to do."""
     return (
         f"Not tested: the {ledger.examples:,} test rows are worn out by {len(ledger.history):,} "
-        "answers. Feed new labelled rows, and set the gate again."
+        "answers. Retire them, so that models learn from them, and are tested on other rows. Where "
+        "there are none, feed new labelled rows, and set the gate again."
     )
 
 

@@ -37,6 +37,7 @@ CHANGING = {
     "set_goal": "set_goal",
     "set_gate": "set_gate",
     "remove_gate": "remove_gate",
+    "retire_test_rows": "retire_test_rows",
     "include_model": "include_model",
     "try_model": "try_model",
     "roll_back": "roll_back",

@@ -219,7 +219,8 @@ class OperationName(StrEnum):
     ``upload`` reads a file and proposes columns; ``declare`` applies the user's changes to its
     parent and gives every row a role; ``feed`` adds the rows of a file, ``refine`` switches rows
     off or on, ``answer`` has what people answered, ``flow`` what a person's graph of steps gave;
-    ``replace`` has the rows of a file, and none of its parent's.
+    ``replace`` has the rows of a file, and none of its parent's; ``retire`` made train rows of
+    worn-out test rows.
     """
 
     UPLOAD = "upload"
@@ -229,6 +230,7 @@ class OperationName(StrEnum):
     ANSWER = "answer"
     FLOW = "flow"
     REPLACE = "replace"
+    RETIRE = "retire"
 
 
 _INHERITED = ("seed", "split", "weight")
@@ -383,6 +385,11 @@ class VersionSummary(Shape):
     def off(self) -> int:
         """Train rows that are switched off."""
         return self.told.get("off", 0)
+
+    @property
+    def retired(self) -> int:
+        """Test rows that were worn out and are train rows now, of this version and those before."""
+        return self.told.get("retired", 0)
 
     @property
     def added(self) -> dict[str, int]:

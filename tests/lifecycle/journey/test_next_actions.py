@@ -97,6 +97,13 @@ def test_an_unrealistic_goal_is_said_so():
     assert stations["Feasible?"] == "trouble"
 
 
+def test_worn_out_test_rows_are_a_question_to_the_owner():
+    found = next_actions(replace(KNOWN, worn=80))
+    assert found[0].kind == "retire-test-rows"
+    assert "80 test rows are worn out" in found[0].reason
+    assert "retire-test-rows" not in kinds(KNOWN)
+
+
 def test_a_goal_that_is_met_has_to_be_proven():
     met = replace(KNOWN, quality=Estimate(0.93, 0.9, 0.96), tested=Estimate(0.91, 0.87, 0.94))
     assert kinds(met) == ["test-rows", "pick", "ask-meter"]

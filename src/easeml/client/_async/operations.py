@@ -37,7 +37,7 @@ from easeml.contract.devices import Joined, WorkerDevice
 from easeml.contract.ending import Ending
 from easeml.contract.erasures import Erasure, NewErasure
 from easeml.contract.evaluation import TaskReport
-from easeml.contract.gates import Gates, NewGate
+from easeml.contract.gates import Gates, NewGate, Retirement
 from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.keeping import Deletion, Dependents, Shares
@@ -639,6 +639,22 @@ class AsyncOperations(AsyncCalls):
         Raises ``NotFound``. Repeated, it changes nothing.
         """
         return await self._send(Gates, f"/applications/{application_id}/gates/remove")
+
+    async def retire_test_rows(self, application_id: str, wish: Retirement) -> Gates:
+        """Make a version in which the test rows that gates wore out are train rows.
+
+        So are the rows whose labels a gate bought. The search starts anew there. Where the gate
+        can test no model any more, it is set again on what is left: further test rows, and
+        labels that are bought. What was told of the retired rows is never forgotten: they are
+        test rows of no gate any more, not even in the version before.
+
+        Raises ``NotFound``; ``Conflict`` where none are worn out, while a model is tested, or
+        where rows of the same group would still be test rows; ``NotReady`` while the data is
+        changed.
+        """
+        return await self._send(
+            Gates, f"/applications/{application_id}/gates/retire", wish.model_dump(mode="json")
+        )
 
     async def sign_in_ways(self) -> SignInWays:
         """Return how one can sign in beside a password; needs no key."""

@@ -38,7 +38,7 @@ from easeml.contract.devices import Joined, WorkerDevice
 from easeml.contract.ending import Ending
 from easeml.contract.erasures import Erasure, NewErasure
 from easeml.contract.evaluation import TaskReport
-from easeml.contract.gates import Gates, NewGate
+from easeml.contract.gates import Gates, NewGate, Retirement
 from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.keeping import Deletion, Dependents, Shares
@@ -622,6 +622,22 @@ class Operations(Calls):
         Raises ``NotFound``. Repeated, it changes nothing.
         """
         return self._send(Gates, f"/applications/{application_id}/gates/remove")
+
+    def retire_test_rows(self, application_id: str, wish: Retirement) -> Gates:
+        """Make a version in which the test rows that gates wore out are train rows.
+
+        So are the rows whose labels a gate bought. The search starts anew there. Where the gate
+        can test no model any more, it is set again on what is left: further test rows, and
+        labels that are bought. What was told of the retired rows is never forgotten: they are
+        test rows of no gate any more, not even in the version before.
+
+        Raises ``NotFound``; ``Conflict`` where none are worn out, while a model is tested, or
+        where rows of the same group would still be test rows; ``NotReady`` while the data is
+        changed.
+        """
+        return self._send(
+            Gates, f"/applications/{application_id}/gates/retire", wish.model_dump(mode="json")
+        )
 
     def sign_in_ways(self) -> SignInWays:
         """Return how one can sign in beside a password; needs no key."""

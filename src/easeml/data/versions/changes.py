@@ -2,8 +2,8 @@
 
 Each change makes a new version.
 
-No row ever changes its id, and only a row of the pool that was labelled changes its role
-(``answers``).
+No row ever changes its id. Only a row of the pool that was labelled changes its role (``answers``),
+and a worn-out test row (``retired``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHOWN = 12  # differences of a file that does not fit
-_DECLARED = ("target", "seed", "split")  # of a summary, which no change touches
+_LASTING = ("target", "seed", "split", "retired")  # of a summary: no change but its own touches it
 
 
 def feed(version: Declared, table: pa.Table, name: str, role: str | None = None) -> Declared:
@@ -290,7 +290,7 @@ def summed(version: Declared, added: dict[str, int]) -> Declared:
     """Return the version with what its summary and its columns count; ``added``: rows by role."""
     counts = {role: len(frame) for role, frame in version.frames.items()}
     summary: dict[str, Any] = {"rows": sum(counts[role] for role in ROLES), **counts}
-    for name in filter(version.summary.__contains__, _DECLARED):
+    for name in filter(version.summary.__contains__, _LASTING):
         summary[name] = version.summary[name]
     summary["off"] = len(version.off)
     summary["added"] = added

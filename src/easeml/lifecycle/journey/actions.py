@@ -59,7 +59,7 @@ def next_actions(facts: Facts) -> list[Action]:
     if not facts.is_ready:
         why = "The data is being prepared. There is nothing to decide until it is ready."
         return [Action("wait", "Wait for the data", why, NO_GAIN)]
-    first = _made(facts, (_fallen, _goal, _answers, _feasibility))
+    first = _made(facts, (_fallen, _goal, _answers, _retire, _feasibility))
     if facts.goal is not None and facts.is_reached:
         later = _made(facts, (_prove, _pick, _meter, _watch))
     else:
@@ -113,6 +113,16 @@ def _answers(facts: Facts) -> Action | None:
     waiting = counted(facts.answers, "answer of a person", "answers of people")
     why = f"{waiting} can be used: they make a new version, and the search goes on with it."
     return Action("use-answers", "Use the answers", why, None, device_seconds=_QUESTION_SECONDS)
+
+
+def _retire(facts: Facts) -> Action | None:
+    if not facts.worn:
+        return None
+    why = (
+        f"{counted(facts.worn, 'test row is', 'test rows are')} worn out: no model is tested "
+        "on them any more. Models can learn from them, and the gate goes on with other rows."
+    )
+    return Action("retire-test-rows", "Learn from worn-out test rows", why, None)
 
 
 def _feasibility(facts: Facts) -> Action | None:

@@ -130,7 +130,8 @@ class Facts:
     rows, with their number. ``meter``: what it said of the validation rows. ``watched``: what
     monitoring said last. ``remedy``: what ``debug`` proposed since; None: it was not asked, or has
     none. ``asked``: tools that are being asked now. ``stale``: tools whose answer is of an older
-    version of the data, or another goal. ``parts``: the further conditions of the goal.
+    version of the data, or another goal. ``parts``: the further conditions of the goal. ``worn``:
+    test rows on which no model can be tested any more.
     """
 
     target: str
@@ -163,6 +164,7 @@ class Facts:
     asked: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
     parts: tuple[Part, ...] = ()
+    worn: int = 0
     experience: Mapping[str, Experience] = field(default_factory=dict)  # by kind of action
 
     def count(self, role: str) -> int:

@@ -26,6 +26,7 @@ _OF_KIND = {  # where an action belongs
     "search": "Search",
     "ask-meter": "Check",
     "test-rows": "Check",
+    "retire-test-rows": "Check",
     "pick": "Pick",
     "watch": "Watch",
     "debug": "Debug",

@@ -148,7 +148,18 @@ def _why_no_test_rows(
         return f"{tool.name} needs test rows, and the data has none."
     if kept.active(tables, application.id) is not None:
         return f"{tool.name} needs test rows, and these belong to the gate of the application."
+    if version.summary.retired < _most_retired(tables, application):
+        return (
+            f"{tool.name} needs test rows, and models have learned from these since they retired."
+        )
     return ""
+
+
+def _most_retired(tables: Tables, application: Application) -> int:
+    """Return how many test rows any version of an application has retired: it may go back."""
+    versions = tables.versions.list(dataset_id=application.dataset_id, limit=None)
+    own = [one for one in versions if one.operation.application_id == application.id]
+    return max((one.summary.retired for one in own), default=0)
 
 
 def _question(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from easeml.contract.states import PromotionState
 from easeml.store import Tables
-from easeml.store.records import Application, Gate
+from easeml.store.records import Application, DatasetVersion, Gate
 from easeml.store.shapes import Reserve, WaitingTest
 
 if TYPE_CHECKING:
@@ -69,6 +69,27 @@ def first_unspent(gates: list[Gate]) -> int:
         if ledger_of(gate).is_exhausted:
             first = max(first, gate.first + gate.rows)
     return first
+
+
+def retirable(gates: list[Gate], version: DatasetVersion) -> int:
+    """Return how many test rows of a version are worn out: the first ones, in the order of ids.
+
+    ``gates``: all that the application had.
+    """
+    return min(place_in(version, first_unspent(gates)), version.summary.rows_of("test"))
+
+
+def place_in(version: DatasetVersion, first: int) -> int:
+    """Return the place among the test rows of a version of the ``first`` one of a gate.
+
+    Gates count all test rows that there ever were: those that were retired came first.
+    """
+    return max(first - version.summary.retired, 0)
+
+
+def rows_from(version: DatasetVersion, first: int) -> int:
+    """Return how many test rows a version has from the ``first`` on, as gates count them."""
+    return max(version.summary.rows_of("test") - place_in(version, first), 0)
 
 
 def told(tables: Tables, application_id: str, first: int = 0) -> float:

@@ -41,7 +41,7 @@ def open_reserve(
     for gate in before:
         ledger = kept.reserve_ledger_of(gate)
         if ledger is not None:
-            ids = ids[~np.isin(ids, _looked_at(gate, ledger))]
+            ids = ids[~np.isin(ids, looked_at(gate, ledger))]
             told += ledger.given_away().nats
     ids = ids[:_MOST_ROWS]
     if not len(ids):
@@ -54,7 +54,7 @@ def open_reserve(
     return Reserve(ledger=ledger.to_json(), rows=ids.tolist(), labels=labels, opened=now)
 
 
-def _looked_at(gate: Gate, ledger: Ledger) -> list[int]:
+def looked_at(gate: Gate, ledger: Ledger) -> list[int]:
     """Return the rows of a gate's reserve of which more was shown than an answer."""
     shown = ledger.given_away().rows
     rows = kept.reserve_of(gate).rows

@@ -25,6 +25,7 @@ from easeml.lifecycle.journey import (
 )
 from easeml.modules.further_measures import one_name
 from easeml.service.advice import tools
+from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import feasible, goals, suggested
 from easeml.service.tasks import requests
 from easeml.service.work import queue
@@ -81,6 +82,7 @@ def facts_of(
         work=work,
         answers=answers,
         asked=_asked(tables, application),
+        worn=kept_gates.retirable(kept_gates.of_application(tables, application.id), version),
         stale=_stale(reports, version, found, goals.asked_goal(goal, application)),
     )
 

@@ -5,7 +5,6 @@ to be proven better by labels of people, or by truths that came, before it serve
 (``pickings``) whose models are made first.
 """
 
-import random
 from dataclasses import replace
 
 from easeml.contract.adaptation import Adaptation, AdaptedWay, NewAdaptation
@@ -151,10 +150,11 @@ def _check(tables: Tables, application: Application, ways: list[AdaptWay]) -> Pi
 def _divided(
     rows: list[ProductionRow], application: Application
 ) -> tuple[list[ProductionRow], list[ProductionRow]]:
-    """Return rows to learn from, and as many to compare models on, in the order they came.
+    """Return rows to learn from, and the newest quarter, to compare models on, as they came.
 
-    What a model has learned from, be it without answers, says too little of how it differs. The
-    same rows are always divided alike, so labels that were bought count again.
+    What a model has learned from, be it without answers, says too little of how it differs. And a
+    model that fits a passing season is better on rows between those that it learned from, but not
+    on those that come after.
     """
     if len(rows) < FEWEST:
         raise Conflict(
@@ -162,7 +162,6 @@ def _divided(
             where=application.id,
             remedy="Try again when more came, or send some: easeml predict ID rows.csv",
         )
-    drawn = random.Random(rows[0].id).sample(rows, len(rows) // 2)  # noqa: S311 no secret
-    compared = {row.id for row in drawn}
-    learned = [row for row in rows if row.id not in compared]
-    return learned[::-1], sorted(drawn, key=lambda row: row.id)
+    in_order = rows[::-1]
+    newest = len(rows) // 4
+    return in_order[:-newest], in_order[-newest:]

@@ -9,6 +9,7 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.advice import test_row_disclosure, tools
+from easeml.service.datasets import changing
 from easeml.service.gates import bought_labels, kept, reserves
 from easeml.service.models import promotion
 from easeml.service.rollouts import kept as rollouts
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 NO_GATE = (
     "Nothing has to be proven: a model replaces the one that serves where its quality on "
     "validation rows is higher, and what serves is fitted again on all rows but the test rows."
+)
+_WORN_OUT = (
+    "The test rows are worn out. Retire them: models learn from them then, and are tested on other "
+    "rows. Where there are none, feed new labelled rows, and set the gate again."
 )
 _MANY = 32  # models for which the page tells what they would need
 
@@ -50,7 +55,7 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
         if before is not None and goes_on:
             gate = _with_budget(before, wish.labels)
         else:
-            gate = _opened(store, tx, application, version, config, wish.labels)
+            gate = opened(store, tx, application, version, config, wish.labels)
         if before is not None:
             bought_labels.stop(tx, application)
             tables.gates.update(before.id, ended=True)
@@ -62,19 +67,23 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
 
 def _is_same(gate: records.Gate, config: "Config", labels: int) -> bool:
     """Tell whether a gate asks for this already, and its rows are not worn out."""
-    return _lasts_on(gate, config) and labels == (gate.reserve.labels if gate.reserve else 0)
+    return _asks_for(gate, config) and labels == (gate.reserve.labels if gate.reserve else 0)
 
 
 def _has_other_budget(gate: records.Gate, config: "Config", labels: int) -> bool:
     """Tell whether a gate asks for this already, and may only buy more labels, or fewer."""
-    return gate.reserve is not None and labels > 0 and _lasts_on(gate, config)
+    return gate.reserve is not None and labels > 0 and _asks_for(gate, config)
 
 
-def _lasts_on(gate: records.Gate, config: "Config") -> bool:
-    ledger, reserve = kept.ledger_of(gate), kept.reserve_ledger_of(gate)
-    ledgers = [ledger] if reserve is None else [ledger, reserve]
-    is_usable = not all(one.is_exhausted for one in ledgers)
-    return ledger.config == config and is_usable
+def _asks_for(gate: records.Gate, config: "Config") -> bool:
+    return kept.ledger_of(gate).config == config and lasts_on(gate)
+
+
+def lasts_on(gate: records.Gate) -> bool:
+    """Tell whether a gate can test a further model."""
+    reserve = kept.reserve_ledger_of(gate)
+    can_buy = reserve is not None and not reserve.is_exhausted
+    return can_buy or not kept.ledger_of(gate).is_exhausted
 
 
 def _with_budget(gate: records.Gate, labels: int) -> records.Gate:
@@ -83,7 +92,7 @@ def _with_budget(gate: records.Gate, labels: int) -> records.Gate:
     return replace(gate, id=new_id("gate"), reserve=reserve, ended=False, created=0.0)
 
 
-def _opened(
+def opened(
     store: Store,
     tx: Transaction,
     application: Application,
@@ -93,7 +102,7 @@ def _opened(
 ) -> records.Gate:
     """Return a new gate on all test rows that are left, which may buy so many labels.
 
-    Raises ``Conflict`` where it would have no rows.
+    ``version``: the application's. Raises ``Conflict`` where it would have no rows.
     """
     from easeml.lifecycle import gates
 
@@ -145,16 +154,29 @@ def show(tables: Tables, application: Application) -> Gates:
     gate = next((one for one in reversed(all_gates) if not one.ended), None)
     if gate is None:
         version = tables.versions.get(application.version_id)
-        left = version.summary.rows_of("test") - kept.first_unspent(all_gates)
-        return Gates(application_id=application.id, promise=NO_GATE, rows_left=max(left, 0))
+        left = kept.rows_from(version, kept.first_unspent(all_gates))
+        return Gates(
+            application_id=application.id,
+            promise=NO_GATE,
+            rows_left=left,
+            retirable=_retirable(tables, application, all_gates),
+        )
     shown = _show_gate(tables, application, gate)
     return Gates(
         application_id=application.id,
         promise=shown.promise,
         rows_needed=shown.rows_needed,
         rows_left=shown.rows_left,
+        retirable=_retirable(tables, application, all_gates),
         gates=[shown],
     )
+
+
+def _retirable(tables: Tables, application: Application, all_gates: list[records.Gate]) -> int:
+    """Return how many worn-out test rows could be train rows; none while the data is changed."""
+    version = tables.versions.get(application.version_id)
+    rows = kept.retirable(all_gates, version)
+    return rows if rows and changing.can_change(tables, application) else 0
 
 
 def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> Gate:
@@ -179,7 +201,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         rows_left=0 if ledger.is_exhausted else gate.rows,
         steps_spent=len(ledger.history),
         steps_left=steps_left,
-        worn_out=not _lasts_on(gate, config),
+        worn_out=not lasts_on(gate),
         lasts=_lasts(steps_left),
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
         labels=labels,
@@ -226,7 +248,7 @@ def _show_waiting(tables: Tables, test: WaitingTest) -> WaitingModel:
 def _lasts(steps_left: int) -> str:
     """Return how long the test rows of a gate last, in a sentence."""
     if not steps_left:
-        return "The test rows are worn out. Feed new labelled rows, and set the gate again."
+        return _WORN_OUT
     models = "1 more model" if steps_left == 1 else f"{steps_left:,} more models"
     return f"{models} can be tested. A search that tries 200 models spends three steps at most."
 
@@ -281,7 +303,7 @@ def _refuse_while_a_model_is_rolled_out(tables: Tables, application: Application
 
 def _rows(version: DatasetVersion, first: int, *, may_be_none: bool) -> int:
     """Return the test rows from the ``first`` on; raises ``Conflict`` where there are none."""
-    rows = max(version.summary.rows_of("test") - first, 0)
+    rows = kept.rows_from(version, first)
     if not rows and not may_be_none:
         why = "The test rows are worn out." if first else "The data has no test rows."
         raise Conflict(why, where=version.id, remedy="Feed new labelled rows, then set the gate.")

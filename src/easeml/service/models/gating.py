@@ -107,6 +107,7 @@ def _is_due(tables: Tables, job: Job) -> bool:
 
 
 def _request(tx: Transaction, application: Application, gate: Gate, model: TrainedModel) -> None:
+    tables = tx.scoped(application.tenant_id)
     requests.request(
         tx,
         application.tenant_id,
@@ -116,7 +117,7 @@ def _request(tx: Transaction, application: Application, gate: Gate, model: Train
         gate_id=gate.id,
         version_id=application.version_id,
         ledger=gate.ledger,
-        first=gate.first,
+        first=kept.place_in(tables.versions.get(application.version_id), gate.first),
         new_id=model.id,
         old_id=application.live_model_id,
     )

@@ -4,7 +4,7 @@ from easeml.contract.applications import Application as ApplicationAnswer
 from easeml.contract.states import VersionState
 from easeml.service.access.caller import Caller
 from easeml.service.applications import application_views
-from easeml.service.datasets import datasets
+from easeml.service.datasets import changing, datasets
 from easeml.service.versions import changes
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion
@@ -51,7 +51,7 @@ def _catch_up(tx: Transaction, application: Application) -> None:
     tables = tx.scoped(application.tenant_id)
     upload = datasets.newest_upload(tables, application.dataset_id)
     was_fetched_again = bool(upload.parents)
-    if not was_fetched_again or not changes.can_change(tables, application):
+    if not was_fetched_again or not changing.can_change(tables, application):
         return
     before = _upload_of(tables, tables.versions.get(application.version_id))
     is_new = before.number < upload.number

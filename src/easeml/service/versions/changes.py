@@ -16,7 +16,7 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.advice import rescoring
-from easeml.service.datasets import datasets
+from easeml.service.datasets import changing, datasets
 from easeml.service.datasets.lines import line_of, line_of_rows
 from easeml.service.gates import kept as kept_gates
 from easeml.service.search import jobs
@@ -26,8 +26,13 @@ from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json
 from easeml.store.shapes import Operation, OperationName, given
 
-_SAME_ROWS = (OperationName.REFINE, OperationName.ANSWER)  # doubts of their cells still hold
+_SAME_ROWS = (
+    OperationName.REFINE,
+    OperationName.ANSWER,
+    OperationName.RETIRE,
+)  # doubts of their cells still hold
 _LEARNT_ANEW = (
+    OperationName.RETIRE,
     OperationName.REFINE,
     OperationName.ANSWER,
     OperationName.FLOW,
@@ -276,6 +281,21 @@ def answer(
     return version
 
 
+def retire(
+    tx: Transaction, application: Application, rows: int, labels: dict[str, str]
+) -> DatasetVersion:
+    """Make a version whose first ``rows`` test rows are train rows, and rows with ``labels``.
+
+    Raises as ``answer``.
+    """
+    tables = tx.scoped(application.tenant_id)
+    application = _changeable(tables, application.id, None)
+    spec: Json = {"rows": rows, "labels": labels}
+    version = _add_version(tx, tables, application, OperationName.RETIRE, spec)
+    requests.request(tx, version.tenant_id, "ingest-retire", version.id, **spec)
+    return version
+
+
 def use_version(store: Store, caller: Caller, application_id: str, version_id: str) -> Version:
     """Let an application go on with another version of its data: an earlier one, or a later again.
 
@@ -315,12 +335,6 @@ def _go_on_with(
     rescoring.request(tx, application)
     data = {"version_id": version.id, "number": version.number}
     tx.events.append("application.data", application.id, data, application.tenant_id)
-
-
-def can_change(tables: Tables, application: Application) -> bool:
-    """Is the data ready, and nobody changing it?"""
-    version = tables.versions.get(application.version_id)
-    return version.state == VersionState.READY and not is_changing(tables, application)
 
 
 def take_over(tx: Transaction, version: DatasetVersion) -> None:
@@ -370,14 +384,6 @@ def _close_work(
     tables.work_items.set_each("state", dict.fromkeys(items, WorkState.CLOSED))
 
 
-def is_changing(tables: Tables, application: Application) -> bool:
-    """Is another version being made of the application's data?"""
-    ingesting = tables.versions.list(
-        dataset_id=application.dataset_id, state=VersionState.INGESTING, limit=None
-    )
-    return any(version.operation.application_id == application.id for version in ingesting)
-
-
 def _changeable(tables: Tables, application_id: str, version_id: str | None) -> Application:
     application = tables.applications.get(application_id)
     version = tables.versions.get(application.version_id)
@@ -385,7 +391,7 @@ def _changeable(tables: Tables, application_id: str, version_id: str | None) -> 
         raise Conflict(
             "The data of this application could not be prepared.", remedy="Declare it again."
         )
-    if version.state != VersionState.READY or is_changing(tables, application):
+    if version.state != VersionState.READY or changing.is_changing(tables, application):
         remedy = "Try again when it is ready."
         raise NotReady(
             "The data of this application is being changed.", where=application.id, remedy=remedy

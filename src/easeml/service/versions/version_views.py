@@ -25,8 +25,8 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import next_offset, offset_of
 from easeml.service.advice import suspicious_rows
+from easeml.service.datasets import changing
 from easeml.service.datasets.lines import line_of
-from easeml.service.versions import changes
 from easeml.store import Store, Tables
 from easeml.store.records import Application, DatasetVersion
 from easeml.store.shapes import OperationName
@@ -86,7 +86,7 @@ def train_rows_page(
         suspicion = suspicious_rows.newest(tables, application.id)
         checked = suspicious_rows.checked(tables, application)
         looking = suspicious_rows.is_under_way(tables, application)
-        under_way = changes.is_changing(tables, application)
+        under_way = changing.is_changing(tables, application)
     _check_prepared(version)
     scores = None
     if suspicion is not None:

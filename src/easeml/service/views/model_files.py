@@ -73,6 +73,7 @@ def facts_of(tx: Transaction, caller: Caller, model_id: str) -> dict[str, Any]:
     application = tables.applications.get(model.application_id)
     shown = application_views.show(tx, application)
     (described,) = show_models(tables, [model])
+    version_id = tables.jobs.get(model.job_id).version_id
     return {
         "application_id": shown.id,
         "application": shown.name,
@@ -85,6 +86,7 @@ def facts_of(tx: Transaction, caller: Caller, model_id: str) -> dict[str, Any]:
         "test_quality": _test_quality(shown.test_quality, model.id),
         "notes": model.notes,
         "weight": shown.weight,
+        "retired": tables.versions.get(version_id).summary.retired,
     }
 
 

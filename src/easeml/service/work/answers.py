@@ -12,7 +12,7 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.answers import standing
-from easeml.service.datasets import datasets
+from easeml.service.datasets import changing, datasets
 from easeml.service.gates import bought_labels
 from easeml.service.versions import changes
 from easeml.service.work import queue
@@ -118,7 +118,7 @@ def use(store: Store, caller: Caller, application_id: str) -> Version:
 def _batch(tx: Transaction, tables: Tables, application: Application) -> DatasetVersion | None:
     """Make a version where enough answers wait and nobody changes the data."""
     are_enough = len(queue.answered_items(tables, application)) >= BATCH
-    if are_enough and changes.can_change(tables, application):
+    if are_enough and changing.can_change(tables, application):
         return _use(tx, tables, application)
     return None
 

@@ -11,7 +11,7 @@ from easeml.data import DoubtfulCell, doubtful_cells, write_cells
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import next_offset, offset_of
-from easeml.service.versions import changes
+from easeml.service.datasets import changing
 from easeml.service.work import finding
 from easeml.store import Store
 from easeml.store.records import DatasetVersion
@@ -49,7 +49,7 @@ def look(store: Store, caller: Caller, application_id: str) -> Doubts:
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        if not changes.can_change(tables, application):
+        if not changing.can_change(tables, application):
             remedy = "Ask again when it is ready."
             raise Conflict("The data is being prepared.", where=application.id, remedy=remedy)
         finding.request(tx, application)

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from easeml.contract.adaptation import NewAdaptation
 from easeml.contract.applications import Application
-from easeml.contract.gates import NewGate
+from easeml.contract.gates import NewGate, Retirement
 from easeml.contract.jobs import Job
 from easeml.contract.picking import NewPicking
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
@@ -174,11 +174,15 @@ async def look(context: PageContext) -> Response:
 
 @signed_in
 async def gate(context: PageContext) -> Response:
-    """Set or remove what has to be proven before a model serves."""
+    """Set or remove what has to be proven before a model serves, or retire worn-out test rows."""
     form = await context.form()
     application_id = context.path("application")
-    if str(form.get("action", "")) == "remove":
+    action = str(form.get("action", ""))
+    if action == "remove":
         await context.client.remove_gate(application_id)
+    elif action == "retire":
+        wish = _validated(Retirement, {"labels": str(form.get("labels", "")) or None})
+        await context.client.retire_test_rows(application_id, wish)
     else:
         await context.client.set_gate(application_id, _gate(form))
     return back_to(f"/applications/{application_id}/history#gate")

@@ -14,6 +14,7 @@ _LINKS = {
     "collect": ("Add rows", "/data"),
     "test-rows": ("Add rows", "/data"),
     "use-answers": ("See the answers", "/work"),
+    "retire-test-rows": ("See the gate", "/history#gate"),
     "check-labels": ("Check labels", "/work"),
     "search": ("See the search", ""),
     "label": ("Label rows", "/work"),
