@@ -45,8 +45,9 @@ def test_a_column_of_the_file_keeps_its_name() -> None:
     assert list(found.columns) == ["prediction", "probability_no", "prediction_"]
 
 
-HOSTILE = ["=cmd()", "+1 555", "-5.2", "-1e-3", "@here", "plain", "+", "-"]
-GUARDED = ["'=cmd()", "'+1 555", "-5.2", "-1e-3", "'@here", "plain", "+", "-"]
+NUMBERS = ["-5.2", "-1e-3", "-5,2", "-1.234,5", "-1,234.5", "-1 234,5", "-1\xa0234", "-5 %", "+,5"]
+HOSTILE = ["=cmd()", "+1 555", "-1+cmd()", "-1,5|x", "@here", "plain", "+", "-", *NUMBERS]
+GUARDED = ["'=cmd()", "'+1 555", "'-1+cmd()", "'-1,5|x", "'@here", "plain", "+", "-", *NUMBERS]
 
 
 def test_what_a_spreadsheet_would_run_is_guarded_in_csv(tmp_path: Path) -> None:

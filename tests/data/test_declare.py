@@ -51,6 +51,19 @@ def test_defaults_and_frames(tmp_path: Path) -> None:
     assert sorted(rows) == list(range(60))
 
 
+def test_a_random_split_of_rows_in_order_or_in_groups_says_that_it_flatters(tmp_path: Path) -> None:
+    days = pd.date_range("2024-01-01", periods=40).strftime("%Y-%m-%d")
+    lines = [f"{day},P{i % 8},{i % 7},{i * 1.5}" for i, day in enumerate(days)]
+    text = "\n".join(["day,patient,x,y", *lines])
+    told = " ".join(declared(tmp_path, text, target="y").notes)
+    assert "split by time, as time:day." in told
+    assert "split by group, as group:patient." in told
+    for way in ("time:day", "group:patient"):
+        assert "flatters" not in " ".join(declared(tmp_path, text, target="y", split=way).notes)
+    other_order = "\n".join(["day,x,y", *(f"{days[i * 7 % 40]},{i % 7},{i}.5" for i in range(40))])
+    assert declared(tmp_path, other_order, target="y").notes == []
+
+
 def test_roles_are_stratified_and_follow_the_seed(tmp_path: Path) -> None:
     first, again, other = (declared(tmp_path, seed=seed) for seed in (1, 1, 2))
     for role, share in (("train", 12), ("validation", 4), ("test", 4)):

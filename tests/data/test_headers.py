@@ -139,3 +139,10 @@ def test_far_cells_of_a_binary_workbook_are_refused_in_words(tmp_path: Path) -> 
 def test_a_binary_workbook_of_usual_size_passes_the_check(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="cannot be read"):  # there is nothing else in it
         read_table(_binary_book(tmp_path / "small.xlsb", 10, 3))
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_a_single_line_is_a_header_without_rows(tmp_path: Path, end: str) -> None:
+    with pytest.raises(DatasetError, match="a header but no row") as caught:
+        read_table(write(tmp_path, f"a,b,c{end}"))
+    assert "column names" in caught.value.remedy

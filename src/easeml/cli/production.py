@@ -24,7 +24,10 @@ from easeml.contract.watching import WatchReport
 from easeml.errors import InvalidInput
 
 _AT_ONCE = 10_000  # words on rows in one request
-_FORMS = "Give columns request_id, row and value, or key and value; as CSV, JSON or JSON lines."
+_FORMS = (
+    "Give columns request_id, row and value, or key and value; as CSV, JSON or JSON lines. "
+    "`easeml predict --json` tells the request_id of a file; rows count from 0."
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -149,14 +152,14 @@ def _print_report(found: WatchReport) -> None:
     say(f"{found.status}: {found.reason}")
     low, high = found.interval or (None, None)
     pairs: list[tuple[str, Any]] = [
-        ("estimate", _between(found.estimate, low, high)),
-        ("on validation rows", found.reference),
+        ("right, estimated", _between(found.estimate, low, high)),
+        ("right on validation rows", found.reference),
         ("rows", found.rows),
         ("moved", [column for column, test in found.drift.items() if test.alarm]),
     ]
     true = found.labelled
     if true is not None:
-        pairs.append(("where the truth came", _between(true.quality, true.low, true.high)))
+        pairs.append(("right where the truth came", _between(true.quality, true.low, true.high)))
         pairs.append(("rows of these", true.rows))
     if found.remedy:
         pairs.append(("remedy", f"{found.remedy} easeml app adapt {found.application_id}"))
@@ -218,4 +221,7 @@ def _checked(told: list[dict[str, Any]], start: int) -> Feedback:
         first = error.errors()[0]
         place = next(iter(first["loc"]), 0)
         number = start + place if isinstance(place, int) else start
-        raise InvalidInput(first["msg"], where=f"row {number}", remedy=_FORMS) from error
+        said = first["msg"]
+        if first["type"] == "missing":
+            said = f"There is no {first['loc'][-1]!r}."
+        raise InvalidInput(said, where=f"row {number}", remedy=_FORMS) from error

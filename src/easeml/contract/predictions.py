@@ -7,7 +7,9 @@ from typing import Any
 from easeml.contract.applications import Prediction
 
 COLUMN = "prediction"
-_NUMBER = r"[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?"
+_NUMBER = (  # as people write them in any country: -1.5, -1,5, -1.234,5, -1 234,5, -5 %
+    r"([+\-]?[.,]?\d[\d.,']*([eE][+\-]?\d+)?|-\d{1,3}([ \u00a0\u202f]\d{3})+([.,]\d+)?) ?%?"
+)
 _FORMULA = re.compile(rf"(?!{_NUMBER}\Z)[=+\-@\t\r].")  # a sign alone is a label
 
 

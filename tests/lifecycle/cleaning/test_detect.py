@@ -60,6 +60,12 @@ def test_a_column_with_one_unit_is_as_it_is_meant() -> None:
     assert [(cell.row, cell.suggestion) for cell in report.cells] == [(4, "4 patients")]
 
 
+def test_numbered_names_are_no_numbers_with_units() -> None:
+    names = ["1. Never Married", "2. Married", "3. Widowed", "4. Divorced"]
+    table = pd.DataFrame({"maritl": names * 20})
+    assert found(table, "format") == set()
+
+
 def test_rare_shapes() -> None:
     table = cities(80)
     table.at[7, "when"] = "7:16aDec 1"
@@ -74,11 +80,36 @@ def test_outliers_but_no_codes() -> None:
     assert found(codes, "outlier") == set()
 
 
+def test_a_second_usual_value_is_no_outlier() -> None:
+    generator = np.random.default_rng(0)
+    rates = np.concatenate([generator.normal(4.9, 0.02, 70), generator.normal(1.2, 0.02, 30)])
+    table = pd.DataFrame({"rate": rates.round(3).astype(str)})
+    assert found(table, "outlier") == set()
+    table.at[0, "rate"] = "50"
+    table = table.drop(index=range(71, 100))
+    assert (0, "rate") in found(table, "outlier")
+
+
+def test_many_far_numbers_are_outliers_behind_a_gap_only() -> None:
+    generator = np.random.default_rng(0)
+    values = generator.normal(13, 0.8, 110).round(2)
+    wrong = generator.choice(110, 12, replace=False)
+    broken = np.where(np.isin(np.arange(110), wrong), values + 100, values)
+    assert found(pd.DataFrame({"v": broken.astype(str)}), "outlier") == {(r, "v") for r in wrong}
+    tail = np.concatenate([values[:99], np.linspace(18, 60, 11)])
+    assert found(pd.DataFrame({"v": tail.astype(str)}), "outlier") == set()
+
+
 def test_misspellings() -> None:
     table = cities()
     table.at[0, "city"] = "sprinxfield"
     report = detect_errors(table, methods=["misspelling"])
     assert [(cell.row, cell.suggestion) for cell in report.cells] == [(0, "springfield")]
+
+
+def test_short_words_that_are_there_again_and_again_are_other_words() -> None:
+    table = pd.DataFrame({"month": ["may"] * 300 + ["mar"] * 10 + ["mxy"]})
+    assert found(table, "misspelling") == {(310, "month")}
 
 
 def test_numbers_in_names_are_no_misspellings() -> None:
@@ -94,6 +125,13 @@ def test_dependencies_are_found_and_their_breaches_too() -> None:
     assert [(cell.row, cell.column, cell.suggestion) for cell in report.cells] == [
         (9, "city", right)
     ]
+
+
+def test_a_class_that_is_there_again_and_again_breaks_no_dependency() -> None:
+    smells = ["plain"] * 200 + ["foul"] * 150 + ["almond"] * 50
+    kinds = ["edible"] * 193 + ["poisonous"] * 157 + ["edible"] * 50
+    table = pd.DataFrame({"smell": smells, "kind": kinds})
+    assert found(table, "dependency") == set()
 
 
 def test_rules_and_ties() -> None:

@@ -82,6 +82,22 @@ def test_all_of_production_may_have_changed() -> None:
     assert answer.tables[1].rows[0][1] == "it changed"
 
 
+def test_searching_on_is_no_remedy_for_a_model_that_names_a_rare_class_early() -> None:
+    random = np.random.default_rng(0)
+    parts = []
+    for seed in (1, 2):
+        inputs, _ = rows(900, seed)
+        chance = np.where(inputs["site"] == "west", 0.3, 0.02)
+        parts.append((inputs, (random.random(900) < chance).astype(int)))
+    told = facts(*parts)
+    is_west = (parts[1][0]["site"] == "west").to_numpy()
+    early = np.where(is_west, "yes", "no").astype(object)
+    told["predictions"] = Unseen(early, np.eye(2)[is_west.astype(int)], np.array(["no", "yes"]))
+    answer = TOOL.answer(told, {})
+    assert answer.tables[0].rows[0][0] == "1. site is west"
+    assert not [one for one in answer.remedies if one.kind == "search"]
+
+
 def test_nothing_is_named_where_mistakes_are_even() -> None:
     train, validation = rows(900, 1), rows(900, 2)
     model = Model(train[0], answers(train[1], train[0]))

@@ -54,6 +54,7 @@ def test_enough_labels_show_that_all_is_well(state):
     report, following = ask(load(state), new.labelled(query))
     assert (report.status, following.unlabelled) == ("ok", 0)
     assert "nothing to do" in report.advice
+    assert "The share that is right is" in report.advice  # not the application's objective
     few = choose(load(state), new.batch(), budget=3, seed=0)
     assert ask(load(state), new.labelled(few))[0].status != "ok", "three labels show nothing"
 

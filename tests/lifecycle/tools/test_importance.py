@@ -62,6 +62,15 @@ def test_one_round_calls_no_column_needless() -> None:
     assert "costs nothing" not in answer.advice
 
 
+def test_columns_are_needless_among_all_or_not_at_all() -> None:
+    told, state = facts(), TOOL.open(TOOL.configured({}))
+    said = []
+    for _ in range(8):
+        answer, state = TOOL.ask(state, told)
+        said.append("nothing measurable" in answer.advice)
+    assert said == [False] * 7 + [True]  # x0, before all had their second turn
+
+
 def test_states_are_values_and_every_step_says_more() -> None:
     told, state = facts(), TOOL.open(TOOL.configured({"rounds": 2}))
     answers = []

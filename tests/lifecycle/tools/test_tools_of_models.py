@@ -140,6 +140,14 @@ def test_the_meter_shows_the_gap(validation: float, verdict: str) -> None:
     assert "goes on with the promise" in again.notes[0]
 
 
+def test_few_test_rows_cannot_tell_that_a_model_is_overfitted() -> None:
+    told = {**of_validation(0.0), "elsewhere": 0.0, "test": predicted(70, 7, model=0.1)}
+    answer = tool_named("meter").answer(told, {})
+    assert answer.verdict == "cannot tell"
+    assert number(answer, "tolerance") > 0.1
+    assert "few test rows cannot tell" in answer.advice
+
+
 def test_a_meter_of_numbers_counts_small_errors() -> None:
     random = np.random.default_rng(0)
     truth = pd.Series(random.normal(size=500))

@@ -260,6 +260,8 @@ def _batches(
     except (pa.ArrowInvalid, pa.ArrowException, OverflowError) as error:
         if ragged:
             raise _ragged(ragged[0], layout) from error
+        if "Empty CSV" in str(error):  # one line without an end: Arrow sees none
+            _check_rows(0, layout.name)
         raise _Unreadable(
             f"it cannot be read as a table: {error}.",
             where=layout.name,

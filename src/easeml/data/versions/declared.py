@@ -17,7 +17,7 @@ from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW, column_text, row_place
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
 from easeml.data.versions.row_weights import count_notes, left_out_notes, weights_of_table
-from easeml.data.versions.splits import ROLES, Split, group_roles, row_roles, rows_told
+from easeml.data.versions.splits import ROLES, Split, group_roles, row_roles, rows_told, split_notes
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ def declare(
         *count_notes(weights),
         *left_out_notes(is_row & ~counts),
         *_pool_notes(len(pool), final.target),
+        *split_notes(way, final.columns),
     ]
 
     by = None

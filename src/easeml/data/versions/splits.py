@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from easeml.data.errors import DatasetError, did_you_mean, first_of
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+
+    from easeml.data.types.column_report import ColumnReport
 
 ROLES = ("train", "validation", "test")
 UNLABELLED = ("pool", "production")  # roles of rows that have no answer
@@ -27,6 +29,7 @@ _NAMES = {
 }
 
 
+_SURE_OF_NATURE = 0.75  # that the rows are in the order of a time, or several to a group
 _RESERVED = 4  # of the rows without an answer, one of so many is kept to test models
 
 
@@ -128,6 +131,31 @@ def _too_few(rows: int, target: str, split: Split) -> DatasetError:
             f"Add rows: at least {FEWEST_ROWS}, several of each class, "
             f"and some for {', '.join(ROLES)}."
         ),
+    )
+
+
+def split_notes(way: Split, reports: Sequence[ColumnReport]) -> list[str]:
+    """What is said of a random split where rows hang together: test quality flatters there."""
+    if way.way != "random":
+        return []
+    inputs = [report for report in reports if report.role == "input"]
+    sure = [report for report in inputs if report.nature_confidence >= _SURE_OF_NATURE]
+    times = [report.name for report in sure if report.nature == "time"]
+    groups = [report.name for report in sure if report.nature == "group"]
+    return [*map(_said_of_time, times[:1]), *map(_said_of_group, groups)]
+
+
+def _said_of_time(name: str) -> str:
+    return (
+        f"The rows are in the order of '{name}', and test rows were drawn at random from among them. "
+        f"If you will predict later rows, the test quality flatters: split by time, as time:{name}."
+    )
+
+
+def _said_of_group(name: str) -> str:
+    return (
+        f"Rows of the same '{name}' are among training and test rows. If you will predict for others, "
+        f"the test quality flatters: split by group, as group:{name}."
     )
 
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _FORMULA = r"^[=+\-@\t\r]."  # a sign alone is a label
-_NUMBER = r"^[+\-]?(\d+\.?\d*|\.\d+)([eE][+\-]?\d+)?$"
+_NUMBER = (  # as people write them in any country: -1.5, -1,5, -1.234,5, -1 234,5, -5 %
+    r"^([+\-]?[.,]?\d[\d.,']*([eE][+\-]?\d+)?|-\d{1,3}([ \x{a0}\x{202f}]\d{3})+([.,]\d+)?) ?%?$"
+)
 FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".arff")
 
 

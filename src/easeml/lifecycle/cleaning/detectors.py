@@ -23,6 +23,8 @@ from easeml.lifecycle.cleaning.rules import Rule, find_rules, violations
 PLACEHOLDERS = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", "#n/a", "<na>", "missing"}
 )
+_FEW, _MANY = 0.05, 0.2  # of a column's numbers: many far ones are no outliers, few always are
+_SLIPS = 3  # times that one wrong value may stand in a group, or 1% of its rows
 _WITH_UNIT = re.compile(rf"^\s*({NUMBER})\s*([^\d\s.,:/+-][^\d]*)?$")
 
 
@@ -77,8 +79,9 @@ def find_outliers(text: Frame, missing: Frame, *, threshold: float = 6.0) -> Fra
     """Find numbers far from the rest of their column: robust z-scores above ``threshold``.
 
     By median and MAD, of PyOD. Columns of less than 90% numbers, with under 20 numbers or ten
-    different ones, or of codes are left out; columns whose values are all positive and spread over
-    more than two decades are looked at as logarithms.
+    different ones, of codes, or with too many far numbers are left out: over 20% (two usual
+    values), or over 5% and no gap before them (a long tail). Columns whose values are all positive
+    and spread over more than two decades are looked at as logarithms.
     """
     return of_columns(partial(_far_numbers, threshold=threshold), text, missing)
 
@@ -95,9 +98,24 @@ def _far_numbers(text: Column, missing: Column, threshold: float) -> Frame:
         return joined([])  # more than half are equal: the spread is not known
     scores = MAD(threshold=threshold).fit(numbers.reshape(-1, 1)).decision_scores_
     far = np.flatnonzero(scores > threshold)
+    if _are_usual(numbers, far):
+        return joined([])
     reasons = list(map("{:.1f} robust deviations from the median".format, scores[far]))
     confidence = 1.0 - threshold / (2.0 * scores[far])
     return findings(rows[far], str(text.name), reasons, "", confidence)
+
+
+def _are_usual(numbers: np.ndarray, far: np.ndarray) -> bool:
+    """Tell whether so many ``numbers`` are ``far`` (their places) that they are usual, too."""
+    share = len(far) / len(numbers)
+    if share <= _FEW:
+        return False
+    if share > _MANY:
+        return True
+    near = np.delete(numbers, far)
+    below, above = near.min() - numbers[far], numbers[far] - near.max()
+    gap = np.maximum(below, above).min()
+    return bool(gap <= np.ptp(near))
 
 
 def _is_measured(numbers: np.ndarray, values: int) -> bool:
@@ -123,8 +141,8 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
     """Find cells that break rules which the table itself suggests (``rules.find_rules``).
 
     Such rules may be wrong, so a cell is found only if most of the rules about it say so, and only
-    if its value is rare in its group: a value that a fifth of the group has is another truth, not a
-    slip.
+    if its value is rare in its group: a value that a fifth of the group has, or that is there again
+    and again (over three times and 1%), is another truth, not a slip.
     """
     import pandas as pd
 
@@ -137,11 +155,11 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
     parts = []
     opinions = np.zeros(codes.shape, np.int64)
     for rule in find_rules(codes, list(text)):
-        share = _shares_in_groups(codes[:, place[rule.given[0]]], codes[:, place[rule.then]])
-        opinions[share.index, place[rule.then]] += 1
+        is_slip = _slips(codes[:, place[rule.given[0]]], codes[:, place[rule.then]])
+        opinions[is_slip.index, place[rule.then]] += 1
         broken = find_violations(text, missing, [rule])
-        share_of_broken = broken["row"].map(share).fillna(1.0).to_numpy()
-        parts.append(broken[share_of_broken <= 0.2])
+        slips = is_slip.index[is_slip]
+        parts.append(broken[broken["row"].isin(slips)])
 
     found = joined(parts)
     if not len(found):
@@ -152,8 +170,8 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
     return found[2 * votes > opinions[rows, columns]].reset_index(drop=True)
 
 
-def _shares_in_groups(given: np.ndarray, then: np.ndarray) -> Column:
-    """Return how much of its group has a row's value, by row.
+def _slips(given: np.ndarray, then: np.ndarray) -> Column:
+    """Return whether a row's value is so rare in its group that it may be a slip, by row.
 
     ``given`` (rows,) are the codes of the groups, ``then`` (rows,) those of the values, -1 where
     missing. Groups of fewer than three rows, and rows without either, are left out.
@@ -165,7 +183,9 @@ def _shares_in_groups(given: np.ndarray, then: np.ndarray) -> Column:
     rows = shared[size[given[shared]] >= 3]
     pairs = given[rows] * (then.max() + 1) + then[rows]
     _, inverse, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-    return pd.Series(counts[inverse] / size[given[rows]], index=rows)
+    times, sizes = counts[inverse], size[given[rows]]
+    is_rare = (times <= 0.2 * sizes) & (times <= np.maximum(_SLIPS, 0.01 * sizes))
+    return pd.Series(is_rare, index=rows)
 
 
 def find_duplicates(text: Frame, missing: Frame) -> Frame:
@@ -222,9 +242,20 @@ def mark_missing(text: Frame) -> Frame:
 
 
 def measures(values: np.ndarray) -> bool:
-    """Tell whether at least 80% of values are numbers, with or without a unit."""
-    matches = list(map(bool, map(_WITH_UNIT.match, values)))
-    return bool(np.mean(matches) >= 0.8)
+    """Tell whether at least 80% of values are numbers, with or without a unit.
+
+    Numbered names, as in "1. Never married" and "2. Married", are none: each has one number only.
+    """
+    matches = list(map(_WITH_UNIT.match, values))
+    numbers = list(filter(None, matches))
+    return len(numbers) >= 0.8 * len(values) and not _number_names(numbers)
+
+
+def _number_names(matches: Sequence[re.Match[str]]) -> bool:
+    """Tell whether most of the numbers count names: each has its own, and there are several."""
+    named = [(match[2].strip(), match[1]) for match in matches if match[2]]
+    names = {name for name, _ in named}
+    return len(named) > 0.5 * len(matches) and len(set(named)) == len(names) > 1
 
 
 def _unlike_numbers(rows: np.ndarray, column: str, values: np.ndarray) -> Frame:

@@ -10,6 +10,7 @@ from easeml.lifecycle.cleaning.detectors import of_columns
 from easeml.lifecycle.cleaning.findings import NUMBER, findings, joined
 from easeml.lifecycle.cleaning.frames import Column, Frame
 
+_LONG = 6  # letters of a word that no other is likely to resemble
 _MOST = 3000  # distinct values of a column beyond which misspellings are not looked for
 
 
@@ -17,7 +18,8 @@ def find_misspellings(text: Frame, missing: Frame) -> Frame:
     """Find rare values that are a few letters away from one of the same column, five times as many.
 
     Up to one letter in eight may differ, at least one; values of two letters and less are left out,
-    and numbers.
+    and numbers. Many short words are a letter apart (mar and may): below six letters, ten times as
+    many must have the other value, and fifty times where the word is there more than three times.
     """
     return of_columns(_misspelt_cells, text, missing)
 
@@ -59,9 +61,10 @@ def _nearest(
     """Return the frequent value that is the fewest letters away, of equals the most frequent."""
     from easeml.lifecycle.cleaning.edit_distance import edit_distance
 
+    rarer = _how_much_rarer(word, counts[word])
     nearest, least = None, 0
     for model in frequent:
-        if counts[model] < 5 * counts[word]:
+        if counts[model] < rarer * counts[word]:
             break
         limit = max(1, max(len(word), len(model)) // 8)
         if nearest is not None:
@@ -72,6 +75,13 @@ def _nearest(
         if distance <= limit and _same_digits(word, model):
             nearest, least = model, distance
     return nearest
+
+
+def _how_much_rarer(word: str, times: int) -> int:
+    """Return how many times as frequent what is meant must be, for a word that is there so often."""
+    if len(word) >= _LONG:
+        return 5
+    return 10 if times <= 3 else 50
 
 
 def _is_word(value: str) -> bool:

@@ -163,15 +163,21 @@ def _net(
     ``before``: which of the rows were mistakes.
     """
 
-    class Said:
-        values = opinion.values[places]
-
-    wrong = is_wrong(truth, Said, known.case.tolerance)
+    wrong = _mistakes_of(opinion, places, truth, known)
     corrected = int((before & ~wrong).sum())
     new = int((~before & wrong).sum())
     half = 1.96 * float(np.sqrt(corrected + new))
     net = float(corrected - new)
     return net, net - half, min(float(before.sum()), net + half)
+
+
+def _mistakes_of(opinion: Opinion, places: np.ndarray, truth: Column, known: Known) -> np.ndarray:
+    """Return which of some rows an opinion is wrong about."""
+
+    class Said:
+        values = opinion.values[places]
+
+    return is_wrong(truth, Said, known.case.tolerance)
 
 
 def _of_labels(here: Here, cause: Cause, known: Known) -> Remedy | None:
@@ -213,10 +219,25 @@ def _of_hard(here: Here, cause: Cause, known: Known) -> Remedy | None:
     first = len(known.home) - len(known.case.validation)
     places = first + np.arange(len(here.judged))
     net = _net(known.opinion, places, here.judged.answers, here.judged.wrong, known)
-    if net[1] <= 0:
+    if net[1] <= 0 or _trades_classes(here, known.opinion, places, known):
         return None
     reason = f"other models were right about {net[0]:.0f} more of the {len(places)} rows"
     return _remedy("search", here, "Let the search go on", reason, net)
+
+
+def _trades_classes(here: Here, opinion: Opinion, places: np.ndarray, known: Known) -> bool:
+    """Tell whether others are right more often only where they name a common class more often.
+
+    A model that is to find a rare class pays with mistakes about the common ones, on purpose.
+    """
+    if not known.case.is_of_classes:
+        return False
+    judged = here.judged
+    wrong = _mistakes_of(opinion, places, judged.answers, known)
+    gained = judged.wrong.astype(int) - wrong.astype(int)
+    classes, codes = np.unique(judged.answers.to_numpy().astype(str), return_inverse=True)
+    of_class = np.bincount(codes, gained, len(classes)) / np.bincount(codes)
+    return float(of_class.mean()) <= 0
 
 
 def _scaled(cause: Cause, part: float) -> tuple[float, float, float]:

@@ -101,11 +101,11 @@ class MonitorReport(Result):
     def advice(self) -> str:
         """What was found, what it rests on, and what to do next."""
         sentences = {
-            "ok": f"Quality is {self._interval}: nothing to do.",
+            "ok": f"The share that is right is {self._interval}: nothing to do.",
             "inputs as before": f"Inputs as before; {self._unknown}. If {self.assumes}, "
-            f"quality is {self._interval}. {self._ask}",
-            "watch": f"Quality is {self._interval}: no reason to act yet.",
-            "alert": f"The model got worse: quality is {self._interval}. "
+            f"the share that is right is {self._interval}. {self._ask}",
+            "watch": f"The share that is right is {self._interval}: no reason to act yet.",
+            "alert": f"The model got worse: the share that is right is {self._interval}. "
             "Check the data, and train again.",
             "cannot tell": f"Cannot tell how good the model is: {'; '.join(self.reasons)}. "
             f"{self._ask}",

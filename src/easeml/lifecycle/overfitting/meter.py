@@ -55,6 +55,16 @@ class Reading(Result):
     edges: tuple[float, ...]
 
     @property
+    def is_above(self) -> bool | None:
+        """Whether validation quality lies above the truth; None where the rows cannot tell."""
+        if self.signal is None:
+            return None
+        is_lowest = self.signal == 1
+        if not is_lowest and self.low < self.tolerance:
+            return None  # the truth may lie on either side
+        return not is_lowest
+
+    @property
     def advice(self) -> str:
         if self.signal is None:
             return (
@@ -69,6 +79,11 @@ class Reading(Result):
         least, most = f"{self.low - self.tolerance:.3f}", f"{self.high + self.tolerance:.3f}"
         if self.signal == 1:
             return f"Validation quality is at most {most} above the truth: go on."
+        if self.is_above is None:
+            return (
+                "Validation quality looks too good, but so few test rows cannot tell: they are "
+                f"sure within {self.tolerance:.3f} only. Label more of them."
+            )
         if self.high == inf:
             return (
                 f"Validation quality is at least {least} above the truth: "

@@ -134,11 +134,13 @@ def _advice(weights: list[_Weight]) -> str:
     if first.loss <= 0:
         return "No column is needed: shuffling any of them costs nothing. The model learned little."
     found = f"It looks at {first.column} most: shuffled, it costs {first.loss:.4f} of quality."
-    judged = [one for one in weights if one.error is not None]  # shuffled more than once
-    idle = [one for one in judged if one.loss - 2 * (one.error or 0.0) <= 0]
+    errors = [one.error for one in weights]
+    if None in errors:
+        return found  # not every column was shuffled twice: the others would be named by their turn
+    idle = [one for one in weights if one.loss - 2 * (one.error or 0.0) <= 0]
     if not idle:
         return found
-    names = "1 column costs" if len(idle) == 1 else f"{len(idle)} of {len(judged)} columns cost"
+    names = "1 column costs" if len(idle) == 1 else f"{len(idle)} of {len(weights)} columns cost"
     return f"{found} {names} nothing measurable: try to do without."
 
 

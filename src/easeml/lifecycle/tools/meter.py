@@ -140,10 +140,13 @@ def _promised(config: MeterConfig, meter: Meter) -> tuple[str, ...]:
     return (f"The meter goes on with the promise that it began with: {promise}.",)
 
 
+_VERDICTS = {False: "fresh", True: "overfitted", None: "cannot tell"}
+
+
 def _verdict(reading: Reading) -> str:
     if reading.signal is None:
         return "worn out"
-    return "fresh" if reading.signal == 1 else "overfitted"
+    return _VERDICTS[reading.is_above]
 
 
 def _history(reading: Reading) -> Table:

@@ -238,7 +238,11 @@ def named(tx: Transaction, name: str) -> User:
     """Return the user of this name who may sign in; raises ``NotFound``."""
     user = tx.users.find(name=name, archived=False)
     if user is None:
-        raise NotFound(f"There is no user named {name!r}.", where="user")
+        raise NotFound(
+            f"There is no user named {name!r}.",
+            where="user",
+            remedy="Check the name; people without an account come by a link: easeml user invite.",
+        )
     return user
 
 

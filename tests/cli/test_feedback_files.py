@@ -1,0 +1,30 @@
+"""Files of what was true, as people write them, and what is said where they cannot be read."""
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from easeml.cli import production
+
+
+@pytest.fixture
+def program() -> typer.Typer:
+    app = typer.Typer()
+    production.add_to(app)
+    return app
+
+
+@pytest.mark.parametrize(("text", "lacking"), [("row,y\n0,yes\n", "value"), ("y\nyes\n", "value")])
+def test_a_column_that_lacks_is_named_and_where_requests_are_told(
+    program: typer.Typer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, lacking: str
+) -> None:
+    monkeypatch.setenv("EASEML_API_KEY", "eml_none")
+    file = tmp_path / "told.csv"
+    file.write_text(text)
+    result = CliRunner().invoke(program, ["feedback", "app_1", str(file)])
+    refused = result.exception
+    assert refused is not None
+    assert f"There is no '{lacking}'." in str(refused)
+    assert "easeml predict --json" in str(refused)
