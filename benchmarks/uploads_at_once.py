@@ -9,6 +9,8 @@ service is asked about each. Beside that somebody else asks who they are, four t
 
     memory   MiB of the controller before, and the most that was seen of it
     beside   milliseconds of the requests of who stands beside
+    dropped  connections that the kernel's queue had no room for; ``pruned``: segments that it took
+             and dropped, since the memory of sockets was full (both of the whole machine)
 """
 
 import asyncio
@@ -30,7 +32,8 @@ ASKERS = 32  # connections by which uploads are announced and looked at
 AGAIN = 1.0  # seconds that who was refused waits
 TRIES = 200
 COLUMNS = ["uploads", "tenants", "kib", "whole", "seconds", "mib_a_second", "again"]
-COLUMNS += ["mib_before", "mib_most", "beside_median", "beside_worst"]
+COLUMNS += ["mib_before", "mib_most", "beside_median", "beside_worst", "dropped", "pruned"]
+COUNTERS = Path("/proc/net/netstat")
 
 
 @dataclass
@@ -39,6 +42,17 @@ class Seen:
 
     again: dict[int, int] = field(default_factory=dict)
     beside: list[float] = field(default_factory=list)
+
+
+def counted(name: str) -> int:
+    """Return a counter of the machine's TCP, 0 where it has none."""
+    if not COUNTERS.exists():
+        return 0
+    lines = [line.split() for line in COUNTERS.read_text().splitlines()]
+    for names, values in zip(lines[::2], lines[1::2], strict=True):
+        if name in names:
+            return int(values[names.index(name)])
+    return 0
 
 
 async def ask(
@@ -139,6 +153,7 @@ async def measure(easeml: EasemlProcess, keys: list[str], uploads: int, size: in
     watch.start()
     beside = asyncio.create_task(stand_beside(address, easeml.key, seen))
     began = time.perf_counter()
+    before = [counted(name) for name in ("ListenOverflows", "TCPRcvQDrop")]
     sent = [send(address, *one, content, seen) for one in zip(places, owners, strict=True)]
     await asyncio.gather(*sent)
     seconds = time.perf_counter() - began
@@ -151,7 +166,9 @@ async def measure(easeml: EasemlProcess, keys: list[str], uploads: int, size: in
     rate = uploads * size / 2**20 / seconds
     told: list[object] = [uploads, len(keys), size >> 10, whole, round(seconds, 1), round(rate, 1)]
     told += [sum(seen.again.values()), watch.first["controller"], watch.most["controller"]]
-    return [*told, round(statistics.median(seen.beside), 1), round(max(seen.beside), 1)]
+    after = [counted(name) for name in ("ListenOverflows", "TCPRcvQDrop")]
+    told += [round(statistics.median(seen.beside), 1), round(max(seen.beside), 1)]
+    return [*told, *map(int.__sub__, after, before)]
 
 
 def main() -> None:

@@ -283,6 +283,17 @@ def test_a_short_value_is_searched_for_as_a_whole_one(
     assert found["datasets.name"] == 1
     version = desk.get(f"/versions/{desk.application['version_id']}")
     assert "zq" not in json.dumps(version["columns"])
+    assert not any("six digits" in sentence for sentence in done["elsewhere"])
+
+
+def test_the_report_says_which_values_were_not_searched_for(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    desk = Desk(client, store, ann, tmp_path / "work")
+    desk.bring(table(range(60), f"{ZOE},3.25,7,small\n"), "seven.csv", set={"colour": "category"})
+    done = desk.erase(ZOE, plan_only=False)
+    (told,) = [sentence for sentence in done["elsewhere"] if "six digits" in sentence]
+    assert "7" not in told
 
 
 def test_a_request_that_is_written_after_the_erasure_goes_too(desk: Desk, store: Store) -> None:

@@ -136,6 +136,8 @@ def test_graphs(easeml: EasemlProcess, tmp_path: Path) -> None:
         "row 1, column 'graph': the value is wrong in node 'atom': field 'element' holds 'Xe', "
         "which is none of its labels: C, O."
     )
+    told = easeml.command("data", "erase", application, "--where", "shape=ring")
+    assert "Labels of nodes within graphs" in told  # nothing is erased without --yes
 
 
 def test_what_no_model_can_predict_is_said(easeml: EasemlProcess, tmp_path: Path) -> None:

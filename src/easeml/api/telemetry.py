@@ -18,6 +18,7 @@ from easeml.store import Store
 
 _PAUSE = 30.0  # seconds until a collector that is away is asked again
 _MOST_WAITING = 1000
+_MOST_SEEN = 10_000
 _log = structlog.get_logger("easeml.telemetry")
 
 
@@ -51,6 +52,8 @@ class Telemetry:
         """
         if application_id in self._seen:
             return
+        if len(self._seen) >= _MOST_SEEN:
+            self._seen.clear()  # the database knows as well who was told of
         self._seen.add(application_id)
         first = Predicted(tenant_id, application_id, request_id(), began, time.time())
         with suppress(queue.Full):

@@ -1,6 +1,6 @@
 """Threads for uploads, shared fairly: what one tenant lets stand still leaves slots for the others."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -20,9 +20,7 @@ class TenantSlots:
 
     def __init__(self) -> None:
         self._all = CapacityLimiter(_OF_ALL)
-        self._of_tenant: defaultdict[str, CapacityLimiter] = defaultdict(
-            lambda: CapacityLimiter(_OF_TENANT)
-        )
+        self._of_tenant: dict[str, CapacityLimiter] = {}
         self._here: Counter[str] = Counter()
 
     async def run(self, tenant_id: str, call: Callable[[], T]) -> T:
@@ -32,11 +30,18 @@ class TenantSlots:
         """
         self._check_room(tenant_id)
         self._here[tenant_id] += 1
+        own = self._of_tenant.setdefault(tenant_id, CapacityLimiter(_OF_TENANT))
         try:
-            async with self._of_tenant[tenant_id]:
+            async with own:
                 return await to_thread.run_sync(call, limiter=self._all)
         finally:
-            self._here -= Counter([tenant_id])  # a tenant of whom nothing is here is forgotten
+            self._leave(tenant_id)
+
+    def _leave(self, tenant_id: str) -> None:
+        """Count one less; a tenant of whom nothing is here is forgotten."""
+        self._here -= Counter([tenant_id])
+        if tenant_id not in self._here:
+            del self._of_tenant[tenant_id]
 
     def _check_room(self, tenant_id: str) -> None:
         if self._here.total() >= MOST_HERE or self._here[tenant_id] >= MOST_OF_TENANT:

@@ -12,6 +12,7 @@ from easeml.service.knowledge.trials import cost_belief, finished_trials, own_se
 from easeml.store import Transaction
 from easeml.store.records import Task
 
+MOST_COUNTED = 10_000  # tasks that are known to have been learned from, the newest
 _PACED = 100  # newest runs whose costs on two kinds of devices are compared
 
 
@@ -22,7 +23,7 @@ class MachineCosts:
         trials = finished_trials(tx)
         self.belief: CostBelief = cost_belief(registry, trials)
         self.news = True
-        self._counted = {trial.task_id for trial in trials}
+        self._counted = dict.fromkeys(trial.task_id for trial in reversed(trials))  # oldest first
 
     def learn(self, task: Task, work: Work) -> None:
         """Take in a task that has ended; one that is known already, or never ran, changes nothing.
@@ -31,7 +32,7 @@ class MachineCosts:
         """
         if task.id in self._counted or not task.attempts:
             return
-        self._counted.add(task.id)
+        self._count(task.id)
         seconds = own_seconds(task)
         work = replace(work, device=task.device)
         if task.state == TaskState.FAILED:
@@ -40,6 +41,12 @@ class MachineCosts:
                 return
         self.belief = self.belief.after(work, seconds)
         self.news = True
+
+    def _count(self, task_id: str) -> None:
+        """Remember a task; of so many the oldest is no longer among the runs of the belief."""
+        self._counted[task_id] = None
+        if len(self._counted) > MOST_COUNTED:
+            del self._counted[next(iter(self._counted))]
 
     def pace(self, device: str) -> float:
         """Return how many times as long runs take on a kind of device as on the usual one."""

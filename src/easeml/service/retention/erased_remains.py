@@ -24,6 +24,12 @@ def telling(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(filter(_is_telling, stripped)))
 
 
+def has_short_number(values: Iterable[str]) -> bool:
+    """Return whether there is a value among these that can not be searched for."""
+    stripped = [value.strip() for value in values]
+    return any(value and not _is_telling(value) for value in stripped)
+
+
 def remains(tx: Transaction, tenant_id: str, values: tuple[str, ...]) -> list[Remaining]:
     """Return where a tenant's rows of the database still have any of these values."""
     found = []

@@ -1,6 +1,7 @@
 """Erasing rows, such as those of a person, everywhere that easeml has them."""
 
 from collections.abc import Mapping
+from itertools import compress
 from operator import attrgetter
 from typing import Any
 
@@ -16,7 +17,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.advice import rescoring
 from easeml.service.retention import erased_late, erased_texts, erased_traces
-from easeml.service.retention.erased_remains import remains, telling
+from easeml.service.retention.erased_remains import has_short_number, remains, telling
 from easeml.service.retention.erased_traces import Found
 from easeml.service.search import jobs
 from easeml.service.storage.releasing import GRACE_SECONDS
@@ -37,6 +38,14 @@ _ELSEWHERE = (
     "Files, models and messages that somebody received are out of reach.",
     "Requests that were answered just before and are written to the log in the next minutes are "
     "removed by the next look at what is kept.",
+)
+_SHORT_NUMBERS = (
+    "What the rows were known by, or a class of theirs, is in part a number of fewer than six digits: "
+    "such numbers stand everywhere, and the database was not searched for them."
+)
+_IN_GRAPHS = (
+    "Labels of nodes within graphs that only these rows had are not searched for: their names may "
+    "stand in what is said of the column, in schemas and in models."
 )
 _AT_ITS_SOURCE = "The data is fetched: erase the rows at their source too, or they come back."
 
@@ -224,9 +233,6 @@ def _report(
             version_id=version.id, number=version.number, rows=said["rows"], roles=said["roles"]
         )
         versions.append(one)
-    elsewhere: list[str] = [*_ELSEWHERE]
-    if any(version.operation.origin for version in rows):
-        elsewhere.append(_AT_ITS_SOURCE)
     return Erasure(
         dataset_id=task.subject,
         plan_only=spec["plan_only"],
@@ -236,10 +242,24 @@ def _report(
         versions=versions,
         models=_erased_models(affected, found, spec["models"]),
         bytes_gone_by=tx.now() + GRACE_SECONDS + 2 * _LOOK_EVERY,
-        elsewhere=elsewhere,
+        elsewhere=_elsewhere(rows, [*spec["where"].values(), *found.classes]),
         remains=[],
         **found.counts,
     )
+
+
+def _elsewhere(versions: list[DatasetVersion], values: list[str]) -> list[str]:
+    """Return the sentences on what is not reached.
+
+    ``values``: what the rows were known by, and classes that only they had.
+    """
+    types = {column["type"] for version in versions for column in version.columns}
+    applies = {
+        _AT_ITS_SOURCE: any(version.operation.origin for version in versions),
+        _SHORT_NUMBERS: has_short_number(values),
+        _IN_GRAPHS: "graph" in types,
+    }
+    return [*_ELSEWHERE, *compress(applies, applies.values())]
 
 
 def _erased_models(

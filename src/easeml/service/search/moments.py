@@ -77,8 +77,7 @@ class _Walk:
                 self._start(**change.values)
             before = self.seen
             self.seen = applied(before, change)
-            if change.kind == "observed":
-                self._end(before, change.values["job"], change.values["arm"])
+            self._end(before, change)
 
     def _start(self, job: str, arm: int, task: str) -> None:
         if task in self.moments:
@@ -89,9 +88,15 @@ class _Walk:
         while len(self.moments) > _MOST:
             del self.moments[next(iter(self.moments))]
 
-    def _end(self, before: Seen, job: str, arm: int) -> None:
-        moment = self.under_way.pop((job, arm), None)
-        if moment is not None:
+    def _end(self, before: Seen, change: Change) -> None:
+        """Look no longer for the result of a run that has one now, or gets none any more."""
+        job = change.values.get("job", "")
+        if change.kind == "remove_job":
+            self.under_way = {key: one for key, one in self.under_way.items() if key[0] != job}
+        if change.kind not in ("observed", "released"):
+            return
+        moment = self.under_way.pop((job, change.values["arm"]), None)
+        if moment is not None and change.kind == "observed":
             moment.before = before.state.job(job).posterior
             moment.after = self.seen.state.job(job).posterior
 
