@@ -55,8 +55,8 @@ def fit_apart(model: str, size: tuple[int, int], way: tuple[int, str], trees: in
     """Fit in a process of its own; return wall and processor milliseconds."""
     threads, waits = way
     environment = {**os.environ, **thread_environment(threads)}
-    if waits == "spins":
-        del environment["OMP_WAIT_POLICY"]
+    if waits == "sleeps":
+        environment["OMP_WAIT_POLICY"] = "PASSIVE"
     command = [sys.executable, __file__, "--fit", model, "--trees", str(trees)]
     command += ["--rows", str(size[0]), "--columns", str(size[1]), "--threads", str(threads)]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

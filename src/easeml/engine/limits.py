@@ -21,12 +21,8 @@ _THREAD_VARIABLES = (
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """Environment variables that cap the thread pools of numerical libraries when these are loaded.
-
-    Their threads sleep while they wait for each other. By default they spin, which on a machine that
-    does other work as well takes several times the processor time, and the wall time, of one thread.
-    """
-    return {**dict.fromkeys(_THREAD_VARIABLES, str(threads)), "OMP_WAIT_POLICY": "PASSIVE"}
+    """Environment variables that cap the thread pools of numerical libraries when these are loaded."""
+    return dict.fromkeys(_THREAD_VARIABLES, str(threads))
 
 
 def cap_threads(threads: int) -> None:
