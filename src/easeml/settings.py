@@ -84,7 +84,7 @@ class Settings(BaseSettings):
     task_threads: int = Field(
         0,
         ge=0,
-        description="most threads of one attempt; 0: the cores of this machine, shared by its workers",
+        description="most threads of one attempt; 0: the cores here, shared by the workers",
     )
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
     replicas: int = Field(

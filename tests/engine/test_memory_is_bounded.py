@@ -150,5 +150,5 @@ def test_runs_without_a_result_are_not_looked_back_at_for_ever(
     for number in range(MANY):
         search(number)
     gc.collect()
-    alive = sum(isinstance(one, moments.Moment) for one in gc.get_objects())
+    alive = sum(type(one) is moments.Moment for one in gc.get_objects())
     assert alive == 3

@@ -13,7 +13,7 @@ T = TypeVar("T")
 class Answer(BaseModel):
     """Answers tolerate unknown keys, so that an older client reads a newer service."""
 
-    # Built at first use: a command needs few of all types. Requests are needed where routes are made.
+    # Built at first use: a command needs few of all types. Routes need requests at once.
     model_config = ConfigDict(extra="ignore", defer_build=True)
 
 

@@ -177,7 +177,7 @@ def _run(folder: Path) -> TaskResult:
 
 
 def _cap_threads_by_size(folder: Path) -> None:
-    """Use no more threads than the inputs of a task keep busy: those of small ones wait for each other."""
+    """Use no more threads than the inputs of a task keep busy: of small ones they only wait."""
     granted = int(os.environ.get("OMP_NUM_THREADS", "1"))
     if granted > 1:
         cap_threads(min(granted, 1 + _bytes_in(folder / INPUTS) // _BYTES_OF_A_THREAD))

@@ -31,6 +31,10 @@ _CELLS = 1 << 21  # that are held as Python values
 _SLICED = 1 << 20  # bytes of a file that is read in parts, which are held at once
 _BUFFER = 1 << 20
 _LONGEST = 64 << 20  # bytes of a row
+_NO_ROW = (
+    "there is a header but no row.",
+    "The first line has to hold the column names, the lines below it the data.",
+)
 
 
 def read_csv(source: Source) -> pa.Table:
@@ -158,11 +162,8 @@ def _streamed(source: Source) -> pa.Table | None:
 
 def _check_rows(rows: int, name: str) -> None:
     if rows == 0:
-        raise DatasetError(
-            "there is a header but no row.",
-            where=name,
-            remedy="The first line has to hold the column names, the lines below it the data.",
-        )
+        said, remedy = _NO_ROW
+        raise DatasetError(said, where=name, remedy=remedy)
 
 
 def _begins_plainly(sample: str) -> bool:
@@ -260,13 +261,10 @@ def _batches(
     except (pa.ArrowInvalid, pa.ArrowException, OverflowError) as error:
         if ragged:
             raise _ragged(ragged[0], layout) from error
+        said, remedy = f"it cannot be read as a table: {error}.", "Check quotes and delimiters."
         if "Empty CSV" in str(error):  # one line without an end: Arrow sees none
-            _check_rows(0, layout.name)
-        raise _Unreadable(
-            f"it cannot be read as a table: {error}.",
-            where=layout.name,
-            remedy="Check quotes and delimiters.",
-        ) from error
+            said, remedy = _NO_ROW
+        raise _Unreadable(said, where=layout.name, remedy=remedy) from error
 
 
 def _trimmed(batch: pa.RecordBatch, layout: Layout) -> pa.RecordBatch:

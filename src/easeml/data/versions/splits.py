@@ -147,15 +147,16 @@ def split_notes(way: Split, reports: Sequence[ColumnReport]) -> list[str]:
 
 def _said_of_time(name: str) -> str:
     return (
-        f"The rows are in the order of '{name}', and test rows were drawn at random from among them. "
-        f"If you will predict later rows, the test quality flatters: split by time, as time:{name}."
+        f"The rows are in the order of '{name}', and test rows were drawn at random from among "
+        "them. If you will predict later rows, the test quality flatters: split by time, as "
+        f"time:{name}."
     )
 
 
 def _said_of_group(name: str) -> str:
     return (
-        f"Rows of the same '{name}' are among training and test rows. If you will predict for others, "
-        f"the test quality flatters: split by group, as group:{name}."
+        f"Rows of the same '{name}' are among training and test rows. If you will predict for "
+        f"others, the test quality flatters: split by group, as group:{name}."
     )
 
 

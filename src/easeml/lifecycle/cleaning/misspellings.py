@@ -78,7 +78,7 @@ def _nearest(
 
 
 def _how_much_rarer(word: str, times: int) -> int:
-    """Return how many times as frequent what is meant must be, for a word that is there so often."""
+    """Return how many times as frequent as a word what is meant must be."""
     if len(word) >= _LONG:
         return 5
     return 10 if times <= 3 else 50

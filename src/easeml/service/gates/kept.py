@@ -44,6 +44,11 @@ def reserve_of(gate: Gate) -> Reserve:
     return gate.reserve
 
 
+def budget_of(gate: Gate) -> int:
+    """Return how many labels a gate may buy in all."""
+    return gate.reserve.labels if gate.reserve else 0
+
+
 def reserve_ledger_of(gate: Gate) -> Ledger | None:
     """Return the ledger of the rows on which a gate may buy labels; None where it may not."""
     from easeml.lifecycle.ci import Ledger

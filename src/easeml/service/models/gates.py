@@ -67,7 +67,7 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
 
 def _is_same(gate: records.Gate, config: "Config", labels: int) -> bool:
     """Tell whether a gate asks for this already, and its rows are not worn out."""
-    return _asks_for(gate, config) and labels == (gate.reserve.labels if gate.reserve else 0)
+    return _asks_for(gate, config) and labels == kept.budget_of(gate)
 
 
 def _has_other_budget(gate: records.Gate, config: "Config", labels: int) -> bool:

@@ -26,8 +26,8 @@ def telling(values: Iterable[str]) -> tuple[str, ...]:
 
 def has_short_number(values: Iterable[str]) -> bool:
     """Return whether there is a value among these that can not be searched for."""
-    stripped = [value.strip() for value in values]
-    return any(value and not _is_telling(value) for value in stripped)
+    stripped = filter(None, map(str.strip, values))
+    return not all(map(_is_telling, stripped))
 
 
 def remains(tx: Transaction, tenant_id: str, values: tuple[str, ...]) -> list[Remaining]:

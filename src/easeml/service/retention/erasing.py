@@ -40,8 +40,8 @@ _ELSEWHERE = (
     "removed by the next look at what is kept.",
 )
 _SHORT_NUMBERS = (
-    "What the rows were known by, or a class of theirs, is in part a number of fewer than six digits: "
-    "such numbers stand everywhere, and the database was not searched for them."
+    "What the rows were known by, or a class of theirs, is in part a number of fewer than six "
+    "digits: such numbers stand everywhere, and the database was not searched for them."
 )
 _IN_GRAPHS = (
     "Labels of nodes within graphs that only these rows had are not searched for: their names may "

@@ -103,7 +103,7 @@ def _set_again(
     """Set a worn-out gate again, on rows that it has not seen; it stays as it is without any."""
     tables = tx.scoped(application.tenant_id)
     if labels is None:
-        labels = gate.reserve.labels if gate.reserve else 0
+        labels = kept.budget_of(gate)
     first = kept.first_unspent(kept.of_application(tables, application.id))
     if not labels and not kept.rows_from(version, first):
         return
