@@ -6,6 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 4
 RUNS := .venv/.ready
 DEVELOPS := .venv/.ready-dev
+COMPILED := .venv/.tests-compiled
 
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
 export PYTHONDONTWRITEBYTECODE :=
@@ -35,13 +36,19 @@ $(DEVELOPS): requirements-dev.lock requirements.lock pyproject.toml
 	$(call install,requirements-dev.lock)
 	touch $(RUNS) $(DEVELOPS)
 
+# All tests are compiled once: four workers that do so at once take four times as long. What cannot be imported is told by
+# the tests.
+$(COMPILED): $(DEVELOPS)
+	$(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider > /dev/null || true
+	touch $(COMPILED)
+
 run: install
 	$(BIN)/easeml up --demo
 
 # What CI runs. Many tests wait for a service; what else is checked takes the processor meanwhile. What failed is told at the
 # end of what is printed.
 test:
-	$(MAKE) --jobs --output-sync=target develop system-packages
+	$(MAKE) --jobs --output-sync=target $(COMPILED) system-packages
 	$(MAKE) --jobs checks test-all
 
 # Programs of the system that some tests need.

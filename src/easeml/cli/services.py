@@ -91,20 +91,22 @@ def process(
     if kind not in _KINDS:
         raise typer.BadParameter(f"{kind!r} is none of {', '.join(_KINDS)}", param_hint="KIND")
     settings = settings_of(home=home, port=port, workers=workers)
-    if kind == "controller":
+    from easeml import engine
+
+    if kind in ("controller", "prefork"):
         from easeml.api import run_controller
 
-        run_controller(settings)
-    else:
-        from easeml import engine
-
-        {
-            "scheduler": engine.run_scheduler,
-            "prefork": engine.run_prefork,
-            "machine": engine.run_machine,
-            "worker": engine.run_worker,
-            "predictor": engine.run_predictor,
-        }[kind](settings)
+        if kind == "controller":
+            run_controller(settings)
+        else:
+            engine.run_prefork(settings, run_controller)
+        return
+    {
+        "scheduler": engine.run_scheduler,
+        "machine": engine.run_machine,
+        "worker": engine.run_worker,
+        "predictor": engine.run_predictor,
+    }[kind](settings)
 
 
 def demo_tenants(

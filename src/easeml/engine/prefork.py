@@ -1,20 +1,23 @@
-"""The predictor and the workers of this machine, forked from one process that has imported what
-they need: the libraries are loaded once, and their memory is shared.
+"""The processes of this machine, forked from one that has imported what they need: the libraries are
+loaded once, and their memory is shared.
 """
 
+import gc
 import os
 import signal
 import subprocess
 from collections.abc import Callable
+from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.context import ForkProcess
 from typing import BinaryIO
 
+from easeml.parents import die_with_parent, name_process
 from easeml.settings import Settings
 
 from .executors import local
 from .fork_server import import_early
-from .limits import die_with_parent
+from .limits import cap_threads, task_limits
 from .managed_process import ManagedProcess, Start, keep_running_until, stop_all
 from .predictor import run_predictor, run_replica
 from .serving import tenant
@@ -27,11 +30,15 @@ GRACE = 4.0  # seconds between asking to end and killing; less than the supervis
 Run = Callable[[Settings], None]
 
 
-def run_prefork(settings: Settings) -> None:
-    """Keep the predictor and the workers running until SIGTERM or SIGINT, then stop them."""
-    import_early(tenant.IMPORTS)
-    start = _forked("predictor-1", run_predictor, settings)
-    _run(settings, [ManagedProcess("predictor", 1, settings.home, start)])
+def run_prefork(settings: Settings, run_controller: Run) -> None:
+    """Keep all processes of this machine running until SIGTERM or SIGINT, then stop them.
+
+    ``run_controller``: what the controller does. It answers first: what it needs is imported already.
+    """
+    family = _Family(settings)
+    family.add("controller", run_controller, threads=1)
+    family.add("scheduler", _run_scheduler(), threads=1)
+    _run(family, run_predictor)
 
 
 def run_machine(settings: Settings) -> None:
@@ -39,25 +46,51 @@ def run_machine(settings: Settings) -> None:
 
     Where it answers predictions (``serve_at``) it has a predictor, too.
     """
-    if not settings.serve_at:
-        _run(settings, [])
-        return
-    import_early(tenant.IMPORTS)
-    start = _forked("predictor-1", run_replica, settings)
-    _run(settings, [ManagedProcess("predictor", 1, settings.home, start)])
+    _run(_Family(settings), run_replica if settings.serve_at else None)
 
 
-def _run(settings: Settings, processes: list[ManagedProcess]) -> None:
-    """Keep ``processes`` and the workers running until they are to stop."""
-    stop = Stop.on_signals()
+def _run(family: "_Family", run_predictor: Run | None) -> None:
+    """Add the predictor, where there is one, and the workers, and keep all running."""
+    threads = task_limits(family.settings).threads
+    if run_predictor:
+        import_early(tenant.IMPORTS)
+        family.add("predictor", run_predictor, threads)
     import_early(local.IMPORTS)
-    for number in range(1, settings.workers + 1):
-        start = _forked(f"worker-{number}", run_worker, settings)
-        processes.append(ManagedProcess("worker", number, settings.home, start))
-    try:
-        keep_running_until(stop, processes)
-    finally:
-        stop_all(processes, GRACE)
+    for number in range(1, family.settings.workers + 1):
+        family.add("worker", run_worker, threads, number)
+    family.keep_running()
+
+
+def _run_scheduler() -> Run:
+    """Import the scheduler, which the controller does not wait for, and return what runs it."""
+    from .scheduler_process import run_scheduler
+
+    import_module("scipy.stats")  # or the first search waits for it, and all writers with it
+    return run_scheduler
+
+
+class _Family:
+    """Processes that are forked from this one, each with what was imported until then."""
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self._stop = Stop.on_signals()
+        self._processes: list[ManagedProcess] = []
+
+    def add(self, kind: str, run: Run, threads: int, number: int = 1) -> None:
+        """Start a process that does ``run``; its numerical libraries have ``threads`` threads."""
+        start = _forked(f"{kind}-{number}", run, self.settings, threads)
+        process = ManagedProcess(kind, number, self.settings.home, start)
+        self._processes.append(process)
+        if not self._stop.asked:
+            process.keep_running()
+
+    def keep_running(self) -> None:
+        """Start again what ends, until this process is asked to stop; then stop all."""
+        try:
+            keep_running_until(self._stop, self._processes)
+        finally:
+            stop_all(self._processes, GRACE)
 
 
 class _Forked:
@@ -82,11 +115,12 @@ class _Forked:
             os.kill(self.pid, sig)
 
 
-def _forked(name: str, run: Run, settings: Settings) -> Start:
+def _forked(name: str, run: Run, settings: Settings, threads: int) -> Start:
     """Return what forks this process and calls ``run`` there. This process must have one thread."""
 
     def start(output: BinaryIO) -> _Forked:
-        arguments = (name, run, settings, output.fileno())
+        gc.freeze()  # collecting garbage in a child does not copy these pages
+        arguments = (name, run, settings, threads, output.fileno())
         process = get_context("fork").Process(target=_child, args=arguments)
         process.start()
         return _Forked(process)
@@ -94,12 +128,14 @@ def _forked(name: str, run: Run, settings: Settings) -> Start:
     return start
 
 
-def _child(name: str, run: Run, settings: Settings, output: int) -> None:
+def _child(name: str, run: Run, settings: Settings, threads: int, output: int) -> None:
     os.setsid()  # Ctrl-C reaches the supervisor only
     die_with_parent()
+    name_process(name)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     os.dup2(output, 1)
     os.dup2(output, 2)
     use_own_folder(settings.home, name)
+    cap_threads(threads)
     run(settings)

@@ -19,7 +19,7 @@ from easeml.settings import Settings
 from easeml.store import Store
 
 from . import internal_secret
-from .limits import task_limits, thread_environment
+from .limits import thread_environment
 from .managed_process import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
 from .messages.collector import collector_of
 from .messages.mail import mail_of
@@ -86,18 +86,14 @@ def _check_addresses(settings: Settings) -> None:
 
 
 def _processes(settings: Settings) -> list[ManagedProcess]:
-    """Return the processes of this machine; ``prefork`` keeps the predictor and the workers."""
+    """Return the processes that start all others: ``prefork`` those of this machine."""
     # One numerical thread each, but for tasks: where training keeps all cores busy, more would
     # spin for each other.
     single = {**thread_environment(1), **os.environ}
-    training = {**os.environ, **thread_environment(task_limits(settings).threads)}
-    environments = {"controller": single, "scheduler": single, "prefork": training}
-    processes = [
-        ManagedProcess(kind, 1, settings.home, program(kind, settings, environment))
-        for kind, environment in environments.items()
-    ]
+    prefork = program("prefork", settings, single)
+    processes = [ManagedProcess("prefork", 1, settings.home, prefork)]
     for number in range(1, settings.machines + 1):
-        start = program("machine", _of_machine(settings, number), training)
+        start = program("machine", _of_machine(settings, number), single)
         processes.append(ManagedProcess("machine", number, settings.home, start))
     return processes
 
