@@ -55,7 +55,13 @@ import jumping_clock
 import service_process
 from cluster_bucket import URL, Bucket
 from cluster_history import Crowd, Verdict, check_history, crowd_of, kept_by
-from cluster_machines import READY_SECONDS, Machine, wait_for_devices, with_descendants
+from cluster_machines import (
+    READY_SECONDS,
+    Machine,
+    signal_all,
+    wait_for_devices,
+    with_descendants,
+)
 from common import arguments, machine_line, read_options, rows_before, write_table
 from cut_network import Direction, Network
 from easeml.client import Client
@@ -183,11 +189,9 @@ class Cluster:
     def _stall_database(self, seconds: float) -> None:
         assert self.database is not None
         stopped = with_descendants(self.database)
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
+        signal_all(stopped, signal.SIGSTOP)
         time.sleep(seconds)
-        for pid in stopped:
-            os.kill(pid, signal.SIGCONT)
+        signal_all(stopped, signal.SIGCONT)
 
 
 def postgres_process(address: str) -> int:

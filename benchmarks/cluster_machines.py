@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cluster_bucket import Bucket, environment
@@ -100,11 +100,14 @@ class Machine:
         return self._process.pid
 
     def _signal(self, number: signal.Signals) -> None:
-        for pid in with_descendants(self._process.pid):
-            try:
-                os.kill(pid, number)
-            except ProcessLookupError:
-                continue
+        signal_all(with_descendants(self._process.pid), number)
+
+
+def signal_all(pids: Sequence[int], number: signal.Signals) -> None:
+    """Send a signal to those of these processes that are still there."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def with_descendants(root: int) -> list[int]:

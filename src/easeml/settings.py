@@ -81,6 +81,16 @@ class Settings(BaseSettings):
     task_disk: int = Field(
         20 * 2**30, gt=0, description="most bytes that one attempt writes to its work folder"
     )
+    offer_memory: int = Field(
+        0,
+        ge=0,
+        description="most memory of all tasks of this machine together; 0: what it has",
+    )
+    offer_disk: int = Field(
+        0,
+        ge=0,
+        description="most bytes that all tasks of this machine write together; 0: what is free",
+    )
     task_threads: int = Field(
         0,
         ge=0,

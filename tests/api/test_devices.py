@@ -12,6 +12,7 @@ from easeml.ids import new_id
 from easeml.service.administration import devices
 from easeml.settings import Settings
 from easeml.store import Process, Store, Task
+from easeml.store.machine_room import Offer
 from easeml.store.shapes import SeenGpu, SeenGpus
 
 HERE = {"version": easeml.__version__, "host": "this machine"}
@@ -76,6 +77,23 @@ def test_a_device_says_what_of_its_gpus_is_free(
     assert (running["gpu"], running["gpu_memory"]) == ("GPU-a", 6 * gib)
 
 
+def test_a_device_says_what_its_machine_has_for_tasks_and_what_is_promised(
+    client: TestClient, store: Store, provider, worker: str
+) -> None:
+    gib = 2**30
+    offer = Offer("this machine", 16 * gib, 90 * gib, 4 * gib, 20 * gib, 2)
+    with store.write() as tx:
+        tx.processes.update(worker, offer=offer)
+        task = Task(new_id("task"), provider.caller.tenant_id, TaskGroup.TRAIN, Lane.SEARCH, {})
+        task = replace(task, payload={"kind": "train"}, memory=3 * gib, disk=gib)
+        tx.scoped(task.tenant_id).tasks.add(task)
+        assert tx.queue.claim(worker, Lane.SEARCH, 10.0) is not None
+    (found,) = client.get("/api/v1/devices", headers=provider.headers).json()["items"]
+    assert found["offers"] == {"memory": 16 * gib, "disk": 90 * gib}
+    assert found["promised"] == {"memory": 3 * gib, "disk": gib}
+    assert found["threads"] == 2
+
+
 def test_a_process_of_this_machine_needs_no_server(client: TestClient, provider, worker) -> None:
     told = client.post("/api/v1/devices/join", json=HERE, headers=provider.headers).json()
     assert told["database_url"].startswith("sqlite:///")
@@ -104,6 +122,8 @@ def test_a_machine_with_a_shared_store_is_told_all_it_needs(
         "database_url": "postgresql+psycopg://host/lab",
         "artefacts_url": "s3://lab-models",
         "task_memory": 2**31,
+        "task_disk": 2**33,
+        "long_task_seconds": 60.0,
     }
     told = devices.join(store, settings.model_copy(update=shared), provider.caller, **ELSEWHERE)
     assert shared.items() <= told.model_dump().items()

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,16 @@ from simulated import REGISTRY, SimulatedExecutor, add_job
 
 from easeml.contract.states import Lane, ProcessKind, ProcessState
 from easeml.contract.tasks import Limits
+from easeml.engine import away
 from easeml.engine import predictor as predicting
 from easeml.engine import slot as slots
 from easeml.engine.managed_process import ManagedProcess
 from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
+from easeml.engine.sensors import Sensors
+from easeml.engine.signals import Stop
 from easeml.engine.stuck import Watch, kill_stuck
+from easeml.engine.worker import Worker
 from easeml.errors import DatabaseAway, Unreachable
 from easeml.search import policy_named
 from easeml.settings import Settings
@@ -25,7 +30,7 @@ from easeml.store import Store
 @pytest.fixture
 def slot(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> slots.Slot:
     """A slot with two tasks to do, and little patience."""
-    monkeypatch.setattr(slots, "AWAY_PAUSE", 0.0)
+    monkeypatch.setattr(away, "SHORTEST", 0.0)
     add_job(store, tmp_path)
     process = register(store, ProcessKind.WORKER)
     Scheduler(store, REGISTRY, policy_named(), 10.0).step()
@@ -74,6 +79,73 @@ def test_a_task_is_claimed_once_the_database_answers(
 
     monkeypatch.setattr(slot, "_claim", answer)
     assert slot.step()
+
+
+def test_a_slot_asks_again_at_once_and_then_ever_more_seldom(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Connections that were broken are there again; a database that is down is not asked often."""
+    context = slots.SlotContext(
+        store, SimulatedExecutor(), Limits(seconds=1, memory=1, threads=1), "", tmp_path, 10.0
+    )
+    slot = slots.Slot(Lane.SEARCH, context)
+    faults: list[Exception] = [DatabaseAway()] * 7
+    slept: list[float] = []
+
+    def answer() -> None:
+        if faults:
+            raise faults.pop()
+
+    monkeypatch.setattr(slot, "_claim", answer)
+    monkeypatch.setattr(away.time, "sleep", slept.append)
+    for _ in range(2):
+        assert not slot.step()
+    assert slept == [0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0]
+    faults.append(DatabaseAway())
+    assert not slot.step()
+    assert slept[-1] == 0.05
+
+
+class OneHint:
+    """Says once that something was committed."""
+
+    def __init__(self) -> None:
+        self.left = 1
+
+    def wait(self, timeout: float) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_worker_that_could_not_look_when_it_was_told_looks_later(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a task would wait beside a free device until something else is committed."""
+    process = register(store, ProcessKind.WORKER)
+    limits = Limits(seconds=1, memory=1, threads=1)
+    context = slots.SlotContext(
+        store, SimulatedExecutor(), limits, process.id, tmp_path / "work", 10.0
+    )
+    worker = Worker(context, Sensors())
+    stop = Stop()
+    looks: list[bool] = []
+
+    def look() -> None:
+        looks.append(True)
+        if len(looks) == 1:
+            raise DatabaseAway
+        stop.asked = True
+
+    monkeypatch.setattr(store, "wakeup", OneHint)
+    monkeypatch.setattr(worker, "_follow_commits", look)
+    latest = threading.Timer(20.0, lambda: setattr(stop, "asked", True))
+    latest.start()
+    worker.run(stop)
+    latest.cancel()
+    assert len(looks) == 2
 
 
 @pytest.mark.parametrize("fault", [Unreachable("The bucket is gone."), DatabaseAway()])

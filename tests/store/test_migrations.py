@@ -91,13 +91,12 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         tx.tenants.add(Tenant("t1", "lab"))
     store.close()
     assert not list(tmp_path.glob("*.before-*"))  # there was nothing to keep
-    newest = import_module("easeml.store.migrations.versions.0045_shares_of_gpus")
+    newest = import_module("easeml.store.migrations.versions.0046_what_machines_offer")
     with closing(driver.connect(tmp_path / "easeml.db")) as older:
-        older.execute("DROP INDEX attempts_by_gpu_finished")
-        for place in ("processes.gpus", "tasks.gpu_memory", "attempts.gpu", "attempts.gpu_memory"):
+        for place in ("processes.offer", "tasks.memory", "tasks.disk", "tasks.threads"):
             table, column = place.split(".")
             older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        older.execute("DROP TABLE gpu_peaks")
+        older.execute("DROP TABLE needs_peaks")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
         older.commit()
     store = Store.open(url, tmp_path / "artefacts")

@@ -131,6 +131,9 @@ def list_devices(as_json: Json = False) -> None:
         "kind": _kind,
         "state": "state",
         "tasks": _tasks,
+        "memory": lambda one: _room(one.offers.memory, one.promised.memory),
+        "disk": lambda one: _room(one.offers.disk, one.promised.disk),
+        "threads": "threads",
         "GPUs": _gpus,
         "temperature": _temperature,
         "heard of": _heard,
@@ -144,6 +147,14 @@ def _kind(one: WorkerDevice) -> str:
 
 def _tasks(one: WorkerDevice) -> str:
     return ", ".join(f"{task.kind} for {task.tenant}" for task in one.tasks)
+
+
+def _room(offered: int | None, promised: int | None) -> str:
+    """Return what tasks may still have of a machine, of what it offers."""
+    if offered is None:
+        return "unknown"
+    free = max(0, offered - (promised or 0))
+    return f"{free / _GIB:.1f} of {offered / _GIB:.1f} GiB free"
 
 
 def _temperature(one: WorkerDevice) -> str:

@@ -12,6 +12,7 @@ from easeml.cli.options import Json
 from easeml.cli.output import (
     counted,
     moment,
+    plural,
     print_done,
     print_found,
     print_list,
@@ -28,6 +29,8 @@ from easeml.contract.measures import best_of, figure, named
 from easeml.contract.models import Measure
 from easeml.contract.status import Process, Status
 from easeml.contract.task_views import Task
+
+_MIB = 2**20
 
 tasks = typer.Typer(no_args_is_help=True, help="Pieces of work.")
 jobs = typer.Typer(no_args_is_help=True, help="Model searches.")
@@ -108,9 +111,19 @@ def _print_task(client: Client, task: Task) -> None:
             ("created", moment(task.created)),
             ("started", moment(task.started)),
             ("finished", moment(task.finished)),
+            ("needs", _needs(task)),
+            ("waits for a machine", task.waits),
             ("error", task.error),
         ]
     )
+
+
+def _needs(task: Task) -> str:
+    """Return what a task is placed by: threads, and what is known of memory and disk."""
+    parts = [f"{task.threads} {plural(task.threads, 'thread')}"]
+    sizes = {"memory": task.memory, "disk": task.disk}
+    parts += [f"{size / _MIB:,.0f} MiB of {name}" for name, size in sizes.items() if size]
+    return ", ".join(parts)
 
 
 @tasks.command("report")

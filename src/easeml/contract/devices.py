@@ -44,6 +44,13 @@ class DeviceGpu(Answer):
     free: int
 
 
+class Room(Answer):
+    """Bytes of memory and of disk; None: not known."""
+
+    memory: int | None = None
+    disk: int | None = None
+
+
 class WorkerDevice(Answer):
     """A device. ``heard``: when it was last heard of; ``joined``: both in seconds of the epoch.
 
@@ -63,6 +70,12 @@ class WorkerDevice(Answer):
     temperature: float | None = None
     memory: int | None = None
     memory_free: int | None = None
+    threads: int | None = Field(default=None, description="that a task may have there")
+    offers: Room = Field(default_factory=Room, description="what its machine has for tasks")
+    promised: Room = Field(
+        default_factory=Room,
+        description="what the tasks that run on its machine are believed to need of it",
+    )
     gpus: list[DeviceGpu] = Field(default_factory=list)
 
 
@@ -76,6 +89,8 @@ class Joined(Answer):
     artefacts_url: str
     task_seconds: float
     task_memory: int
+    task_disk: int = 20 * 2**30
+    long_task_seconds: float = 6 * 3600.0
     isolation: str
     lease_seconds: float
     module_packages: str

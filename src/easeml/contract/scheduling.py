@@ -41,7 +41,10 @@ class Device(Answer):
 
 
 class Waiting(Answer):
-    """A task that waits for a device, in the order of the queue."""
+    """A task that waits for a device, in the order of the queue.
+
+    ``waits``: why no machine can take it, where that is so, for its tenant and providers.
+    """
 
     lane: str
     tenant: str
@@ -49,6 +52,7 @@ class Waiting(Answer):
     task_id: str = ""
     name: str = ""
     since: float
+    waits: str = ""
 
 
 class Share(Answer):

@@ -31,6 +31,14 @@ class Task(Answer):
     started: Moment | None = None
     finished: Moment | None = None
     traced: bool = False  # it notes what it does
+    threads: int = Field(default=1, description="threads that it needs at least")
+    memory: int = Field(
+        default=0, description="bytes of memory that it is believed to need; 0: not known"
+    )
+    disk: int = Field(default=0, description="likewise of disk")
+    waits: str = Field(
+        default="", description="why no machine can take it, where that is so; empty: one can"
+    )
 
 
 class Attempt(Answer):

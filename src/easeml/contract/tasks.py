@@ -112,12 +112,24 @@ class Limits(_Wire):
     disk: int = 20 * 2**30
 
 
+class Resources(_Wire):
+    """What a task is placed by: threads that it needs at least, bytes of memory and of disk, and
+    bytes of a GPU. 0: not known, of a GPU a whole one; None: it uses none.
+    """
+
+    threads: int = 1
+    memory: int = 0
+    disk: int = 0
+    gpu_memory: int | None = None
+
+
 class TaskSpec(_Wire):
     """One attempt's whole instruction.
 
     ``module`` declares the kind of task (``KIND``); ``body`` is the JSON of its spec. ``inputs``:
     name -> artefact digest. ``seconds``: a limit below the usual. ``ids``: of the task, and of the
-    request that asked for it, as its logs name them.
+    request that asked for it, as its logs name them. ``needs``: what it was placed by; its limits
+    are others, and those of its worker.
     """
 
     module: str
@@ -125,6 +137,7 @@ class TaskSpec(_Wire):
     inputs: dict[str, str] = Field(default_factory=dict)
     seconds: float | None = None
     ids: dict[str, str] = Field(default_factory=dict)
+    needs: Resources = Field(default_factory=Resources)
 
 
 class TaskResult(_Wire):
@@ -143,5 +156,8 @@ class TaskResult(_Wire):
     ended: float | None = None
     processor: float | None = None  # processor seconds of the body
     waited: float | None = None  # wall seconds of it in which others had the processor
+    memory: int = 0  # the most bytes that its process had beyond what it began with
+    disk: int = 0  # bytes of its work folder at its end
+    memory_exceeded: bool = False  # it failed since it asked for more memory than its limit
     gpu_memory: int = 0  # the most bytes of a GPU that it was seen to have
     gpu_exceeded: bool = False  # it failed since its share of a GPU was too small

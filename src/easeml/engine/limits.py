@@ -69,7 +69,7 @@ def task_limits(settings: Settings) -> Limits:
     threads = settings.task_threads or max(1, _usable_cores() // settings.workers)
     return Limits(
         seconds=settings.task_seconds,
-        memory=settings.task_memory,
+        memory=min(settings.task_memory, settings.offer_memory or settings.task_memory),
         threads=threads,
-        disk=settings.task_disk,
+        disk=min(settings.task_disk, settings.offer_disk or settings.task_disk),
     )

@@ -15,9 +15,11 @@ from easeml.engine.gpus import SETTLED, FoundGpu, noted
 from easeml.engine.sensors import Felt
 from easeml.ids import new_id
 from easeml.store import Store, Transaction
+from easeml.store.machine_room import Offer
 from easeml.store.records import Process
-from easeml.store.shapes import SeenGpus
+from easeml.store.shapes import SeenGpus, given
 
+NO_OFFER = Offer()
 HEARTBEAT_SECONDS = 3.0  # every beat is a commit, and wakes all who wait for one
 
 
@@ -29,13 +31,14 @@ def register(
     *,
     gpu: bool = False,
     gpus: Sequence[FoundGpu] = (),
+    offer: Offer = NO_OFFER,
     certificate: str = "",
     secret: str = "",
 ) -> Process:
     """Add this process to the store as running and return its record.
 
     ``device``: the kind of a worker's device; ``gpu``: whether it gives containers one; ``gpus``:
-    those of which it gives shares.
+    those of which it gives shares; ``offer``: what it has for tasks.
     ``certificate``, ``secret``: of a predictor that answers other machines.
     """
     with store.write() as tx:
@@ -50,6 +53,7 @@ def register(
                 device=device,
                 gpu=gpu,
                 gpus=_seen(tx, gpus),
+                offer=offer,
                 certificate=certificate,
                 secret=secret,
             )
@@ -61,12 +65,15 @@ def beat(
     process_id: str,
     felt: Felt | None = None,
     gpus: Sequence[FoundGpu] = (),
+    offer: Offer | None = None,
 ) -> None:
     """Say that the process is still there, and what its machine feels where that was looked at.
 
-    ``gpus``: those of which a worker gives shares, as they are now.
+    ``gpus``: those of which a worker gives shares, ``offer``: what it has for tasks, as they are
+    now.
     """
     seen: dict[str, Any] = {} if felt is None else asdict(felt)
+    seen |= given(offer=offer)
     seen["gpus"] = _seen(tx, gpus, process_id)
     tx.processes.update(process_id, heartbeat=tx.now(), state=ProcessState.RUNNING, **seen)
 

@@ -21,6 +21,7 @@ from easeml.service.search import (
     proposals,
     training_tasks,
 )
+from easeml.service.tasks import needs
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Event
@@ -331,6 +332,8 @@ class Scheduler:
             taken["gpu"] = False  # what waits for a GPU keeps no other device busy
         with self._store.read() as tx:
             under_way = tx.unscoped().tasks.count(**taken)
+            # Nor does what fits no machine.
+            under_way -= len(needs.stuck(tx, lane=Lane.SEARCH))
         return _TASKS_A_WORKER * live_workers(self._store, self._lease_seconds) - under_way
 
     def _for_each(self, job_ids: Sequence[str], action: Callable[[str], None]) -> None:

@@ -106,6 +106,18 @@ def _degrees(texts: list[str], scale: int = 1) -> list[float]:
     return found
 
 
+def memory_of_machine(proc: Path = Path("/proc"), system: Path = Path("/sys")) -> int | None:
+    """Return the bytes of memory of this machine, or of the container that this process is in.
+
+    None where the kernel does not say.
+    """
+    whole = _memory(proc / "meminfo").get("MemTotal")
+    limit = _text(system / "fs" / "cgroup" / "memory.max")  # of a control group, version 2
+    if not limit.isdigit():
+        return whole
+    return min(int(limit), whole or int(limit))
+
+
 def _memory(place: Path) -> dict[str, int]:
     """Return the numbers of ``/proc/meminfo`` in bytes."""
     found = {}

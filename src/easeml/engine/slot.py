@@ -3,7 +3,6 @@ result.
 """
 
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -29,12 +28,12 @@ from easeml.store.records import Attempt, Task
 
 from . import task_main
 from .attempt_trace import AttemptTrace
+from .away import AwayPause
 from .checkpoints import Checkpoints, NoCheckpoints
 from .executors import Execution, Executor
 from .gpus import GpuWatch
 from .outputs import Outputs
 
-AWAY_PAUSE = 1.0  # seconds until a database that did not answer is asked again
 _log = structlog.get_logger()
 
 
@@ -185,12 +184,13 @@ class Slot(threading.Thread):
 
     def _claim_when_there(self) -> tuple[Task, Attempt, TaskSpec] | None:
         """Claim a task as soon as the database answers, or nothing once this worker is to end."""
+        pause = AwayPause()
         while not self._stopping:
             try:
                 return self._claim()
             except DatabaseAway:
                 _log.warning("nothing is claimed: the database does not answer", lane=self.lane)
-                time.sleep(AWAY_PAUSE)
+                pause.wait()
         return None
 
     def _claim(self) -> tuple[Task, Attempt, TaskSpec] | None:
@@ -378,6 +378,7 @@ class Slot(threading.Thread):
 
         If it was accepted already and only the answer was lost, it is ``Fenced`` now.
         """
+        pause = AwayPause()
         while True:
             try:
                 return self._accept(attempt, result, kept)
@@ -385,7 +386,7 @@ class Slot(threading.Thread):
                 if self._stopping:
                     raise
                 _log.warning("a result waits for the database", attempt=attempt.id)
-                time.sleep(AWAY_PAUSE)
+                pause.wait()
 
     def _accept(self, attempt: Attempt, result: TaskResult, kept: Outputs) -> None:
         with self._context.store.write() as tx:

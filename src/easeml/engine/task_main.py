@@ -7,7 +7,6 @@ The work folder is all a body knows: ``spec.json``, ``inputs/<name>``, ``outputs
 import faulthandler
 import json
 import os
-import resource
 import sys
 import time
 import traceback
@@ -17,6 +16,7 @@ from typing import Any
 
 from easeml.contract.tasks import CHECKPOINT, GRANT, RESULT, Limits, TaskResult, TaskSpec
 from easeml.engine.limits import cap_threads
+from easeml.engine.used import bytes_below, peak_bytes, processor_seconds, resident_bytes
 from easeml.errors import EasemlError
 from easeml.modules import added, gpu_share, packed
 from easeml.modules.containers import asking, keeper
@@ -145,6 +145,7 @@ def run(folder: Path) -> TaskResult:
 def _run(folder: Path) -> TaskResult:
     spec = TaskSpec.model_validate_json((folder / SPEC).read_bytes())
     began = time.time()
+    own = resident_bytes()
     _cap_threads_by_size(folder)
     try:
         kind = load_kind(spec.module)
@@ -168,8 +169,10 @@ def _run(folder: Path) -> TaskResult:
     measured = {
         "began": began,
         "ended": time.time(),
-        "processor": _processor_seconds(),
+        "processor": processor_seconds(),
         "waited": waited_seconds(),
+        "memory": max(0, peak_bytes() - own),
+        "disk": bytes_below(folder),
     }
     result = result.model_copy(update=measured)
     write_result(folder, result)
@@ -180,15 +183,9 @@ def _cap_threads_by_size(folder: Path) -> None:
     """Use no more threads than the inputs of a task keep busy: of small ones they only wait."""
     granted = int(os.environ.get("OMP_NUM_THREADS", "1"))
     if granted > 1:
-        cap_threads(min(granted, 1 + _bytes_in(folder / INPUTS) // _BYTES_OF_A_THREAD))
-
-
-def _bytes_in(folder: Path) -> int:
-    """Return the bytes of all files in a folder, and of those that it links to."""
-    total = 0
-    for place, _, names in os.walk(folder, followlinks=True):
-        total += sum((Path(place) / name).stat().st_size for name in names)
-    return total
+        cap_threads(
+            min(granted, 1 + bytes_below(folder / INPUTS, linked=True) // _BYTES_OF_A_THREAD)
+        )
 
 
 def _with_gpu(result: TaskResult) -> TaskResult:
@@ -208,21 +205,12 @@ def _fault_of(error: EasemlError) -> dict[str, str]:
     return {"fault": error.message.partition("\n")[0]}
 
 
-def _processor_seconds() -> float:
-    """Return the processor seconds of this process and of its children that have ended."""
-    used = 0.0
-    for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
-        usage = resource.getrusage(whose)
-        used += usage.ru_utime + usage.ru_stime
-    return used
-
-
 def out_of_memory(error: MemoryError, limits: Limits) -> TaskResult:
     """Return the result of a body that asked for more memory than ``limits`` allow; trying again
     will not help.
     """
     text = f"The task needed more memory than its limit of {limits.memory / 2**20:.0f} MiB."
-    return TaskResult(ok=False, error=f"{text}\n{_text(error)}")
+    return TaskResult(ok=False, error=f"{text}\n{_text(error)}", memory_exceeded=True)
 
 
 def write_result(folder: Path, result: TaskResult) -> None:

@@ -1,7 +1,8 @@
 """A worker: a slot a lane (search, short work, long files), their leases, and the heartbeat."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -14,18 +15,21 @@ from easeml.service.modules.environments import MachineEnvironments
 from easeml.service.modules.images import MachineImages
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.store.machine_room import Offer
 from easeml.store.queue import Asked
 
 from . import containers, copies
+from .away import AwayPause
 from .checkpoints import Checkpoints
 from .executors import executor_named
 from .gpus import GpuWatch
 from .limits import task_limits
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from .offers import offer_of
 from .sensors import Sensors
 from .signals import Stop
-from .slot import AWAY_PAUSE, Slot, SlotContext
+from .slot import Slot, SlotContext
 
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _log = structlog.get_logger()
@@ -44,8 +48,14 @@ def run_worker(settings: Settings) -> None:
     store = Store.of(settings)
     has_gpu = is_local and devices.are_there()
     gpus = watch.latest.gpus
+    offer = partial(offer_of, settings, limits)
     process = register(
-        store, ProcessKind.WORKER, device=settings.device_kind, gpu=has_gpu, gpus=gpus
+        store,
+        ProcessKind.WORKER,
+        device=settings.device_kind,
+        gpu=has_gpu,
+        gpus=gpus,
+        offer=offer(),
     )
     try:
         work = settings.home / "work"
@@ -71,7 +81,7 @@ def run_worker(settings: Settings) -> None:
             checkpoints,
             watch,
         )
-        Worker(context, Sensors(gpu=has_gpu or bool(gpus))).run(stop)
+        Worker(context, Sensors(gpu=has_gpu or bool(gpus)), offer).run(stop)
         remove_folder(folder)
     finally:
         watch.stop()
@@ -83,9 +93,11 @@ def run_worker(settings: Settings) -> None:
 class Worker:
     """Runs the slots; its own thread keeps the leases and passes wake-ups on."""
 
-    def __init__(self, context: SlotContext, sensors: Sensors):
+    def __init__(self, context: SlotContext, sensors: Sensors, offer: Callable[[], Offer] = Offer):
+        """``offer``: what it offers to tasks, by now."""
         self._context = context
         self._sensors = sensors
+        self._offer = offer
         self._slots = [Slot(lane, context) for lane in Lane]
 
     def run(self, stop: Stop) -> None:
@@ -95,10 +107,15 @@ class Worker:
             slot.start()
         try:
             next_beat = 0.0
+            pause = AwayPause()
+            is_told = False
             while not stop.asked:
                 try:
-                    if wakeup.wait(_LONGEST_WAIT):
+                    # Who could not look when they were told have to look later.
+                    is_told = wakeup.wait(_LONGEST_WAIT) or is_told
+                    if is_told:
                         self._follow_commits()
+                        is_told = False
                     if time.monotonic() >= next_beat:
                         self._keep_leases()
                         next_beat = time.monotonic() + min(
@@ -108,7 +125,9 @@ class Worker:
                     # What runs goes on. If its lease runs out meanwhile, another may have the task
                     # by then, and the next renewal says so.
                     _log.warning("the database does not answer")
-                    time.sleep(AWAY_PAUSE)
+                    pause.wait()
+                else:
+                    pause.end()
                 if dead := [slot.name for slot in self._slots if not slot.is_alive()]:
                     raise RuntimeError(f"{dead[0]} ended by itself; see its exception above.")
         finally:
@@ -155,8 +174,9 @@ class Worker:
         attempts = self._under_way()
         seconds = self._context.lease_seconds
         felt = self._sensors.read()
+        offer = self._offer()
         with self._context.store.write() as tx:
-            beat(tx, self._context.process_id, felt, self._context.watch.latest.gpus)
+            beat(tx, self._context.process_id, felt, self._context.watch.latest.gpus, offer)
             lost = [held for held in attempts if not tx.queue.renew(held[1], seconds)]
         for slot, attempt_id in lost:
             _log.info("lease lost", attempt=attempt_id)

@@ -93,11 +93,6 @@ class Registry:
         """The names of the models that need a GPU to learn."""
         return frozenset(module.name for module in self.modules if module.gpu)
 
-    @cached_property
-    def using_gpus(self) -> frozenset[str]:
-        """The names of the models that learn on a GPU where there is one."""
-        return frozenset(module.name for module in self.modules if module.uses_gpu)
-
     def of_kind(self, kind: str) -> list[Module]:
         """Return the modules of a kind, by rank and name."""
         found = [module for module in self.modules if module.kind == kind]

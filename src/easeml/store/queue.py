@@ -6,7 +6,7 @@ other.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,13 +22,15 @@ from easeml.contract.states import (
 )
 from easeml.errors import Fenced, NotFound
 from easeml.ids import new_id
-from easeml.store.fairness import dominant_share
 from easeml.store.gpu_claims import gpu_room, held_lately, shares_by_tenant, shares_of_gpus
+from easeml.store.machine_claims import Held, capacity, held_by_tasks, machine_room
+from easeml.store.machine_room import Needs, Offer
 from easeml.store.records import Attempt, Task
 from easeml.store.rows import values
 from easeml.store.session import Session
 from easeml.store.shapes import SeenGpus
 from easeml.store.tables import attempts, candidates, processes, tasks
+from easeml.store.turns import amounts_of, turns
 from easeml.store.usage import Used
 
 LOST_ALLOWED = 3
@@ -59,6 +61,7 @@ class _Device:
     gpu: bool = False
     gpus: SeenGpus = field(default_factory=SeenGpus)
     draining: bool = False
+    offer: Offer = field(default_factory=Offer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +88,11 @@ class Queue:
         """Take a waiting task of a lane (and of these kinds); ``None`` if there is none.
 
         Urgent tasks come first. Tenants take turns: the one with the smallest dominant share comes
-        first, of the devices of the lane or of the memory of GPUs, then the one that was served
-        longest ago. A tenant's own tasks are taken oldest first. A device that is slower than others
+        first, of the devices of the lane, of memory, disk or the memory of GPUs, then the one that
+        was served longest ago. A tenant's own tasks are taken oldest first. A device that is slower than others
         takes the shortest run of the tenants that come first, so that long ones are left for the
-        fast ones. What uses a GPU is taken where one has room for it (``gpu_claims``).
+        fast ones. What uses a GPU is taken where one has room for it (``gpu_claims``),
+        and all else where the machine has (``machine_claims``).
         """
         devices = self._devices()
         device = devices.get(process_id, _Device())
@@ -98,12 +102,14 @@ class Queue:
         waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
             waiting = sa.and_(waiting, tasks.c.kind.in_(kinds))
-        waiting = sa.and_(waiting, room.fits())
+        offers = {id: one.offer for id, one in devices.items()}
+        has_room, held = machine_room(self._session, device.offer, offers, lane)
+        waiting = sa.and_(waiting, room.fits(), has_room)
         for which in (sa.and_(waiting, tasks.c.urgent), waiting):
-            turns = self._turns(which, lane, devices.values())
-            offered = [tasks.c.tenant_id == tenant_id for tenant_id, _ in turns]
-            if turns and lane == Lane.SEARCH and _is_slow(device, paces):
-                first = [tenant_id for tenant_id, share in turns if share == turns[0][1]]
+            order = self._turns(which, lane, devices, held)
+            offered = [tasks.c.tenant_id == tenant_id for tenant_id, _ in order]
+            if order and lane == Lane.SEARCH and _is_slow(device, paces):
+                first = [tenant_id for tenant_id, share in order if share == order[0][1]]
                 offered.insert(0, tasks.c.id == self._shortest(which, first))
             for theirs in offered:
                 task = self._take(sa.and_(which, theirs), device.kind)
@@ -127,57 +133,41 @@ class Queue:
         """Return the bytes of each share that running attempts have of GPUs, by GPU."""
         return shares_of_gpus(self._session)
 
+    def offers(self) -> dict[str, Offer]:
+        """Return what the workers offer that run and take tasks, by process id."""
+        found = self._devices()
+        return {id: device.offer for id, device in found.items() if not device.draining}
+
+    def held_by_machine(self, offers: Mapping[str, Offer]) -> Mapping[str, Needs]:
+        """Return what the tasks that run need of the machines of these workers, by machine."""
+        return held_by_tasks(self._session, offers).by_machine
+
     def gpus_held_lately(self, ids: Sequence[str], seconds: float) -> set[str]:
         """Return those of these GPUs of which an attempt has a share, or had one so long ago."""
         return held_lately(self._session, ids, seconds)
 
     def _turns(
-        self, waiting: "sa.ColumnElement[bool]", lane: Lane, devices: Collection[_Device]
+        self,
+        waiting: "sa.ColumnElement[bool]",
+        lane: Lane,
+        devices: Mapping[str, _Device],
+        held: Held,
     ) -> list[tuple[str, float]]:
-        """The tenants with waiting tasks, in the order in which they are to be served, and the
-        dominant share of each; 0 where there is one tenant only.
-        """
-        asking = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id).label("oldest")).where(
-            waiting
-        )
-        oldest = {
-            row.tenant_id: row.oldest
-            for row in self._session.all(asking.group_by(tasks.c.tenant_id))
+        """Return the tenants in the order in which they are to be served; see ``turns``."""
+        memory = {gpu.id: gpu.memory for device in devices.values() for gpu in device.gpus.seen}
+        machines = capacity({id: device.offer for id, device in devices.items()})
+        there = {
+            "devices": max(1, len(devices)),
+            "gpu": sum(memory.values()),
+            "memory": machines.memory,
+            "disk": machines.disk,
         }
-        if len(oldest) < 2:
-            return [(tenant_id, 0.0) for tenant_id in oldest]
-        busy = sa.select(tasks.c.tenant_id, sa.func.count().label("tasks")).where(
-            tasks.c.state == TaskState.RUNNING, tasks.c.lane == lane
-        )
-        running = {
-            row.tenant_id: row.tasks for row in self._session.all(busy.group_by(tasks.c.tenant_id))
+        used = {
+            "gpu": shares_by_tenant(self._session) if memory else {},
+            "memory": amounts_of(held.by_tenant, "memory"),
+            "disk": amounts_of(held.by_tenant, "disk"),
         }
-        served = {tenant_id: self._last_served(tenant_id, lane) for tenant_id in oldest}
-        memory = {gpu.id: gpu.memory for device in devices for gpu in device.gpus.seen}
-        held = shares_by_tenant(self._session) if memory else {}
-        capacity = {"devices": max(1, len(devices)), "gpu": sum(memory.values())}
-
-        def share(tenant_id: str) -> float:
-            used = {"devices": running.get(tenant_id, 0), "gpu": held.get(tenant_id, 0)}
-            return dominant_share(used, capacity)
-
-        shares = {tenant_id: share(tenant_id) for tenant_id in oldest}
-
-        def turn(tenant_id: str) -> tuple[float, float, str]:
-            return shares[tenant_id], served[tenant_id], oldest[tenant_id]
-
-        return [(tenant_id, shares[tenant_id]) for tenant_id in sorted(oldest, key=turn)]
-
-    def _last_served(self, tenant_id: str, lane: Lane) -> float:
-        """When the tenant's newest task that was ever begun in the lane was begun; 0 if none was.
-
-        A tenant's tasks begin oldest first, so this one row stands for its whole history.
-        """
-        begun = sa.select(tasks.c.started).where(
-            tasks.c.tenant_id == tenant_id, tasks.c.lane == lane, tasks.c.started.is_not(None)
-        )
-        row = self._session.first(begun.order_by(tasks.c.id.desc()).limit(1))
-        return row.started if row else 0.0
+        return turns(self._session, waiting, lane, used, there)
 
     def _devices(self) -> dict[str, _Device]:
         """Return the devices of all workers that run, by the id of the worker."""
@@ -185,7 +175,14 @@ class Queue:
             processes.c.kind == ProcessKind.WORKER, processes.c.state == ProcessState.RUNNING
         )
         columns = processes.c
-        of_device = (columns.device, columns.pace, columns.gpu, columns.gpus, columns.draining)
+        of_device = (
+            columns.device,
+            columns.pace,
+            columns.gpu,
+            columns.gpus,
+            columns.draining,
+            columns.offer,
+        )
         asked = sa.select(columns.id, *of_device).where(running)
         return {row.id: _Device(*row[1:]) for row in self._session.all(asked)}
 

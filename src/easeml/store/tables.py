@@ -90,6 +90,7 @@ processes = _table("processes", records.Process, _index("state", "kind", table="
 leases = _table("leases", records.Lease)
 module_marks = _table("module_marks", records.ModuleMark)
 gpu_peaks = _table("gpu_peaks", records.GpuPeak)
+needs_peaks = _table("needs_peaks", records.NeedsPeak)
 search_changes = _table(
     "search_changes", records.SearchChanges, _index("epoch", "id", table="search_changes")
 )

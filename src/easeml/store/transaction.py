@@ -30,6 +30,7 @@ class Transaction:
         self.processes = Rows(session, tables.processes, records.Process)
         self.module_marks = Rows(session, tables.module_marks, records.ModuleMark)
         self.gpu_peaks = Rows(session, tables.gpu_peaks, records.GpuPeak)
+        self.needs_peaks = Rows(session, tables.needs_peaks, records.NeedsPeak)
         self.search_changes = Rows(session, tables.search_changes, records.SearchChanges)
         self.kept_settings = Rows(session, tables.kept_settings, records.KeptSetting)
         self._used = Used(session)

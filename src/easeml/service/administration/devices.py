@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from easeml.contract.devices import DeviceGpu, DeviceState, Joined, RunningTask, WorkerDevice
+from easeml.contract.devices import DeviceGpu, DeviceState, Joined, Room, RunningTask, WorkerDevice
 from easeml.contract.parameters import After, Limit
 from easeml.contract.resources import Page
 from easeml.contract.states import AttemptState, ProcessKind, ProcessState
@@ -15,6 +15,7 @@ from easeml.service.access.paging import page_records
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.gpu_shares import Gpu
+from easeml.store.machine_room import NOTHING
 from easeml.store.records import Process
 from easeml.store.shapes import SeenGpu
 from easeml.version import __version__
@@ -84,6 +85,8 @@ def join(
         artefacts_url=settings.shared_artefacts,
         task_seconds=settings.task_seconds,
         task_memory=settings.task_memory,
+        task_disk=settings.task_disk,
+        long_task_seconds=settings.long_task_seconds,
         isolation=settings.isolation,
         lease_seconds=settings.lease_seconds,
         module_packages=settings.module_packages,
@@ -112,10 +115,12 @@ def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[W
     under_way = _under_way(tx, workers)
     latest = tx.now() - settings.lease_seconds
     shares = tx.queue.gpu_shares()
+    held = tx.queue.held_by_machine({worker.id: worker.offer for worker in workers})
     devices = []
     for worker in workers:
         tasks = under_way[worker.id]
         is_silent = worker.heartbeat < latest
+        offer, promised = worker.offer, held.get(worker.offer.machine, NOTHING)
         device = WorkerDevice(
             id=worker.id,
             machine=worker.host.partition(" ")[0],
@@ -129,6 +134,9 @@ def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[W
             temperature=worker.temperature,
             memory=worker.memory,
             memory_free=worker.memory_free,
+            threads=offer.threads,
+            offers=Room(memory=offer.memory, disk=offer.disk),
+            promised=Room(memory=promised.memory, disk=promised.disk),
             gpus=[_gpu(seen, shares[seen.id]) for seen in worker.gpus.seen],
         )
         devices.append(device)

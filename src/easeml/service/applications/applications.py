@@ -218,7 +218,8 @@ def unpin(store: Store, caller: Caller, application_id: str) -> Application:
 def _set_pinned(store: Store, caller: Caller, application_id: str, *, pinned: bool) -> Application:
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
-        promotion.set_pinned(tx, tables.applications.get(application_id), pinned)
+        # Held, as another may unpin it at the moment: what is pinned already is left as it is.
+        promotion.set_pinned(tx, tables.applications.hold(application_id), pinned)
         return application_views.show(tx, tables.applications.get(application_id))
 
 

@@ -7,7 +7,6 @@ of the zoo use one where there is one.
 What a model takes of a GPU is not known at first: its task gets a whole one, and is measured.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import attrgetter
@@ -21,8 +20,8 @@ from easeml.contract.states import (
     ProcessState,
 )
 from easeml.errors import Conflict
-from easeml.modules import Module, load_registry, packed
-from easeml.service.knowledge import knowledge_base
+from easeml.modules import Module, packed
+from easeml.service.knowledge import knowledge_base, told_modules
 from easeml.store import Transaction
 from easeml.store.gpu_shares import WHOLE
 from easeml.store.records import GpuPeak, Task
@@ -79,10 +78,8 @@ def learn(tx: Transaction, task: Task, peak: int) -> None:
     if not peak or len(using) != 1:
         return
     name = using[0].name
-    known = tx.gpu_peaks.find(id=name)
-    if known is None:
-        known = tx.gpu_peaks.add(GpuPeak(name, peak))
-    if peak > known.memory:
+    tx.gpu_peaks.ensure(GpuPeak(name, 0))
+    if peak > tx.gpu_peaks.get(name).memory:
         tx.gpu_peaks.update(name, memory=peak)
 
 
@@ -114,18 +111,8 @@ def _believed(tx: Transaction, module: Module) -> int:
 
 
 def _using(payload: Any) -> list[Module]:
-    """Return the models that a task is told of which use a GPU, each once.
-
-    Added ones are told by their texts, others by their names.
-    """
-    told: list[dict[str, Any]] = []
-    json.loads(json.dumps(payload), object_hook=told.append)  # every object in it, however deep
-    sources = [str(one.get("source", "")) for one in told]
-    texts = [source for source in sources if packed.MARK in source]
-    named = {str(one.get("module", "")) for one in told}
-    installed = load_registry().using_gpus & named
-    modules = [*map(knowledge_base.read_added, texts), *map(load_registry().get, installed)]
-    return list({module.name: module for module in modules if module.uses_gpu}.values())
+    """Return the models that a task is told of which use a GPU, each once."""
+    return [module for module in told_modules.modules(payload) if module.uses_gpu]
 
 
 def check(tx: Transaction, module: Module) -> None:

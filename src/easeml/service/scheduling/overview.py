@@ -23,7 +23,7 @@ from easeml.service.administration import kept_settings
 from easeml.service.scheduling.losses import Result, loss_curve
 from easeml.service.scheduling.timelines import device_task, was_running
 from easeml.service.search import waiting as waiting_for
-from easeml.service.tasks import task_views
+from easeml.service.tasks import needs, task_views
 from easeml.settings import Settings
 from easeml.store import Store, Tables, Transaction, grouped
 from easeml.store.records import Job, Process, Task
@@ -60,7 +60,7 @@ def show(
             since=since,
             devices=devices,
             timeline=timeline,
-            queue=_queue(tables, view, waiting),
+            queue=_queue(tx, view, waiting),
             queued=tables.tasks.count(state=TaskState.WAITING),
             tenants=_shares(tx, view),
             losses=_losses(tables, since, now),
@@ -111,8 +111,10 @@ def _device(worker: Process, number: int) -> Device:
     return Device(name=str(number), here=here, kind=worker.device)
 
 
-def _queue(tables: Tables, view: TenantView, waiting: list[Task]) -> list[Waiting]:
-    names = _names_seen(tables, view, waiting)
+def _queue(tx: Transaction, view: TenantView, waiting: list[Task]) -> list[Waiting]:
+    names = _names_seen(tx.unscoped(), view, waiting)
+    seen = {task.id: task.needs for task in waiting if view.sees(task.tenant_id)}
+    reasons = needs.fitting_nowhere(tx, seen)
     queue = []
     for task in waiting:
         is_own = view.is_own(task.tenant_id)
@@ -123,6 +125,7 @@ def _queue(tables: Tables, view: TenantView, waiting: list[Task]) -> list[Waitin
             task_id=task.id if is_own else "",
             name=names.get(task.id, ""),
             since=task.created,
+            waits=reasons.get(task.id, ""),
         )
         queue.append(shown)
     return queue

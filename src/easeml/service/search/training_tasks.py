@@ -13,7 +13,7 @@ from easeml.modules import Registry
 from easeml.search import Decision as Choice
 from easeml.service.knowledge import gpus, knowledge_base
 from easeml.service.search import kept_results
-from easeml.service.tasks import requests
+from easeml.service.tasks import needs, requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Decision, Job, Task
 from easeml.store.shapes import or_endless
@@ -38,7 +38,8 @@ def write_decision(
     ``urgent``: it goes before all that is not.
 
     None (and nothing is written) if the job was paused, stopped or used up meanwhile, or the
-    candidate was taken, or all GPUs are, and it needs one.
+    candidate was taken, or all GPUs are, and it needs one, or a task of the job waits that fits no
+    machine.
     """
     job = tx.unscoped().jobs.get(choice.job)
     tables = tx.scoped(job.tenant_id)
@@ -47,7 +48,7 @@ def write_decision(
         return None
     if tables.tasks.count(candidate_id=candidate.id, state=[*TASKS_UNDER_WAY, *FINISHED_TASKS]):
         return None
-    if gpus.would_wait(tx, registry.get(candidate.model)):
+    if gpus.would_wait(tx, registry.get(candidate.model)) or needs.stuck(tx, job_id=job.id):
         return None
     if cost is not None and cost != candidate.predicted_cost:
         candidate = tables.candidates.update(candidate.id, predicted_cost=cost)

@@ -20,6 +20,7 @@ from easeml.search.state import LEAST_COST
 from easeml.service.events.telling import tell_providers
 from easeml.service.knowledge import gpus
 from easeml.service.limits import used
+from easeml.service.tasks import needs
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job
 from easeml.store.shapes import TenantLimits, or_endless
@@ -42,6 +43,7 @@ class WaitsFor(StrEnum):
     QUOTA = "quota"
     QUOTA_IN_USE = "quota-in-use"
     GPU = "gpu"
+    ROOM = "room"
     LIMIT = "limit"
     DEADLINE = "deadline"
     GAIN = "gain"
@@ -50,7 +52,9 @@ class WaitsFor(StrEnum):
 
 
 # What does not pass by itself, and was not asked for: somebody has to be told.
-_BLOCKED = (WaitsFor.WORKER, WaitsFor.QUOTA, WaitsFor.DEADLINE)
+_BLOCKED = (WaitsFor.WORKER, WaitsFor.QUOTA, WaitsFor.DEADLINE, WaitsFor.ROOM)
+_MAY_BE_ROOM = (WaitsFor.DEVICE, WaitsFor.DATA)
+_ROOM = "The provider can start a worker on a larger machine, or free some disk."
 _MAY_BE_GPUS = (WaitsFor.GAIN, WaitsFor.DEVICE, WaitsFor.DECISION)
 
 
@@ -93,13 +97,46 @@ def reasons(tx: Transaction, jobs: Sequence[Job]) -> dict[str, Waiting]:
         reason = _reason(job, around)
         if reason is not None:
             found[job.id] = reason
-    return found | _for_gpus(tx, found)
+    return found | _for_gpus(tx, found) | _for_room(tx, waiting, found)
 
 
 def _for_gpus(tx: Transaction, found: dict[str, Waiting]) -> dict[str, Waiting]:
     """Return what else is true of searches that seem to have nothing left, or wait for a device."""
     asked = [job_id for job_id, one in found.items() if one.waits_for in _MAY_BE_GPUS]
     return {job_id: Waiting(WaitsFor.GPU, text) for job_id, text in gpus.left(tx, asked).items()}
+
+
+def _for_room(
+    tx: Transaction, jobs: Sequence[Job], found: dict[str, Waiting]
+) -> dict[str, Waiting]:
+    """Return the searches of which a task waits that fits no machine, or that of their data.
+
+    Each has the reason.
+    """
+    asked = {_stuck_by(job) for job in jobs if _may_be_room(found.get(job.id))}
+    stuck = needs.stuck(tx, subject=list(asked))
+    stuck += needs.stuck(tx, job_id=list(asked))
+    texts: dict[str, str] = {}
+    for task in stuck:
+        texts[task.subject] = task.text
+        texts[task.job_id] = task.text
+    reasons: dict[str, Waiting] = {}
+    for job in jobs:
+        text = texts.get(_stuck_by(job))
+        if text and _may_be_room(found.get(job.id)):
+            reasons[job.id] = Waiting(WaitsFor.ROOM, f"A task waits. {text} {_ROOM}")
+    return reasons
+
+
+def _stuck_by(job: Job) -> str:
+    """Return by what tasks are found that a search cannot do without."""
+    if job.state == JobState.PREPARING:
+        return job.version_id
+    return job.id
+
+
+def _may_be_room(waiting: Waiting | None) -> bool:
+    return waiting is not None and waiting.waits_for in _MAY_BE_ROOM
 
 
 def blocked(tx: Transaction) -> dict[str, Waiting]:

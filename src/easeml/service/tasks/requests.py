@@ -1,10 +1,12 @@
 """Asking for work: a task is written, and whoever follows events knows."""
 
+from dataclasses import asdict, replace
 from typing import Any
 
 from easeml.contract.states import TASKS_UNDER_WAY, Lane, TaskGroup
 from easeml.ids import new_id, request_id
 from easeml.service.knowledge import gpus, knowledge_base
+from easeml.service.tasks import needs
 from easeml.service.tasks.kinds import called, kind_named
 from easeml.store import Tables, Transaction, id_of
 from easeml.store.records import Candidate, Json, Task
@@ -37,23 +39,22 @@ def request(
         spec["measure_sources"] = knowledge_base.sources_of(tx, spec["measures"])
     payload = declared.spec.model_validate({"kind": kind, **spec}).to_json()
     gpu = gpus.asked(tx, payload)
-    task = tx.scoped(tenant_id).tasks.add(
-        Task(
-            id=new_id("task"),
-            tenant_id=tenant_id,
-            kind=TaskGroup(declared.group),
-            lane=Lane(declared.lane),
-            payload=payload,
-            subject=subject,
-            job_id=job_id,
-            candidate_id=id_of(candidate),
-            max_attempts=max_attempts,
-            urgent=urgent,
-            request=request_id(),
-            gpu=gpu.needed,
-            gpu_memory=gpu.memory,
-        )
+    wanted = Task(
+        id=new_id("task"),
+        tenant_id=tenant_id,
+        kind=TaskGroup(declared.group),
+        lane=Lane(declared.lane),
+        payload=payload,
+        subject=subject,
+        job_id=job_id,
+        candidate_id=id_of(candidate),
+        max_attempts=max_attempts,
+        urgent=urgent,
+        request=request_id(),
+        gpu=gpu.needed,
+        gpu_memory=gpu.memory,
     )
+    task = tx.scoped(tenant_id).tasks.add(replace(wanted, **asdict(needs.asked(tx, wanted))))
     name = candidate.name if candidate else called(payload)
     tx.events.append("task.waiting", task.id, {"job_id": job_id, "name": name}, tenant_id)
     return task

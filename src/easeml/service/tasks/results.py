@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from easeml.contract.states import TaskState
-from easeml.contract.tasks import TaskResult, TaskSpec
+from easeml.contract.tasks import Resources, TaskResult, TaskSpec
 from easeml.service.knowledge import gpus
 from easeml.service.storage import artefact_references
-from easeml.service.tasks import task_views
+from easeml.service.tasks import needs, task_views
 from easeml.service.tasks.kinds import Kind, find_kind, kind_named
 from easeml.store import Transaction
 from easeml.store.gpu_shares import WHOLE
@@ -33,6 +34,7 @@ def task_spec(tx: Transaction, task: Task) -> TaskSpec:
         inputs=kind.inputs(tx.scoped(task.tenant_id), task),
         seconds=min(limits.values(), default=None),
         ids=_ids(task),
+        needs=Resources(**asdict(task.needs), gpu_memory=task.gpu_memory),
     )
 
 
@@ -62,6 +64,8 @@ def accept(
     _keep_texts(tx, attempt, digests, sizes)
     if result.gpu_exceeded and task.gpu_memory and attempt.gpu:
         return _again_with_whole_gpu(tx, attempt, result)
+    if result.memory_exceeded and needs.is_more_elsewhere(tx, attempt.process_id):
+        return _again_where_more_is(tx, attempt, result)
     if not result.ok:
         error = result.error or "The attempt failed without saying why."
         return _fail(tx, attempt, error, result.retry, result.cost, result.value.get("fault"))
@@ -81,6 +85,7 @@ def accept(
         artefact_references.keep(tx, task.tenant_id, digest, sizes.get(name, 0))
     kind.record(tx, done, result, digests)
     gpus.learn(tx, done, result.gpu_memory)
+    needs.learn(tx, done, result)
     _tell(tx, "task.done", done)
     return done
 
@@ -89,6 +94,13 @@ def _again_with_whole_gpu(tx: Transaction, attempt: Attempt, result: TaskResult)
     """End an attempt whose share was too small. The next one has a whole GPU, and is measured."""
     failed = _fail(tx, attempt, result.error, True, result.cost)
     return tx.unscoped().tasks.update(failed.id, gpu_memory=WHOLE)
+
+
+def _again_where_more_is(tx: Transaction, attempt: Attempt, result: TaskResult) -> Task:
+    """End an attempt whose worker gave it too little memory. The next one goes where more is."""
+    failed = _fail(tx, attempt, result.error, True, result.cost)
+    least = needs.most_memory(tx, attempt.process_id) + 1
+    return tx.unscoped().tasks.update(failed.id, memory=least)
 
 
 def after_failure(tx: Transaction, task: Task) -> None:
@@ -179,6 +191,8 @@ def _kept(result: TaskResult) -> dict[str, Any]:
         "processor": result.processor,
         "waited": result.waited,
         "gpu_memory": result.gpu_memory,
+        "memory": result.memory,
+        "disk": result.disk,
     }
     return {**result.value, **{name: value for name, value in extra.items() if value}}
 

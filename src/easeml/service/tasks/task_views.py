@@ -14,8 +14,9 @@ from easeml.contract.task_views import Task as TaskAnswer
 from easeml.contract.task_views import TaskDetail, TaskOverview
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_of, page_records
+from easeml.service.tasks import needs
 from easeml.service.tasks.kinds import called
-from easeml.store import Store, Tables
+from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Attempt, Decision, Task
 from easeml.store.shapes import given
 
@@ -23,8 +24,7 @@ from easeml.store.shapes import given
 def get(store: Store, caller: Caller, task_id: str) -> TaskAnswer:
     """Return a task; raises ``NotFound``."""
     with store.read() as tx:
-        tables = tx.scoped(caller.tenant_id)
-        return show_all(tables, [tables.tasks.get(task_id)])[0]
+        return show_waiting(tx, caller, [tx.scoped(caller.tenant_id).tasks.get(task_id)])[0]
 
 
 InState = Annotated[TaskState | None, Field(description="in this state only")]
@@ -49,22 +49,23 @@ def list_page(
     """Return a page of the tenant's tasks; a filter that is None does not filter."""
     wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
     with store.read() as tx:
-        tables = tx.scoped(caller.tenant_id)
-        return _page(tables, wanted, after, limit, newest_first=newest_first)
+        return _page(tx, caller, wanted, after, limit, newest_first=newest_first)
 
 
 def _page(
-    tables: Tables,
+    tx: Transaction,
+    caller: Caller,
     wanted: dict[str, str | None],
     after: str | None,
     limit: int,
     *,
     newest_first: bool,
 ) -> Page[TaskAnswer]:
+    tables = tx.scoped(caller.tenant_id)
     found, following = page_records(
         tables.tasks, after, limit, newest_first=newest_first, **given(**wanted)
     )
-    return Page(items=show_all(tables, found), next=following)
+    return Page(items=show_waiting(tx, caller, found), next=following)
 
 
 def overview(
@@ -84,7 +85,7 @@ def overview(
     wanted = {"state": state, "kind": kind, "subject": subject}
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        page = _page(tables, wanted, after, limit, newest_first=True)
+        page = _page(tx, caller, wanted, after, limit, newest_first=True)
         counted = tables.tasks.count_by("state")
         names = dict(tables.applications.pick("id", "name"))
     counts = {one.value: counted[one] for one in TaskState}
@@ -144,6 +145,14 @@ def show_all(tables: Tables, tasks: list[Task]) -> list[TaskAnswer]:
     return [_show(task, name[task.id]) for task in tasks]
 
 
+def show_waiting(tx: Transaction, caller: Caller, tasks: list[Task]) -> list[TaskAnswer]:
+    """Return the resources of a tenant's tasks, with why no machine can take those that wait."""
+    shown = show_all(tx.scoped(caller.tenant_id), tasks)
+    waiting = {task.id: task.needs for task in tasks if task.state == TaskState.WAITING}
+    reasons = needs.fitting_nowhere(tx, waiting)
+    return [one.model_copy(update={"waits": reasons.get(one.id, "")}) for one in shown]
+
+
 def _show(task: Task, name: str) -> TaskAnswer:
     return TaskAnswer(
         id=task.id,
@@ -163,6 +172,9 @@ def _show(task: Task, name: str) -> TaskAnswer:
         started=task.started,
         finished=task.finished,
         traced=task.traced,
+        threads=task.threads,
+        memory=task.memory,
+        disk=task.disk,
     )
 
 

@@ -21,7 +21,7 @@ def get(store: Store, settings: Settings, caller: Caller, task_id: str) -> TaskV
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
-        shown = task_views.show_all(tables, [task])[0]
+        shown = task_views.show_waiting(tx, caller, [task])[0]
         attempts = task_views.attempts_of(tables, task)
         model = tables.models.find(task_id=task.id)
         reports = tools.of_task(tables, task, model)

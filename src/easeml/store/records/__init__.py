@@ -20,7 +20,15 @@ from easeml.store.records.events import Event, Subscription
 from easeml.store.records.models import Promotion, Retirement, Rollout, RolloutRule, TrainedModel
 from easeml.store.records.people import ApiKey, IdempotencyKey, Invitation, Membership, Tenant, User
 from easeml.store.records.production import Feedback, ProductionRow, RequestLog
-from easeml.store.records.running import Artefact, GpuPeak, KeptSetting, Lease, ModuleMark, Process
+from easeml.store.records.running import (
+    Artefact,
+    GpuPeak,
+    KeptSetting,
+    Lease,
+    ModuleMark,
+    NeedsPeak,
+    Process,
+)
 from easeml.store.records.searching import Candidate, Decision, Job, SearchChanges
 from easeml.store.records.tasks import Attempt, Task, Usage
 from easeml.store.records.work import WorkAnswer, WorkItem
@@ -48,6 +56,7 @@ __all__ = [
     "Lease",
     "Membership",
     "ModuleMark",
+    "NeedsPeak",
     "Process",
     "ProductionRow",
     "Promotion",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from easeml.contract.states import ModuleState, ProcessKind, ProcessState
+from easeml.store.machine_room import Offer
 from easeml.store.shapes import SeenGpus
 
 
@@ -28,6 +29,7 @@ class Process:
     certificate: str = ""  # PEM, of a predictor that answers other machines; empty: it does not
     secret: str = ""  # that it asks of them
     gpus: SeenGpus = field(default_factory=SeenGpus)  # those of which a worker gives shares
+    offer: Offer = field(default_factory=Offer)  # what a worker's machine has for tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,18 @@ class GpuPeak:
 
     id: str
     memory: int
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsPeak:
+    """The most bytes of memory and of disk that tasks of a kind, with the same modules and about as
+    many bytes of inputs, were seen to use. ``id`` says all three.
+    """
+
+    id: str
+    memory: int
+    disk: int
     created: float = 0.0
 
 

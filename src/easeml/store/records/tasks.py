@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from easeml.contract.states import AttemptState, Lane, TaskGroup, TaskState
+from easeml.store.machine_room import Needs
 from easeml.store.shapes import Json
 
 
@@ -42,6 +43,14 @@ class Task:
     gpu_memory: int | None = (
         None  # bytes that it asks for of a GPU; 0: a whole one; None: it uses none
     )
+    memory: int = 0  # bytes that it is believed to need of its machine; 0: not known
+    disk: int = 0  # likewise of its disk
+    threads: int = 1  # that it needs at least
+
+    @property
+    def needs(self) -> Needs:
+        """What it needs of a machine."""
+        return Needs(self.memory, self.disk, self.threads)
 
     @property
     def spec_kind(self) -> str:

@@ -1,0 +1,93 @@
+"""What a worker can claim by what its machine has left, as long as the transaction that looks holds
+the machine.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import sqlalchemy as sa
+
+from easeml.contract.states import AttemptState, Lane, TaskState
+from easeml.store.machine_room import NOTHING, Needs, Offer, most_here
+from easeml.store.session import Session
+from easeml.store.tables import attempts, tasks
+
+_PATIENCE = 60.0  # seconds for which a task may be passed by others that need less
+_LOCK = 0x6D61_6368  # of advisory locks, those of who gives room on a machine
+
+_NEEDS = (tasks.c.memory, tasks.c.disk, tasks.c.threads)
+_IS_COUNTED = sa.or_(tasks.c.memory > 0, tasks.c.disk > 0)
+_HELD = (
+    sa.select(attempts.c.process_id, attempts.c.tenant_id, *_NEEDS)
+    .join(tasks, tasks.c.id == attempts.c.task_id)
+    .where(attempts.c.state == AttemptState.RUNNING, _IS_COUNTED)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the tasks that run need: by machine, and by tenant."""
+
+    by_machine: Mapping[str, Needs]
+    by_tenant: Mapping[str, Needs]
+
+
+def machine_room(
+    session: Session, mine: Offer, offers: Mapping[str, Offer], lane: Lane
+) -> tuple["sa.ColumnElement[bool]", Held]:
+    """Return which tasks a worker has room for, and what those that run need.
+
+    ``offers``: of all workers, by process id. No other claims on its machine meanwhile, where that
+    matters.
+    """
+    oldest = _oldest_counted(session, lane)
+    if session.postgres and mine.machine and oldest is not None:
+        lock = sa.func.pg_advisory_xact_lock(_LOCK, _number_of(mine.machine))
+        session.all(sa.select(lock))  # SQLite has one writer at a time
+    held = held_by_tasks(session, offers)
+    patient = None
+    if oldest is not None and oldest.created < session.now() - _PATIENCE:
+        patient = Needs(oldest.memory, oldest.disk, oldest.threads)
+    most = most_here(mine, offers.values(), held.by_machine, patient)
+    fits = sa.and_(
+        tasks.c.memory <= most.memory,
+        tasks.c.disk <= most.disk,
+        tasks.c.threads <= most.threads,
+    )
+    return fits, held
+
+
+def held_by_tasks(session: Session, offers: Mapping[str, Offer]) -> Held:
+    """Return what the tasks that run need, of the machines of these workers and by tenant."""
+    by_machine: defaultdict[str, Needs] = defaultdict(Needs)
+    by_tenant: defaultdict[str, Needs] = defaultdict(Needs)
+    for row in session.all(_HELD):
+        needs = Needs(row.memory, row.disk, row.threads)
+        by_tenant[row.tenant_id] += needs
+        if row.process_id in offers:
+            by_machine[offers[row.process_id].machine] += needs
+    return Held(by_machine, by_tenant)
+
+
+def capacity(offers: Mapping[str, Offer]) -> Needs:
+    """Return what all machines offer together; what one does not say counts as none."""
+    machines = {one.machine: one for one in offers.values()}
+    return sum((Needs(one.memory or 0, one.disk or 0) for one in machines.values()), NOTHING)
+
+
+def _oldest_counted(session: Session, lane: Lane) -> Any:
+    """Return when the oldest task was made that waits and is counted, and what it needs."""
+    waiting = sa.select(tasks.c.created, *_NEEDS).where(
+        tasks.c.state == TaskState.WAITING,
+        tasks.c.lane == lane,
+        _IS_COUNTED,
+    )
+    return session.first(waiting.order_by(tasks.c.id).limit(1))
+
+
+def _number_of(machine: str) -> int:
+    """Return a number of 31 bits for a lock: two machines may have the same, and then wait."""
+    return crc32(machine.encode()) >> 1
