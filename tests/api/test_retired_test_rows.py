@@ -196,5 +196,20 @@ def test_the_page_offers_it_once_and_does_it(
     assert "are worn out" not in shown.text
     work_off(store, tmp_path)
     assert "are worn out" not in browser.get(page).text
+    assert "the one model that can be tested" in shown.text  # a gate of one step
     data = browser.get(f"/applications/{application}/data").text
     assert "12 worn-out test rows became train rows" in " ".join(data.split())
+
+
+def test_a_gate_whose_last_test_rows_learn_does_not_offer_it_again(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    (gate,) = gates(client, ann, application)["gates"]
+    assert "Retire them" in gate["lasts"]
+    retire(client, ann, application).raise_for_status()
+    work_off(store, tmp_path)
+    found = gates(client, ann, application)
+    (gate,) = found["gates"]
+    assert (found["retirable"], gate["worn_out"]) == (0, True)
+    assert "are train rows now. Feed new labelled rows" in gate["lasts"]
+    assert "Retire" not in gate["lasts"]

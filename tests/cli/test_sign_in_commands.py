@@ -32,3 +32,15 @@ def test_a_lost_password_is_set_by_who_has_the_home(home: Path) -> None:
     store = Store.of(Settings(home=home))
     assert keys.sign_in(store, "admin", NEW).secret
     store.close()
+
+
+def test_without_a_terminal_the_password_is_read_from_standard_input(home: Path) -> None:
+    typed = ["user", "reset-password", "admin", "--home", str(home)]
+    done = CliRunner().invoke(app, typed, input=f"{NEW}\n")
+    assert done.exit_code == 0, done.output
+    store = Store.of(Settings(home=home))
+    assert keys.sign_in(store, "admin", NEW).secret
+    store.close()
+    nothing = CliRunner().invoke(app, typed, input="")
+    assert nothing.exit_code != 0
+    assert "Aborted" not in nothing.output

@@ -185,12 +185,20 @@ def test_rows_fed_one_by_one_come_to_test_too(start: Declared, tmp_path: Path):
             ["column 'age' was number, and is not: 'old' in row 0, 3 of 3."],
         ),
         (more(range(9)).replace("25.5", "old"), ["row 5, column 'age': 'old' is not a number."]),
-        (more(range(3), born="soon"), ["column 'born' was timestamp written like"]),
+        (more(range(3), born="soon"), ["column 'born' was timestamp written as month/day/year"]),
         (
             more(range(3), job=""),
             ["row 0, column 'job': has no value, and no row lacked one before."],
         ),
         ("job,kind\ncook,a\n", ["column 'story' is missing.", "column 'born' is missing."]),
+        (
+            "Age,JOB,Story,Born,KIND\n30,cook,x,3/4/1990,d\n",
+            [
+                "names of columns match only if case",
+                "'Age' is 'age'",
+                "'d' is not one of its classes",
+            ],
+        ),
     ],
     ids=[
         "misspelt",
@@ -202,6 +210,7 @@ def test_rows_fed_one_by_one_come_to_test_too(start: Declared, tmp_path: Path):
         "time",
         "missing",
         "columns",
+        "case",
     ],
 )
 def test_rows_that_do_not_fit_are_refused_with_every_difference(

@@ -149,7 +149,7 @@ def test_columns_that_make_up_each_other_are_no_leaks_of_another(tmp_path: Path)
 
 
 def test_a_mean_in_single_precision_is_a_sum(tmp_path: Path) -> None:
-    assert "is a sum of" in leaks(tmp_path, schools(), "score")["maths"]
+    assert "the target is 0.5 × " in leaks(tmp_path, schools(), "score")["maths"]
 
 
 def test_each_of_two_columns_that_can_stand_for_each_other_is_named(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_factors_are_named_beside_their_product(tmp_path: Path) -> None:
     found = leaks(tmp_path, frame, "tax")
     assert set(found) == {"price", "number", "cost"}
     assert "alone" in found["cost"]
-    assert "product" in found["price"]
+    assert found["price"] == "the target is 0.05 × 'price' × 'number'"
 
 
 def test_the_fits_that_look_for_a_sum_do_not_read_all_rows_again(
@@ -186,3 +186,13 @@ def test_the_fits_that_look_for_a_sum_do_not_read_all_rows_again(
     assert set(found) == {"a", "b", "c"}
     assert len(rows) > 12
     assert sum(rows) < 2 * len(frame)
+
+
+def test_the_formula_of_a_target_is_told(tmp_path: Path) -> None:
+    pupils, teachers = RNG.integers(100, 900, ROWS), RNG.integers(5, 60, ROWS)
+    reading, maths = RNG.normal(650, 20, ROWS).round(1), RNG.normal(660, 20, ROWS).round(1)
+    schools = pd.DataFrame({"pupils": pupils, "teachers": teachers, "each": pupils / teachers})
+    assert leaks(tmp_path, schools, "each")["pupils"] == "the target is 'pupils' / 'teachers'"
+    marks = pd.DataFrame({"mean": (reading + maths) / 2, "reading": reading, "maths": maths})
+    told = leaks(tmp_path, marks, "maths")["mean"]
+    assert told == "the target is 2 × 'mean' - 'reading'"

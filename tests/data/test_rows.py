@@ -74,12 +74,11 @@ def test_an_absent_column_is_another_permission_than_an_empty_cell(
     made = declared(tmp_path)
     sides = made.schema_in, made.schema_out
     row = {key: value for key, value in GOOD.items() if key != "age"}
-    header, cells = ",".join([*row, "Age"]), ",".join([*map(str, row.values()), "3"])
+    header, cells = ",".join([*row, "Ages"]), ",".join([*map(str, row.values()), "3"])
     content = f"{header}\n{cells}\n".encode() if csv else body(row)
     kind = "text/csv" if csv else "application/json"
     with pytest.raises(DatasetError, match="column 'age': the column is not there") as caught:
         parse_rows(content, kind, *sides)
-    assert "--fill-absent" in caught.value.remedy
     assert "fill_absent=true" in caught.value.remedy
     parsed = parse_rows(content, f"{kind}; {FILL_ABSENT}", *sides)
     assert parsed.frame["age"].isna().all()
@@ -213,7 +212,7 @@ def test_unseen_categories_of_many_rows_are_one_note_a_column(tmp_path: Path) ->
         ({"job": None}, "row 0, column 'job'", "the value is missing", "one of its classes"),
         ({"story": ""}, "row 0, column 'story'", "the value is missing", "text"),
         ({"story": {}}, "row 0, column 'story'", "not text", "text"),
-        ({"born": "1990-03-04"}, "row 0, column 'born'", "not a date", "%m/%d/%Y"),
+        ({"born": "1990-03-04"}, "row 0, column 'born'", "not a date", "month/day/year"),
         (
             {"kind": "z"},
             "row 0, column 'kind'",
@@ -409,6 +408,57 @@ def test_rows_without_names_for_a_model_that_learned_from_a_file_without_names(
 
 def test_names_that_are_nearly_right_are_told_one_by_one(tmp_path: Path) -> None:
     made = declared(tmp_path)
-    with pytest.raises(DatasetError, match="Did you mean 'Age'") as caught:
-        parse_rows(b"Age,Stories\n30,x\n", "text/csv", made.schema_in, made.schema_out)
+    with pytest.raises(DatasetError, match="Did you mean 'Ages'") as caught:
+        parse_rows(b"Ages,Stories\n30,x\n", "text/csv", made.schema_in, made.schema_out)
     assert "none of the columns" not in caught.value.message
+
+
+@pytest.mark.parametrize("kind", ["text/csv", "application/json"])
+def test_names_in_another_case_are_one_fault(tmp_path: Path, kind: str) -> None:
+    made = declared(tmp_path)
+    given = {"Age": "30", "JOB ": "cook", "Story": "x", "Born": "3/4/1990"}
+    content = body(given)
+    if kind == "text/csv":
+        content = f"{','.join(given)}\n{','.join(given.values())}\n".encode()
+    for asked in (kind, f"{kind}; {FILL_ABSENT}"):
+        with pytest.raises(DatasetError) as caught:
+            parse_rows(content, asked, made.schema_in, made.schema_out)
+        assert caught.value.message.startswith("names of columns match only if case")
+        assert "'Age' is 'age'" in caught.value.message
+        assert "faults" not in caught.value.message
+        assert caught.value.remedy == "Write the names as in training."
+
+
+def test_a_target_in_another_case_is_a_note(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    target = made.target
+    parsed = parse_rows(body({**GOOD, target.upper(): "1"}), "", made.schema_in, made.schema_out)
+    assert f"Did you mean '{target}'?" in " ".join(parsed.notes)
+
+
+def test_absent_columns_with_one_remedy_are_one_fault(tmp_path: Path) -> None:
+    lines = [f"{n * 7 % 11 / 2},{n * 5 % 13 / 4},{n * 3 % 17 / 8},{'ab'[n % 2]}" for n in range(60)]
+    table = read_table(write(tmp_path, "\n".join(["one,two,six,y", *lines, ""])))
+    made = declare(table, infer_table(table, "y").columns, "y")
+    with pytest.raises(DatasetError, match="2 columns are not there: 'two', 'six'") as caught:
+        parse_rows(b"one,z\n1,2\n", "text/csv", made.schema_in, made.schema_out)
+    assert "faults" not in caught.value.message
+
+
+def test_a_date_is_asked_for_in_words(tmp_path: Path) -> None:
+    lines = [f"{n % 28 + 1:02d}.{n % 12 + 1:02d}.2024,{n},{'ab'[n % 2]}" for n in range(60)]
+    table = read_table(write(tmp_path, "\n".join(["when,n,y", *lines, ""])))
+    made = declare(table, infer_table(table, "y").columns, "y")
+    with pytest.raises(DatasetError) as caught:
+        parse_rows(body({"when": "May 3", "n": 1}), "", made.schema_in, made.schema_out)
+    assert "written as day.month.year, such as 28.11.2026" in caught.value.remedy
+    assert "%" not in caught.value.remedy
+
+
+def test_a_column_that_is_known_is_not_what_an_absent_one_was_meant_as(tmp_path: Path) -> None:
+    lines = [f"{n * 7 % 11 / 2},{n * 5 % 13 / 4},{n * 3 % 17 / 8},{'ab'[n % 2]}" for n in range(60)]
+    table = read_table(write(tmp_path, "\n".join(["v1,v2,v12,y", *lines, ""])))
+    made = declare(table, infer_table(table, "y").columns, "y")
+    with pytest.raises(DatasetError, match="column 'v12': the column is not there") as caught:
+        parse_rows(b"v1,v2\n1,2\n", "text/csv", made.schema_in, made.schema_out)
+    assert "Did you mean" not in caught.value.remedy

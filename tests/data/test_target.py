@@ -101,3 +101,22 @@ def test_a_proposal_is_not_told_where_the_target_that_was_given_is_the_same(tmp_
     found = proposed(tmp_path, numbers("a", "b", "c"))
     declared = declare_columns(found.columns, found.target)
     assert not any("Proposed" in column.evidence for column in declared.columns)
+
+
+def test_a_category_in_the_midst_is_no_target(tmp_path: Path) -> None:
+    frame = numbers("enrolled", "teachers", "meals", "points")
+    frame.insert(2, "span", RNG.choice(["KK-06", "KK-08"], 120))
+    found = proposed(tmp_path, frame)
+    assert (found.target, found.sure) == ("points", False)
+    assert "span" in found.rivals
+
+
+def test_where_things_come_from_and_parts_of_dates_are_no_targets(tmp_path: Path) -> None:
+    frame = numbers("mass", "power", "consumption")
+    frame["origin"] = RNG.choice(["Europe", "Asia"], 120)
+    frame.insert(0, "hour", RNG.integers(0, 24, 120))
+    found = proposed(tmp_path, frame)
+    assert (found.target, found.sure) == ("consumption", False)
+    assert "hour" not in found.rivals
+    frame["mpg"] = RNG.normal(size=120).round(3)
+    assert proposed(tmp_path, frame[["mpg", *frame.columns[:-1]]]).target == "mpg"

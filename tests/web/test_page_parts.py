@@ -372,3 +372,30 @@ def test_leaving_a_column_out_is_a_change_that_an_address_keeps(
     proposed = VERSION.columns[position].role == "drop"
     assert (name in declaration.drop) != proposed
     assert name not in declaration.keep
+
+
+@pytest.mark.parametrize(
+    ("advice", "place"),
+    [
+        ("Let it be another type (--set 'age'=text).", "choose text as the type of age"),
+        ("Feed rows: easeml app feed ID FILE", 'the tab Data, "Add rows"'),
+        ("Look: easeml data doubts app_1 --look", '"Look for doubtful cells"'),
+        ("Allow them: fill_absent=true in the query.", 'tick "Columns may be absent"'),
+        ("Look what there is: `easeml data versions app_1`.", 'the tab Data, "Versions".'),
+    ],
+)
+def test_advice_names_the_place_on_a_page(advice: str, place: str):
+    told = formatting.FILTERS["in_page_words"](advice)
+    assert place in told
+    assert "easeml " not in told
+    assert "--" not in told
+
+
+def test_values_that_may_stand_for_missing_ones_are_declared_by_a_choice():
+    columns = [one.model_copy(update={"suspected_codes": ["-1", "999"]}) for one in VERSION.columns]
+    version = VERSION.model_copy(update={"columns": columns})
+    wishes = Wishes.read([("missing0", "-1,999"), ("missing1", "7")], version)
+    assert wishes.declaration(version).set == {"age.missing": "-1,999"}
+    [change] = wishes.changes(version)
+    assert change.text == "age: -1,999 is missing"
+    assert change.without == ""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from easeml.cli import declaration_options as options
-from easeml.cli.brought import dataset_of
 from easeml.cli.constraints import read_constraints
 from easeml.cli.costs import read_costs_file
 from easeml.cli.model_rules import bytes_of, read_monotonic, seconds_of
+from easeml.cli.named_data import dataset_of
 from easeml.cli.options import Header, Json, WhichTable, comma_separated, given
 from easeml.cli.output import check_can_ask, is_interactive, print_found, say, say_aside
 from easeml.cli.showing import (

@@ -27,6 +27,7 @@ from easeml.cli.output import (
     say_aside,
     share_missing,
 )
+from easeml.cli.showing import confirming
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ def _print_described(found: Inference) -> None:
 def _column_row(one: ColumnReport) -> tuple[str, ...]:
     kind = f"{one.type} {one.confidence:.0%}"
     nature = f"{one.nature} {one.nature_confidence:.0%}"
-    return one.name, kind, nature, share_missing(one.missing), one.evidence
+    evidence = one.evidence + confirming(one.name, one.suspected_codes)
+    return one.name, kind, nature, share_missing(one.missing), evidence
 
 
 @app.command()

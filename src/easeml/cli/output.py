@@ -154,12 +154,17 @@ def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
 def print_error(error: EasemlError) -> None:
     """Print what is wrong, where, and what to do next, on standard error."""
     out = notes()
-    out.print(f"[bold red]Error:[/] {escape(error.message)}")
+    out.print(f"[bold red]Error:[/] {escape(_in_flags(error.message))}")
     if error.where:
         out.print(f"  Where: {escape(error.where)}")
     remedy = _SIGN_IN if isinstance(error, NotSignedIn) else error.remedy
     if remedy:
-        out.print(f"  Remedy: {escape(remedy)}")
+        out.print(f"  Remedy: {escape(_in_flags(remedy))}")
+
+
+def _in_flags(advice: str) -> str:
+    """Return advice of the service with the flag of a command instead of a part of a request."""
+    return advice.replace("fill_absent=true in the query", "--fill-absent")
 
 
 def share_missing(share: float) -> str:

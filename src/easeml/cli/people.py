@@ -1,6 +1,5 @@
 """``user invite``, ``join``, ``members``: who belongs to a tenant, and links that let people in."""
 
-import sys
 from functools import partial
 from typing import Annotated
 
@@ -18,6 +17,7 @@ from easeml.cli.output import (
     print_told,
     say,
 )
+from easeml.cli.passwords import read_password
 from easeml.client import Client, find_credentials, save_credentials
 from easeml.contract.accounts import Belonging, Invitation, Member, Removal, User
 from easeml.contract.administration import AuditEvent
@@ -142,10 +142,7 @@ def join(
     address, sign, _ = link.partition("/join/")
     if not sign:
         address = find_credentials(None).url
-    if password_stdin:
-        password = sys.stdin.readline().rstrip("\r\n")
-    else:
-        password = typer.prompt(f"Password of {name}", hide_input=True)
+    password = read_password(f"Password of {name}", password_stdin)
     with Client(address) as client:
         joined = client.accept_invitation(link, name, password)
     path = save_credentials(address, joined.key.secret or "")

@@ -142,9 +142,17 @@ def _no_such_column(answer: str, names: Sequence[str]) -> str:
 
 def _evidence(column: Column, target: str) -> str:
     """Return what shows a column's type; why it is a suspected leak is said below the table."""
-    if column.role != "input" or target not in column.leaks:
-        return column.evidence
-    return column.evidence.partition(_LEAK)[0] + " Suspected leak, see below."
+    evidence = column.evidence
+    if column.role == "input" and target in column.leaks:
+        evidence = evidence.partition(_LEAK)[0] + " Suspected leak, see below."
+    return evidence + confirming(column.name, column.suspected_codes)
+
+
+def confirming(column: str, suspected_codes: Sequence[str]) -> str:
+    """Return how one confirms that values of a column stand for missing ones; "" where none may."""
+    if not suspected_codes:
+        return ""
+    return f" Confirm with --set '{column}.missing={','.join(suspected_codes)}'."
 
 
 def _examples(column: Column) -> list[str]:

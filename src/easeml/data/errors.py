@@ -1,8 +1,9 @@
 """The one error of this room, and the likely spelling of a name that is not there."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from itertools import filterfalse
 
 from easeml.errors import InvalidInput
 
@@ -42,6 +43,32 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f"Did you mean '{by_lower[close[0]]}'?"
     quoted = list(map("'{}'".format, known))
     return f"There are: {first_of(quoted, 20)}."
+
+
+def respelt(given: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Return what names mean that are ``known`` but for case, spaces and signs; each is meant once.
+
+    Names that are known as they are, and meanings that are given as well, are left out.
+    """
+    given, known = dict.fromkeys(given), dict.fromkeys(known)
+    absent = list(filterfalse(given.__contains__, known))
+    by_letters = dict(zip(map(_letters, absent), absent, strict=True))
+    unknown = list(filterfalse(known.__contains__, given))
+    meanings = map(by_letters.get, map(_letters, unknown))
+    by_meaning = dict(zip(meanings, unknown, strict=True))
+    by_meaning.pop(None, None)
+    return {name: str(meaning) for meaning, name in by_meaning.items()}
+
+
+def told_respelt(meant: Mapping[str, str]) -> str:
+    """Say in a sentence which names are meant as which; see ``respelt``."""
+    pairs = list(map("'{}' is '{}'".format, meant, meant.values()))
+    told = first_of(pairs, 20)
+    return f"names of columns match only if case, spaces and signs are ignored: {told}."
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def first_of(words: Sequence[str], most: int, more: str = " and more") -> str:

@@ -152,10 +152,12 @@ def rows_that_always_tell(ledger: Ledger) -> int | None:
 
 def promise(config: Config) -> str:
     """Return what a gate promises, in a sentence."""
+    models = f"none of the {config.steps:,} models that can be tested goes live"
+    if config.steps == 1:
+        models = "the one model that can be tested does not go live"
     return (
-        f"With a probability of {100 * config.reliability:.15g} % or more, none of the "
-        f"{config.steps:,} models that can be tested goes live although '{config.condition}' does "
-        "not hold."
+        f"With a probability of {100 * config.reliability:.15g} % or more, {models} although "
+        f"'{config.condition}' does not hold."
     )
 
 
@@ -192,8 +194,9 @@ def worn_out(ledger: Ledger) -> str:
     """Return that no model can be tested any more, and what to do."""
     return (
         f"Not tested: the {ledger.examples:,} test rows are worn out by {len(ledger.history):,} "
-        "answers. Retire them, so that models learn from them, and are tested on other rows. Where "
-        "there are none, feed new labelled rows, and set the gate again."
+        "answers. If they are test rows still, retire them: models learn from them then, and are "
+        "tested on other rows. Where there are none, feed new labelled rows, and set the gate "
+        "again."
     )
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from easeml.contract import measures
 from easeml.contract.models import TrainedModel
 from easeml.contract.task_views import Task
+from easeml.web.page_words import in_page_words
 
 T = TypeVar("T")
 
@@ -227,4 +228,5 @@ FILTERS = {
     "counted": counted,
     "json": json.dumps,
     "use": use,
+    "in_page_words": in_page_words,
 }

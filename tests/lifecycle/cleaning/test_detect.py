@@ -225,3 +225,69 @@ def test_rules_are_read() -> None:
 def test_other_rules_are_refused(line: str) -> None:
     with pytest.raises(InvalidInput, match="line 1"):
         parse_rules(line)
+
+
+STYLES = {"1 Story": 500, "2 Story": 300, "1.5 Fin": 100, "1.5 Unf": 12, "SLvl": 60}
+SIZES = {"2 BHK": 500, "3 BHK": 400, "4 BHK": 100, "3 Bedroom": 60, "4 Bedroom": 80}
+GRADES = {"VS1": 800, "VS2": 900, "SI1": 700, "IF": 28}
+
+
+@pytest.mark.parametrize("times", [STYLES, SIZES, GRADES], ids=["styles", "sizes", "grades"])
+def test_categories_that_begin_with_numbers_are_not_accused(times: dict[str, int]) -> None:
+    table = pd.DataFrame({"kind": [value for value, count in times.items() for _ in range(count)]})
+    assert found(table, "format") == set()
+
+
+def test_a_slip_among_categories_is_found_without_a_guess() -> None:
+    values = [value for value, count in STYLES.items() for _ in range(count)]
+    report = detect_errors(pd.DataFrame({"kind": [*values, "1.5 Fni"]}), methods=["format"])
+    assert [(cell.row, cell.suggestion) for cell in report.cells] == [(len(values), "")]
+
+
+def test_many_units_of_measured_numbers_are_found() -> None:
+    kilograms = [f"{number / 10} kg" for number in range(500, 900)]
+    pounds = [f"{number / 10} lb" for number in range(1100, 1140)]
+    table = pd.DataFrame({"weight": kilograms + pounds})
+    assert found(table, "format") == {(row, "weight") for row in range(400, 440)}
+
+
+def test_a_unit_is_suggested_as_it_is_written_unless_digits_may_be_wrong() -> None:
+    shares = [f"{number}%" for number in range(10, 90)]
+    report = detect_errors(pd.DataFrame({"share": [*shares, "95", "3x%"]}), methods=["format"])
+    assert [(cell.value, cell.suggestion) for cell in report.cells] == [("95", "95%"), ("3x%", "")]
+
+
+def test_seconds_may_have_a_fraction_or_not() -> None:
+    times = [f"2013-10-18T19:45:43.{number}" for number in range(100, 160)]
+    assert found(pd.DataFrame({"at": [*times, "2013-10-18T19:45:43"]}), "format") == set()
+
+
+def test_names_with_signs_are_free_text() -> None:
+    names = [f"Smith, Ann{'a' * number}" for number in range(90)]
+    assert found(pd.DataFrame({"name": [*names, 'Watt, Mrs. (Ann "Bee")']}), "format") == set()
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"GasA": 2885, "GasW": 27},
+        {"gt-norm": 459, "norm": 61, "lt-norm": 74},
+        {"grade C": 25, "grade A": 2, "other": 900},
+        {"Two Beers Brewing Company": 25, "Two Henrys Brewing Company": 1},
+    ],
+    ids=["heating", "rain", "grades", "breweries"],
+)
+def test_other_categories_are_no_misspellings(times: dict[str, int]) -> None:
+    table = pd.DataFrame({"kind": [value for value, count in times.items() for _ in range(count)]})
+    assert found(table, "misspelling") == set()
+
+
+def test_a_short_word_that_is_written_carelessly_is_misspelt_often() -> None:
+    values = ["yes"] * 700 + ["no"] * 200 + ["yxs"] * 11 + ["yex"] * 9 + ["xes"] * 5
+    assert len(found(pd.DataFrame({"urgent": values}), "misspelling")) == 25
+
+
+def test_texts_that_differ_in_a_word_are_no_misspellings() -> None:
+    texts = ["Watch this video, all of you:"] * 6 + ["Watch this video, all of you:)"]
+    texts += [f"Text number {'x' * number}" for number in range(40)]
+    assert found(pd.DataFrame({"comment": texts}), "misspelling") == set()

@@ -94,7 +94,7 @@ def _timestamp(values: Values) -> ColumnReport | None:
     confidence = 0.98
     twin = v.swapped_day(form)
     if twin and not v.to_timestamps(text_array(values.texts), twin).bad.any():
-        said += f" Day and month cannot be told apart; read as {form}."
+        said += f" Day and month cannot be told apart; read {v.form_in_words(form)}."
         confidence = 0.7
     return replace(report_on(values, "timestamp", confidence, said), format=form)
 
@@ -111,9 +111,8 @@ def _finished(report: ColumnReport, values: Values) -> ColumnReport:
     if report.nature in ("identifier", "constant"):
         report = replace(report, role="drop")
     if report.suspected_codes:
-        codes = ",".join(report.suspected_codes)
-        confirm = f"confirm with --set '{report.name}.missing={codes}'"
-        more = f" {codes} may stand for a missing value: {confirm}."
+        codes = ", ".join(report.suspected_codes)
+        more = f" {codes} may stand for a missing value."
         report = replace(report, evidence=report.evidence + more)
     return report
 

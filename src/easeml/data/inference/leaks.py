@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from easeml.data.inference import name_words as names
 from easeml.data.inference.arithmetic import factors, parts, whole_and_parts
+from easeml.data.inference.formulas import product_in_words, sum_in_words
 from easeml.data.types import values as v
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.number_forms import plain_numbers
@@ -24,7 +25,6 @@ _BINS = 64
 _RIGHT = 0.995  # share of rows in which a column alone tells the target
 _RIGHT_BY_GAPS = 0.97
 _EXPLAINED = 0.999  # of the variance of a number
-_MOST_NAMED = 4  # columns of a sum or product
 _COPIED = 0.9995  # rank correlation
 _MOST_TIES = 0.1  # share of rows with a value that others have, above which ranks tell little
 _LEARNED = slice(0, None, 2)  # rows that bins learn from
@@ -293,24 +293,14 @@ def _together(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     """Suspects that are parts, factors or wholes of a number."""
     actual = answer.values
     numbers = {one.name: one.values[answer.known] for one in inputs if one.is_number}
-    found: Leaks = {}
-    made = {"sum": parts(numbers, actual), "product": factors(numbers, actual)}
-    for word, made_of in made.items():
-        for name in made_of:
-            found.setdefault(name, f"the target is a {word} of {_listed(made_of)}")
+    added, multiplied = parts(numbers, actual), factors(numbers, actual)
+    of_sum = f"the target is {sum_in_words(numbers, added, actual)}"
+    of_product = f"the target is {product_in_words(numbers, multiplied, actual)}"
+    found: Leaks = dict.fromkeys(multiplied, of_product) | dict.fromkeys(added, of_sum)
     for whole, rest in whole_and_parts(numbers, actual).items():
         beside = dict.fromkeys(rest, f"with the target it makes up '{whole}'")
         found = {whole: _IS_WHOLE, **beside, **found}
     return found
-
-
-def _listed(columns: Sequence[str]) -> str:
-    """The columns in words: 'a', 'b' and 'c'; of many the first."""
-    quoted = list(map("'{}'".format, columns))
-    if len(quoted) > _MOST_NAMED:
-        more = len(quoted) - _MOST_NAMED
-        quoted = [*quoted[:_MOST_NAMED], f"{more} more"]
-    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
 def _too_many(bins: np.ndarray) -> bool:

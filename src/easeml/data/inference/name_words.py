@@ -44,9 +44,10 @@ MEASURES = _set(
 )
 DESCRIPTIONS = _set(
     "sex gender race ethnicity country nationality continent region state province county city district zip marital "
-    "religion colour color weekday month season"
+    "religion colour color weekday month season origin"
 )
 MOMENTS = _set("time timestamp date datetime epoch created updated unix ts day")
+CALENDAR = _set("year quarter month week day weekday hour minute second")
 PREDICTIONS = _set("pred preds prediction predictions predicted proba probs forecast yhat")
 
 

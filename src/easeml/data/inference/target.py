@@ -15,7 +15,7 @@ _TELLING = ("target", "label", "class", "y", "outcome", "response")
 _SUGGESTIVE = (
     "survived", "churn", "churned", "diagnosis", "species", "saleprice", "sale_price", "price",
     "fraud", "is_fraud", "spam", "disease", "attrition", "default", "sentiment", "rating",
-    "quality", "demand", "revenue", "sales",
+    "quality", "demand", "revenue", "sales", "mpg", "score",
 )  # fmt: skip
 _TAIL = re.compile(r"[ _.-](target|label|class|outcome)$|[a-z](Target|Label|Class|Outcome)$")
 _MOST_RIVALS = 4
@@ -76,11 +76,13 @@ def _is_prediction(report: ColumnReport) -> bool:
 
 
 def _is_description(report: ColumnReport) -> bool:
-    return names.has_word(report.name, names.DESCRIPTIONS)
+    is_described = names.has_word(report.name, names.DESCRIPTIONS)
+    return is_described or names.names_entity(report.name)
 
 
 def _is_moment_or_group(report: ColumnReport) -> bool:
-    return report.nature in ("time", "group")
+    is_part_of_date = report.name.lower() in names.CALENDAR
+    return report.nature in ("time", "group") or is_part_of_date
 
 
 def _has_few_classes(report: ColumnReport) -> bool:
@@ -149,7 +151,8 @@ def _beside_texts(
 def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:
     """The only category among numbers, else the last column that is no description or moment.
 
-    Where both are the same column, two signs agree, and it is no mere guess.
+    Where both are the same column, two signs agree, and it is no mere guess. Targets stand first or
+    last; a category in the midst is an input.
     """
     likely = _likely(suitable)
     last = likely[-1]
@@ -173,11 +176,14 @@ def _likely(suitable: Sequence[ColumnReport]) -> list[ColumnReport]:
 
 
 def _category_among_numbers(likely: Sequence[ColumnReport]) -> ColumnReport | None:
-    """The only category, if it has few classes and three columns or more are numbers."""
+    """The only category, first or last, of few classes, if three columns or more are numbers."""
     kinds = [report.type for report in likely]
     if kinds.count("category") != 1 or kinds.count("number") < 3:
         return None
     category = likely[kinds.index("category")]
+    is_at_an_end = category in (likely[0], likely[-1])
+    if not is_at_an_end:
+        return None
     return category if _has_few_classes(category) else None
 
 

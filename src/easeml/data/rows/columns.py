@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from easeml.data.errors import did_you_mean, shown
-from easeml.data.rows.faults import MISSING, Findings
+from easeml.data.rows.faults import ALLOW_ABSENT, MISSING, Findings
 from easeml.data.rows.places import Place
 from easeml.data.types import values as v
 from easeml.data.types.number_forms import plain_number_of
@@ -29,8 +29,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _TRUTHS = {True: ("true", "True", "TRUE", "1"), False: ("false", "False", "FALSE", "0")}
 _NEVER_MISSING = "the model was trained without missing values there."
 _ALLOW = (
-    "Send it, with empty cells where there is no value; "
-    "or allow absent columns: fill_absent=true in the query, --fill-absent for `easeml predict`."
+    f"Send it, with empty cells where there is no value; or allow absent columns: {ALLOW_ABSENT}."
 )
 
 
@@ -101,7 +100,7 @@ class TextColumn:
     def from_table(self, table: pa.Table, findings: Findings, place: Place) -> Any:
         """Return the column from a table of text; ``place`` names a row."""
         if table.schema.get_field_index(self.name) < 0:
-            self._absent("the header", findings, table.column_names)
+            self._absent("the header", findings)
             return self.finish([None] * table.num_rows)
 
         text = column_text(table, self.name)
@@ -142,17 +141,18 @@ class TextColumn:
         array = v.plain(column_text(table, self.name), self.kind, codes=self.node.missing)
         return int((~v.missing_mask(array, self.kind)).sum())
 
-    def _absent(self, where: str, findings: Findings, given: Sequence[str] = ()) -> None:
+    def _absent(self, where: str, findings: Findings) -> None:
         """A column that may be empty may be absent only where the caller allows it."""
-        if self.node.optional and findings.fill_absent:
+        is_allowed = self.node.optional and findings.fill_absent
+        if is_allowed and self.name not in findings.misspelt:
             findings.note(f"The column '{self.name}' is not there; it is treated as missing.")
             return
 
         remedy = _ALLOW if self.node.optional else self._needed
-        likely = did_you_mean(self.name, given)
+        likely = did_you_mean(self.name, findings.unknown)
         if likely.startswith("Did"):
             remedy = f"{likely} {remedy}"
-        findings.fault_of_column("the column is not there.", where, self.name, remedy)
+        findings.absent_column(where, self.name, remedy)
 
     def _missing(self, where: str, findings: Findings) -> None:
         """Tell of a missing value where there has to be one."""
@@ -185,9 +185,13 @@ class TextColumn:
         return self.expected
 
     def _remedy_for(self, value: Any) -> str:
-        form = f" written like {self.node.format}" if self.node.format else ""
+        form = self._form_in_words()
         null = ", or null" if self.node.optional else ""
         return f"Give {self.expected}{form}{null}."
+
+    def _form_in_words(self) -> str:
+        """How a value of the node's form is written."""
+        return f" written like {self.node.format}" if self.node.format else ""
 
 
 class _NumberColumn(TextColumn):
@@ -295,6 +299,9 @@ class _WordsColumn(TextColumn):
 class _TimeColumn(TextColumn):
     codes_of_missing = v.MISSING_NUMBER
     expected = "a date or time"
+
+    def _form_in_words(self) -> str:
+        return f" written {v.form_in_words(self.node.format)}"
 
     def read(self, value: Any) -> np.datetime64:
         if not isinstance(value, str):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from easeml.data.errors import DatasetError, shown
+from easeml.data.errors import DatasetError, first_of, shown, told_respelt
 from easeml.data.types.text_tables import ROWS_COUNT
 
 MOST_FAULTS = 20
 """Faults that one answer tells; those that are alike in many rows of a column are one."""
 MISSING = "missing"
 """The kind of the fault of a cell without a value."""
-_WHOLE_COLUMN = "column"
-_About = tuple[str, str | int]  # a kind of faults, and the column that has it
+ALLOW_ABSENT = "fill_absent=true in the query"
+"""How a request allows absent columns; commands and pages tell their own way instead."""
+_ABSENT = "absent"
+_About = tuple[str, str | int]  # a kind of faults, and the column or the remedy that it has
 _MOST_NOTES = 20
 _MOST_PLACES = 3  # of rows with the same fault, beside the first one
 _MOST_VALUES = 3  # of a column that were not there in training
@@ -25,10 +27,13 @@ class _Fault:
 
     first: DatasetError
     others: list[str] = field(default_factory=list)  # the next places
+    columns: list[str] = field(default_factory=list)  # that are absent, where this is the fault
     more: int = 0  # places, of which ``others`` are the first
 
     def told(self) -> DatasetError:
         """The fault as one error, which says in which other rows it is."""
+        if len(self.columns) > 1:
+            return self._told_of_columns()
         if not self.more:
             return self.first
         places = ", ".join(self.others)
@@ -37,6 +42,12 @@ class _Fault:
         rows = "row is" if self.more == 1 else "rows are"
         message = f"{self.first.message} {self.more:,} more {rows} like it ({places})."
         return DatasetError(message, where=self.first.where, remedy=self.first.remedy)
+
+    def _told_of_columns(self) -> DatasetError:
+        names = first_of(list(map("'{}'".format, self.columns)), MOST_FAULTS)
+        message = f"{len(self.columns)} columns are not there: {names}."
+        where = self.first.where.partition(",")[0]
+        return DatasetError(message, where=where, remedy=self.first.remedy)
 
 
 @dataclass
@@ -70,6 +81,8 @@ class Findings:
     faults: dict[_About, _Fault] = field(default_factory=dict)
     count: int = 0  # of all faults, also of those that are not kept
     unseen: dict[str, _Unseen] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)  # columns that the model does not know
+    misspelt: set[str] = field(default_factory=set)  # columns that are there by another name
 
     @property
     def notes(self) -> list[str]:
@@ -98,18 +111,38 @@ class Findings:
         """Keep a fault, to be raised by ``check``."""
         self._keep(("one", self.count), DatasetError(message, where=where, remedy=remedy), where)
 
-    def fault_of_column(self, message: str, where: str, column: str, remedy: str) -> None:
-        """Keep the fault of a whole column, once: a table that is read in parts has it in each."""
-        about = (_WHOLE_COLUMN, column)
-        if about not in self.faults:
-            where = f"{where}, column '{column}'"
-            self._keep(about, DatasetError(message, where=where, remedy=remedy), where)
+    def misspelt_columns(self, meant: Mapping[str, str], where: str) -> None:
+        """Keep that columns have other names than in training.
+
+        ``meant``: those of training, by those given.
+        """
+        self.misspelt = set(meant.values())
+        self.fault(told_respelt(meant), where, "Write the names as in training.")
+
+    def absent_column(self, where: str, column: str, remedy: str) -> None:
+        """Keep that a column is absent, once: a table that is read in parts has it in each.
+
+        Columns with the same remedy are one fault.
+        """
+        if column in self.misspelt:
+            return
+        about = (_ABSENT, remedy)
+        known = self.faults.get(about)
+        if known is None:
+            place = f"{where}, column '{column}'"
+            fault = DatasetError("the column is not there.", where=place, remedy=remedy)
+            self._keep(about, fault, where, columns=[column])
+        elif column not in known.columns:
+            self.count += 1
+            known.columns.append(column)
 
     def fault_of_cell(self, kind: str, message: str, where: str, column: str, remedy: str) -> None:
         """Keep the fault of a cell; those of one kind in a column are told as one.
 
         ``where`` names the row.
         """
+        if column in self.misspelt:
+            return
         error = DatasetError(message, where=f"{where}, column '{column}'", remedy=remedy)
         self._keep((kind, column), error, where)
 
@@ -119,12 +152,14 @@ class Findings:
         if (kind, column) in self.faults:
             self.faults[kind, column].more += rows
 
-    def _keep(self, about: _About, error: DatasetError, place: str) -> None:
+    def _keep(
+        self, about: _About, error: DatasetError, place: str, columns: Sequence[str] = ()
+    ) -> None:
         self.count += 1
         known = self.faults.get(about)
         if known is None:
             if len(self.faults) <= MOST_FAULTS:
-                self.faults[about] = _Fault(error)
+                self.faults[about] = _Fault(error, columns=list(columns))
             return
         known.more += 1
         if len(known.others) < _MOST_PLACES:
@@ -138,8 +173,9 @@ class Findings:
         place = {column: number for number, column in enumerate(columns)}
 
         def order(fault: tuple[_About, _Fault]) -> tuple[int, bool]:
-            kind, column = fault[0]
-            return place.get(str(column), -1), kind != MISSING
+            (kind, about), kept = fault
+            column = next(iter(kept.columns), str(about))
+            return place.get(column, -1), kind != MISSING
 
         self.faults = dict(sorted(self.faults.items(), key=order))
 

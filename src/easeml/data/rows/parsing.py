@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, did_you_mean, first_of, refusing, shown
+from easeml.data.errors import DatasetError, did_you_mean, first_of, refusing, respelt, shown
 from easeml.data.readers.read import table_from_bytes
 from easeml.data.rows.cell_column import CellColumn
 from easeml.data.rows.column_table import ColumnTable, Numbers
@@ -140,7 +140,7 @@ class Reader:
         findings.check()
 
         if not self.known.issuperset(chain.from_iterable(rows)):
-            self._note_unknown(dict.fromkeys(chain.from_iterable(rows)), findings)
+            self._note_unknown(dict.fromkeys(chain.from_iterable(rows)), "the rows", findings)
         numbers = self._plain_numbers(rows)
         columns: Mapping[str, Any] = {} if numbers is None else numbers
         if len(columns) < len(self.columns):
@@ -215,7 +215,7 @@ class Reader:
         self._check_delimiter(table)
         if not findings.fill_absent:
             self._check_header(table.column_names)
-        self._note_unknown(table.column_names, findings)
+        self._note_unknown(table.column_names, "the header", findings)
 
     def read_part(self, part: pa.Table, findings: Findings, start: int) -> ColumnTable:
         """Read the inputs of a part of a table, whose first row is row ``start`` of it.
@@ -279,11 +279,18 @@ class Reader:
 
         return pd.Series(answers, name=self.target.name)
 
-    def _note_unknown(self, given: Iterable[str], findings: Findings) -> None:
+    def _note_unknown(self, given: Iterable[str], where: str, findings: Findings) -> None:
+        """Note columns that are not known; inputs that only have other names are a fault."""
         if self.known.issuperset(given):
             return
-        for name in filterfalse(self.known.__contains__, given):
-            findings.note(f"The model knows no column {shown(name)}; it is not used.")
+        meant = respelt(given, [*self.names, self.target.name])
+        if not set(self.names).isdisjoint(meant.values()):
+            findings.misspelt_columns(meant, where)
+            given = filterfalse(meant.__contains__, given)
+        findings.unknown = list(filterfalse(self.known.__contains__, given))
+        for name in findings.unknown:
+            said = f"The model knows no column {shown(name)}; it is not used."
+            findings.note(f"{said} Did you mean '{meant[name]}'?" if name in meant else said)
 
     def _are_all_labelled(self, given: int, rows: int, findings: Findings) -> bool:
         """Whether all rows have an answer; of some alone there is a note."""

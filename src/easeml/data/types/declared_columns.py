@@ -348,7 +348,8 @@ def _checked_format(name: str, kind: str, form: str) -> str:
         raise DatasetError(
             f"{form!r} is not how a {kind} is written.",
             where=f"column '{name}'",
-            remedy="Write the form of a number as 1.234,5 and that of a date as %d.%m.%Y.",
+            remedy="Write the form of a number as 1.234,5. "
+            "That of a date is %d.%m.%Y for day.month.year.",
         )
     return form
 

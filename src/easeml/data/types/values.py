@@ -39,6 +39,10 @@ _OTHER_DAYS = ("%Y-%m", "%Y/%m", "%a %b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%
 _COMPACT = "%Y%m%d"
 _SWAPPED = {"%m/%d": "%d/%m", "%m-%d": "%d-%m", "%d/%m": "%m/%d", "%d-%m": "%m-%d"}
 _DIRECTIVE = re.compile("%[a-zA-Z]")
+_WORDS = {
+    "%d": "day", "%m": "month", "%Y": "year", "%y": "year", "%b": "month", "%B": "month",
+    "%H": "hour", "%I": "hour", "%M": "minute", "%S": "second", "%p": "AM", "%a": "weekday",
+}  # fmt: skip
 _EIGHT_DIGITS = re.compile(r"(19|20)\d{6}")
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *_OTHER_DAYS)
@@ -262,6 +266,18 @@ def _has_marks(text: str, form: str) -> bool:
     """
     marks = _DIRECTIVE.sub("", form)
     return all(text.count(mark) >= marks.count(mark) for mark in marks)
+
+
+def form_in_words(form: str) -> str:
+    """Say how timestamps of a form are written, with an example; ISO 8601 where it is empty."""
+    form = form or "%Y-%m-%d"
+    words = _DIRECTIVE.sub(_word_of, form)
+    example = datetime(2026, 11, 28, 17, 30).strftime(form)
+    return f"as {words}, such as {example}"
+
+
+def _word_of(directive: re.Match[str]) -> str:
+    return _WORDS.get(directive[0], directive[0])
 
 
 def swapped_day(form: str) -> str:

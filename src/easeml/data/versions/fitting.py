@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import did_you_mean, first_of, shown
+from easeml.data.errors import did_you_mean, first_of, respelt, shown, told_respelt
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, BadCell, check, from_arrow, object_array, report_of
 from easeml.data.types.table_schemas import kind_of, kinds_of, labels_of, node_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CELLS = 3  # of each kind of fault in a column
 _SHOWN_CLASSES = 10
+_FORMS = {"timestamp": v.form_in_words}  # how a form is told; others are an example
 _ANOTHER_TYPE = 0.5  # share of unreadable cells from which the whole column is at fault
 
 
@@ -45,7 +46,12 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
     """
     inputs = kinds_of(schema_in)
     target, target_kind = next(iter(kinds_of(schema_out).items()))
-    differences = _unknown_columns(table, [*inputs, target, *schema_in.dropped])
+    known = [*inputs, target, *schema_in.dropped]
+    meant = respelt(table.column_names, known)
+    differences = [told_respelt(meant)] if meant else []
+    # Their cells are looked at, too: all differences are told at once.
+    table = table.rename_columns(list(map(meant.get, table.column_names, table.column_names)))
+    differences += _unknown_columns(table, known)
     columns = {}
     for name, kind in inputs.items():
         columns[name] = _column(table, name, kind, schema_in, differences)
@@ -162,7 +168,8 @@ def _text_of(table: pa.Table, name: str) -> pa.Array:
 
 def _unreadable(name: str, kind: str, form: str, text: pa.Array, made: v.Converted) -> list[str]:
     """What is said of values that are not of the type: each one, or that it is another column."""
-    expected = f"{kind} written like {form}" if form else kind
+    in_words = _FORMS.get(kind, "like {}".format)
+    expected = f"{kind} written {in_words(form)}" if form else kind
     bad = _count(made.bad)
     there = len(made.bad) - _count(made.missing)
     if bad <= _ANOTHER_TYPE * there:

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 
@@ -24,6 +25,7 @@ PLACEHOLDERS = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", "#n/a", "<na>", "missing"}
 )
 _FEW, _MANY = 0.05, 0.2  # of a column's numbers: many far ones are no outliers, few always are
+_A_CATEGORY = 20  # rows that each value of a column of categories has, on average
 _SLIPS = 3  # times that one wrong value may stand in a group, or 1% of its rows
 _WITH_UNIT = re.compile(rf"^\s*({NUMBER})\s*([^\d\s.,:/+-][^\d]*)?$")
 
@@ -59,9 +61,9 @@ def find_format(text: Frame, missing: Frame) -> Frame:
     """Find values written unlike the rest of their column: odd units, letters in numbers, rare shapes.
 
     A column of which 80% start with a number and have at most a unit is one of numbers; values with
-    a unit are found there unless at least 80% have the same. In other columns the shape of a value
-    (runs of digits, of letters, and signs) is rare if it has under 2% of the rows while shapes of
-    at least 5% have 90%.
+    a unit are found there unless at least 80% have the same, or the units tell categories apart. In
+    other columns whose usual value holds a digit, the shape of a value (runs of digits, of letters,
+    and signs) is rare if it has under 2% of the rows while shapes of at least 5% have 90%.
     """
     return of_columns(_unlike_the_rest, text, missing)
 
@@ -261,31 +263,59 @@ def _number_names(matches: Sequence[re.Match[str]]) -> bool:
 def _unlike_numbers(rows: np.ndarray, column: str, values: np.ndarray) -> Frame:
     """Return the values of a column of numbers whose unit is not the usual one.
 
-    With no usual unit, these are all that have a unit.
+    With no usual unit, these are all that have a unit. Units that tell categories apart are left
+    alone.
     """
     matches = list(map(_WITH_UNIT.match, values))
     units = list(map(_unit, matches))
     usual = _usual_unit(units)
+    names = _units_that_name(values, units, usual)
+    fine = {usual, *names}
+    end = _usual_end(values, units, usual)
     repeated = Counter(values.tolist())
     found, reasons, suggestions = [], [], []
     for row, value, match, unit in zip(rows.tolist(), values, matches, units, strict=True):
-        if unit == usual:
+        if unit in fine:
             continue
         if match is None and repeated[value] >= 0.02 * len(values):
             continue  # a word that is there again and again means something
-        reason, suggestion = _what_is_wrong(value, match, usual)
+        reason, suggestion = _what_is_wrong(value, match, end)
         found.append(row)
         reasons.append(reason)
-        suggestions.append(suggestion)
+        suggestions.append("" if names else suggestion)
     return findings(found, column, reasons, suggestions, 0.95)
 
 
+def _units_that_name(values: np.ndarray, units: Sequence[str], usual: str) -> set[str]:
+    """Return the units that make categories of numbers, as in "1 Story", "1.5 Fin", "1.5 Unf".
+
+    They are there again and again, in a column of few values. With no usual unit, units that begin
+    with the same letter are writings of one ("oz." and "ounce").
+    """
+    if len(values) < _A_CATEGORY * len(np.unique(values)):
+        return set()
+    counts = Counter(units)
+    numbers = len(units) - counts.pop("?", 0)
+    counts.pop("", 0)
+    times = max(_SLIPS, 0.01 * numbers)
+    often = {unit for unit, count in counts.items() if count > times}
+    initials = set(map(itemgetter(0), map(str.lower, often)))
+    writes_one_unit = not usual and len(initials) < 2
+    if writes_one_unit:
+        return set()
+    return often - {usual}
+
+
 def _what_is_wrong(value: str, match: re.Match[str] | None, usual: str) -> tuple[str, str]:
-    """Return why a value is no number with the usual unit, and what is meant instead."""
+    """Return why a value is no number with the usual end, and what is meant instead."""
     if match is None:
         return f"{value!r} is no number", ""
-    unit = _unit(match) or "no unit"
-    return f"{unit} beside the number", f"{_plain(match[1])} {usual}".strip()
+    unit = _unit(match)
+    reason = f"{unit or 'no unit'} beside the number"
+    unit_is_right = unit.endswith(usual.strip()) and bool(usual)
+    if unit_is_right:
+        return reason, ""  # as in "3x kg": who knows which digit x stands for
+    return reason, _plain(match[1]) + usual
 
 
 def _unit(match: re.Match[str] | None) -> str:
@@ -303,6 +333,16 @@ def _usual_unit(units: Sequence[str]) -> str:
     if usual == "?" or most < 0.8 * numbers:
         return ""
     return usual
+
+
+def _usual_end(values: np.ndarray, units: Sequence[str], usual: str) -> str:
+    """Return the usual unit with the space before it, where there is one."""
+    if not usual:
+        return ""
+    example = str(values[units.index(usual)]).strip()
+    number = example.removesuffix(usual)
+    space = number[len(number.rstrip()) :]
+    return space + usual
 
 
 def _is_numbering(text: Column, missing: Column) -> bool:
@@ -342,20 +382,31 @@ def _rare_shapes(rows: np.ndarray, column: str, values: np.ndarray) -> Frame:
     shapes = pd.Series(list(map(_shape, values)))
     share = shapes.value_counts(normalize=True)
     usual = str(share.index[0])
-    is_free_text = usual == "a"
+    is_free_text = "9" not in usual
     if is_free_text or share[share >= 0.05].sum() < 0.9:
         return joined([])
     rarity = shapes.map(share).to_numpy()
-    rare = rarity < 0.02
+    rare = (rarity < 0.02) & ~_are_categories(values)
     reasons = [f"written as {shape}, usual is {usual}" for shape in shapes[rare]]
     return findings(rows[rare], column, reasons, "", 1.0 - rarity[rare] * 10)
+
+
+def _are_categories(values: np.ndarray) -> np.ndarray:
+    """Return which values (rows,) are categories: there again and again, in a column of few."""
+    different, inverse, counts = np.unique(
+        values.astype(str), return_inverse=True, return_counts=True
+    )
+    if len(values) < _A_CATEGORY * len(different):
+        return np.zeros(len(values), bool)
+    return counts[inverse] > max(_SLIPS, 0.01 * len(values))
 
 
 def _shape(value: str) -> str:
     """Return what a value looks like.
 
     That is 'a' for runs of letters and words, '9' for runs of digits, and all other signs as they
-    are.
+    are. A second is written with or without its fraction.
     """
     shape = re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", value))
+    shape = shape.replace(":9:9.9", ":9:9")
     return re.sub(r"a(?:[ '.&-]+a)+", "a", shape)

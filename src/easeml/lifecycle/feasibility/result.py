@@ -113,15 +113,19 @@ class BayesError(Result):
     def advice(self) -> str:
         """What was found, and what to do next."""
         best = 1 - self.estimate
-        name = "accuracy" if self.classes else "R2"
         span = f"between {max(0.0, 1 - self.upper):.3f} and {1 - self.lower:.3f}"
         sure = f"{self.confidence:.0%} confidence"
-        found = f"The best reachable {name} is about {best:.3f} ({span} at {sure})."
+        found = f"The best reachable {self._measure} is about {best:.3f} ({span} at {sure})."
         return f"{found} {self._next_step()}"
+
+    @property
+    def _measure(self) -> str:
+        return "accuracy" if self.classes else "R2"
 
     def _next_step(self) -> str:
         if self.verdict is None:
-            return "Name a goal to learn whether it can be reached."
+            judged = f"Only a goal of {self._measure} is judged"
+            return f"{judged}: name one to learn whether it can be reached."
         if self.verdict == "realistic":
             return f"A goal of {self.goal:g} is realistic: train models now."
         if self.verdict == "unrealistic":

@@ -265,9 +265,9 @@ def fit(
     frame = as_frame(inputs)
     if len(frame) < LEAST:
         raise InvalidInput(
-            f"{len(frame)} labelled rows are too few.",
+            f"{len(frame)} labelled rows that no model learned from are too few to compare with.",
             where="labels",
-            remedy=f"Give {LEAST} or more.",
+            remedy=f"It takes {LEAST} or more, such as validation rows.",
         )
     classes = known_classes(labels, predictions) if task == "classification" else ()
     truth, truth_codes = coded(labels, task, classes)

@@ -29,6 +29,10 @@ _WORN_OUT = (
     "The test rows are worn out. Retire them: models learn from them then, and are tested on other "
     "rows. Where there are none, feed new labelled rows, and set the gate again."
 )
+_RETIRED = (
+    "No model can be tested: the test rows were worn out, and are train rows now. "
+    "Feed new labelled rows, and set the gate again."
+)
 _MANY = 32  # models for which the page tells what they would need
 
 
@@ -187,6 +191,8 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
     labels = _show_labels(tables, application, gate)
     steps_left = max(ledger.steps_left, labels.steps_left if labels else 0)
     nats = ledger.spent.nats - gates.own_nats(config)
+    version = tables.versions.get(application.version_id)
+    retirable = kept.retirable(kept.of_application(tables, application.id), version)
     return Gate(
         id=gate.id,
         condition=str(config.condition),
@@ -202,7 +208,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         steps_spent=len(ledger.history),
         steps_left=steps_left,
         worn_out=not lasts_on(gate),
-        lasts=_lasts(steps_left),
+        lasts=_lasts(steps_left, retirable),
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
         labels=labels,
         created=gate.created,
@@ -245,10 +251,13 @@ def _show_waiting(tables: Tables, test: WaitingTest) -> WaitingModel:
     )
 
 
-def _lasts(steps_left: int) -> str:
-    """Return how long the test rows of a gate last, in a sentence."""
+def _lasts(steps_left: int, retirable: int) -> str:
+    """Return how long the test rows of a gate last.
+
+    ``retirable``: those that are worn out, and test rows still.
+    """
     if not steps_left:
-        return _WORN_OUT
+        return _WORN_OUT if retirable else _RETIRED
     models = "1 more model" if steps_left == 1 else f"{steps_left:,} more models"
     return f"{models} can be tested. A search that tries 200 models spends three steps at most."
 

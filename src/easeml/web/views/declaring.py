@@ -37,7 +37,7 @@ class Wishes:
     ``constrain`` holds the fields that say what may be tried of the others. ``goal`` is the quality
     that was asked about, ``asked`` the task that finds out. ``latency`` in milliseconds and
     ``size`` in kilobytes are what a model may take. ``ways`` are how the prediction has to follow
-    a column.
+    a column. ``codes`` are the values of a column, with commas, that stand for missing ones.
     """
 
     target: str
@@ -51,6 +51,7 @@ class Wishes:
     latency: str = ""
     size: str = ""
     ways: Mapping[int, str] = dataclasses.field(default_factory=dict)
+    codes: Mapping[int, str] = dataclasses.field(default_factory=dict)
 
     @classmethod
     def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
@@ -72,6 +73,7 @@ class Wishes:
             latency=named.get("latency", "").strip(),
             size=named.get("size", "").strip(),
             ways=_by_column(named, "way", version, _is_way),
+            codes=_by_column(named, "missing", version, _are_suspected),
         )
 
     def query(self) -> str:
@@ -94,7 +96,7 @@ class Wishes:
 
     def _of_columns(self) -> Iterator[tuple[str, int, str]]:
         """Yield the wishes about columns: the kind, the column's position, and what is wished."""
-        by_kind = {"type": self.types, "role": self.roles, "way": self.ways}
+        by_kind = {"type": self.types, "role": self.roles, "way": self.ways, "missing": self.codes}
         for kind, wishes in by_kind.items():
             for position, wish in sorted(wishes.items()):
                 yield kind, position, wish
@@ -117,7 +119,7 @@ class Wishes:
             version_id=version.id,
             target=self.target or None,
             objective=self.objective or None,
-            set=_by_name(self.types, version),
+            set=_by_name(self.types, version) | _missing_codes(self.codes, version),
             drop=self._in_role("drop", version),
             keep=self._in_role("input", version),
             weight=self._weight(version),
@@ -188,6 +190,12 @@ def _by_name(wishes: Mapping[int, str], version: Version) -> dict[str, str]:
     return {version.columns[position].name: wish for position, wish in wishes.items()}
 
 
+def _missing_codes(codes: Mapping[int, str], version: Version) -> dict[str, str]:
+    """Return what stands for missing values, as a declaration sets it."""
+    by_name = _by_name(codes, version)
+    return {f"{name}.missing": values for name, values in by_name.items()}
+
+
 def _by_column(
     named: Mapping[str, str],
     kind: str,
@@ -205,11 +213,12 @@ def _by_column(
 
 def _said(kind: str, column: str, wish: str) -> str:
     """Say what is wished of a column."""
-    if kind == "way":
-        return f"{wish} with {column}"
-    if kind == "role":
-        return f"{column}: {_VERBS[wish]}"
-    return f"{column}: {wish}"
+    told = {
+        "way": f"{wish} with {column}",
+        "missing": f"{column}: {wish} is missing",
+        "role": f"{column}: {_VERBS.get(wish, wish)}",
+    }
+    return told.get(kind, f"{column}: {wish}")
 
 
 def _is_other_type(column: Column, kind: str) -> bool:
@@ -218,6 +227,10 @@ def _is_other_type(column: Column, kind: str) -> bool:
 
 def _is_other_role(column: Column, role: str) -> bool:
     return role in _VERBS and role != _usual_role(column)
+
+
+def _are_suspected(column: Column, codes: str) -> bool:
+    return codes == ",".join(column.suspected_codes)
 
 
 def _is_way(column: Column, way: str) -> bool:

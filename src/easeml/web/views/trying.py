@@ -56,7 +56,8 @@ async def _predicted(context: PageContext, form: FormData) -> Prediction:
         return await context.client.predict(application_id, [row])
     content = await _content(file)
     if _is_table(file, inputs):
-        return await context.client.predict(application_id, csv=content)
+        absent = "fill_absent" in form
+        return await context.client.predict(application_id, csv=content, fill_absent=absent)
     return await context.client.predict(application_id, file=content)
 
 
