@@ -32,10 +32,12 @@ VIEWER = {
     ("POST", "/v2/models/{application_id}/versions/{model_id}/infer"),
     ("GET", "/api/v1/jobs/{job_id}"),
     ("GET", "/api/v1/jobs/{job_id}/progress"),
+    ("GET", "/api/v1/jobs/{job_id}/tasks"),
     ("GET", "/api/v1/tasks/{task_id}"),
     ("GET", "/api/v1/tasks/{task_id}/view"),
     ("GET", "/api/v1/tasks/{task_id}/report"),
     ("GET", "/api/v1/tasks/{task_id}/reports"),
+    ("GET", "/api/v1/versions/{version_id}"),
 }
 LABELLER = {("POST", f"{HERE}/work"), ("POST", "/api/v1/work/{item_id}/answer")}
 ALLOWED = {"viewer": VIEWER, "labeller": LABELLER}
@@ -71,7 +73,6 @@ OF_MEMBER = {
     | {
         ("GET", "/api/v1/datasets/unused"),
         ("GET", "/api/v1/datasets/{dataset_id}"),
-        ("GET", "/api/v1/versions/{version_id}"),
         ("POST", "/api/v1/notifications/read"),
     },
 }
@@ -191,6 +192,34 @@ def test_a_share_opens_one_application_and_no_other(
         assert client.get(address, headers=bob.headers).status_code == 404, address
     seen = client.get("/api/v1/tasks", params={"job_id": ids["job_id"]}, headers=bob.headers)
     assert seen.json()["items"] == []
+
+
+@pytest.mark.parametrize("role", ["viewer", "owner"])
+def test_pages_that_a_role_may_see_can_be_seen(
+    client: TestClient, store: Store, ann, bob, role: str
+) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, role)
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": bob.key})
+    here = f"/applications/{ids['application_id']}"
+    for part in ("", "/data", "/try", "/endpoint", "/tasks", "/models", "/history"):
+        page = browser.get(here + part)
+        assert page.status_code == 200, (part, page.text[-2000:])
+    assert ids["task_id"] in browser.get(f"{here}/tasks").text
+
+
+def test_a_version_is_open_to_those_with_whom_an_application_of_its_data_is_shared(
+    client: TestClient, store: Store, ann, bob
+) -> None:
+    ids = things(client, store, ann)
+    other = furnish(store, ann.caller.tenant_id)
+    give(client, ids, ann, "viewer")
+    version = f"/api/v1/versions/{ids['version_id']}"
+    assert client.get(version, headers=bob.headers).status_code == 200
+    unshared = client.get(f"/api/v1/versions/{other.version_id}", headers=bob.headers)
+    assert unshared.status_code == 404
+    give(client, ids, ann, "labeller")
+    assert client.get(version, headers=bob.headers).status_code == 403
 
 
 def test_predictions_of_a_viewer_are_the_owners(

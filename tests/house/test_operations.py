@@ -33,7 +33,6 @@ METHODS = {
     "aclose": "no request",
     "connect_identity": "its route asks the identity provider",
     "ask_tool": "takes the parameters of the tool as its own",
-    "newest_tasks": "a second method of the route of tasks: one page, the newest first",
     "train_rows": "a second method of the route of train rows: all pages, one after another",
     "past_events": "begins after any event, and goes on page by page",
     "task_log": "its route looks into the home",

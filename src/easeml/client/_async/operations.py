@@ -686,6 +686,29 @@ class AsyncOperations(AsyncCalls):
         """Return when a search is expected to end; raises ``NotFound``."""
         return await self._get(Ending, f"/jobs/{job_id}/ending")
 
+    def job_tasks(
+        self,
+        job_id: str,
+        *,
+        newest_first: bool = False,
+        state: str | None = None,
+        kind: str | None = None,
+        subject: str | None = None,
+    ) -> AsyncIterator[Task]:
+        """Give the tasks of a search; raises ``NotFound``.
+
+        Whoever may look at the search may look at them: those with whom its application is
+        shared, too.
+        """
+        return self._list(
+            Task,
+            f"/jobs/{job_id}/tasks",
+            newest_first=newest_first,
+            state=state,
+            kind=kind,
+            subject=subject,
+        )
+
     async def progress(self, job_id: str, points: int = 1000) -> Progress:
         """Return the results of a job that matter, and about ``points`` of the others.
 

@@ -48,16 +48,18 @@ class AsyncTasks(AsyncCalls):
     ) -> Page[Task]:
         """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older
         ones.
+
+        Raises ``NotFound`` where there is no such job.
         """
         wanted = {
-            "job_id": job_id,
             "state": state,
             "kind": kind,
             "subject": subject,
             "after": after,
             "limit": limit,
         }
-        return await self._get(Page[Task], "/tasks", newest_first=True, **wanted)
+        path = f"/jobs/{job_id}/tasks" if job_id else "/tasks"
+        return await self._get(Page[Task], path, newest_first=True, **wanted)
 
     def past_events(self, *, after: int | None = None) -> AsyncIterator[Event]:
         """Give the events so far, those after number ``after`` only, and end."""

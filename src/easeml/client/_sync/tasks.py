@@ -45,16 +45,18 @@ class Tasks(Calls):
     ) -> Page[Task]:
         """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older
         ones.
+
+        Raises ``NotFound`` where there is no such job.
         """
         wanted = {
-            "job_id": job_id,
             "state": state,
             "kind": kind,
             "subject": subject,
             "after": after,
             "limit": limit,
         }
-        return self._get(Page[Task], "/tasks", newest_first=True, **wanted)
+        path = f"/jobs/{job_id}/tasks" if job_id else "/tasks"
+        return self._get(Page[Task], path, newest_first=True, **wanted)
 
     def past_events(self, *, after: int | None = None) -> Iterator[Event]:
         """Give the events so far, those after number ``after`` only, and end."""

@@ -5,6 +5,7 @@ them. Whatever is not named here is refused: a new route is closed to all but an
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
@@ -16,7 +17,7 @@ from easeml.store import Store, Tables
 from easeml.store.shapes import Shape
 
 _OF_API = re.compile(
-    r"/api/v1/(?P<kind>applications|jobs|models|tasks|work)/(?P<id>[^/]+)(?P<rest>(?:/.*)?)"
+    r"/api/v1/(?P<kind>applications|jobs|models|tasks|versions|work)/(?P<id>[^/]+)(?P<rest>(?:/.*)?)"
 )
 _OF_V2 = re.compile(  # which may name a version of a model
     r"/v2/models/(?P<id>[^/]+)(?:/versions/[^/]+)?(?P<rest>(?:/.*)?)"
@@ -59,16 +60,19 @@ _VIEWER = {
     ("GET", "v2", "/ready"),
     ("GET", "jobs", ""),
     ("GET", "jobs", "/progress"),
+    ("GET", "jobs", "/tasks"),
     ("GET", "tasks", ""),
     ("GET", "tasks", "/view"),
     ("GET", "tasks", "/report"),
     ("GET", "tasks", "/reports"),
+    ("GET", "versions", ""),
 }
 _LABELLER = {("POST", "applications", "/work"), ("POST", "work", "/answer")}
 _OF_SHARE: dict[ShareRole | None, set[tuple[str, str, str]]] = {
     ShareRole.VIEWER: _VIEWER,
     ShareRole.LABELLER: _LABELLER,
 }
+_MOST_FIRST = (ShareRole.OWNER, ShareRole.VIEWER, ShareRole.LABELLER)
 _OF_MEMBER = {MemberRole.VIEWER: _VIEWER, MemberRole.LABELLER: _LABELLER}
 _OWN_ACCOUNT = (
     "GET /api/v1/me",
@@ -90,7 +94,6 @@ _LISTS = (
     "GET /api/v1/tasks",
     "GET /api/v1/datasets",
     "GET /api/v1/datasets/[^/]+",
-    "GET /api/v1/versions/[^/]+",
     "GET /api/v1/modules",
     "GET /api/v1/status",
     "GET /api/v1/notifications",
@@ -148,6 +151,14 @@ class Known:
     def concerns(self, caller: Caller) -> bool:
         """Is anything of it about the caller?"""
         return caller.tenant_id in self._tenants or caller.user_id in self._users
+
+    def roles_of(self, caller: Caller) -> dict[str, ShareRole]:
+        """Return what the caller is in each application that was shared with them."""
+        return {
+            application_id: role
+            for (application_id, user_id), (_, role) in self.shares.items()
+            if user_id == caller.user_id
+        }
 
     @cached_property
     def _tenants(self) -> set[str]:
@@ -212,7 +223,7 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
 
     Raises ``NotFound`` for what is deleted, ``NotAllowed`` for what their role does not allow.
     """
-    application_id, kind = _application_of(store, asked)
+    application_id, kind = _application_of(store, known, caller, asked)
     asked = asked._replace(kind=kind)
     own = (caller.tenant_id, None)
     tenant_id, role = known.shares.get((application_id, caller.user_id), own)
@@ -255,14 +266,19 @@ def _may(caller: Caller, tenant_id: str, role: ShareRole | None, asked: Asked) -
     return asked.what in _OF_MEMBER.get(caller.member, ())
 
 
-def _application_of(store: Store, asked: Asked) -> tuple[str, str]:
-    """Return the application that a thing belongs to (empty: none), and the kind of the thing."""
+def _application_of(store: Store, known: Known, caller: Caller, asked: Asked) -> tuple[str, str]:
+    """Return the application that a thing belongs to (empty: none), and the kind of the thing.
+
+    A version may belong to several: then the one that lets the caller do most.
+    """
     if asked.kind in ("applications", "v2"):
         return asked.id, asked.kind
     with store.read() as tx:
         tables = tx.unscoped()
         if asked.kind == "tasks":
             return _of_task(tables, asked.id)
+        if asked.kind == "versions":
+            return _of_version(tables, known.roles_of(caller), asked.id), "versions"
         rows: Any = {"jobs": tables.jobs, "models": tables.models, "work": tables.work_items}
         found = rows[asked.kind].find(id=asked.id)
     return found.application_id if found else "", asked.kind
@@ -276,3 +292,13 @@ def _of_task(tables: Tables, task_id: str) -> tuple[str, str]:
         return _AboutApplication.from_json(task.payload).application_id, _LOOKING
     job = tables.jobs.find(id=task.job_id)
     return job.application_id if job else task.subject, "tasks"
+
+
+def _of_version(tables: Tables, roles: Mapping[str, ShareRole], version_id: str) -> str:
+    """Return of the applications with these roles one that uses the data of a version."""
+    version = tables.versions.find(id=version_id)
+    if version is None:
+        return ""
+    users = tables.applications.pick("id", dataset_id=version.dataset_id)
+    shared = [id for (id,) in users if id in roles]
+    return min(shared, key=lambda id: _MOST_FIRST.index(roles[id]), default="")

@@ -52,6 +52,28 @@ def list_page(
         return _page(tx, caller, wanted, after, limit, newest_first=newest_first)
 
 
+def of_job(
+    store: Store,
+    caller: Caller,
+    job_id: str,
+    *,
+    after: After = None,
+    limit: Limit = 50,
+    newest_first: NewestFirst = False,
+    state: InState = None,
+    kind: OfKind = None,
+    subject: OfSubject = None,
+) -> Page[TaskAnswer]:
+    """Return a page of the tasks of a search; raises ``NotFound``.
+
+    Whoever may look at the search may look at them: those with whom its application is shared, too.
+    """
+    with store.read() as tx:
+        job = tx.scoped(caller.tenant_id).jobs.get(job_id)
+        wanted = {"job_id": job.id, "state": state, "kind": kind, "subject": subject}
+        return _page(tx, caller, wanted, after, limit, newest_first=newest_first)
+
+
 def _page(
     tx: Transaction,
     caller: Caller,

@@ -14,8 +14,10 @@ from easeml.contract.applications import Application
 from easeml.contract.gates import NewGate, Retirement
 from easeml.contract.jobs import Job
 from easeml.contract.picking import NewPicking
+from easeml.contract.resources import Page
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
 from easeml.contract.states import AdaptWay, MemberRole, RolloutEnd
+from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
 from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
@@ -39,7 +41,7 @@ TABS = (
 
 M = TypeVar("M", bound=BaseModel)
 
-_OF_OWNERS = ("/work", "/settings")  # tabs that a viewer would be refused
+_OF_OWNERS = ("/ask", "/work", "/settings")  # tabs that a viewer would be refused
 
 
 async def load(context: PageContext) -> Application:
@@ -81,8 +83,9 @@ async def tasks(context: PageContext) -> Response:
     """Show the tasks of the search, the newest first, page by page."""
     application = await load(context)
     after = context.request.query_params.get("after")
-    job_id = application.job.id if application.job else None
-    page = await context.client.newest_tasks(job_id=job_id, after=after)
+    page: Page[Task] = Page(items=[])
+    if application.job:
+        page = await context.client.newest_tasks(job_id=application.job.id, after=after)
     return render(context, application, "application_tasks.html", page=page)
 
 
