@@ -20,8 +20,11 @@ Routes differ in who labels what, and in what the next model follows from:
   model is fitted to those.
 * ``gate, then bought``: few rows are labelled; where they cannot tell, the gate buys labels of
   others, and each model is fitted to those.
+* ``small gate``: as ``gate``, on as many rows as show nearly all gains, not as many as settle every
+  test: the others would only tell a model just within the tolerance from one just outside.
 * ``retired``: as ``gate``; worn-out test rows are given to the developer, and the world does not
   drift, so that all that they told holds on the next test set.
+* ``small, retired``: both.
 * ``fitted to a gate``: as ``gate``, but the developer has seen the test labels, which nobody may.
   The promise is void there; the line shows that this simulation can find a broken one.
 
@@ -47,6 +50,7 @@ from easeml.lifecycle.ci import (
     open_ledger,
     plan,
     read_config,
+    rows_that_show,
     score_examples,
 )
 from easeml.lifecycle.gates import TWO_TESTS, examine, open_gate, open_reserve
@@ -89,6 +93,7 @@ class Route:
     fitted: bool = False  # to the labels that its developer has seen
     buys: bool = False  # labels, as a gate of the service does
     retires: bool = False  # worn-out test rows are learned from, and the world stays as it is
+    small: bool = False  # the rows show gains, and need not settle every test
 
 
 ROUTES = {
@@ -100,7 +105,9 @@ ROUTES = {
     "fitted": Route("nothing", fitted=True),
     "bought": Route("nothing", fitted=True, buys=True),
     "gate, then bought": Route("few", fitted=True, buys=True),
+    "small gate": Route("all", small=True),
     "retired": Route("all", retires=True),
+    "small, retired": Route("all", retires=True, small=True),
     "fitted to a gate": Route("all", fitted=True),
 }
 
@@ -328,6 +335,8 @@ def rows_of(route: Route) -> int:
     """
     if route.buys:
         return RESERVE + (FEW if route.before == "few" else 0)
+    if route.small:
+        return rows_that_show(CONFIG, CHANGED) or 0
     methods = {method.name: method for method in plan(CONFIG).methods}
     shared = route.before == "all"
     return methods["sequential, shared examples" if shared else "sequential, fresh examples"].pool

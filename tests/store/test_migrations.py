@@ -91,12 +91,11 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         tx.tenants.add(Tenant("t1", "lab"))
     store.close()
     assert not list(tmp_path.glob("*.before-*"))  # there was nothing to keep
-    newest = import_module("easeml.store.migrations.versions.0046_what_machines_offer")
+    newest = import_module("easeml.store.migrations.versions.0047_rows_of_gates")
     with closing(driver.connect(tmp_path / "easeml.db")) as older:
-        for place in ("processes.offer", "tasks.memory", "tasks.disk", "tasks.threads"):
+        for place in ("gates.first_id", "gates.last_id", "gates.most"):
             table, column = place.split(".")
             older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        older.execute("DROP TABLE needs_peaks")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
         older.commit()
     store = Store.open(url, tmp_path / "artefacts")

@@ -38,6 +38,9 @@ def gate(
         int,
         typer.Option(help="Most labels that people may be asked for where test rows cannot tell."),
     ] = 0,
+    rows: Annotated[
+        int, typer.Option(help="Most test rows to wear out; others are for later. 0: all.")
+    ] = 0,
     remove: Annotated[bool, typer.Option("--remove", help="Let models serve unproven.")] = False,
     retire: Annotated[
         bool,
@@ -68,6 +71,7 @@ def gate(
                 "positive": positive,
                 "scale": scale,
                 "labels": labels,
+                "rows": rows,
             }
             found = client.set_gate(application_id, checked(NewGate, told))
     _print(found, as_json)
@@ -93,6 +97,7 @@ def _print_gates(found: Gates) -> None:
                 ("reliability", one.reliability),
                 ("steps spent", f"{one.steps_spent} of {one.steps}"),
                 ("test rows", one.rows),
+                ("rows that show gains", one.rows_for_gains),
                 ("rows that always tell", one.rows_needed),
                 ("for 32 models", one.rows_needed_32),
                 ("being tested", "a model" if one.testing else None),

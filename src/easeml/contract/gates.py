@@ -19,7 +19,8 @@ class NewGate(Request):
     test rows that there are. ``metric``: what n and o measure; by default accuracy, and a target
     that is a number needs absolute-error. ``positive``: the class of f1. ``scale``: the largest
     error that counts. ``labels``: so many may be bought of people, of rows without labels that are
-    kept for tests, where the test rows cannot tell.
+    kept for tests, where the test rows cannot tell. ``rows``: test rows that it takes at most, so
+    that the others are unspent when these are worn out; 0: all.
     """
 
     condition: str = Field(min_length=1, max_length=1000, description=_CONDITION)
@@ -30,6 +31,7 @@ class NewGate(Request):
     positive: str = Field("1", max_length=1000)
     scale: float = Field(1.0, gt=0, allow_inf_nan=False)
     labels: int = Field(0, ge=0, le=1_000_000)
+    rows: int = Field(0, ge=0, le=1_000_000_000)
 
 
 class Retirement(Request):
@@ -73,8 +75,10 @@ class BoughtLabels(Answer):
 class Gate(Answer):
     """A gate. ``promise``: what it promises, in a sentence.
 
-    ``rows``: labelled test rows that it tests on. ``rows_needed``: so many always settle its steps,
-    null where that depends on the data; ``rows_needed_32``: those of 32 models. ``rows_left``: rows
+    ``rows``: labelled test rows that it tests on. ``rows_for_gains``: with so many, 98 % of the
+    models that are better by three tolerances pass, if they change a tenth of the predictions.
+    ``rows_needed``: so many always settle its steps; ``rows_needed_32``: those of 32 models. Null
+    where these depend on the data. ``most``: rows that its owner wants it to wear out, 0: all. ``rows_left``: rows
     that the next test may use. ``labels``: those that it may buy. ``worn_out``: no model can be
     tested any more on these rows. ``lasts``: how long they last, in a sentence.
     """
@@ -87,6 +91,7 @@ class Gate(Answer):
     metric: str
     promise: str
     rows: int
+    rows_for_gains: int | None = None
     rows_needed: int | None
     rows_needed_32: int | None
     rows_left: int
@@ -94,6 +99,7 @@ class Gate(Answer):
     steps_left: int
     worn_out: bool
     lasts: str
+    most: int = 0
     testing: bool = False  # is a model being tested now?
     labels: BoughtLabels | None = None
     created: Moment

@@ -15,6 +15,8 @@ from easeml.service.tasks.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pandas as pd
+
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 class GateSpec(Spec):
     """Advise: test the model ``new_id`` against ``old_id`` (empty: none serves) by a ledger.
 
-    ``ledger``: of ``easeml.lifecycle.gates``, about the test rows from the ``first`` on.
+    ``ledger``: of ``easeml.lifecycle.gates``, about the test rows from ``first_id`` to ``last_id``,
+    of which some may be erased by now; -1: from the ``first`` on, by their place.
     ``new_refitted``, ``old_refitted``: whether the model serves as fitted on all other rows.
     ``version_id``: the version with these rows.
 
@@ -35,6 +38,8 @@ class GateSpec(Spec):
     version_id: str
     ledger: dict[str, Any]
     first: int
+    first_id: int = -1
+    last_id: int = -1
     new_id: str
     old_id: str
     reserve: list[int] = Field(default_factory=list)
@@ -65,10 +70,10 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml.lifecycle import gates
     from easeml.lifecycle.ci import Ledger
 
-    ledger = Ledger.from_json(spec.ledger)
     version = read_version(inputs / "version")
-    test = version.test.sort_values("_row")
-    rows = test.iloc[spec.first : spec.first + ledger.examples]
+    ledger = Ledger.from_json(spec.ledger)
+    rows = _tested_on(spec, version.test.sort_values("_row"), ledger.examples)
+    ledger = gates.narrowed(ledger, len(rows))
     new = predicted(inputs, "new", rows)
     old = predicted(inputs, "old", rows) if spec.old_id else None
     verdict, after = gates.examine(ledger, new, old, rows[version.target].tolist())
@@ -80,6 +85,13 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
         "ledger": after.to_json(),
     }
     return TaskResult(ok=True, value=value)
+
+
+def _tested_on(spec: GateSpec, test: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return the rows of a gate, of which there were ``most``, among all test rows."""
+    if spec.last_id < 0:
+        return test.iloc[spec.first : spec.first + most]
+    return test[test["_row"].between(spec.first_id, spec.last_id)].iloc[:most]
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

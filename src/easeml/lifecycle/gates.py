@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from easeml.errors import InvalidInput
 from easeml.lifecycle.ci import (
     Adaptivity,
     Config,
@@ -29,12 +30,14 @@ from easeml.lifecycle.ci import (
     labels_to_come,
     open_ledger,
     rows_that_settle,
+    rows_that_show,
     score_examples,
 )
 from easeml.lifecycle.ci.verdict import EXHAUSTED, FAIL, PASS
 
 TWO_TESTS = math.log(2)
 """Evidence that each of two test sets takes, where either may prove a condition: half the error."""
+_USUALLY_CHANGED = 0.1  # of the predictions, by a new model
 _ASKED_AT_ONCE = 10  # labels, in the order in which the test needs them
 _ANSWERS = 3  # that a step can have: it holds, it does not, or the rows cannot tell
 
@@ -69,6 +72,27 @@ def open_reserve(config: Config, rows: int, told: float = 0.0) -> Ledger:
 def spent_gate(config: Config) -> Ledger:
     """Return the ledger of a gate that has no labelled rows left: it can test no model."""
     return open_ledger(config, np.ones(1, dtype=bool), spent=Spent(rows=1, seed=config.seed))
+
+
+def narrowed(ledger: Ledger, rows: int) -> Ledger:
+    """Return the ledger of a gate of whose labelled test rows only so many are left.
+
+    The others were erased, for a reason that has nothing to do with the models. What was answered
+    counts on; with fewer rows more steps may stay open, and each takes the evidence for that.
+
+    Raises:
+        InvalidInput: if no row is left.
+    """
+    if rows == ledger.examples:
+        return ledger
+    if not rows:
+        raise InvalidInput(
+            "All test rows of the gate were erased.",
+            remedy="Feed new labelled rows, and set the gate again.",
+        )
+    fewer = open_ledger(ledger.config, np.ones(rows, dtype=bool), spent=ledger.spent)
+    answers = max(ledger.answers, fewer.answers)
+    return replace(fewer, history=ledger.history, answers=answers)
 
 
 def examine(
@@ -148,6 +172,15 @@ def rows_that_always_tell(ledger: Ledger) -> int | None:
     """Return how many test rows would always settle the steps of a ledger; None as above."""
     told = ledger.spent.nats - own_nats(ledger.config)
     return rows_needed(ledger.config, ledger.config.steps, told)
+
+
+def rows_that_show_gains(ledger: Ledger) -> int | None:
+    """Return how many test rows let nearly all clear gains pass the steps of a ledger.
+
+    A clear gain is of three tolerances, by a model that changes a tenth of the predictions. None
+    where the number depends on the data (the metric f1).
+    """
+    return rows_that_show(ledger.config, _USUALLY_CHANGED, ledger.spent.nats)
 
 
 def promise(config: Config) -> str:

@@ -26,6 +26,7 @@ from easeml.lifecycle.ci.config import (
     uses_old,
 )
 from easeml.lifecycle.ci.examples import Examples, score_examples
+from easeml.lifecycle.ci.gains import rows_that_show
 from easeml.lifecycle.ci.ledger import Ledger, open_ledger
 from easeml.lifecycle.ci.levels import step_nats
 from easeml.lifecycle.ci.outlook import Outlook, can_pass, labels_to_come
@@ -82,6 +83,7 @@ __all__ = [
     "powered_mean",
     "read_config",
     "rows_that_settle",
+    "rows_that_show",
     "score_examples",
     "single_range_size",
     "step_nats",

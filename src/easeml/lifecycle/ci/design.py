@@ -197,15 +197,7 @@ def expected_rows(design: Design, scale: float, truth: float) -> float:
     ``truth`` lies outside the zone. Wald's identity for the best single bet of the mixture, without
     the last step's excess; at most ``design.rows``.
     """
-    case = _Case(
-        clause=design.clause,
-        zone=design.zone,
-        scale=scale,
-        share=design.share,
-        bottom=design.bottom,
-        top=design.top,
-    )
-    values, shares = case.support(truth)
+    values, shares = hardest_rows(design, scale, truth)
     turned = [-value for value in values]
     true = design.bet_nats(design.level.true)
     false = design.bet_nats(design.level.false)
@@ -220,6 +212,19 @@ def expected_rows(design: Design, scale: float, truth: float) -> float:
             if rate > 0:
                 found.append((nats - math.log(weight)) / rate)
     return min(found)
+
+
+def hardest_rows(design: Design, scale: float, truth: float) -> tuple[list[float], list[float]]:
+    """Return values of rows, and their probabilities: of mean ``truth``, and the largest spread."""
+    case = _Case(
+        clause=design.clause,
+        zone=design.zone,
+        scale=scale,
+        share=design.share,
+        bottom=design.bottom,
+        top=design.top,
+    )
+    return case.support(truth)
 
 
 @dataclass(frozen=True)

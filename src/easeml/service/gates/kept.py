@@ -67,13 +67,25 @@ def waiting(gate: Gate | None, application: Application) -> WaitingTest | None:
 def first_unspent(gates: list[Gate]) -> int:
     """Return the first test row that a new gate of an application may use, in the order of ids.
 
-    ``gates``: all that it had. Rows that one of them wore out are not used again.
+    ``gates``: all that it had. Rows that one of them wore out are not used again. Erased rows count
+    here as if they were still there: ``unspent`` tells exactly which rows are left.
     """
     first = 0
     for gate in gates:
         if ledger_of(gate).is_exhausted:
             first = max(first, gate.first + gate.rows)
     return first
+
+
+def unspent(version: DatasetVersion, gates: list[Gate], ids: list[int]) -> list[int]:
+    """Return the test rows that a new gate may use, by id, in their order.
+
+    ``gates``: all that the application had; ``ids``: of all test rows of the version.
+    """
+    worn = [gate for gate in gates if ledger_of(gate).is_exhausted]
+    last = max((gate.last_id for gate in worn), default=-1)
+    place = place_in(version, first_unspent([gate for gate in worn if gate.last_id < 0]))
+    return [id for id in sorted(ids)[place:] if id > last]
 
 
 def retirable(gates: list[Gate], version: DatasetVersion) -> int:
@@ -97,15 +109,25 @@ def rows_from(version: DatasetVersion, first: int) -> int:
     return max(version.summary.rows_of("test") - place_in(version, first), 0)
 
 
-def told(tables: Tables, application_id: str, first: int = 0) -> float:
-    """Return what gates have told of the test rows from the ``first`` on, in nats."""
+def told(tables: Tables, application_id: str, first: int = 0, first_id: int = -1) -> float:
+    """Return what gates have told of the test rows from the ``first`` on, in nats.
+
+    ``first_id``: the id of that row, where it is known.
+    """
     from easeml.lifecycle import gates
 
     total = 0.0
     for gate in of_application(tables, application_id):
-        if gate.first + gate.rows > first:
+        if _reaches(gate, first, first_id):
             total += gates.told_of(ledger_of(gate))
     return total
+
+
+def _reaches(gate: Gate, first: int, first_id: int) -> bool:
+    """Tell whether a gate has tested on a row, or on some that come after it."""
+    if gate.last_id < 0:
+        return gate.first + gate.rows > first
+    return gate.last_id >= first_id
 
 
 def compares_models(gate: Gate) -> bool:

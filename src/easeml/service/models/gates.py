@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from easeml.contract.gates import BoughtLabels, Gate, Gates, NewGate, WaitingModel
 from easeml.contract.states import VersionState
+from easeml.data import row_ids
 from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -52,14 +53,14 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
         version = tables.versions.get(application.version_id)
         config = _configured(wish, version)
         before = kept.active(tables, application.id)
-        if before is not None and _is_same(before, config, wish.labels):
+        if before is not None and _is_same(before, config, wish):
             return show(tables, application)
         _refuse_while_test_rows_are_read(tables, application)
-        goes_on = before is not None and _has_other_budget(before, config, wish.labels)
+        goes_on = before is not None and _has_other_budget(before, config, wish)
         if before is not None and goes_on:
             gate = _with_budget(before, wish.labels)
         else:
-            gate = opened(store, tx, application, version, config, wish.labels)
+            gate = opened(store, tx, application, version, config, wish.labels, wish.rows)
         if before is not None:
             bought_labels.stop(tx, application)
             tables.gates.update(before.id, ended=True)
@@ -69,18 +70,19 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
         return show(tables, application)
 
 
-def _is_same(gate: records.Gate, config: "Config", labels: int) -> bool:
+def _is_same(gate: records.Gate, config: "Config", wish: NewGate) -> bool:
     """Tell whether a gate asks for this already, and its rows are not worn out."""
-    return _asks_for(gate, config) and labels == kept.budget_of(gate)
+    return _asks_for(gate, config, wish) and wish.labels == kept.budget_of(gate)
 
 
-def _has_other_budget(gate: records.Gate, config: "Config", labels: int) -> bool:
+def _has_other_budget(gate: records.Gate, config: "Config", wish: NewGate) -> bool:
     """Tell whether a gate asks for this already, and may only buy more labels, or fewer."""
-    return gate.reserve is not None and labels > 0 and _asks_for(gate, config)
+    return gate.reserve is not None and wish.labels > 0 and _asks_for(gate, config, wish)
 
 
-def _asks_for(gate: records.Gate, config: "Config") -> bool:
-    return kept.ledger_of(gate).config == config and lasts_on(gate)
+def _asks_for(gate: records.Gate, config: "Config", wish: NewGate) -> bool:
+    asked = (kept.ledger_of(gate).config, gate.most)
+    return asked == (config, wish.rows) and lasts_on(gate)
 
 
 def lasts_on(gate: records.Gate) -> bool:
@@ -103,31 +105,46 @@ def opened(
     version: DatasetVersion,
     config: "Config",
     labels: int,
+    most: int,
 ) -> records.Gate:
-    """Return a new gate on all test rows that are left, which may buy so many labels.
+    """Return a new gate on the test rows that are left, which may buy so many labels.
 
-    ``version``: the application's. Raises ``Conflict`` where it would have no rows.
+    ``version``: the application's. ``most``: rows that it takes, 0: all. Raises ``Conflict`` where
+    it would have no rows.
     """
     from easeml.lifecycle import gates
 
     tables = tx.scoped(application.tenant_id)
     earlier = kept.of_application(tables, application.id)
-    first = kept.first_unspent(earlier)
     reserve = None
     if labels:
         reserve = reserves.open_reserve(store, version, config, earlier, labels, tx.now())
-    rows = _rows(version, first, may_be_none=reserve is not None)
-    nats = _told(tables, application, first) + (gates.TWO_TESTS if reserve else 0.0)
-    ledger = gates.open_gate(config, rows, nats) if rows else gates.spent_gate(config)
+    all_rows = test_rows(store, version)
+    left = kept.unspent(version, earlier, all_rows)
+    rows = left[:most] if most else left
+    if not rows and reserve is None:
+        raise _no_rows(version, earlier)
+    first = version.summary.retired + len(all_rows) - len(left)
+    first_id, last_id = (rows[0], rows[-1]) if rows else (-1, -1)
+    nats = _told(tables, application, first, first_id) + (gates.TWO_TESTS if reserve else 0.0)
+    ledger = gates.open_gate(config, len(rows), nats) if rows else gates.spent_gate(config)
     return records.Gate(
         id=new_id("gate"),
         tenant_id=application.tenant_id,
         application_id=application.id,
         ledger=ledger.to_json(),
         first=first,
-        rows=rows,
+        rows=len(rows),
         reserve=reserve,
+        first_id=first_id,
+        last_id=last_id,
+        most=most,
     )
+
+
+def test_rows(store: Store, version: DatasetVersion) -> list[int]:
+    """Return the ids of all test rows of a version."""
+    return row_ids(store.artefacts.members(version.tenant_id, version.artefact))["test"].tolist()
 
 
 def remove_gate(store: Store, caller: Caller, application_id: str) -> Gates:
@@ -193,6 +210,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
     nats = ledger.spent.nats - gates.own_nats(config)
     version = tables.versions.get(application.version_id)
     retirable = kept.retirable(kept.of_application(tables, application.id), version)
+    rows = min(gate.rows, ledger.examples)  # erased rows are tested on no more
     return Gate(
         id=gate.id,
         condition=str(config.condition),
@@ -201,14 +219,16 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         steps=config.steps,
         metric=config.metric.value,
         promise=gates.promise(config),
-        rows=gate.rows,
+        rows=rows,
+        rows_for_gains=gates.rows_that_show_gains(ledger),
         rows_needed=gates.rows_that_always_tell(ledger),
         rows_needed_32=gates.rows_needed(config, _MANY, nats),
-        rows_left=0 if ledger.is_exhausted else gate.rows,
+        rows_left=0 if ledger.is_exhausted else rows,
         steps_spent=len(ledger.history),
         steps_left=steps_left,
         worn_out=not lasts_on(gate),
         lasts=_lasts(steps_left, retirable),
+        most=gate.most,
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
         labels=labels,
         created=gate.created,
@@ -268,7 +288,7 @@ def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
 
     if version.state != VersionState.READY:
         raise Conflict("The data is not prepared.", where=version.id, remedy="Ask again later.")
-    told = wish.model_dump(exclude={"metric", "positive", "scale", "labels"})
+    told = wish.model_dump(exclude={"metric", "positive", "scale", "labels", "rows"})
     told["metric"] = wish.metric or "accuracy"
     is_number = version.target_type == "number"
     if is_number and told["metric"] != "absolute-error":
@@ -310,17 +330,15 @@ def _refuse_while_a_model_is_rolled_out(tables: Tables, application: Application
         )
 
 
-def _rows(version: DatasetVersion, first: int, *, may_be_none: bool) -> int:
-    """Return the test rows from the ``first`` on; raises ``Conflict`` where there are none."""
-    rows = kept.rows_from(version, first)
-    if not rows and not may_be_none:
-        why = "The test rows are worn out." if first else "The data has no test rows."
-        raise Conflict(why, where=version.id, remedy="Feed new labelled rows, then set the gate.")
-    return rows
+def _no_rows(version: DatasetVersion, earlier: list[records.Gate]) -> Conflict:
+    """Return why a gate has no test rows. ``earlier``: the gates that the application had."""
+    is_worn = kept.first_unspent(earlier) > 0
+    why = "The test rows are worn out." if is_worn else "The data has no test rows."
+    return Conflict(why, where=version.id, remedy="Feed new labelled rows, then set the gate.")
 
 
-def _told(tables: Tables, application: Application, first: int) -> float:
+def _told(tables: Tables, application: Application, first: int, first_id: int) -> float:
     """Return what the test rows from the ``first`` on have told so far, in nats."""
-    by_gates = kept.told(tables, application.id, first)
+    by_gates = kept.told(tables, application.id, first, first_id)
     by_tools = test_row_disclosure.by_tools(tables, application.id)
     return by_gates + by_tools + test_row_disclosure.by_readings(tables, application)

@@ -118,6 +118,8 @@ def _request(tx: Transaction, application: Application, gate: Gate, model: Train
         version_id=application.version_id,
         ledger=gate.ledger,
         first=kept.place_in(tables.versions.get(application.version_id), gate.first),
+        first_id=gate.first_id,
+        last_id=gate.last_id,
         new_id=model.id,
         old_id=application.live_model_id,
     )

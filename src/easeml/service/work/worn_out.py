@@ -28,7 +28,9 @@ def retire_test_rows(store: Store, caller: Caller, application_id: str, wish: Re
         application = tables.applications.get(application_id)
         version = tables.versions.get(application.version_id)
         _refuse_while_tested(tables, application)
-        rows = kept.retirable(kept.of_application(tables, application.id), version)
+        worn = kept.of_application(tables, application.id)
+        ids = gates.test_rows(store, version)
+        rows = len(ids) - len(kept.unspent(version, worn, ids))
         if not rows:
             raise Conflict(
                 "No test rows are worn out.",
@@ -104,10 +106,10 @@ def _set_again(
     tables = tx.scoped(application.tenant_id)
     if labels is None:
         labels = kept.budget_of(gate)
-    first = kept.first_unspent(kept.of_application(tables, application.id))
-    if not labels and not kept.rows_from(version, first):
+    worn = kept.of_application(tables, application.id)
+    if not labels and not kept.unspent(version, worn, gates.test_rows(store, version)):
         return
     config = kept.ledger_of(gate).config
-    renewed = gates.opened(store, tx, application, version, config, labels)
+    renewed = gates.opened(store, tx, application, version, config, labels, gate.most)
     tables.gates.update(gate.id, ended=True)
     tables.gates.add(renewed)

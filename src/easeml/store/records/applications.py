@@ -90,8 +90,10 @@ class Gate:
     ended counts.
 
     ``ledger``: of ``easeml.lifecycle.ci``, about the ``rows`` test rows from the ``first`` on, in
-    the order of their ids. It changes only with the answer to a test. ``reserve``: where labels may
-    be bought if these rows cannot tell.
+    the order of their ids. It changes only with the answer to a test. ``first_id`` and ``last_id``
+    of these rows, by which they are found when others are erased; -1: gates that are older than
+    this. ``reserve``: where labels may be bought if these rows cannot tell. ``most``: rows that its
+    owner wants it to wear out, 0: all.
     """
 
     id: str
@@ -102,6 +104,9 @@ class Gate:
     rows: int
     ended: bool = False  # another took its place, or the owner wants none
     reserve: Reserve | None = None
+    first_id: int = -1
+    last_id: int = -1
+    most: int = 0
     created: float = 0.0
 
 

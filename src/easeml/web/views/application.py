@@ -244,8 +244,10 @@ def _rollout_rule(form: Any) -> NewRolloutRule:
 
 def _gate(form: Any) -> NewGate:
     """Return the gate of a form; raises InvalidInput."""
-    told = _texts(form, "condition", "reliability", "steps")
-    return _validated(NewGate, {**told, "labels": str(form.get("labels", "")) or 0})
+    told: dict[str, Any] = _texts(form, "condition", "reliability", "steps")
+    for name in ("labels", "rows"):
+        told[name] = str(form.get(name, "")) or 0
+    return _validated(NewGate, told)
 
 
 def _texts(form: Any, *names: str) -> dict[str, str]:

@@ -1,0 +1,157 @@
+"""Which test rows a gate tests on: by their ids, without erased ones, as many as its owner wants."""
+
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from inline_worker import train, work_off
+from test_erasing import Desk, table
+from test_gated_applications import gates, job_of, promotions, put, rest
+from test_retired_test_rows import retire, rows
+
+from easeml.store import Store
+from easeml.web import create_pages, session
+
+EASY = "n - o > -0.9 +/- 0.4"
+TEST_ROWS = 24
+
+
+@pytest.fixture
+def desk(client: TestClient, store: Store, ann, tmp_path: Path) -> Desk:
+    """An application with 24 test rows, each of another person, that serves its first model."""
+    desk = Desk(client, store, ann, tmp_path / "work")
+    desk.bring(table(range(120)), max_tasks=200)
+    desk.train()
+    assert desk.live()
+    trained(desk)
+    assert len(own_rows(desk)) == TEST_ROWS
+    return desk
+
+
+def own_rows(desk: Desk) -> list[int]:
+    return rows(desk.client, desk.store, desk.person, desk.id, "test")
+
+
+def trained(desk: Desk) -> None:
+    """Have two more models, which do not serve."""
+    for arm in (1, 2):
+        train(desk.store, desk.folder, job_of(desk.client, desk.person, desk.id), arm)
+
+
+def erased(desk: Desk, row: int) -> None:
+    desk.erase(f"person{row}@example.org", plan_only=False)
+    trained(desk)  # those that had learnt from other rows of that person are gone
+
+
+def outcome(desk: Desk, arm: int) -> dict:
+    """Let a model of the desk's be the best, and be tested; return what came of it."""
+    job = job_of(desk.client, desk.person, desk.id)
+    with desk.store.write() as tx:
+        tables = tx.unscoped()
+        tables.jobs.update(job, state="running")
+        models = tables.models.list(job_id=job, error="", limit=None)
+        model = [one for one in models if one.id != desk.live()][-1]
+        tables.models.update(model.id, quality=1 + arm / 10)  # what serves has 1
+    rest(desk.store, job)
+    work_off(desk.store, desk.folder)
+    return promotions(desk.client, desk.person, desk.id)[-1]
+
+
+def gate_of(desk: Desk) -> dict:
+    (gate,) = gates(desk.client, desk.person, desk.id)["gates"]
+    return gate
+
+
+def test_a_gate_tests_on_what_is_left_where_rows_are_erased(desk: Desk) -> None:
+    put(desk.client, desk.person, desk.id, EASY, steps=2).raise_for_status()
+    erased(desk, own_rows(desk)[3])
+    last = outcome(desk, arm=1)
+    assert last["state"] == "live", last["reason"]
+    assert f"on {TEST_ROWS - 1} test rows" in last["reason"]
+    gate = gate_of(desk)
+    assert (gate["rows"], gate["rows_left"], gate["steps_spent"]) == (23, 23, 1)
+
+
+def test_a_gate_never_takes_newer_rows_for_those_that_were_erased(desk: Desk) -> None:
+    put(desk.client, desk.person, desk.id, EASY, steps=1).raise_for_status()
+    own = own_rows(desk)
+    erased(desk, own[0])
+    desk.feed(table(range(500, 550)))
+    newer = sorted(set(own_rows(desk)) - set(own))
+    assert newer
+    trained(desk)
+    assert "23 test rows" in outcome(desk, arm=1)["reason"]
+    assert gate_of(desk)["worn_out"]
+
+    again = put(desk.client, desk.person, desk.id, EASY, steps=2).json()["gates"][0]
+    assert again["rows"] == len(newer)  # all that no gate has seen, and nothing else
+    last = outcome(desk, arm=2)
+    assert f"{len(newer)} test rows" in last["reason"]
+    with desk.store.read() as tx:
+        kept = tx.unscoped().gates.newest(application_id=desk.id, ended=False)
+    assert kept is not None
+    assert (kept.first_id, kept.last_id) == (newer[0], newer[-1])
+
+
+def test_only_worn_out_rows_retire_where_some_of_them_were_erased(desk: Desk) -> None:
+    put(desk.client, desk.person, desk.id, EASY, steps=1).raise_for_status()
+    own = own_rows(desk)
+    outcome(desk, arm=1)
+    desk.feed(table(range(500, 550)))
+    newer = sorted(set(own_rows(desk)) - set(own))
+    erased(desk, own[0])
+    retire(desk.client, desk.person, desk.id).raise_for_status()
+    work_off(desk.store, desk.folder)
+    assert sorted(own_rows(desk)) == newer
+    assert gate_of(desk)["rows"] == len(newer)
+
+
+def test_a_gate_without_any_row_left_says_so(desk: Desk) -> None:
+    put(desk.client, desk.person, desk.id, EASY, steps=2, rows=1).raise_for_status()
+    erased(desk, own_rows(desk)[0])
+    last = outcome(desk, arm=1)
+    assert last["state"] == "refused"
+    assert "All test rows of the gate were erased" in last["reason"]
+    assert gate_of(desk)["steps_spent"] == 0
+
+
+def test_an_owner_spares_rows_for_later_tests(desk: Desk) -> None:
+    wish = {"steps": 1, "rows": 16}
+    gate = put(desk.client, desk.person, desk.id, EASY, **wish).json()["gates"][0]
+    assert (gate["rows"], gate["most"]) == (16, 16)
+    assert 0 < gate["rows_for_gains"] < gate["rows_needed"]
+    again = put(desk.client, desk.person, desk.id, EASY, **wish).json()["gates"][0]
+    assert again["id"] == gate["id"]
+    assert "16 test rows" in outcome(desk, arm=1)["reason"]
+    found = gates(desk.client, desk.person, desk.id)
+    assert (found["gates"][0]["worn_out"], found["retirable"]) == (True, 16)
+
+    own = own_rows(desk)
+    retire(desk.client, desk.person, desk.id).raise_for_status()
+    work_off(desk.store, desk.folder)
+    assert sorted(own_rows(desk)) == sorted(own)[16:]
+    gate = gate_of(desk)
+    assert (gate["rows"], gate["most"], gate["worn_out"]) == (8, 16, False)
+
+
+def test_a_gate_that_is_older_than_ids_goes_by_place(desk: Desk) -> None:
+    put(desk.client, desk.person, desk.id, EASY, steps=1).raise_for_status()
+    with desk.store.write() as tx:
+        tables = tx.unscoped()
+        gate = tables.gates.newest(application_id=desk.id, ended=False)
+        assert gate is not None
+        tables.gates.update(gate.id, first_id=-1, last_id=-1)
+    assert f"on {TEST_ROWS} test rows" in outcome(desk, arm=1)["reason"]
+    none_left = put(desk.client, desk.person, desk.id, EASY)
+    assert none_left.status_code == 409
+    assert "worn out" in none_left.text
+
+
+def test_the_page_says_how_many_rows_show_gains_and_spares_the_rest(desk: Desk) -> None:
+    key = desk.person.key
+    browser = TestClient(create_pages(desk.client.app), cookies={"easeml_session": key})
+    told = {"csrf": session.csrf_token(key), "condition": EASY, "reliability": "0.9"}
+    sent = {**told, "steps": "3", "rows": "10", "action": "set"}
+    shown = browser.post(f"/applications/{desk.id}/gate", data=sent).text
+    assert "show a gain of three tolerances" in shown
+    assert gate_of(desk)["rows"] == 10
