@@ -209,7 +209,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
     steps_left = max(ledger.steps_left, labels.steps_left if labels else 0)
     nats = ledger.spent.nats - gates.own_nats(config)
     version = tables.versions.get(application.version_id)
-    retirable = kept.retirable(kept.of_application(tables, application.id), version)
+    worn = kept.retirable(kept.of_application(tables, application.id), version)
     rows = min(gate.rows, ledger.examples)  # erased rows are tested on no more
     return Gate(
         id=gate.id,
@@ -227,7 +227,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         steps_spent=len(ledger.history),
         steps_left=steps_left,
         worn_out=not lasts_on(gate),
-        lasts=_lasts(steps_left, retirable),
+        lasts=_lasts(steps_left, worn),
         most=gate.most,
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
         labels=labels,
