@@ -5,6 +5,7 @@ and its REST API.
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -35,6 +36,11 @@ def free_port() -> int:
 def _children(pid: int) -> list[int]:
     """Return the process ids of a process's children."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _ends(pids: list[int]) -> list[int]:
+    """Return a descriptor for each process, that can be read when it has ended."""
+    return [os.pidfd_open(pid) for pid in pids]
 
 
 def _is_prefork(pid: int) -> bool:
@@ -114,7 +120,8 @@ class EasemlProcess:
     def kill(self, kind: str) -> None:
         """Kill -9 one running process of a kind, unless it was killed just before.
 
-        ``prefork``: the process that the workers and the predictor are forked from.
+        ``prefork``: the process that all others but the supervisor are forked from; returns when
+        these have ended with it.
         """
         if kind == "prefork":
             pids = [pid for pid in _children(self.process.pid) if _is_prefork(pid)]
@@ -122,8 +129,13 @@ class EasemlProcess:
             processes = self.call("GET", "/api/v1/status")["processes"]
             of_kind = [process["pid"] for process in processes if process["kind"] == kind]
             pids = [pid for pid in of_kind if Path(f"/proc/{pid}").exists()]
-        if pids:
-            os.kill(pids[0], signal.SIGKILL)
+        if not pids:
+            return
+        forked = _ends(_children(pids[0])) if kind == "prefork" else []
+        os.kill(pids[0], signal.SIGKILL)
+        for end in forked:
+            select.select([end], [], [])
+            os.close(end)
 
     def wait_until_answering(self, seconds: float = 90.0) -> None:
         """Return as soon as /healthz answers."""

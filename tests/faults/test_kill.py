@@ -27,6 +27,7 @@ def test_killed_at_random_moments_nothing_is_lost(easeml: EasemlProcess, tmp_pat
         for kill in kill_at_random(easeml, list(applications), range(SEEDS)):
             if kill.seed == SEEDS // 4:
                 easeml.kill("prefork")
+                easeml.wait_until_answering()  # the controller ended with it
             if kill.seed == SEEDS // 2:
                 applications.append(declare(easeml, tmp_path, "wine-late"))
     crowd.drain_none()
