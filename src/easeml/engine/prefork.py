@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.context import ForkProcess
 from typing import BinaryIO
@@ -37,7 +36,10 @@ def run_prefork(settings: Settings, run_controller: Run) -> None:
     """
     family = _Family(settings)
     family.add("controller", run_controller, threads=1)
-    family.add("scheduler", _run_scheduler(), threads=1)
+    from .scheduler_process import IMPORTS, run_scheduler  # which the controller does not wait for
+
+    import_early(IMPORTS)
+    family.add("scheduler", run_scheduler, threads=1)
     _run(family, run_predictor)
 
 
@@ -59,14 +61,6 @@ def _run(family: "_Family", run_predictor: Run | None) -> None:
     for number in range(1, family.settings.workers + 1):
         family.add("worker", run_worker, threads, number)
     family.keep_running()
-
-
-def _run_scheduler() -> Run:
-    """Import the scheduler, which the controller does not wait for, and return what runs it."""
-    from .scheduler_process import run_scheduler
-
-    import_module("scipy.stats")  # or the first search waits for it, and all writers with it
-    return run_scheduler
 
 
 class _Family:

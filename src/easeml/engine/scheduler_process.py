@@ -1,7 +1,6 @@
 """The process of a scheduler: it leads, or stands by, until it is asked to stop."""
 
 import time
-from importlib import import_module
 
 from easeml.contract.states import ProcessKind
 from easeml.modules import load_registry
@@ -11,6 +10,7 @@ from easeml.service.knowledge.optimizers import optimizer_of
 from easeml.settings import Settings
 from easeml.store import Store
 
+from .fork_server import import_early
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from .messages.messenger import Messenger
@@ -19,6 +19,7 @@ from .scheduler import Scheduler
 from .signals import Stop
 from .tracking.reporter import reporter_of
 
+IMPORTS = ("scipy.stats",)  # early, or the first search waits for it, and all writers with it
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 # Between looks that nothing asked for: for work that was lost, for a lease to take.
 _ROUND_SECONDS = 1.0
@@ -30,7 +31,7 @@ def run_scheduler(settings: Settings) -> None:
     stop = Stop.on_signals()
     store = Store.of(settings)
     process = register(store, ProcessKind.SCHEDULER)
-    import_module("scipy.stats")  # now, or the first search waits for it, and all writers with it
+    import_early(IMPORTS)
     policy = policy_named(settings.policy)
     with store.read() as tx:
         optimizer = optimizer_of(knowledge_base.current(tx), settings.optimizer)

@@ -128,12 +128,23 @@ def _run(
                 daemon=True,
             ).start()
         if not healthy and time.monotonic() > latest:
-            raise TimedOut(
-                f"The controller did not answer within {_HEALTHY_WITHIN:g} s.\n{log_tail(processes[0].log)}",
-                where=url,
-                remedy=f"See {processes[0].log}.",
-            )
+            raise no_answer(settings.home, url)
         time.sleep(LOOK_EVERY)
+
+
+def no_answer(home: Path, url: str) -> TimedOut:
+    """Return that the controller does not answer, with what its log says last.
+
+    Where it has said nothing, the process that forks it may not have come so far.
+    """
+    logs = home / "logs"
+    own, parents = logs / "controller-1.log", logs / "prefork-1.log"
+    log = own if log_tail(own) else parents
+    return TimedOut(
+        f"The controller did not answer within {_HEALTHY_WITHIN:g} s.\n{log_tail(log)}",
+        where=url,
+        remedy=f"See {log}.",
+    )
 
 
 def stop_supervisor(home: Path, seconds: float) -> int:
