@@ -11,8 +11,8 @@ class NewAdaptation(Request):
     """How what serves is adapted to the newest rows of production.
 
     ``ways``: those that are tried; none: all. ``labels``: that may be bought to prove that what was
-    made is better. ``rows``: how many of the newest ones; models learn from three
-    quarters of them, and are compared on the newest quarter.
+    made is better. ``rows``: how many of the newest ones; models learn from
+    three quarters of them, and are compared on the newest quarter.
     """
 
     ways: list[AdaptWay] = Field(default_factory=list, max_length=len(AdaptWay))

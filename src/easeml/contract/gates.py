@@ -78,9 +78,10 @@ class Gate(Answer):
     ``rows``: labelled test rows that it tests on. ``rows_for_gains``: with so many, 98 % of the
     models that are better by three tolerances pass, if they change a tenth of the predictions.
     ``rows_needed``: so many always settle its steps; ``rows_needed_32``: those of 32 models. Null
-    where these depend on the data. ``most``: rows that its owner wants it to wear out, 0: all. ``rows_left``: rows
-    that the next test may use. ``labels``: those that it may buy. ``worn_out``: no model can be
-    tested any more on these rows. ``lasts``: how long they last, in a sentence.
+    where these depend on the data. ``most``: rows that its owner wants it to wear out, 0: all.
+    ``rows_left``: rows that the next test may use. ``labels``: those that it may buy.
+    ``worn_out``: no model can be tested any more on these rows. ``lasts``: how long they last, in a
+    sentence.
     """
 
     id: str
