@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import commands
 from easeml.client import Client
+from easeml.contract.devices import WorkerDevice
 
 KEY = re.compile(r"EASEML_API_KEY=(\S+)")  # printed at the first start
 READY_SECONDS = 60.0
@@ -104,6 +105,15 @@ class EasemlProcess:
         """Wait as ``easeml app wait`` does, without a process of its own. Raises ``TimedOut``."""
         with Client(self.url, self.key) as client:
             client.wait(application, until=until, timeout=seconds)
+
+    def wait_for_devices(self, count: int, seconds: float = 90.0) -> list[WorkerDevice]:
+        """Return the devices as soon as ``count`` are there: they are after the service answers."""
+        deadline = time.monotonic() + seconds
+        with Client(self.url, self.key) as client:
+            while len(there := list(client.devices())) < count:
+                assert time.monotonic() < deadline, there
+                time.sleep(LOOK_EVERY)
+        return there
 
     def stop_searches(self, resting: bool = True) -> None:
         """Stop all searches of the user whose key is held; ``resting``: also those that rest."""

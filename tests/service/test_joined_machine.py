@@ -40,18 +40,10 @@ def machine(easeml: EasemlProcess, tmp_path: Path) -> Iterator[subprocess.Popen[
 
 
 @pytest.fixture
-def joined(easeml: EasemlProcess, client: Client, machine: subprocess.Popen[bytes]) -> WorkerDevice:
+def joined(easeml: EasemlProcess, machine: subprocess.Popen[bytes]) -> WorkerDevice:
     """The device of the machine that has joined."""
-    there = devices_when(client, easeml.workers + 1)
+    there = easeml.wait_for_devices(easeml.workers + 1)
     return next(device for device in there if device.kind == "spare")
-
-
-def devices_when(client: Client, count: int) -> list[WorkerDevice]:
-    latest = time.monotonic() + _LATEST
-    while len(found := list(client.devices())) < count:
-        assert time.monotonic() < latest, found
-        time.sleep(LOOK_EVERY)
-    return found
 
 
 @pytest.fixture

@@ -59,8 +59,7 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
                 assert len(easeml.call("POST", predict, rows)["predictions"]) == 3
             finally:
                 second.stop()
-            devices = easeml.call("GET", "/api/v1/devices")["items"]
-            assert len(devices) == 2
+            assert len(easeml.wait_for_devices(2)) == 2
             job = json.loads(easeml.command("app", "show", application, "--json"))["job"]
             decisions = easeml.call("GET", f"/api/v1/decisions?job_id={job['id']}&limit=200")[
                 "items"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from easeml.data.inference.arithmetic import Numbers
@@ -55,13 +54,19 @@ def product_in_words(numbers: Numbers, made_of: Sequence[str], actual: np.ndarra
         return f"a product or ratio of {_listed(made_of)}"
 
     constant = float(np.exp(powers.pop()))
-    by_power = sorted(zip(powers, made_of, strict=True), key=itemgetter(0), reverse=True)
+    by_power = sorted(zip(powers, made_of, strict=True), key=_shown_power, reverse=True)
     told = [f"{constant:.3g}"]
     for power, name in by_power:
         sign = "×" if power > 0 else "/"
         raised = f"'{name}'^{abs(power):.3g}"
         told.append(f"{sign} {raised.removesuffix('^1')}")
     return " ".join(told).removeprefix("1 × ")
+
+
+def _shown_power(factor: tuple[float, str]) -> float:
+    """The power of a factor without the noise of least squares: equal ones keep their order."""
+    power, _ = factor
+    return round(power, 3)
 
 
 def _term(weight: float, name: str) -> str:
