@@ -402,6 +402,7 @@ PAGES = [
     "{}/history",
     "{}/model-card",
     "{}/data/rows",
+    "{}/data/lineage",
 ]
 
 

@@ -157,14 +157,14 @@ def _fetch(client: Client, version_id: str, path: Path) -> None:
 
 
 def _pulled(line: VersionLine, path: Path, target: str, weight: str) -> PulledVersion:
-    from easeml.cli.versions import describe
+    from easeml.contract.version_changes import change_of
     from easeml.lineage.pulled import PulledVersion, read_rows
 
     return PulledVersion(
         id=line.id,
         number=line.number,
         rows=read_rows(path, target, weight),
-        about=describe(line.operation, line.added),
+        about=change_of(line.operation, line.added),
         context=line.operation.get("context", ""),
         tags=line.operation.get("tags", ()),
     )

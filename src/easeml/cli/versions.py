@@ -1,6 +1,5 @@
 """What the commands about an application's data share: waiting, and how versions look."""
 
-from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from easeml.client import Client
 from easeml.contract.datasets import Version
 from easeml.contract.measures import figure
 from easeml.contract.states import VersionState
+from easeml.contract.version_changes import change_of
 from easeml.contract.versions import Comparison, RowRange, TrainRow, TrainRows, VersionLine
 from easeml.errors import NotFound
 
@@ -73,7 +73,7 @@ def version_id(client: Client, name: str) -> str:
 def say_version(version: Version) -> None:
     """Print what a new version has."""
     summary = version.summary
-    change = describe(version.operation, summary.get("added", {}))
+    change = change_of(version.operation, summary.get("added", {}))
     say(f"Version {version.number} ({version.id}): {change}.")
     counts = [(f"{role} rows", summary.get(role)) for role in _ROLES]
     print_pairs([*counts, ("off", summary.get("off"))])
@@ -102,7 +102,7 @@ def _change(one: VersionLine) -> str:
     """Return what made a version, or why it failed."""
     if one.state == VersionState.FAILED:
         return one.error
-    return describe(one.operation, one.added)
+    return change_of(one.operation, one.added)
 
 
 def print_comparison(found: Comparison) -> None:
@@ -154,52 +154,6 @@ def _suspicion(row: TrainRow) -> str | None:
 def _values(row: TrainRow) -> str:
     shown = list(row.values.items())[:_SHOWN_VALUES]
     return ", ".join(f"{name} {_short(value)}" for name, value in shown)
-
-
-def describe(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
-    """Say what made a version: rows fed, rows switched off or on, a declaration."""
-    describe_one = _DESCRIBED.get(operation["name"])
-    if describe_one is None:
-        return str(operation.get("filename") or operation["name"])
-    return describe_one(operation, added)
-
-
-def _fed(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
-    fed = f"{operation['filename']} fed"
-    return f"{fed}, {counted(added)} added" if added else fed
-
-
-def _replaced(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
-    return f"{operation['filename']} in place of all rows"
-
-
-def _refined(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
-    counts = [f"{len(operation[way])} {way}" for way in ("off", "on") if operation[way]]
-    return f"rows switched: {', '.join(counts)}"
-
-
-def _answered(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
-    return f"{len(operation['labels']) + len(operation['cells'])} answers of people"
-
-
-def _flowed(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
-    return f"flow to {operation['title']}"
-
-
-def _retired(operation: Mapping[str, Any], _added: Mapping[str, int]) -> str:
-    bought = len(operation["labels"])
-    beside = f", and {bought} rows with bought labels" if bought else ""
-    return f"{operation['rows']} worn-out test rows became train rows{beside}"
-
-
-_DESCRIBED: dict[str, Callable[[Mapping[str, Any], Mapping[str, int]], str]] = {
-    "feed": _fed,
-    "refine": _refined,
-    "answer": _answered,
-    "flow": _flowed,
-    "replace": _replaced,
-    "retire": _retired,
-}
 
 
 def _short(value: Any) -> str:

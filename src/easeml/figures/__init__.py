@@ -20,18 +20,22 @@ from easeml.figures.description import (
 from easeml.figures.drawing import small_plot
 from easeml.figures.embedding import STATIC, element, legend, script, style
 from easeml.figures.figure import Figure
+from easeml.figures.graph import Box, graph_element, graph_svg
 
 __all__ = [
     "NAMED_TONES",
     "STATIC",
     "TONES",
     "Axis",
+    "Box",
     "Figure",
     "Mark",
     "Reference",
     "Series",
     "column",
     "element",
+    "graph_element",
+    "graph_svg",
     "legend",
     "numbers",
     "script",

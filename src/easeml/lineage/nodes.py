@@ -11,6 +11,8 @@ from easeml.lineage.deltas import Analysis
 from easeml.lineage.fingerprints import Held, canonical, digest_of
 from easeml.relation import Relation
 
+_SHORT = 60  # characters of a parameter
+
 Value = Any
 """What a node gives: a relation, or plain JSON values such as the answer of an analysis."""
 
@@ -114,14 +116,9 @@ def call_text(name: str, parameters: Mapping[str, Any]) -> str:
 def short(value: Any) -> str:
     """Return a parameter as people read it, in at most 60 characters."""
     text = getattr(value, "__name__", repr(value))
-    return cut(text, 60, "...")
-
-
-def cut(text: str, most: int, mark: str = "…") -> str:
-    """Return a text in at most some letters, with a mark at the end where it was cut."""
-    if len(text) <= most:
+    if len(text) <= _SHORT:
         return text
-    return text[: most - len(mark)] + mark
+    return text[: _SHORT - 3] + "..."
 
 
 def _held(content: Held) -> Relation:

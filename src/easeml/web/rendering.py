@@ -1,7 +1,7 @@
 """Templates: Jinja with everything escaped, and filters that say numbers and times as people do."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(formatting.FILTERS)
-    environment.filters.update(figure=_figure, small=_small, histogram=_histogram)
+    environment.filters.update(figure=_figure, graph=_graph, small=_small, histogram=_histogram)
     environment.globals.update(static=static_path(), figure_style=_figure_style)
     return environment
 
@@ -123,6 +123,11 @@ def _menu(request: Request, user: User | None) -> tuple[tuple[str, str], ...]:
 def _figure(figure: figures.Figure, id: str) -> Markup:
     """Return the element of a figure; ``id`` keeps its place when the page changes."""
     return Markup(figures.element(figure, id))  # noqa: S704
+
+
+def _graph(boxes: Mapping[str, figures.Box], title: str) -> Markup:
+    """Return the picture of a graph."""
+    return Markup(figures.graph_element(boxes, title))  # noqa: S704
 
 
 def _figure_style() -> Markup:
