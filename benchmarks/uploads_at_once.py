@@ -5,10 +5,11 @@
 Starts an easeml of its own. Uploads are announced (the tus protocol), and then each opens a
 connection of its own and sends its whole file by one request; no connection waits for another. Who
 is told to come again, or is cut off, asks how much arrived and sends the rest. In the end the
-service is asked about each. Beside that somebody else asks who they are, four times a second.
+service is asked about each. Beside that somebody else asks who they are, four times a second and
+from a process of their own: what they wait is the service's doing.
 
     memory   MiB of the controller before, and the most that was seen of it
-    beside   milliseconds of the requests of who stands beside
+    beside   milliseconds of the requests of who stands beside: median, 99th percentile, worst
     dropped  connections that the kernel's queue had no room for; ``pruned``: segments that it took
              and dropped, since the memory of sockets was full (both of the whole machine)
 """
@@ -18,11 +19,17 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import Manager, get_context
 from pathlib import Path
+from threading import Event
 from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+import numpy as np
+
 from common import arguments, machine_line, read_options, write_table
 from live_search import new_user
 from service_process import EasemlProcess
@@ -32,16 +39,16 @@ ASKERS = 32  # connections by which uploads are announced and looked at
 AGAIN = 1.0  # seconds that who was refused waits
 TRIES = 200
 COLUMNS = ["uploads", "tenants", "kib", "whole", "seconds", "mib_a_second", "again"]
-COLUMNS += ["mib_before", "mib_most", "beside_median", "beside_worst", "dropped", "pruned"]
+COLUMNS += ["mib_before", "mib_most", "beside_median"]
+COLUMNS += ["beside_99th", "beside_worst", "dropped", "pruned"]
 COUNTERS = Path("/proc/net/netstat")
 
 
 @dataclass
 class Seen:
-    """What came of all: how many had to come again, by status (0: cut off), and waits beside."""
+    """What came of all: how many had to come again, by status (0: cut off)."""
 
     again: dict[int, int] = field(default_factory=dict)
-    beside: list[float] = field(default_factory=list)
 
 
 def counted(name: str) -> int:
@@ -129,15 +136,22 @@ async def how_far(address: tuple[str, int], place: str, key: str, known: int) ->
         return known
 
 
-async def stand_beside(address: tuple[str, int], key: str, seen: Seen) -> None:
-    """Ask who one is, again and again."""
-    while True:
+async def ask_on(address: tuple[str, int], key: str, is_over: Callable[[], bool]) -> list[float]:
+    """Ask who one is until it is over, once at least; return milliseconds."""
+    waits: list[float] = []
+    while not waits or not is_over():
         began = time.perf_counter()
         reader, writer = await asyncio.open_connection(*address)
         await ask(reader, writer, "GET /api/v1/me", {"authorization": f"Bearer {key}"})
         writer.close()
-        seen.beside.append(1e3 * (time.perf_counter() - began))
+        waits.append(1e3 * (time.perf_counter() - began))
         await asyncio.sleep(0.25)
+    return waits
+
+
+def stand_beside(address: tuple[str, int], key: str, over: Event) -> list[float]:
+    """Ask who one is until it is over; return milliseconds."""
+    return asyncio.run(ask_on(address, key, over.is_set))
 
 
 async def measure(easeml: EasemlProcess, keys: list[str], uploads: int, size: int) -> list[object]:
@@ -151,13 +165,11 @@ async def measure(easeml: EasemlProcess, keys: list[str], uploads: int, size: in
     seen = Seen()
     watch = MemoryWatch(easeml)
     watch.start()
-    beside = asyncio.create_task(stand_beside(address, easeml.key, seen))
     began = time.perf_counter()
     before = [counted(name) for name in ("ListenOverflows", "TCPRcvQDrop")]
     sent = [send(address, *one, content, seen) for one in zip(places, owners, strict=True)]
     await asyncio.gather(*sent)
     seconds = time.perf_counter() - began
-    beside.cancel()
     watch.stop()
     asked = [(f"HEAD {place}", tus(key)) for place, key in zip(places, owners, strict=True)]
     found = await in_turn(address, asked)
@@ -167,8 +179,23 @@ async def measure(easeml: EasemlProcess, keys: list[str], uploads: int, size: in
     told: list[object] = [uploads, len(keys), size >> 10, whole, round(seconds, 1), round(rate, 1)]
     told += [sum(seen.again.values()), watch.first["controller"], watch.most["controller"]]
     after = [counted(name) for name in ("ListenOverflows", "TCPRcvQDrop")]
-    told += [round(statistics.median(seen.beside), 1), round(max(seen.beside), 1)]
     return [*told, *map(int.__sub__, after, before)]
+
+
+def measured_beside(
+    easeml: EasemlProcess, keys: list[str], uploads: int, size: int
+) -> list[object]:
+    """Send all while somebody stands beside; return a line of the table."""
+    host = urlsplit(easeml.url)
+    address = (str(host.hostname), int(host.port or 80))
+    with Manager() as shared, ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        over = shared.Event()
+        beside = pool.submit(stand_beside, address, easeml.key, over)
+        line = asyncio.run(measure(easeml, keys, uploads, size))
+        over.set()
+        waits = beside.result()
+    told = [statistics.median(waits), float(np.quantile(waits, 0.99)), max(waits)]
+    return [*line[:-2], *(round(one, 1) for one in told), *line[-2:]]
 
 
 def main() -> None:
@@ -187,7 +214,7 @@ def main() -> None:
             easeml.command("user", "limits", "--default", "--uploads", each)
             names = [f"sender-{place}" for place in range(options.tenants)]
             keys = [new_user(easeml, name) for name in names]
-            line = asyncio.run(measure(easeml, keys, options.uploads, options.kib << 10))
+            line = measured_beside(easeml, keys, options.uploads, options.kib << 10)
         finally:
             easeml.stop()
     for name, cell in zip(COLUMNS, line, strict=True):

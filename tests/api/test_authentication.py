@@ -10,8 +10,8 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from starlette.datastructures import Headers
 
-from easeml.api import authentication
-from easeml.api.authentication import OPEN
+from easeml.api import remembered
+from easeml.api.authentication import OPEN, Authenticator
 from easeml.errors import NotSignedIn
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys
@@ -112,12 +112,12 @@ def test_a_key_in_steady_use_is_looked_up_beside_the_requests(
         return authenticate(store, secret)
 
     monkeypatch.setattr(keys, "authenticate", counted)
-    monkeypatch.setattr(authentication, "_REMEMBER_SECONDS", 3600.0)
-    monkeypatch.setattr(authentication, "_RENEW_SECONDS", 0.0)
+    monkeypatch.setattr(remembered, "SECONDS", 3600.0)
+    monkeypatch.setattr(remembered, "RENEW_SECONDS", 0.0)
     headers = Headers(ann.headers)
 
     async def revoked_elsewhere() -> None:
-        authenticator = authentication.Authenticator(store)
+        authenticator = Authenticator(store)
         assert await authenticator.caller(headers) == ann.caller
         with store.write() as tx:
             tx.scoped(ann.caller.tenant_id).api_keys.update(ann.caller.key_id, revoked=True)

@@ -10,6 +10,8 @@ from starlette.datastructures import Headers
 from test_isolation import BODIES, QUERIES, things
 from test_sharing import HERE, PREDICTING, every_route
 
+from easeml.api import remembered
+from easeml.api.authentication import Authenticator
 from easeml.api.context import Context
 from easeml.api.other_controllers import follow_changes
 from easeml.errors import NotSignedIn
@@ -180,8 +182,8 @@ def test_lists_tell_what_a_key_is_for_and_when_it_was_used(client: TestClient, a
 def test_a_key_that_another_controller_revokes_ends_here_at_once(
     store: Store, settings, ann, monkeypatch
 ) -> None:
-    monkeypatch.setattr("easeml.api.authentication._REMEMBER_SECONDS", 3600.0)
-    monkeypatch.setattr("easeml.api.authentication._RENEW_SECONDS", 3600.0)
+    monkeypatch.setattr("easeml.api.remembered.SECONDS", 3600.0)
+    monkeypatch.setattr("easeml.api.remembered.RENEW_SECONDS", 3600.0)
 
     async def revoked_elsewhere() -> None:
         here = Context.over(store, settings, predictor=None)  # type: ignore[arg-type]
@@ -200,15 +202,13 @@ def test_a_key_that_another_controller_revokes_ends_here_at_once(
 
 
 def test_a_remembered_key_ends_when_it_expires(store: Store, ann, monkeypatch) -> None:
-    from easeml.api import authentication
-
-    monkeypatch.setattr(authentication, "_REMEMBER_SECONDS", 3600.0)
-    monkeypatch.setattr(authentication, "_RENEW_SECONDS", 3600.0)
+    monkeypatch.setattr(remembered, "SECONDS", 3600.0)
+    monkeypatch.setattr(remembered, "RENEW_SECONDS", 3600.0)
     clock = [0.0]
-    monkeypatch.setattr(authentication.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(remembered.time, "monotonic", lambda: clock[0])
 
     async def used_too_long() -> None:
-        authenticator = authentication.Authenticator(store)
+        authenticator = Authenticator(store)
         with store.write() as tx:
             rows = tx.unscoped().api_keys
             rows.update(ann.caller.key_id, expires=tx.now() + 60)

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from easeml.api.request_ids import RequestIds, access_log
 from easeml.api.request_limits import HEADERS, RequestLimits
+from easeml.api.turns import Turns
 from easeml.protocols.errors import speaks_v2
 from easeml.settings import Settings
 from easeml.web import UPLOADS_PATH, create_pages
@@ -49,4 +50,4 @@ def create_asgi_app(api: FastAPI, settings: Settings) -> ASGIApp:
         await (pages if is_page else api)(scope, receive, send)
 
     note = access_log(settings.home / "logs") if settings.access_log else None
-    return RequestIds(whole, note)
+    return Turns(RequestIds(whole, note))

@@ -1,11 +1,12 @@
 """How many requests for predictions a second a tenant makes of what it may."""
 
+import asyncio
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 
-from starlette.concurrency import run_in_threadpool
-
+from easeml.api.remembered import own_threads
 from easeml.errors import TooMany
 from easeml.service.limits import quotas
 from easeml.store import Store
@@ -23,6 +24,7 @@ class RequestRates:
     def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic):
         self._store = store
         self._clock = clock
+        self._threads = own_threads()
         self._limits: dict[str, float] = {}
         self._looked = -math.inf
         self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was so
@@ -31,7 +33,8 @@ class RequestRates:
         """Count a request. Raises ``TooMany`` where the tenant has to wait, and counts nothing."""
         if self._clock() - self._looked >= _REMEMBER_SECONDS:
             self._looked = self._clock()
-            self._limits = await run_in_threadpool(quotas.request_rates, self._store)
+            look = partial(quotas.request_rates, self._store)
+            self._limits = await asyncio.get_running_loop().run_in_executor(self._threads, look)
             self._buckets = {id: at for id, at in self._buckets.items() if id in self._limits}
         most = self._limits.get(tenant_id)
         if most is not None:

@@ -25,6 +25,15 @@ def thread_environment(threads: int) -> dict[str, str]:
     return dict.fromkeys(_THREAD_VARIABLES, str(threads))
 
 
+def memory_environment() -> dict[str, str]:
+    """Environment variables by which glibc gives the memory of many threads back.
+
+    Each of dozens of threads has an arena of its own by default, and what is free in one serves no
+    other thread: the controller grew for as long as it worked.
+    """
+    return {"MALLOC_ARENA_MAX": "2"}
+
+
 def cap_threads(threads: int) -> None:
     """Cap the thread pools of this process, whose numerical libraries may be loaded."""
     wanted = thread_environment(threads)

@@ -19,7 +19,7 @@ from easeml.settings import Settings
 from easeml.store import Store
 
 from . import internal_secret
-from .limits import thread_environment
+from .limits import memory_environment, thread_environment
 from .managed_process import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
 from .messages.collector import collector_of
 from .messages.mail import mail_of
@@ -89,7 +89,7 @@ def _processes(settings: Settings) -> list[ManagedProcess]:
     """Return the processes that start all others: ``prefork`` those of this machine."""
     # One numerical thread each, but for tasks: where training keeps all cores busy, more would
     # spin for each other.
-    single = {**thread_environment(1), **os.environ}
+    single = {**thread_environment(1), **memory_environment(), **os.environ}
     prefork = program("prefork", settings, single)
     processes = [ManagedProcess("prefork", 1, settings.home, prefork)]
     for number in range(1, settings.machines + 1):

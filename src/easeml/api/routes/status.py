@@ -26,7 +26,7 @@ def get_health(here: Here, response: Response) -> Health:
 
 
 @health.get("/livez")
-def get_liveness() -> Health:
+async def get_liveness() -> Health:  # needs no thread, of which all may be busy
     """Tell that the controller answers, whatever else is wrong; needs no key."""
     return Health(status="ok")
 
