@@ -6,7 +6,7 @@ were believed to cost.
 Each table is an application of a user of its own, in one easeml with two workers; all arrive at
 once. Processor seconds are those of the whole tree of its processes since the first upload. What an
 application serves is judged on the test rows of its version, which no search sees, by the
-predictions that its models have kept.
+predictions that its models have kept: those of the fit on all other rows, once that serves.
 
 ``--peer`` gives the same train and validation rows to FLAML, in an environment that the script
 installs below ``--folder``: one search a table, each on one thread with an equal share of the
@@ -40,8 +40,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from common import CACHE, arguments, machine_line, peer_python, read_options
 from easeml.client import Client
 from easeml.contract.applications import Declaration
-from easeml.contract.states import TaskGroup, TaskState
+from easeml.contract.states import PromotionKind, TaskGroup, TaskState
 from easeml.data import read_version
+from easeml.ids import new_id
 from easeml.kinds.shared.predictions import read_predictions
 from easeml.modules import load_registry, score
 from easeml.service.knowledge.trials import cost_belief, finished_trials, own_seconds
@@ -304,21 +305,28 @@ def judged(
     rows = read_version(
         store.artefacts.fetch(version.tenant_id, version.artefact, folder / "version")
     ).test
-    objective = application.objective
-    qualities = {}
-    for model in tables.models.list(application_id=application.id, limit=None):
-        path = store.artefacts.fetch(model.tenant_id, model.predictions, folder / model.id)
+    target = next(one["name"] for one in version.columns if one["role"] == "target")
+    answers = rows.set_index("_row")[target]
+
+    def quality_of(tenant: str, predictions: str) -> float:
+        path = store.artefacts.fetch(tenant, predictions, folder / new_id("file"))
         ids, predicted = read_predictions(path, "test")
-        target = next(one["name"] for one in version.columns if one["role"] == "target")
-        actual = rows.set_index("_row").loc[ids][target]
-        qualities[model.id] = (score(objective, actual, predicted), model.name)
+        return score(application.objective, answers.loc[ids], predicted)
+
+    names, qualities, refits = {}, {}, {}
+    for model in tables.models.list(application_id=application.id, limit=None):
+        names[model.id] = model.name
+        qualities[model.id] = quality_of(model.tenant_id, model.predictions)
+        if model.refitted_predictions:
+            refits[model.id] = quality_of(model.tenant_id, model.refitted_predictions)
     serves = []
     for promotion in tables.promotions.list(application_id=application.id, limit=None):
-        quality, name = qualities[promotion.model_id]
+        served = refits if promotion.kind == PromotionKind.REFIT else qualities
+        quality, name = served[promotion.model_id], names[promotion.model_id]
         serves.append((clock.at(promotion.created), quality, name))
     serves.sort()
-    trees = [quality for quality, name in qualities.values() if name.startswith("decision-tree")]
-    best = max((quality for quality, _ in qualities.values()), default=float("nan"))
+    trees = [qualities[id] for id, name in names.items() if name.startswith("decision-tree")]
+    best = max([*qualities.values(), *refits.values()], default=float("nan"))
     return Tenant(table, declared, best, max(trees, default=float("nan")), serves)
 
 
