@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 from inline_worker import train, work_off
-from test_erasing import Desk, table
+from test_erasing import HEADER, Desk, table
 from test_gated_applications import gates, job_of, promotions, put, rest
 from test_retired_test_rows import retire, rows
 
@@ -113,6 +113,34 @@ def test_a_gate_without_any_row_left_says_so(desk: Desk) -> None:
     assert last["state"] == "refused"
     assert "All test rows of the gate were erased" in last["reason"]
     assert gate_of(desk)["steps_spent"] == 0
+
+
+def test_a_gate_is_set_again_where_rows_that_it_buys_labels_of_are_erased(desk: Desk) -> None:
+    unlabelled = "".join(f"person{i}@example.org,{i % 10}.5,red,\n" for i in range(500, 600))
+    desk.feed((HEADER + unlabelled).encode())
+    wish = {"steps": 2, "labels": 20}
+    first = put(desk.client, desk.person, desk.id, EASY, **wish).json()["gates"][0]
+    rows_before = first["labels"]["rows"]
+    (gone,) = reserved(desk)[:1]
+    pool = rows(desk.client, desk.store, desk.person, desk.id, "pool")
+    person = 500 + sorted(pool).index(gone)  # rows are numbered in the order of the file
+    desk.erase(f"person{person}@example.org", plan_only=False)
+
+    again = put(desk.client, desk.person, desk.id, EASY, **wish).json()["gates"][0]
+    assert again["id"] != first["id"]
+    assert again["labels"]["rows"] == rows_before - 1
+    assert gone not in reserved(desk)
+    same = put(desk.client, desk.person, desk.id, EASY, **wish).json()["gates"][0]
+    assert same["id"] == again["id"]
+
+
+def reserved(desk: Desk) -> list[int]:
+    """Return the rows without labels of which the gate may buy some."""
+    with desk.store.read() as tx:
+        gate = tx.unscoped().gates.newest(application_id=desk.id, ended=False)
+    assert gate is not None
+    assert gate.reserve is not None
+    return gate.reserve.rows
 
 
 def test_an_owner_spares_rows_for_later_tests(desk: Desk) -> None:

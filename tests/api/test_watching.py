@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from fastapi.testclient import TestClient
-from inline_worker import work_off
+from inline_worker import claim, work_off
 from test_asking_tools import toys
 from test_gated_applications import application  # noqa: F401 a fixture
 from test_reports import APPLICATIONS
 
+from easeml.contract.tasks import TaskResult
 from easeml.service.models import alerts, watching
+from easeml.service.tasks import results
 from easeml.store import Store
 from easeml.store.records import ProductionRow
 
@@ -85,6 +87,35 @@ def test_production_is_watched_without_labels_and_with_those_that_come(
     (look,) = shown["looks"]
     assert (look["status"], look["estimate"]) == (found["status"], found["estimate"])
     assert (look["rows"], look["interval"]) == (200, [low, high])
+
+
+def test_a_look_that_failed_says_so_and_its_rows_wait(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    place = f"{APPLICATIONS}/{application}"
+    seen(store, ann, application, 200, first=1000)
+    client.post(f"{place}/watch", headers=ann.headers).raise_for_status()
+    claimed = claim(store)
+    assert claimed is not None
+    _, attempt = claimed
+    with store.write() as tx:
+        failed = TaskResult(ok=False, error="The memory of this machine is used up.")
+        results.accept(tx, attempt, failed, {})
+    found = watch(client, ann, application)
+    assert found["status"] == "cannot tell"
+    assert "failed: The memory of this machine is used up." in found["reason"]
+    assert found["waiting"] == 200  # none was tested
+
+    client.post(f"{place}/watch", headers=ann.headers).raise_for_status()
+    (task,) = work_off(store, tmp_path)
+    assert task.error == ""
+    found = watch(client, ann, application)
+    assert "failed" not in found["reason"]
+    assert (found["rows"], found["waiting"]) == (200, 0)
 
 
 def test_a_bad_month_is_not_hidden_behind_the_rows_before_it(

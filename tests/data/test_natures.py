@@ -156,6 +156,7 @@ def test_numbers_that_are_codes(tmp_path: Path) -> None:
         ([*range(1000), 3], []),
         ([-2, -1, 0, 1, 2] * 4, []),
         (["none", "some"] * 9, []),
+        (["so good that I came again", "cold and slow", "#NAME?", "#NAME?"] * 4, ["#NAME?"]),
     ],
 )
 def test_missing_codes_are_proposed_and_used_when_declared(

@@ -46,6 +46,12 @@ def test_the_only_column_with_classes_is_sure_beside_texts(tmp_path: Path) -> No
     assert found.reason == "the only column that could be one"
 
 
+def test_classes_written_as_numbers_are_sure_beside_texts(tmp_path: Path) -> None:
+    words = [" ".join(RNG.choice(list("abcdefghij"), 9)) for _ in range(120)]
+    found = proposed(tmp_path, pd.DataFrame({"told": words, "liked": RNG.choice([0, 1], 120)}))
+    assert (found.target, found.sure) == ("liked", True)
+
+
 @pytest.mark.parametrize("values", [["N", "P"] * 20, [f"{i}.5" for i in range(40)]])
 def test_a_single_column_is_not_asked_for(tmp_path: Path, values: list[str]) -> None:
     found = proposed(tmp_path, pd.DataFrame({"outcome": values}))

@@ -112,3 +112,54 @@ def test_label_files_with_other_words_are_refused(folder: Path) -> None:
     )
     assert code == 2
     assert all(name in text for name in ("yes'", "'0'", "'1'")), text
+
+
+def shuffled(name: str, column: str, seed: int) -> pd.DataFrame:
+    """Return a file of values with the ids of its rows, in another order."""
+    frame = pd.read_csv(f"{name}.csv").rename(columns={"prediction": column})
+    named = frame.assign(id=[f"r{row}" for row in range(ROWS)])
+    return named.sample(frac=1.0, random_state=seed)
+
+
+def test_pick_puts_rows_together_by_id_whatever_their_order(folder: Path) -> None:
+    both = shuffled("new", "new", 1).merge(shuffled("old", "old", 2), on="id")
+    both.to_csv("both-ids.csv", index=False)
+    labels = shuffled("whole", "label", 3)
+    labels.to_csv("labels-ids.csv", index=False)  # the ids stand last here
+    words = ["pick", "both-ids.csv", "--labels", "labels-ids.csv", "--budget", ROWS, "--json"]
+    code, text = run(*words)
+    assert code == 0, text
+    truth = pd.read_csv("whole.csv")["label"]
+    said = pd.read_csv("new.csv")["prediction"]
+    found = json.loads(text)
+    assert found["model"] == "new"
+    assert found["low"] <= (truth == said).mean() <= found["high"]
+
+
+def test_pick_takes_labels_of_some_rows_and_refuses_other_rows(folder: Path) -> None:
+    both = shuffled("new", "new", 1).merge(shuffled("old", "old", 2), on="id")
+    both.to_csv("both-ids.csv", index=False)
+    labels = shuffled("whole", "label", 3)
+    labels.assign(id="s" + labels["id"]).to_csv("others.csv", index=False)
+    code, text = run("pick", "both-ids.csv", "--labels", "others.csv", "--json")
+    assert code == 2
+    assert "is not in both-ids.csv" in text
+    pd.concat([labels, labels.head(1)]).to_csv("twice.csv", index=False)
+    code, text = run("pick", "both-ids.csv", "--labels", "twice.csv", "--json")
+    assert code == 2
+    assert "stands there twice" in text
+
+
+def test_the_meter_puts_rows_together_by_id(folder: Path) -> None:
+    shuffled("new", "prediction", 1).to_csv("new-ids.csv", index=False)
+    shuffled("whole", "label", 3).to_csv("labels-ids.csv", index=False)
+    promise = ["--tolerance", 0.2, "--validation", 0.95, "--json"]
+    files = ["--labels", "labels-ids.csv", "--predictions", "new-ids.csv"]
+    code, text = run("meter", "read", "m.json", *files, *promise)
+    assert code == 0, text  # .95 is what the model has: nothing is overfitted
+    assert json.loads(text)["signal"] == json.loads(meter_read("whole.csv")[1])["signal"]
+    shuffled("new", "prediction", 1).head(500).to_csv("fewer.csv", index=False)
+    files = ["--labels", "labels-ids.csv", "--predictions", "fewer.csv"]
+    code, text = run("meter", "read", "n.json", *files, *promise)
+    assert code == 2
+    assert "100 of the labelled rows have no prediction" in text

@@ -220,6 +220,9 @@ def test_whether_a_goal_can_be_reached_is_asked_before_start(sign_in: SignIn, wi
     page.get_by_role("button", name="Start").click()
     page.wait_for_url(re.compile("/applications/app_"))
     expect(page.locator("#reports")).to_contain_text("Realistic.")
+    expect(page.locator("main")).not_to_contain_text("No goal is set")  # that one was
+    page.goto(f"{page.url}/next")
+    expect(page.get_by_label("What has to be reached")).to_have_value("accuracy >= 0.8")
 
 
 def predicted(

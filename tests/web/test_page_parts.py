@@ -2,7 +2,9 @@
 address.
 """
 
+import html
 import math
+import re
 from urllib.parse import parse_qsl
 
 import pytest
@@ -16,7 +18,7 @@ from easeml.contract.models import Measure
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.scheduling import LossCurve, SchedulerView, Share
 from easeml.errors import InvalidInput, NotAllowed
-from easeml.web import formatting, session
+from easeml.web import formatting, rendering, session
 from easeml.web.charts import histogram_figure, spark_figure, time_unit
 from easeml.web.quality_chart import quality_figure
 from easeml.web.scheduler_charts import spent_losses, tones
@@ -389,6 +391,20 @@ def test_advice_names_the_place_on_a_page(advice: str, place: str):
     assert place in told
     assert "easeml " not in told
     assert "--" not in told
+
+
+def test_several_faults_of_a_request_are_a_list():
+    faults = ["row 1, column 'age': -3 is no age.", "row 2: the column 'job' is <not> there."]
+    message = "\n".join(["the rows have 2 faults:", *map("- {}".format, faults), ""])
+    problem = InvalidInput(message, where="rows", remedy="Correct them all.")
+    macros = rendering.environment().get_template("forms.html").module
+    shown = str(macros.problem_notice(problem))
+    items = re.findall(r"<li>(.*?)</li>", shown)
+    assert list(map(html.unescape, items)) == faults
+    assert "<not>" not in shown
+    assert "- row" not in shown
+    alone = str(macros.problem_notice(InvalidInput("The file is empty.")))
+    assert "<ul" not in alone
 
 
 def test_values_that_may_stand_for_missing_ones_are_declared_by_a_choice():

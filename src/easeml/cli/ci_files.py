@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from easeml.cli.named_files import reading, writing
+from easeml.cli.output import say_aside
+from easeml.cli.row_names import NAMES
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci import Ledger
 
-_IDS = ("id", "row", "example", "index", "row_id")
 _HEADS = ("prediction", "predictions", "predicted", "label", "labels", "target", "y", "y_pred", "y_true", "class",
           "score", "value", "truth", "oracle", "old", "new")  # fmt: skip
 _NO_LABEL = {"", "na", "nan", "null", "?"}
@@ -111,6 +112,12 @@ def _aligned_by_place(
                 "yet, or ids.",
             )
     columns = (labels, *others)
+    with_ids = [str(column.path) for column in columns if column.ids is not None]
+    if with_ids:
+        say_aside(
+            f"{' and '.join(with_ids)} name their rows and the others do not: "
+            "rows are compared in their order."
+        )
     named = filter(None, map(attrgetter("ids"), columns))
     return next(named, None), [column.values for column in columns]
 
@@ -204,7 +211,7 @@ def _csv_rows(path: Path) -> list[list[str]]:
 def _read_two_columns(rows: list[list[str]], width: int, path: Path) -> tuple[list[Any], list[str]]:
     """Return the values and the ids of a file whose heading says which column has the ids."""
     head = [cell.strip().lower() for cell in rows[0]]
-    places = [place for place, name in enumerate(head) if name in _IDS]
+    places = [place for place, name in enumerate(head) if name in NAMES]
     if width != 2 or not places:
         raise InvalidInput(
             "The file must have one column, or two with a heading: id, and the values.",

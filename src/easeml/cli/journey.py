@@ -80,8 +80,15 @@ def _costs(action: Action) -> str:
     if high > 0:
         parts.append(f"Expected gain of score {action.gain:.3f} ({low:.3f} to {high:.3f}).")
     if action.human_minutes:
-        minutes = math.ceil(action.human_minutes)
-        parts.append(f"About {minutes} {plural(minutes, 'minute')} of a person.")
+        parts.append(f"About {_time_of_people(action.human_minutes)} of a person.")
     if action.device_seconds:
         parts.append(f"About {action.device_seconds:.0f} s of a device.")
     return " ".join(parts)
+
+
+def _time_of_people(minutes: float) -> str:
+    """Say minutes; of two hours and more whole hours."""
+    whole = math.ceil(minutes)
+    if whole < 120:
+        return f"{whole} {plural(whole, 'minute')}"
+    return f"{math.ceil(whole / 60)} hours"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from easeml.cli.lookup import first_that
 from easeml.cli.named_files import writing
 from easeml.cli.options import Json, at_most_one, comma_separated
 from easeml.cli.output import notes, print_done, print_pairs, print_table, print_told, say
+from easeml.cli.row_names import place_of_ids, places_by_id
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -108,7 +110,11 @@ def read(
         Path, typer.Option(help="Test labels: a CSV file with one column, or its last is taken.")
     ],
     predictions: Annotated[
-        Path, typer.Option(help="The model's predictions on the same rows, likewise.")
+        Path,
+        typer.Option(
+            help="The model's predictions on the same rows, likewise: by id where both files have "
+            "a column id, else in the same order."
+        ),
     ],
     validation: Annotated[
         float, typer.Option(help="The model's accuracy on the validation set, in [0, 1].")
@@ -134,8 +140,11 @@ def read(
     from easeml.lifecycle.labels import check_vocabularies
     from easeml.lifecycle.overfitting import Meter
 
-    truth = _column(labels)
-    predicted = _column(predictions)
+    truth, ids = _column(labels)
+    predicted, own_ids = _column(predictions)
+    places = places_by_id(ids, own_ids, labels, predictions)
+    if places is not None:
+        predicted = _put_in_order(predicted, places, predictions)
     check_vocabularies(truth.tolist(), predicted.tolist(), where=f"{labels}, {predictions}")
     if len(truth) != len(predicted):
         raise InvalidInput(
@@ -221,19 +230,41 @@ def _edges(text: str) -> tuple[float, ...]:
         raise InvalidInput("Edges are numbers with commas between.", where="--edges") from error
 
 
-def _column(path: Path) -> np.ndarray:
-    """Return the classes in the last column of a CSV file with a header, by their names."""
+def _column(path: Path) -> tuple[np.ndarray, list[str] | None]:
+    """Return the classes in the last column of a CSV file with a header, by their names.
+
+    And the ids of its rows, where another column has them.
+    """
     from easeml.data import read_table
     from easeml.lifecycle.labels import class_names
 
     table = read_table(path)
+    place = place_of_ids(table.column_names)
+    ids = None
+    if place is not None:
+        ids = list(map(str, class_names(table.column(place).to_pylist())))
+        table = table.remove_column(place)
     values = table.column(table.num_columns - 1).to_pylist()
     if not all(values):
         row = list(map(bool, values)).index(False)
         raise InvalidInput(
             "A value is missing.", where=f"{path}, row {row}, column {table.column_names[-1]}"
         )
-    return class_names(values)
+    return class_names(values), ids
+
+
+def _put_in_order(values: np.ndarray, places: Sequence[int | None], path: Path) -> np.ndarray:
+    """Return the values at these places; raises InvalidInput where one of them is nowhere."""
+    import numpy as np
+
+    lacking = places.count(None)
+    if lacking:
+        raise InvalidInput(
+            f"{lacking} of the labelled rows have no prediction.",
+            where=str(path),
+            remedy="Predict every row that has a label.",
+        )
+    return values[np.array(places, np.int64)]
 
 
 def _load(path: Path) -> dict[str, Any]:

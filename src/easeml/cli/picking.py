@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from operator import itemgetter
@@ -13,14 +15,13 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import print_pairs, print_table, print_told, say
 from easeml.cli.progress import progress
+from easeml.cli.row_names import place_of_ids, places_by_id
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from easeml.lifecycle.picking import Picking, Pool
-
-_IDS = ("", "id", "row", "unnamed: 0")  # headings of a column that names rows
 
 
 def register(app: typer.Typer) -> None:
@@ -69,16 +70,18 @@ def pick_command(
 ) -> None:
     """Choose the most accurate of trained models, asking for few labels.
 
-    Stops early once the choice is certain enough. A first column named id or row (or without a
-    name) is left out of the predictions. The labels are the column named label, else the last one,
-    in the same order of rows. With --guarantee the published methods draw a tenth of the labels at
+    Stops early once the choice is certain enough. The labels are the column named label, else the
+    last one. Where both files have a column named id, row, example, index or row_id (or a first one
+    without a name), rows are put together by it, and rows without a label may lack; else by their
+    order. With --guarantee the published methods draw a tenth of the labels at
     random, too: without such draws nothing can be certified before all is labelled.
     """
     from easeml.lifecycle.picking import AUDIT, Pool, pick
 
     _check_method(method, guarantee)
-    pool = Pool.of(_predictions(predictions))
-    oracle = Oracle(_labels(labels, pool))
+    said = _predictions(predictions)
+    pool = Pool.of(said.values)
+    oracle = Oracle(_labels(labels, pool, said))
     if guarantee and audit is None:
         audit = AUDIT
     found: list[Picking] = []
@@ -174,11 +177,18 @@ def _run_row(seed: int, one: Picking) -> tuple[object, ...]:
     return seed, one.model, *interval, one.labels, one.stopped
 
 
-def _predictions(path: Path) -> pd.DataFrame:
-    frame = _read(path)
-    names_rows = str(frame.columns[0]).strip().lower() in _IDS
-    if names_rows and len(frame.columns) > 1:
-        frame = frame.iloc[:, 1:]
+@dataclass(frozen=True)
+class _Table:
+    """The values of a file, and the ids of its rows; None where they have none."""
+
+    path: Path
+    values: pd.DataFrame
+    ids: list[str] | None
+
+
+def _predictions(path: Path) -> _Table:
+    table = _read(path)
+    frame = table.values
     empty = frame.eq("").to_numpy()
     if empty.any():
         row, column = (int(place[0]) for place in empty.nonzero())
@@ -187,13 +197,15 @@ def _predictions(path: Path) -> pd.DataFrame:
             where=f"{path}, row {row}, column {frame.columns[column]!r}",
             remedy="Fill in the class that the model predicts, or leave the row out of both files.",
         )
-    return frame
+    return table
 
 
-def _labels(path: Path, pool: Pool) -> list[str]:
+def _labels(path: Path, pool: Pool, predictions: _Table) -> list[str]:
+    """Return the label of each row of the predictions, empty where it is not known."""
     from easeml.lifecycle.labels import check_vocabularies
 
-    frame = _read(path)
+    table = _read(path)
+    frame = table.values
     column = "label" if "label" in frame.columns else frame.columns[-1]
     if column in pool.names and len(frame.columns) > 1:
         raise InvalidInput(
@@ -204,16 +216,28 @@ def _labels(path: Path, pool: Pool) -> list[str]:
     labels = frame[column].tolist()
     given = list(filter(None, labels))
     check_vocabularies(given, pool.classes.tolist(), where=f"{path}, column {column!r}")
+    places = places_by_id(predictions.ids, table.ids, predictions.path, path)
+    if places is not None:
+        return _at(labels, places)
     if len(labels) != pool.examples:
         raise InvalidInput(
             f"There are {len(labels)} labels for {pool.examples} rows of predictions.",
             where=str(path),
-            remedy="Give one row a row of the predictions, in the same order; leave unknown labels empty.",
+            remedy="Give one row a row of the predictions, in the same order, and leave unknown labels "
+            "empty; or give both files a column id.",
         )
     return labels
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _at(labels: list[str], places: Sequence[int | None]) -> list[str]:
+    """Return the labels at these places, empty where one is nowhere."""
+    import pandas as pd
+
+    told = pd.Series(labels, dtype=object)
+    return pd.Series(places, dtype="Int64").map(told).fillna("").tolist()
+
+
+def _read(path: Path) -> _Table:
     """Read a CSV file of classes by their names, so that ``1`` and ``1.0`` are the same."""
     import pandas as pd
 
@@ -237,4 +261,8 @@ def _read(path: Path) -> pd.DataFrame:
         )
     for name in frame.columns:
         frame[name] = class_names(frame[name])
-    return frame
+    place = place_of_ids(list(map(str, frame.columns)))
+    if place is None:
+        return _Table(path, frame, None)
+    ids = frame.iloc[:, place].tolist()
+    return _Table(path, frame.drop(columns=frame.columns[place]), ids)

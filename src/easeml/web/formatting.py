@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from easeml.contract import measures
 from easeml.contract.models import TrainedModel
 from easeml.contract.task_views import Task
-from easeml.web.page_words import in_page_words
+from easeml.web.page_words import in_page_words, message_parts
 
 T = TypeVar("T")
 
@@ -229,4 +229,5 @@ FILTERS = {
     "json": json.dumps,
     "use": use,
     "in_page_words": in_page_words,
+    "message_parts": message_parts,
 }

@@ -1,7 +1,8 @@
-"""Advice of the service in words of pages, instead of commands, where a page can do the same."""
+"""Messages and advice of the service in words of pages, instead of commands, where a page can do the same."""
 
 import re
 
+_ITEM = "- "
 _APPLICATION = r"(?:\w+|APPLICATION)"
 _PHRASES = (
     # What follows a type in brackets, or stands in a sentence.
@@ -35,3 +36,17 @@ def in_page_words(text: str) -> str:
     for pattern, words in _KNOWN:
         text = pattern.sub(words, text)
     return text
+
+
+def message_parts(message: str) -> tuple[str, list[str]]:
+    """Return the heading of a message in words of pages, and the faults that it lists.
+
+    A message of several faults has a line each, which begins with "- ".
+    """
+    heading, faults = [], []
+    for line in in_page_words(message).splitlines():
+        if line.startswith(_ITEM):
+            faults.append(line.removeprefix(_ITEM))
+        else:
+            heading.append(line)
+    return "\n".join(heading), faults

@@ -38,7 +38,7 @@ def test_a_clean_table_has_no_findings(method: str) -> None:
     assert found(cities(), method, rules=[Rule(("zip",), "city")]) == set()
 
 
-@pytest.mark.parametrize("word", ["", "N/A", "null", " ? ", None, np.nan])
+@pytest.mark.parametrize("word", ["", "N/A", "null", " ? ", "#DIV/0!", None, np.nan])
 def test_missing(word: object) -> None:
     table = cities().astype(object)
     table.at[3, "city"] = word
@@ -291,3 +291,36 @@ def test_texts_that_differ_in_a_word_are_no_misspellings() -> None:
     texts = ["Watch this video, all of you:"] * 6 + ["Watch this video, all of you:)"]
     texts += [f"Text number {'x' * number}" for number in range(40)]
     assert found(pd.DataFrame({"comment": texts}), "misspelling") == set()
+
+
+def test_columns_that_only_go_together_accuse_no_cell() -> None:
+    styles = {
+        "two floors": ["2Story"] * 540 + ["split"] * 20 + ["attic"] * 3,
+        "one floor": ["1Story"] * 540 + ["foyer"] * 20 + ["loft"] * 3,
+        "old": ["1.5"] * 200 + ["half"] * 10,
+    }
+    rows = [(kind, style) for kind, written in styles.items() for style in written]
+    assert found(pd.DataFrame(rows, columns=["kind", "style"]), "dependency") == set()
+
+
+def test_a_group_too_small_to_show_a_slip_does_not_speak_for_the_cell() -> None:
+    """One of four is over a fifth, so a group of four rows could only ever object."""
+    flights = [f"F{row // 20}" for row in range(400)]
+    leaves = [f"{6 + row // 20}:15" for row in range(400)]
+    arrives = [f"{7 + row // 20}:40 gate {row // 4 % 5}" for row in range(400)]
+    leaves[7] = "11:15"
+    table = pd.DataFrame({"flight": flights, "leaves": leaves, "arrives": arrives})
+    assert (7, "leaves") in found(table, "dependency")
+
+
+def test_the_end_of_a_scale_or_a_tail_is_no_outlier() -> None:
+    years = np.repeat(
+        np.arange(1, 17), [3, 6, 9, 12, 18, 25, 30, 15, 320, 220, 40, 30, 160, 55, 20, 12]
+    )
+    assert found(pd.DataFrame({"years": years.astype(str)}), "outlier") == set()
+    sizes = np.concatenate([np.linspace(10, 60, 500), 60 * 1.02 ** np.arange(1, 60)])
+    table = pd.DataFrame({"size": [f"{size:.1f}" for size in sizes]})
+    assert found(table, "outlier") == set()
+    table.at[3, "size"] = "1900.0"
+    table.at[4, "size"] = "-400.0"
+    assert found(table, "outlier") == {(3, "size"), (4, "size")}

@@ -50,6 +50,29 @@ def kinds(facts: Facts) -> list[str]:
     return [action.kind for action in next_actions(facts)]
 
 
+@given(
+    more=st.integers(1, 100_000),
+    best=st.floats(0.86, 0.97),
+    serves=st.floats(0.5, 1.0),
+    twice=st.floats(0.84, 0.97),
+)
+def test_more_rows_never_promise_more_than_any_model_can_reach(
+    more: int, best: float, serves: float, twice: float
+):
+    feasible = replace(
+        UNDECIDED,
+        more_rows=more,
+        best=Estimate(best, best - 0.05, best + 0.02),
+        doubled=Estimate(twice, twice - 0.01, twice + 0.01),
+    )
+    facts = replace(KNOWN, feasible=feasible, quality=Estimate(serves, serves, serves))
+    for action in next_actions(facts):  # a goal that is reached needs no rows
+        if action.kind == "collect":
+            assert action.gain is not None
+            assert 0 <= action.gain.low <= action.gain.value <= action.gain.high
+            assert serves + action.gain.high <= max(serves, best + 0.02) + 1e-9
+
+
 def test_without_a_goal_one_is_asked_for_first():
     assert kinds(Facts("kind", goal=None, rows=ROWS))[:2] == ["set-goal", "ask-feasibility"]
 

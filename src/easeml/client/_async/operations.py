@@ -623,7 +623,8 @@ class AsyncOperations(AsyncCalls):
         """Let no model serve an application any more of which a condition is not proven.
 
         It takes the place of the gate before, whose answers count on. Repeated, it changes
-        nothing. With another budget of labels, a test that waits for some goes on.
+        nothing. With another budget of labels, a test that waits for some goes on. Where rows
+        that it may buy labels of are gone, the same gate is set anew, on those that are left.
 
         Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data
         cannot tell; ``Conflict`` while a model is being tested or rolled out, or where no rows

@@ -9,11 +9,11 @@ from easeml.data.types import values as v
 if TYPE_CHECKING:
     import numpy as np
 
-_WORDS = frozenset({
+_WORDS = v.SHEET_ERRORS | frozenset({
     "unknown", "missing", "empty", "undefined", "unspecified", "not available", "not known",
     "not recorded", "not specified", "not given", "no data", "nodata", "blank", "nil", "tbd",
-    "-", "--", "---", ".", "..", "...", "#ref!", "#value!", "#div/0!", "#null!", "(blank)",
-    "(empty)", "unk", "n.a.", "no answer", "no response",
+    "-", "--", "---", ".", "..", "...", "(blank)", "(empty)", "unk", "n.a.", "no answer",
+    "no response",
 })  # fmt: skip
 _NINES = frozenset({9, 99, 999, 9999, 99999, 999999, 9999999})
 _SENTINELS = frozenset(

@@ -139,11 +139,11 @@ def _by_custom(suitable: Sequence[ColumnReport], usual: str) -> TargetProposal |
 def _beside_texts(
     suitable: Sequence[ColumnReport], reports: Sequence[ColumnReport]
 ) -> TargetProposal | None:
-    """The only column that could be one, if it has few classes: the others are texts or pictures."""
+    """The only column that could be one, if it has few values: the others are texts or pictures."""
     only = suitable[0]
     inputs = [report for report in reports if report.role == "input"]
     is_beside_others = len(suitable) == 1 < len(inputs)
-    if is_beside_others and _has_few_classes(only):
+    if is_beside_others and only.distinct <= _FEW_CLASSES:
         return TargetProposal(only.name, 0.8, "the only column that could be one")
     return None
 

@@ -12,7 +12,7 @@ from easeml.data.errors import DatasetError, refusing
 from easeml.data.readers.binary_sheets import extents
 from easeml.data.readers.source import Source
 from easeml.data.types.text_tables import check_names
-from easeml.data.types.values import number_text
+from easeml.data.types.values import SHEET_ERRORS, number_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +22,6 @@ _LARGEST = 1 << 30  # bytes of a workbook after decompression
 _MOST_CELLS = 30_000_000
 _CELL = re.compile(rb' r="([A-Z]{1,3})(\d{1,7})"')
 _SHEET = re.compile(r"xl/worksheets/.*\.(?P<form>xml|bin)", re.DOTALL)
-_ERRORS = frozenset({"#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"})
 _SheetRows = list[list[Any]]
 
 
@@ -190,7 +189,7 @@ def _text(cell: Any) -> str:
 def _plain(cell: object) -> str:
     """Text, without blanks around it; empty for an error of a formula."""
     text = str(cell).strip()
-    return "" if text in _ERRORS else text
+    return "" if text.lower() in SHEET_ERRORS else text
 
 
 def _moment(cell: datetime) -> str:

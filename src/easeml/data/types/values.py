@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 # In any case: the first in every column, the others in numbers and timestamps.
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "?", "#n/a", "<na>"})
+SHEET_ERRORS = frozenset({
+    "#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#null!", "#num!", "#spill!", "#calc!",
+})  # fmt: skip
+"""What a spreadsheet writes where a formula has no value, in lower case."""
 MISSING_NUMBER = MISSING | {"none", "unknown", "missing", "-", "--", ".", "n.a.", "nat"}
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?$"
 ISO = r"^\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?$"

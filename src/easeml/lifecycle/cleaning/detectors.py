@@ -16,17 +16,21 @@ from operator import itemgetter
 
 import numpy as np
 
+from easeml.data.types.values import SHEET_ERRORS
 from easeml.lifecycle.cleaning.findings import NUMBER, findings, joined
 from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.cleaning.rough_matrix import RoughColumns, numbers_of
 from easeml.lifecycle.cleaning.rules import Rule, find_rules, violations
 
 PLACEHOLDERS = frozenset(
-    {"", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", "#n/a", "<na>", "missing"}
+    {"", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", "<na>", "missing"}
+    | SHEET_ERRORS
 )
 _FEW, _MANY = 0.05, 0.2  # of a column's numbers: many far ones are no outliers, few always are
+_GAP = 0.25  # of the threshold: what lies between outliers and the rest
 _A_CATEGORY = 20  # rows that each value of a column of categories has, on average
 _SLIPS = 3  # times that one wrong value may stand in a group, or 1% of its rows
+_MOSTLY_SLIPS = 0.5  # of the rows that break a rule: with fewer slips it is no rule
 _WITH_UNIT = re.compile(rf"^\s*({NUMBER})\s*([^\d\s.,:/+-][^\d]*)?$")
 
 
@@ -80,10 +84,11 @@ def _unlike_the_rest(text: Column, missing: Column) -> Frame:
 def find_outliers(text: Frame, missing: Frame, *, threshold: float = 6.0) -> Frame:
     """Find numbers far from the rest of their column: robust z-scores above ``threshold``.
 
-    By median and MAD, of PyOD. Columns of less than 90% numbers, with under 20 numbers or ten
-    different ones, of codes, or with too many far numbers are left out: over 20% (two usual
-    values), or over 5% and no gap before them (a long tail). Columns whose values are all positive
-    and spread over more than two decades are looked at as logarithms.
+    By median and MAD, of PyOD. A far number that others lead up to, without a gap of a quarter of
+    the threshold, is the end of a tail or of a scale, and no outlier. Columns of less than 90%
+    numbers, with under 20 numbers or ten different ones, of codes, or with too many far numbers are
+    left out: over 20% (two usual values), or over 5% and no gap before them (a long tail). Columns
+    whose values are all positive and spread over more than two decades are looked at as logarithms.
     """
     return of_columns(partial(_far_numbers, threshold=threshold), text, missing)
 
@@ -102,6 +107,7 @@ def _far_numbers(text: Column, missing: Column, threshold: float) -> Frame:
     far = np.flatnonzero(scores > threshold)
     if _are_usual(numbers, far):
         return joined([])
+    far = far[_are_apart(numbers, scores, far, gap=_GAP * threshold)]
     reasons = list(map("{:.1f} robust deviations from the median".format, scores[far]))
     confidence = 1.0 - threshold / (2.0 * scores[far])
     return findings(rows[far], str(text.name), reasons, "", confidence)
@@ -118,6 +124,22 @@ def _are_usual(numbers: np.ndarray, far: np.ndarray) -> bool:
     below, above = near.min() - numbers[far], numbers[far] - near.max()
     gap = np.maximum(below, above).min()
     return bool(gap <= np.ptp(near))
+
+
+def _are_apart(numbers: np.ndarray, scores: np.ndarray, far: np.ndarray, gap: float) -> np.ndarray:
+    """Return which ``far`` numbers (their places) lie behind a gap, seen from the middle.
+
+    ``scores``: robust deviations from the median, as ``gap`` is one between neighbours.
+    """
+    apart = np.zeros(len(numbers), bool)
+    middle = np.median(numbers)
+    for side in (numbers >= middle, numbers <= middle):
+        places = np.flatnonzero(side)
+        outwards = places[np.argsort(scores[places], kind="stable")]
+        steps = np.diff(scores[outwards], prepend=0.0)
+        is_gap = (steps >= gap) & np.isin(outwards, far)
+        apart[outwards] |= np.logical_or.accumulate(is_gap)
+    return apart[far]
 
 
 def _is_measured(numbers: np.ndarray, values: int) -> bool:
@@ -144,7 +166,8 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
 
     Such rules may be wrong, so a cell is found only if most of the rules about it say so, and only
     if its value is rare in its group: a value that a fifth of the group has, or that is there again
-    and again (over three times and 1%), is another truth, not a slip.
+    and again (over three times and 1%), is another truth, not a slip. Where less than half of what
+    breaks a rule are slips, the two columns only go together, and the rule says nothing.
     """
     import pandas as pd
 
@@ -157,7 +180,10 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
     parts = []
     opinions = np.zeros(codes.shape, np.int64)
     for rule in find_rules(codes, list(text)):
-        is_slip = _slips(codes[:, place[rule.given[0]]], codes[:, place[rule.then]])
+        given, then = codes[:, place[rule.given[0]]], codes[:, place[rule.then]]
+        is_slip = _slips(given, then)
+        if not _is_broken_by_slips(given, then, is_slip):
+            continue
         opinions[is_slip.index, place[rule.then]] += 1
         broken = find_violations(text, missing, [rule])
         slips = is_slip.index[is_slip]
@@ -182,12 +208,26 @@ def _slips(given: np.ndarray, then: np.ndarray) -> Column:
 
     shared = np.flatnonzero((given >= 0) & (then >= 0))
     size = np.bincount(given[shared])
-    rows = shared[size[given[shared]] >= 3]
+    rows = shared[size[given[shared]] >= 5]
     pairs = given[rows] * (then.max() + 1) + then[rows]
     _, inverse, counts = np.unique(pairs, return_inverse=True, return_counts=True)
     times, sizes = counts[inverse], size[given[rows]]
     is_rare = (times <= 0.2 * sizes) & (times <= np.maximum(_SLIPS, 0.01 * sizes))
     return pd.Series(is_rare, index=rows)
+
+
+def _is_broken_by_slips(given: np.ndarray, then: np.ndarray, is_slip: Column) -> bool:
+    """Tell whether at least a share ``_MOSTLY_SLIPS`` of the rows that break a rule are slips.
+
+    A row breaks it that has not the commonest value of its group. ``is_slip``: see ``_slips``.
+    """
+    rows = is_slip.index.to_numpy()
+    pairs = given[rows] * (then.max() + 1) + then[rows]
+    unique, counts = np.unique(pairs, return_counts=True)
+    commonest = np.zeros(given.max() + 1, np.int64)
+    np.maximum.at(commonest, unique // (then.max() + 1), counts)
+    breaking = len(rows) - int(commonest.sum())
+    return int(is_slip.sum()) >= _MOSTLY_SLIPS * breaking
 
 
 def find_duplicates(text: Frame, missing: Frame) -> Frame:

@@ -27,9 +27,10 @@ from easeml.lifecycle.feasibility.folds import Fold, make_folds, stage_sizes
 from easeml.lifecycle.feasibility.inputs import Inputs, Task, check_inputs, check_target
 from easeml.lifecycle.feasibility.noise import label_noise
 from easeml.lifecycle.feasibility.pairs import pair_floors
+from easeml.lifecycle.feasibility.products import say_more_together
 from easeml.lifecycle.feasibility.race import Track, race
 from easeml.lifecycle.feasibility.representations import Representation
-from easeml.lifecycle.feasibility.result import NOTHING_FOUND, BayesError
+from easeml.lifecycle.feasibility.result import MORE_TOGETHER, NOTHING_FOUND, BayesError
 from easeml.lifecycle.feasibility.told import assumptions, notes, tried
 from easeml.lifecycle.feasibility.unseen import rows_with_rare_values
 from easeml.lifecycle.result import Progress, listener
@@ -303,6 +304,8 @@ def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) ->
     may_hide = not course.competitors.patterns.are_all_tried(count)
     if may_hide and answer.upper >= answer.baseline:
         answer = replace(answer, notes=(*answer.notes, NOTHING_FOUND))
+    if final and classes and _say_more_together(asked, course):
+        answer = replace(answer, lower=0.0, notes=(*answer.notes, MORE_TOGETHER))
     if asked.goal is None:
         return answer
     return _judged(answer, sides, asked.goal, confidence, split)
@@ -317,13 +320,19 @@ def _pairs(asked: _Asked, course: _Course) -> np.ndarray | None:
     return pair_floors(cut.codes, asked.target.values, asked.target.classes, DRAWS, rng)
 
 
+def _say_more_together(asked: _Asked, course: _Course) -> bool:
+    columns = course.competitors.patterns.columns
+    rng = np.random.default_rng(asked.seed)
+    return say_more_together(columns, asked.target.values, asked.target.classes, rng)
+
+
 def _judged(
     answer: BayesError, sides: Sides, goal: float, confidence: float, split: int
 ) -> BayesError:
     """Return the answer with a verdict, its risk, and what more rows would make of it."""
     verdict, risk = judge(sides, goal, confidence)
     # "unrealistic" is said at the end only, and never while a pattern may hide
-    may_hide = NOTHING_FOUND in answer.notes
+    may_hide = NOTHING_FOUND in answer.notes or MORE_TOGETHER in answer.notes
     is_early = may_hide or not answer.final
     if verdict == "unrealistic" and is_early:
         verdict, risk = "cannot tell", None

@@ -19,6 +19,11 @@ NOTHING_FOUND = (
     "columns was searched: what decides may hide in many columns together."
 )
 
+MORE_TOGETHER = (
+    "Two categories of many values say together what neither says alone, and no way of looking at "
+    "the inputs that was tried makes use of it: more may be reached than is estimated."
+)
+
 
 @dataclass(frozen=True)
 class Tried:

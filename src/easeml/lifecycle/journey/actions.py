@@ -218,7 +218,7 @@ def _pool(facts: Facts) -> Action | None:
     gain = None
     evidence: tuple[str, ...] = ()
     if facts.feasible is not None:
-        gain = estimates.of_more_rows(facts.feasible, facts.labelled, items)
+        gain = estimates.of_more_rows(facts, items)
         evidence = _curve(facts)
     return Action("label", "Label rows of the pool", why, gain, minutes, 0.0, evidence)
 
@@ -247,7 +247,7 @@ def _rows(facts: Facts) -> Action | None:
     if facts.rarest is not None:
         name, rows = facts.rarest
         why += f" Of '{name}' there are fewest ({rows:,}): bring those first."
-    gain = estimates.of_more_rows(feasible, facts.labelled, more)
+    gain = estimates.of_more_rows(facts, more)
     minutes = more * _LABEL_MINUTES
     return Action("collect", "Bring more rows", why, gain, minutes, 0.0, _curve(facts))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from easeml.lifecycle.journey.facts import Estimate, Facts, Feasible, Searched, Suspects
+from easeml.lifecycle.journey.facts import Estimate, Facts, Searched, Suspects
 
 _Z = 1.645  # a 90 % interval
 NO_GAIN = Estimate(0.0, 0.0, 0.0)
@@ -29,19 +29,42 @@ def seconds_of_search(search: Searched) -> float:
     return left * search.mean_cost
 
 
-def of_more_rows(feasible: Feasible, rows: int, more: int) -> Estimate | None:
-    """Return what ``more`` labelled rows should gain beside ``rows``: along the learning curve.
+def of_more_rows(facts: Facts, more: int) -> Estimate | None:
+    """Return what ``more`` labelled rows should gain: along the learning curve.
 
-    What twice the rows bring was forecast; the gain is taken to grow with their logarithm.
+    What twice the rows bring was forecast; the gain is taken to grow with their logarithm, up to
+    the best that any model can reach, and no further than that lies above what serves.
     """
-    doubled = feasible.doubled
-    if doubled is None or rows < 1:
+    feasible, rows = facts.feasible, facts.labelled
+    if feasible is None or feasible.doubled is None or rows < 1:
         return None
-    share = math.log2(1 + more / rows)
-    low = max(0.0, doubled.low - feasible.reached)
-    middle = max(low, doubled.value - feasible.reached)
-    high = max(middle, doubled.high - feasible.reached)
-    return Estimate(share * middle, share * low, share * high)
+    doubled, best = feasible.doubled, feasible.best
+    doublings = math.log2(1 + more / rows)
+    left = _left(facts)
+    low = _gained(doublings, doubled.low, feasible.reached, best.value)
+    middle = _gained(doublings, doubled.value, feasible.reached, best.value)
+    high = _gained(doublings, doubled.high, feasible.reached, best.high)
+    low = min(low, left)
+    middle = max(low, min(middle, left))
+    high = max(middle, min(high, left))
+    return Estimate(middle, low, high)
+
+
+def _gained(doublings: float, doubled: float, reached: float, most: float) -> float:
+    """Return what so many doublings of the rows bring a learner that has ``reached`` so much."""
+    gain = max(0.0, doubled - reached)
+    return min(doublings * gain, max(0.0, most - reached))
+
+
+def _left(facts: Facts) -> float:
+    """Return how far the best that any model can reach may lie above what serves.
+
+    Infinity where it cannot be told.
+    """
+    feasible, quality = facts.feasible, facts.quality
+    if feasible is None or quality is None or facts.unit != feasible.unit:
+        return math.inf
+    return max(0.0, feasible.best.high - quality.value)
 
 
 def of_checked_labels(suspects: Suspects, checked: int) -> Estimate:
@@ -57,11 +80,10 @@ def of_checked_labels(suspects: Suspects, checked: int) -> Estimate:
 
 def of_filled_cells(facts: Facts) -> Estimate | None:
     """Return what filling missing cells should gain: at most what is left, as far as cells lack."""
-    feasible, quality = facts.feasible, facts.quality
-    if feasible is None or quality is None or not facts.holes or facts.unit != feasible.unit:
+    left = _left(facts)
+    if left == math.inf or not facts.holes:
         return None
     share = sum(facts.holes.values()) / len(facts.holes)
-    left = max(0.0, feasible.best.high - quality.value)
     return _up_to(share * left)
 
 

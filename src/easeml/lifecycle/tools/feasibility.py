@@ -79,13 +79,15 @@ def _numbers(found: BayesError) -> tuple[Number, ...]:
     numbers = [
         best,
         Number("reached", f"Best {quality} of a quick learner", 1 - found.reached),
-        Number("baseline", f"{quality} without looking at the inputs", 1 - found.baseline),
+        Number(
+            "baseline", f"{_capital(quality)} without looking at the inputs", 1 - found.baseline
+        ),
     ]
     if found.risk is not None:
         risk = max(found.risk, _LEAST_RISK)
         numbers.append(Number("risk", "Chance that the verdict is wrong, at most", risk))
     noise = found.noise
-    if noise is not None:
+    if noise is not None and noise.high > 0:
         share = Number("noise", "Wrong labels, at most", noise.share, noise.low, noise.high)
         numbers.append(share)
     if found.noise_variance is not None:
@@ -93,6 +95,10 @@ def _numbers(found: BayesError) -> tuple[Number, ...]:
     numbers.append(Number("rows", "Rows", found.rows))
     numbers += _of_more_rows(found, quality)
     return tuple(numbers)
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]
 
 
 def _of_more_rows(found: BayesError, quality: str) -> list[Number]:
@@ -103,7 +109,7 @@ def _of_more_rows(found: BayesError, quality: str) -> list[Number]:
         numbers.append(Number("more-rows", title, found.more_examples))
     if found.forecasts:
         twice = found.forecasts[0]
-        title = f"{quality} of a quick learner with twice the rows"
+        title = f"{_capital(quality)} of a quick learner with twice the rows"
         numbers.append(Number("doubled", title, 1 - twice.error, 1 - twice.high, 1 - twice.low))
     return numbers
 

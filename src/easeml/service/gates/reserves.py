@@ -54,6 +54,18 @@ def open_reserve(
     return Reserve(ledger=ledger.to_json(), rows=ids.tolist(), labels=labels, opened=now)
 
 
+def is_whole(store: Store, version: DatasetVersion, gate: Gate) -> bool:
+    """Tell whether all rows of a gate's reserve are rows without labels still.
+
+    None may have been erased, or have got a label elsewhere. A gate without a reserve lacks none.
+    """
+    if gate.reserve is None:
+        return True
+    ids = row_ids(store.artefacts.members(version.tenant_id, version.artefact))
+    pool = set(map(int, ids.get("pool", ())))
+    return pool.issuperset(gate.reserve.rows)
+
+
 def looked_at(gate: Gate, ledger: Ledger) -> list[int]:
     """Return the rows of a gate's reserve of which more was shown than an answer."""
     shown = ledger.given_away().rows

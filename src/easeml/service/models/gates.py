@@ -41,7 +41,8 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
     """Let no model serve an application any more of which a condition is not proven.
 
     It takes the place of the gate before, whose answers count on. Repeated, it changes nothing.
-    With another budget of labels, a test that waits for some goes on.
+    With another budget of labels, a test that waits for some goes on. Where rows that it may buy
+    labels of are gone, the same gate is set anew, on those that are left.
 
     Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data cannot
     tell; ``Conflict`` while a model is being tested or rolled out, or where no rows are left.
@@ -53,10 +54,11 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
         version = tables.versions.get(application.version_id)
         config = _configured(wish, version)
         before = kept.active(tables, application.id)
-        if before is not None and _is_same(before, config, wish):
+        is_whole = before is not None and reserves.is_whole(store, version, before)
+        if before is not None and is_whole and _is_same(before, config, wish):
             return show(tables, application)
         _refuse_while_test_rows_are_read(tables, application)
-        goes_on = before is not None and _has_other_budget(before, config, wish)
+        goes_on = before is not None and is_whole and _has_other_budget(before, config, wish)
         if before is not None and goes_on:
             gate = _with_budget(before, wish.labels)
         else:

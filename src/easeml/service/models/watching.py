@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import filterfalse, islice
+from operator import attrgetter
 
 from easeml.contract import reports as answers
-from easeml.contract.states import TaskGroup
+from easeml.contract.states import TaskGroup, TaskState
 from easeml.contract.task_views import Task
 from easeml.contract.watching import Drift, Labelled, Look, WatchReport
 from easeml.errors import Conflict, NotFound
@@ -30,6 +31,7 @@ _MOST_NAMED = 4  # columns in a sentence
 _DAY = 86_400.0  # seconds between looks that nobody asked for
 _FEWEST_ROWS = 100  # of such a look
 _MOST_AT_ONCE = 5  # of such looks
+_CREATED = attrgetter("created")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,10 @@ def _is_due(store: Store, caller: Caller, application_id: str) -> bool:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        is_fresh = tx.now() - _last_look(tables, application) < _DAY
-        return not is_fresh and _number_since(tables, application) >= _FEWEST_ROWS
+        tries = _looks_asked_for(tables, application)
+        is_fresh = tx.now() - max(map(_CREATED, tries), default=0.0) < _DAY
+        number = _number_since(tables, application, _last_look(tries))
+        return not is_fresh and number >= _FEWEST_ROWS
 
 
 def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
@@ -119,17 +123,35 @@ def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
 def report_on(store: Store, tables: Tables, application: Application) -> WatchReport:
     """Return what is known of how right an application's model is in production."""
     newest = _newest(tables, application)
-    waiting = _number_since(tables, application)
+    tries = _looks_asked_for(tables, application)
+    waiting = _number_since(tables, application, _last_look(tries))
     labelled = _labelled(tables, application)
+    failed = _failed_look(tries)
     if newest is None:
         return WatchReport(
             application_id=application.id,
             status=CANNOT_TELL,
-            reason="No rows of production were looked at for the model that serves.",
+            reason=failed or "No rows of production were looked at for the model that serves.",
             waiting=waiting,
             labelled=labelled,
         )
-    return _shown(application, tools.show(store, newest), waiting, labelled)
+    shown = _shown(application, tools.show(store, newest), waiting, labelled)
+    if not failed:
+        return shown
+    reason = f"{failed} The look before it said: {shown.reason}"
+    return shown.model_copy(update={"status": CANNOT_TELL, "reason": reason})
+
+
+def _failed_look(tries: list[records.Task]) -> str:
+    """Return that the newest look at the model that serves failed, and why; empty if it did not."""
+    newest = max(tries, key=_CREATED, default=None)
+    if newest is None or newest.state != TaskState.FAILED:
+        return ""
+    why = newest.error.strip().rpartition("\n")[2]
+    return (
+        f"The last look at the rows of production failed: {why.rstrip('.')}. "
+        "Its rows wait for the next look."
+    )
 
 
 def looks(store: Store, tables: Tables, application: Application) -> list[Look]:
@@ -246,27 +268,38 @@ def _rows_since(tables: Tables, application: Application) -> list[ProductionRow]
     return tables.production_rows.list(
         application_id=application.id,
         model_id=application.live_model_id,
-        since=_last_look(tables, application),
+        since=_last_look(_looks_asked_for(tables, application)),
         limit=_MOST_ROWS,
     )
 
 
-def _number_since(tables: Tables, application: Application) -> int:
-    """Return how many rows ``_rows_since`` has, without reading them."""
+def _number_since(tables: Tables, application: Application, since: float) -> int:
+    """Return how many rows ``_rows_since`` has, without reading them; ``since``: the last look."""
     number = tables.production_rows.count(
         application_id=application.id,
         model_id=application.live_model_id,
-        since=_last_look(tables, application),
+        since=since,
     )
     return min(number, _MOST_ROWS)
 
 
-def _last_look(tables: Tables, application: Application) -> float:
-    """Return when a look at the model that serves was last asked for, 0 for never."""
+def _last_look(tries: list[records.Task]) -> float:
+    """Return when the newest of the looks that were asked for was, 0 for never.
+
+    Looks that failed or were cancelled saw no row, and do not count.
+    """
+    return max(map(_CREATED, filterfalse(_saw_nothing, tries)), default=0.0)
+
+
+def _saw_nothing(look: records.Task) -> bool:
+    return look.state in (TaskState.FAILED, TaskState.CANCELLED)
+
+
+def _looks_asked_for(tables: Tables, application: Application) -> list[records.Task]:
+    """Return the looks at the model that serves, however they ended."""
     ids = tables.versions.column("id", dataset_id=application.dataset_id)
     tasks = tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None)
-    looks = [task.created for task in tasks if _looks_at(task, application.live_model_id)]
-    return max(looks, default=0.0)
+    return [task for task in tasks if _looks_at(task, application.live_model_id)]
 
 
 def _looks_at(task: records.Task, model_id: str) -> bool:

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 from starlette.requests import Request
@@ -102,7 +103,21 @@ async def start(context: PageContext) -> Response:
         f"{form.get('csrf')} {declaration.model_dump_json()}".encode()
     ).hexdigest()
     application = await context.client.create_application(declaration, idempotency_key=once)
+    if wishes.goal:
+        goal = await _goal_text(context, declaration, wishes.goal)
+        await context.client.set_goal(application.id, goal)
     return back_to(f"/applications/{application.id}")
+
+
+async def _goal_text(context: PageContext, declaration: Declaration, value: str) -> str:
+    """Return the goal that was asked about before the start, with its objective.
+
+    Feasibility judges the accuracy of classes and the R2 of numbers.
+    """
+    proposal = await context.client.propose(declaration)
+    names = list(map(attrgetter("name"), proposal.objectives))
+    judged = "accuracy" if "accuracy" in names else "r2"
+    return f"{judged} >= {value}"
 
 
 @signed_in
