@@ -36,6 +36,7 @@ RUN_ELSEWHERE = {
     "exports",  # tests/export
     "headline_live",  # live_search asks the same
     "kill_processes",  # tests/faults
+    "return_live",  # tests/api/test_returns.py
     "large_predictions",  # tests/service/test_predicted_files.py
     "logged_predictions",  # tests/service/test_rollouts.py, tests/api/test_log_writer.py
     "pages_in_browser",  # tests/web

@@ -296,6 +296,8 @@ def test_another_model_that_serves_ends_it(store: Store, ann: Caller, app: Appli
     found = _newest(store, ann, app)
     assert found.state == RolloutState.REPLACED
     assert _live(store, app) == better
+    stop = EndRollout(end=RolloutEnd.STOP)
+    rollouts.end_rollout(store, ann, app.id, stop)  # of comparing it with the one before
     with pytest.raises(Conflict, match="No model is being rolled out"):
         rollouts.end_rollout(store, ann, app.id, EndRollout(end=RolloutEnd.STOP))
 

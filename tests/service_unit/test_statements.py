@@ -67,7 +67,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: application_view.leaderboard(s, c, _first(s, c, "applications")),
     ),
     "page of what it served": (
-        45,  # with what production showed of it, and roll-outs
+        46,  # with what production showed of it, roll-outs, and what followed releases
         lambda s, c: application_view.history(s, c, _first(s, c, "applications")),
     ),
     "page of a task": (

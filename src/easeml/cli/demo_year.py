@@ -8,7 +8,7 @@ import signal
 import socket
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -16,10 +16,12 @@ from typing import Annotated, Any
 
 import typer
 
+from easeml.cli import year_retire
 from easeml.cli.options import Json
 from easeml.cli.output import print_told, say, text
 from easeml.cli.year_story import LEFT_OUT, QUICK, WHOLE, Step, Year
 from easeml.client import Client
+from easeml.errors import InvalidInput
 
 app = typer.Typer(no_args_is_help=True, help="What easeml does, shown on made data.")
 
@@ -45,6 +47,13 @@ def year(
     quick: Annotated[bool, typer.Option("--quick", help="The first months, with fewer rows.")] = (
         False
     ),
+    retire: Annotated[
+        bool,
+        typer.Option(
+            "--retire",
+            help="Live a second year in which worn-out test rows become train rows, and compare.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Take an application through a year in minutes: gates, production, drift, an old model again.
@@ -54,7 +63,9 @@ def year(
     """
     folder = home or Path(tempfile.mkdtemp(prefix="easeml-year-"))
     began = time.monotonic()
-    live = partial(_live, files=folder / "year", quick=quick, quiet=as_json)
+    if quick and retire:
+        raise InvalidInput("The first months wear out no test rows.", where="--quick, --retire")
+    live = partial(_live, files=folder / "year", quick=quick, retire=retire, quiet=as_json)
     try:
         lived = _on_own_easeml(folder / "home", live)
     finally:
@@ -64,19 +75,40 @@ def year(
 
 
 def _live(
-    client: Client, url: str, password: str, *, files: Path, quick: bool, quiet: bool
+    client: Client,
+    url: str,
+    password: str,
+    *,
+    files: Path,
+    quick: bool,
+    retire: bool,
+    quiet: bool,
 ) -> Year:
-    """Let an application live on an easeml; ``quick``: with fewer steps and rows."""
+    """Let an application live on an easeml; ``quick``: with fewer steps and rows.
+
+    ``retire``: then another, whose worn-out test rows learn.
+    """
     steps, rows = (QUICK, 400) if quick else (WHOLE, 1200)
     tell = _keep_quiet
     if not quiet:
         say(f"A year of an application; its pages: {url} (admin, password {password}).")
         tell = _tell
     files.mkdir()
-    lived = Year(client, files, rows, tell)
-    for step in steps:
-        step(lived)
+    lived = _lived(Year(client, files, rows, tell), steps)
+    if retire:
+        if not quiet:
+            say("\nThe same year once more; its worn-out test rows learn.")
+        again = files / "again"
+        again.mkdir()
+        other = _lived(Year(client, again, rows, tell), year_retire.STEPS)
+        year_retire.beside(lived, other)
     return lived
+
+
+def _lived(year: Year, steps: Sequence[Callable[[Year], None]]) -> Year:
+    for step in steps:
+        step(year)
+    return year
 
 
 def _print_end(lived: Year, seconds: float, *, as_json: bool) -> None:

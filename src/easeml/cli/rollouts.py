@@ -9,8 +9,10 @@ from easeml.cli.options import ApplicationId, Json, at_most_one, checked, comma_
 from easeml.cli.output import moment, print_found, print_pairs, say
 from easeml.client import Client
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollout, Rollouts
-from easeml.contract.states import RolloutEnd, RolloutState, RolloutWay
+from easeml.contract.states import RolloutEnd, RolloutState, RolloutWay, TruthWay
 from easeml.errors import InvalidInput
+
+_AFTER = {RolloutState.RUNNING: "compared"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -36,6 +38,17 @@ def rollout(
     scale: Annotated[
         float | None, typer.Option(help="Of a target that is a number: the largest that counts.")
     ] = None,
+    days: Annotated[
+        float | None,
+        typer.Option(
+            help="After a release: how long the model before is compared with it, and serves again "
+            "where it is proven better; 0: not."
+        ),
+    ] = None,
+    truth: Annotated[
+        TruthWay | None,
+        typer.Option(help="Which requests have a truth: any, or such that were chosen by chance."),
+    ] = None,
     model: Annotated[
         str,
         typer.Option(help="Compare this model now, by id or name; --way says how."),
@@ -49,7 +62,7 @@ def rollout(
     as_json: Json = False,
 ) -> None:
     """Compare a better model with the one that serves on live requests, before it serves."""
-    told = given(tolerance=tolerance, reliability=reliability, scale=scale)
+    told = given(tolerance=tolerance, reliability=reliability, scale=scale, days=days, truth=truth)
     if shares:
         told["shares"] = comma_separated(shares)
     too_much = InvalidInput("Ask for one thing at a time.", where="--model, --promote, --stop")
@@ -71,13 +84,14 @@ def rollout(
 def _started(client: Client, application_id: str, model: str, way: RolloutWay | None) -> Rollouts:
     """Start the comparison of a model, named by its id or name, with the one that serves."""
     trained = list(client.models(application_id))
-    wish = NewRollout(model_id=model_named(trained, model, {}).id, way=way)
+    told = {"model_id": model_named(trained, model, {}).id, "way": way}
+    wish = checked(NewRollout, told)
     return client.start_rollout(application_id, wish)
 
 
 def _rule(before: Rollouts, told: dict[str, Any]) -> NewRolloutRule:
     """Return the rule that is asked for: what was not named stays as it was."""
-    names = ("way", "tolerance", "reliability", "shares", "scale")
+    names = ("way", "tolerance", "reliability", "shares", "scale", "days", "truth")
     kept = {name: getattr(before, name) for name in names}
     return checked(NewRolloutRule, kept | told)
 
@@ -88,6 +102,9 @@ def _print(found: Rollouts) -> None:
         say(f"No requests are kept: easeml app log {found.application_id} --share 1")
     for one in found.rollouts:
         _print_one(one)
+    say(found.watches)
+    for one in found.released:
+        _print_released(one)
 
 
 def _print_one(one: Rollout) -> None:
@@ -105,6 +122,19 @@ def _print_one(one: Rollout) -> None:
             ("truths not understood", one.unknown or None),
             ("requests it failed on", one.failures or None),
             ("requests to come", to_come),
+        ]
+    )
+    say(one.says)
+
+
+def _print_released(one: Rollout) -> None:
+    print_pairs(
+        [
+            ("released", f"{one.challenger} ({one.model_id})"),
+            ("before it", f"{one.champion} ({one.against_id})"),
+            ("since", moment(one.created)),
+            ("state", _AFTER.get(one.state, one.state)),
+            ("better, worse, alike", f"{one.better:,}, {one.worse:,}, {one.alike:,}"),
         ]
     )
     say(one.says)

@@ -31,12 +31,13 @@ _FIRST_MODEL = "logistic"
 _BETTER_MODEL = "hist-gradient-boosting-classifier"
 _TASKS = 3  # candidates of each search
 _ROOM = 50  # more candidates than a search tries before it is limited again
-_PATIENCE = 240.0  # seconds for one search, or one task
+PATIENCE = 240.0  # seconds for one search, or one task
 _PICKING: dict[str, Any] = {"tolerance": 0.05, "confidence": 0.9}
 _MOST_FEEDS = 4
 _LOOK_EVERY = 0.2  # seconds
 _MOST_LABELS = 200
 _ROWS_OF_A_REQUEST = 100
+RENEWED, WORN_OUT = "renewed test rows", "test rows wear out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Year:
 
     def settle(self) -> None:
         """Wait until the search rests, and all that follows from it is done."""
-        self.client.wait(self.application_id, until="converged", timeout=_PATIENCE)
+        self.client.wait(self.application_id, until="converged", timeout=PATIENCE)
 
     def live_id(self) -> str:
         """Return the id of the model that serves."""
@@ -98,7 +99,7 @@ class Year:
 
     def wait_until_served(self, model_id: str) -> None:
         """Wait until the endpoint answers by a model: it is loaded beside the one before."""
-        ends = time.monotonic() + _PATIENCE
+        ends = time.monotonic() + PATIENCE
         row = month_of_rows(1, 1, self.seed)
         while self.predicted(row).model_id != model_id:
             if time.monotonic() > ends:
@@ -171,7 +172,7 @@ def better_model(year: Year) -> None:
     client.try_model(year.application_id, _BETTER_MODEL)
     client.limit_job(job.id, max_tasks=_TASKS)
     year.settle()
-    _note_decision(year, "January", "better model", f"easeml app try ID --model {_BETTER_MODEL}")
+    note_decision(year, "January", "better model", f"easeml app try ID --model {_BETTER_MODEL}")
     year.december_model = year.live_id()
 
 
@@ -189,7 +190,7 @@ def wrong_labels(year: Year) -> None:
     year.client.wait_version_ready(version.id)
     assert version.id not in before
     year.settle()
-    _note_decision(year, "March", "bad model", "easeml app feed ID till.csv", rows_fed=len(rows))
+    note_decision(year, "March", "bad model", "easeml app feed ID till.csv", rows_fed=len(rows))
 
 
 def drift(year: Year) -> None:
@@ -210,14 +211,14 @@ def _live_through(year: Year, month: int, title: str, name: str) -> None:
     _wait_until_kept(year, len(rows))
     year.client.give_feedback(year.application_id, Feedback.model_validate(told))
     task = year.client.look_at_production(year.application_id)
-    year.client.wait_task(task.id, timeout=_PATIENCE)
+    year.client.wait_task(task.id, timeout=PATIENCE)
     found = year.client.watch_report(year.application_id)
     _note_watching(year, title, name, found, right / len(rows))
 
 
 def _wait_until_kept(year: Year, rows: int) -> None:
     """Wait till the log has the rows: it is written off the path of the request."""
-    ends = time.monotonic() + _PATIENCE
+    ends = time.monotonic() + PATIENCE
     while year.client.watch_report(year.application_id).waiting < rows:
         if time.monotonic() > ends:
             raise TimedOut("The requests were not kept.", where=year.application_id)
@@ -245,7 +246,7 @@ def _note_watching(year: Year, month: str, name: str, found: WatchReport, right:
     )
 
 
-def _note_decision(year: Year, month: str, name: str, command: str, **more: Any) -> None:
+def note_decision(year: Year, month: str, name: str, command: str, **more: Any) -> None:
     """Keep what the gate decided, and what is left of its test rows.
 
     More than one model may have been tested: the best one, and what was put together of the best.
@@ -280,7 +281,7 @@ def wrong_rows_off(year: Year) -> None:
     version = client.refine(year.application_id, off=wrong)
     client.wait_version_ready(version.id)
     year.settle()
-    _note_decision(year, "April", "repair", "easeml data refine ID --off ROWS", off=len(wrong))
+    note_decision(year, "April", "repair", "easeml data refine ID --off ROWS", off=len(wrong))
 
 
 def worn_out(year: Year) -> None:
@@ -295,7 +296,7 @@ def worn_out(year: Year) -> None:
         (gate,) = year.client.gates(year.application_id).gates
         is_worn_out = gate.worn_out
         feeds += 1
-    _note_decision(year, "July", "test rows wear out", command, feeds=feeds)
+    note_decision(year, "July", WORN_OUT, command, feeds=feeds, **right_in(year, 7))
 
 
 def renewal(year: Year) -> None:
@@ -306,7 +307,8 @@ def renewal(year: Year) -> None:
     year.client.wait_version_ready(version.id)
     set_gate(year, "August")
     year.settle()
-    _note_decision(year, "August", "renewed test rows", "easeml app feed ID august.csv --role test")
+    command = "easeml app feed ID august.csv --role test"
+    note_decision(year, "August", RENEWED, command, **right_in(year, 8))
 
 
 def slice_of_mistakes(year: Year) -> None:
@@ -321,7 +323,7 @@ def december_again(year: Year) -> None:
     client = year.client
     fresh = month_of_rows(12, year.rows, year.seed + 1)
     before_id = year.live_id()
-    before = _share_right(year, fresh)
+    before = share_right(year, fresh)
     found = _picked(year, month_of_rows(12, year.rows // 2, year.seed))
     standings = next(table for table in found.tables if table.title == "Models")
     chosen = str(standings.rows[0][0]).rpartition("(")[2].rstrip(")")
@@ -343,7 +345,7 @@ def december_again(year: Year) -> None:
         accuracy=accuracy.value,
         accuracy_interval=(accuracy.low, accuracy.high),
         right_before=before,
-        right_after=_share_right(year, fresh),
+        right_after=share_right(year, fresh),
         rows_measured=len(fresh),
     )
 
@@ -357,7 +359,7 @@ def _picked(year: Year, rows: pd.DataFrame) -> Report:
         upload = client.upload(year.write(labelled, "december-again"))
         client.wait_version_ready(upload.version.id)
         task = client.ask_tool(year.application_id, "pick", newer_id=upload.version.id, **_PICKING)
-        found = waited_report(client, year.application_id, task.id, _PATIENCE)
+        found = waited_report(client, year.application_id, task.id, PATIENCE)
         if found.verdict != "label more" or len(told) >= _MOST_LABELS:
             return found
         wanted = [int(float(str(number))) - 1 for (number,) in found.tables[0].rows]  # from 1
@@ -365,7 +367,14 @@ def _picked(year: Year, rows: pd.DataFrame) -> Report:
         labelled.iloc[wanted] = rows.iloc[wanted]
 
 
-def _share_right(year: Year, rows: pd.DataFrame) -> float:
+def right_in(year: Year, month: int) -> dict[str, Any]:
+    """Return how often what serves is right about fresh rows of a month."""
+    fresh = month_of_rows(month, year.rows, year.seed + 1)
+    year.wait_until_served(year.live_id())
+    return {"right": share_right(year, fresh), "rows_measured": len(fresh)}
+
+
+def share_right(year: Year, rows: pd.DataFrame) -> float:
     """Return how often what serves is right about rows of which the truth is known here."""
     said = year.predicted(rows).predictions
     right = 0

@@ -52,6 +52,13 @@ def _taken_back(data: dict[str, Any], called: Called) -> str:
     )
 
 
+def _returned(data: dict[str, Any], called: Called) -> str:
+    return (
+        f"serves {_model(data, called)} again: {called(data.get('worse', ''))} was worse in "
+        f"production. {data.get('reason', '')}"
+    )
+
+
 def _lost(data: dict[str, Any], called: Called) -> str:
     serves = data.get("serves")
     said = [f"{_model(data, called)} cannot be loaded any more: {_error(data)}"]
@@ -92,6 +99,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any], Called], str]] = {
     "promotion.refused": _refused,
     "promotion.waits": _waits,
     "rollout.taken-back": _taken_back,
+    "release.returned": _returned,
     "model.lost": _lost,
     "provider.model-lost": _lost_of_tenant,
     "provider.starving": _starving,

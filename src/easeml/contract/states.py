@@ -228,11 +228,20 @@ class RolloutWay(StrEnum):
     """How a better model comes to serve: at once, or after it was compared on live requests.
 
     As a shadow it predicts beside the model that answers; by shares it answers more and more itself.
+    After it went live, the model that it replaced predicts the rows whose truth comes.
     """
 
     AT_ONCE = "at-once"
     SHADOW = "shadow"
     SHARE = "share"
+    AFTER = "after"
+
+
+class TruthWay(StrEnum):
+    """Which rows of production have a truth: whichever, or such that were chosen by chance."""
+
+    ANY = "any"
+    BY_CHANCE = "by-chance"
 
 
 class RolloutState(StrEnum):
@@ -253,8 +262,9 @@ class RolloutEnd(StrEnum):
 
 
 class PromotionKind(StrEnum):
-    """Why an endpoint changed: a better model, what a user asked for, a model that was lost, one that
-    was fitted on all rows, or one that is best on rows of production.
+    """Why an endpoint changed: a better model, what a user asked for, a model that was lost, one
+    that was fitted on all rows, one that is best on rows of production, or the one before, since
+    the truth that came showed that it would have been better.
     """
 
     BETTER = "better"
@@ -263,6 +273,7 @@ class PromotionKind(StrEnum):
     FALLBACK = "fallback"
     REFIT = "refit"
     PICKED = "picked"
+    RETURNED = "returned"
 
 
 class SubscriptionWay(StrEnum):

@@ -2,8 +2,9 @@
 
 import time
 
-from easeml.contract.states import SEARCHED_JOBS
+from easeml.contract.states import SEARCHED_JOBS, RolloutWay
 from easeml.service.models import comparing, pickings, watching
+from easeml.service.rollouts import after_release
 from easeml.service.search import spending, waiting
 from easeml.service.sources import due, forgetting
 from easeml.settings import Settings
@@ -61,9 +62,11 @@ class Upkeep:
         self._next_schedules = time.monotonic() + _SCHEDULES_SECONDS
         due.start_due(self._store, self._settings)
         pickings.move_on(self._store)
+        comparing.move_on(self._store, [RolloutWay.AFTER])
 
     def _sweep(self) -> None:
         forgetting.forget_old(self._store)
+        after_release.end_due(self._store)
         watching.look_daily(self._store)
         pickings.start_due(self._store)
 

@@ -88,7 +88,7 @@ class Evidence:
     ``fine``, ``worse``: log wealth of each bet on the new model being not worse than tolerated, and
     on its being worse; empty before the first. ``peak``: the most that all bets on the first have
     ever been worth, in nats. ``better``, ``worse_off``, ``alike``: numbers of requests. ``before``:
-    sum of the quality of the old model.
+    sum of the quality of the old model; ``gained``: of the gains.
     """
 
     fine: tuple[float, ...] = ()
@@ -99,6 +99,7 @@ class Evidence:
     alike: int = 0
     failures: int = 0
     before: float = 0.0
+    gained: float = 0.0
 
     @property
     def requests(self) -> int:
@@ -142,6 +143,7 @@ def _after(plan: Plan, evidence: Evidence, outcome: Outcome) -> Evidence:
         worse_off=evidence.worse_off + (gain < 0),
         alike=evidence.alike + (gain == 0),
         before=evidence.before + outcome.before,
+        gained=evidence.gained + gain,
     )
 
 
@@ -159,11 +161,16 @@ def verdict(plan: Plan, evidence: Evidence, expected: float = 0.0) -> str:
     at most, and one that is not worse is ever taken back by the bets with that probability at most
     (Ville's inequality), however often one looks.
     """
-    if evidence.failures >= MOST_FAILURES or _nats(evidence.worse) >= plan.nats:
+    if evidence.failures >= MOST_FAILURES or is_worse(plan, evidence):
         return TAKEN_BACK
     if evidence.peak >= plan.nats and not is_selective(plan, evidence, expected):
         return LIVE
     return GOES_ON
+
+
+def is_worse(plan: Plan, evidence: Evidence) -> bool:
+    """Tell whether the bet that the new model is worse has won."""
+    return _nats(evidence.worse) >= plan.nats
 
 
 def is_selective(plan: Plan, evidence: Evidence, expected: float) -> bool:
@@ -260,14 +267,14 @@ def quality_of_class(said: object, true: object) -> float:
     return float(class_name(said) == class_name(true))
 
 
-def quality_of_number(said: float | None, true: float, scale: float) -> float:
+def quality_of_number(said: float | None, true: float, scale: float, power: int = 1) -> float:
     """Return 1 less the error of a prediction as a share of ``scale``, the largest that counts.
 
-    Greater errors count as that, and so does a model that failed (None).
+    Greater errors count as that, and so does a model that failed (None). ``power``: of the share.
     """
     if said is None:
         return 0.0
-    return 1 - min(abs(said - true), scale) / scale
+    return 1 - (min(abs(said - true), scale) / scale) ** power
 
 
 def _bet(wealth: tuple[float, ...], value: float) -> tuple[float, ...]:

@@ -135,6 +135,7 @@ class RolloutEvidence(Shape):
     alike: int = 0
     failures: int = 0
     before: float = 0.0
+    gained: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1191,7 +1191,8 @@ class Operations(Calls):
     def end_rollout(self, application_id: str, wish: EndRollout) -> Rollouts:
         """End the roll-out that runs: the new model serves from now on, or it does not.
 
-        Raises ``NotFound``; ``Conflict`` where none runs.
+        Where none runs, what serves is not compared with the model before it any more. Raises
+        ``NotFound``; ``Conflict`` where nothing is compared.
         """
         return self._send(
             Rollouts,

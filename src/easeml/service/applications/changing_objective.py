@@ -20,6 +20,7 @@ from easeml.service.advice import rescoring
 from easeml.service.applications import objectives
 from easeml.service.gates import kept as kept_gates
 from easeml.service.knowledge import knowledge_base
+from easeml.service.rollouts import after_release
 from easeml.service.rollouts import kept as kept_rollouts
 from easeml.service.search import jobs, kept_results
 from easeml.service.tasks import requests
@@ -104,6 +105,7 @@ def _stop_rollout(tx: Transaction, tables: Tables, application: Application) -> 
     rollout = kept_rollouts.running(tables, application.id)
     if rollout is not None:
         kept_rollouts.end(tx, rollout, RolloutState.STOPPED, _CANCELLED)
+    after_release.stop(tx, application, _CANCELLED)
 
 
 def _ready_version(tables: Tables, application: Application) -> DatasetVersion:

@@ -14,6 +14,7 @@ KINDS = (
     "promotion.refused",  # it is not proven to be what the gate asks for
     "promotion.waits",  # its test needs labels of people
     "rollout.taken-back",  # it is worse on live requests than the model that serves
+    "release.returned",  # truth showed that the model before would have been right more often
     "model.lost",  # what serves now is another
     "provider.model-lost",  # the same, for those who run this easeml
     "provider.starving",  # a tenant waits longer than the policy promises

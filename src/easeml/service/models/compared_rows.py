@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from easeml.contract.states import TaskGroup
+from easeml.contract.states import RolloutWay, TaskGroup
+from easeml.service.models import released_rows
+from easeml.service.models.told_truths import of_either, row_id
 from easeml.store import Tables, grouped
 from easeml.store.records import Feedback, ProductionRow, Rollout
-from easeml.store.rows import Rows
 
 KIND = "compare"  # of the task that predicts rows
 _MOST_ROWS = 500  # that a task predicts
@@ -16,8 +17,6 @@ _SAMPLE_SECONDS = 10.0  # between two tasks for them
 _LATE = 5.0  # seconds in which something may still arrive behind what is younger
 _MOST_TOLD = 2000
 
-R = TypeVar("R", ProductionRow, Feedback)
-
 
 @dataclass(frozen=True, slots=True)
 class News:
@@ -25,12 +24,14 @@ class News:
 
     ``told``: words on rows. ``ready``: rows of these that both models have predicted. ``wanted``:
     rows that the other model is to predict. ``failures``: requests that the new model failed on.
+    ``done``: the id of the last row that need not be looked at again; empty: there is none new.
     """
 
     told: list[Feedback]
     ready: list[ProductionRow]
     wanted: list[ProductionRow]
     failures: int
+    done: str = ""
 
     def told_until(self, now: float) -> str:
         """Return the id of the last word that need not be looked at again; empty: there is none.
@@ -42,6 +43,15 @@ class News:
         settled = [word.id for word in self.told if word.created < now - _LATE]
         return max(settled, default="")
 
+    def seen_until(self, rollout: Rollout) -> str:
+        """Return the id of the last row that was looked at.
+
+        Of a model that was released, of those that are done with: rows count by runs.
+        """
+        if rollout.way == RolloutWay.AFTER:
+            return max(rollout.seen, self.done)
+        return max([rollout.seen, *(row.id for row in self.wanted)])
+
 
 def news(tables: Tables, rollout: Rollout, now: float) -> News:
     """Return what came since the last look at a roll-out."""
@@ -52,11 +62,15 @@ def news(tables: Tables, rollout: Rollout, now: float) -> News:
     def is_predicted(row: ProductionRow) -> bool:
         return row.rollout_id == rollout.id or row.other is not None
 
-    rows = grouped(_named_rows(tables, rollout, told), is_predicted)
-    ready = rows[True]
+    if rollout.way == RolloutWay.AFTER:
+        found, done = released_rows.to_count(tables, rollout, named_rows(tables, rollout, told))
+        rows = grouped(found, is_predicted)
+        wanted = rows[False][:_MOST_ROWS]
+        return News(told, rows[True], wanted, 0, done)
+    rows = grouped(named_rows(tables, rollout, told), is_predicted)
     wanted = rows[False][:_MOST_ROWS] or _sample(tables, rollout, now)
     log = tables.request_logs.find(id=rollout.application_id)
-    return News(told, ready, wanted, log.failed if log else 0)
+    return News(told, rows[True], wanted, log.failed if log else 0)
 
 
 def by_model(rollout: Rollout, rows: Sequence[ProductionRow]) -> dict[str, list[dict[str, Any]]]:
@@ -68,23 +82,7 @@ def by_model(rollout: Rollout, rows: Sequence[ProductionRow]) -> dict[str, list[
     return found
 
 
-def of_either(rows: Rows[R], *choices: dict[str, list[str]], **equals: Any) -> list[R]:
-    """Return the rows of a table that meet one of ``choices``: a field, and what it may be.
-
-    All have the values ``equals``. A row that meets two choices comes twice.
-    """
-    found: list[R] = []
-    for choice in choices:
-        found += rows.list(limit=None, **choice, **equals)
-    return found
-
-
-def row_id(word: Feedback) -> str:
-    """Return the id of the row that a word names by request and number."""
-    return f"{word.request_id}.{word.row:06}"
-
-
-def _named_rows(tables: Tables, rollout: Rollout, told: Sequence[Feedback]) -> list[ProductionRow]:
+def named_rows(tables: Tables, rollout: Rollout, told: Sequence[Feedback]) -> list[ProductionRow]:
     """Return the rows that words are about, that one of the models answered, not counted yet."""
     found = of_either(
         tables.production_rows,

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from easeml.contract.states import RolloutState, TaskState
-from easeml.service.models import compared_rows
+from easeml.contract.states import RolloutState, RolloutWay, TaskState
+from easeml.service.models import compared_rows, returning
 from easeml.service.models.compared_rows import KIND, News
 from easeml.service.models.comparison_evidence import count, take_back
 from easeml.service.rollouts import kept
@@ -32,22 +32,36 @@ class Asked(Shape):
     source: str
 
 
-def move_on(store: Store) -> None:
-    """Count the truths that came, and have rows predicted, of each roll-out that runs."""
+def move_on(store: Store, ways: Sequence[RolloutWay] = kept.BEFORE) -> None:
+    """Count the truths that came, and have rows predicted, of each roll-out that runs.
+
+    ``ways``: of which roll-outs. Where no requests are kept, there is nothing to look at.
+    """
     with store.read() as tx:
         tables = tx.unscoped()
-        running = tables.rollouts.list(state=RolloutState.RUNNING, limit=None)
+        running = tables.rollouts.list(way=ways, state=RolloutState.RUNNING, limit=None)
         ids = [rollout.application_id for rollout in running]
-        there = set(tables.applications.column("id", id=ids))
+        keeping = tables.request_logs.column("id", id=ids)
+        there = set(tables.applications.column("id", id=keeping))
     for rollout in running:
         if rollout.application_id in there:
             _look_at(store, rollout)
 
 
 def _look_at(store: Store, rollout: Rollout) -> None:
-    """Move one roll-out on, or stop it where its rows are not kept whole any more."""
+    """Move one roll-out on, or stop it where its rows are not kept whole any more.
+
+    While a further model is compared, the rows are for that.
+    """
+    if rollout.way == RolloutWay.AFTER and _is_another_compared(store, rollout):
+        return
     if not _was_stopped(store, rollout):
         _move_on(store, rollout)
+
+
+def _is_another_compared(store: Store, rollout: Rollout) -> bool:
+    with store.read() as tx:
+        return kept.running(tx.scoped(rollout.tenant_id), rollout.application_id) is not None
 
 
 def _was_stopped(store: Store, rollout: Rollout) -> bool:
@@ -61,7 +75,8 @@ def _was_stopped(store: Store, rollout: Rollout) -> bool:
         rollout = tx.scoped(rollout.tenant_id).rollouts.get(rollout.id)
         if rollout.state == RolloutState.RUNNING:
             reason = f"The values of {masked[0]!r} are not kept any more: nothing can be compared."
-            kept.end(tx, rollout, RolloutState.STOPPED, reason)
+            close = kept.close if rollout.way == RolloutWay.AFTER else kept.end
+            close(tx, rollout, RolloutState.STOPPED, reason)
     return True
 
 
@@ -74,7 +89,7 @@ def _move_on(store: Store, rollout: Rollout) -> None:
         now = tx.now()
         news = compared_rows.news(tables, rollout, now)
     has_failed = news.failures > rollout.evidence.failures
-    if not (news.told or news.wanted or has_failed):
+    if not any((news.told, news.wanted, has_failed)):
         return
     file = _keep_file(store, rollout, news.wanted)
     with store.write() as tx:
@@ -93,7 +108,7 @@ def _take_in(
     is_asked = bool(requests.under_way(tables, KIND, rollout.id))
     if rollout.state != RolloutState.RUNNING or is_asked:
         return
-    seen = max([rollout.seen, *(row.id for row in news.wanted)])
+    seen = news.seen_until(rollout)
     told = news.told_until(now) or rollout.told
     rollout = tables.rollouts.update(rollout.id, told=told, seen=seen)
     if news.wanted:
@@ -150,8 +165,12 @@ def could_not_compare(tx: Transaction, task: Task) -> None:
     tables = tx.scoped(task.tenant_id)
     rollout = tables.rollouts.find(id=task.subject, state=RolloutState.RUNNING)
     failed = tables.tasks.count(subject=task.subject, state=TaskState.FAILED)
-    if rollout is not None and failed >= _MOST_FAILED:
-        fault = task.error.strip().rpartition("\n")[2]
+    if rollout is None or failed < _MOST_FAILED:
+        return
+    fault = task.error.strip().rpartition("\n")[2]
+    if rollout.way == RolloutWay.AFTER:
+        returning.stops(tx, rollout, fault)
+    else:
         take_back(tx, rollout, f"It could not be compared: {fault}")
 
 

@@ -95,6 +95,7 @@ def _told(application: Application, row: ProductionRow, value: str) -> records.F
         row=row.row,
         key="",
         value={"value": value},
+        chosen=True,
     )
 
 

@@ -18,6 +18,7 @@ from easeml.ids import new_id
 from easeml.service.advice import importance, rescoring, test_quality
 from easeml.service.gates import bought_labels, kept
 from easeml.service.models import ensembling, gating
+from easeml.service.rollouts import after_release
 from easeml.service.rollouts import kept as kept_rollouts
 from easeml.service.search import model_limits
 from easeml.store import Tables, Transaction
@@ -31,6 +32,8 @@ from easeml.store.records import (
     TrainedModel,
 )
 
+_OF_PRODUCTION = (PromotionKind.PICKED, PromotionKind.RETURNED)
+
 
 def consider(tx: Transaction, application_id: str) -> Promotion | None:
     """Propose the best model for the application's version; returns the promotion if there was one.
@@ -38,11 +41,14 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
     Nothing happens when the application is pinned or its live model is as good, on the same
     validation rows: one of an older version is scored on those of this version first. A live model
     that breaks a rule, which was changed meanwhile, gives way to any that keeps them. Where the
-    application has a gate, a test decides, and its answer comes later.
+    application has a gate, a test decides, and its answer comes later. Where production has shown
+    that a model of this version was worse, its validation rows let no other serve.
     """
     application = tx.unscoped().applications.get(application_id)
     tables = tx.scoped(application.tenant_id)
     if application.pinned or application.state == ApplicationState.FAILED:
+        return None
+    if after_release.is_misled(tables, application):
         return None
     if rescoring.request(tx, application):
         return None
@@ -184,6 +190,7 @@ def make_live(
         state=ApplicationState.SERVING,
     )
     kept_rollouts.end_with(tx, application, model, kind, reason)
+    after_release.follow(tx, application, model, kind)
     bought_labels.stop(tx, application)
     promotion = _record(tables, application, model, kind, reason)
     data = _event_data(tables, application, model)
@@ -242,8 +249,8 @@ def pick(tx: Transaction, application: Application, model: TrainedModel, reason:
 def is_held(tables: Tables, application: Application) -> bool:
     """Tell whether somebody, and not a comparison on production, has pinned what serves."""
     last = tables.promotions.newest(application_id=application.id, state=PromotionState.LIVE)
-    is_picked = last is not None and last.kind == PromotionKind.PICKED
-    return application.pinned and not is_picked
+    is_of_production = last is not None and last.kind in _OF_PRODUCTION
+    return application.pinned and not is_of_production
 
 
 def wait(tx: Transaction, application: Application, model: TrainedModel, reason: str) -> None:
@@ -307,7 +314,7 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
     tables.applications.update(application.id, pinned=pinned)
     live = tables.models.get(application.live_model_id)
     if pinned:
-        _stop_rollout(tx, application)
+        _stop_rollouts(tx, application)
         bought_labels.stop(tx, application)
         return _record(tables, application, live, PromotionKind.PIN, "pinned by a user")
     promotion = _record(tables, application, live, PromotionKind.PIN, "no longer pinned")
@@ -315,10 +322,12 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
     return promotion
 
 
-def _stop_rollout(tx: Transaction, application: Application) -> None:
+def _stop_rollouts(tx: Transaction, application: Application) -> None:
     rollout = kept_rollouts.running(tx.scoped(application.tenant_id), application.id)
+    reason = "What serves was pinned by a user."
     if rollout is not None:
-        kept_rollouts.end(tx, rollout, RolloutState.STOPPED, "What serves was pinned by a user.")
+        kept_rollouts.end(tx, rollout, RolloutState.STOPPED, reason)
+    after_release.stop(tx, application, reason)
 
 
 def best_model(tables: Tables, application: Application) -> TrainedModel | None:

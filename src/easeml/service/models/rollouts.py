@@ -1,5 +1,6 @@
 """Roll-outs, as the owner of an application sets, reads, starts and ends them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollout, Rollouts
@@ -8,12 +9,13 @@ from easeml.contract.states import (
     RolloutEnd,
     RolloutState,
     RolloutWay,
+    TruthWay,
 )
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
-from easeml.service.models import promotion, retired
-from easeml.service.rollouts import kept
-from easeml.store import Store, Tables, records
+from easeml.service.models import promotion, retired, returning
+from easeml.service.rollouts import after_release, kept
+from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, RolloutRule
 
 AT_ONCE = (
@@ -46,10 +48,14 @@ def set_rollout_rule(
             "reliability": wish.reliability,
             "shares": list(wish.shares),
             "scale": wish.scale,
+            "days": kept.rule_of(tables, application).days if wish.days is None else wish.days,
+            "truth": wish.truth,
         }
         rule = RolloutRule(application.id, application.tenant_id, **changes)
         tables.rollout_rules.ensure(rule)
         tables.rollout_rules.update(application.id, **changes)
+        if wish.days == 0:
+            after_release.stop(tx, application, "Its owner does not want it any more.")
         return show(tables, application)
 
 
@@ -80,15 +86,16 @@ def start_rollout(store: Store, caller: Caller, application_id: str, wish: NewRo
 def end_rollout(store: Store, caller: Caller, application_id: str, wish: EndRollout) -> Rollouts:
     """End the roll-out that runs: the new model serves from now on, or it does not.
 
-    Raises ``NotFound``; ``Conflict`` where none runs.
+    Where none runs, what serves is not compared with the model before it any more. Raises
+    ``NotFound``; ``Conflict`` where nothing is compared.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         rollout = kept.running(tables, application.id)
         if rollout is None:
-            raise Conflict("No model is being rolled out.", where=application.id)
-        if wish.end == RolloutEnd.STOP:
+            _end_after_release(tx, application)
+        elif wish.end == RolloutEnd.STOP:
             kept.end(tx, rollout, RolloutState.STOPPED, "ended by a user")
         else:
             model = tables.models.get(rollout.model_id)
@@ -97,15 +104,20 @@ def end_rollout(store: Store, caller: Caller, application_id: str, wish: EndRoll
         return show(tables, tables.applications.get(application_id))
 
 
+def _end_after_release(tx: Transaction, application: Application) -> None:
+    if after_release.watched(tx.scoped(application.tenant_id), application.id) is None:
+        raise Conflict("No model is being rolled out.", where=application.id)
+    after_release.stop(tx, application, "ended by a user")
+
+
 def show(tables: Tables, application: Application) -> Rollouts:
     """Return how better models come to serve ``application``."""
     rule = kept.rule_of(tables, application)
-    found = tables.rollouts.list(
-        application_id=application.id, newest_first=True, limit=_MOST_SHOWN
-    )
-    ids = set[str]().union(*((one.model_id, one.against_id) for one in found))
+    found = _newest(tables, application, kept.BEFORE)
+    released = _newest(tables, application, [RolloutWay.AFTER])
+    ids = set[str]().union(*((one.model_id, one.against_id) for one in (*found, *released)))
     names = dict(tables.models.pick("id", "name", id=sorted(ids)))
-    shown = [_show(one, names) for one in found]
+    shown = [_show(tables, application, one, names) for one in found]
     log = tables.request_logs.find(id=application.id)
     return Rollouts(
         application_id=application.id,
@@ -118,6 +130,32 @@ def show(tables: Tables, application: Application) -> Rollouts:
         running=bool(found) and found[0].state == RolloutState.RUNNING,
         keeps_requests=log is not None and log.share > 0,
         rollouts=shown,
+        days=rule.days,
+        truth=rule.truth,
+        watches=_watches(application, rule),
+        released=[_show(tables, application, one, names) for one in released],
+    )
+
+
+def _newest(
+    tables: Tables, application: Application, ways: Sequence[RolloutWay]
+) -> list[records.Rollout]:
+    return tables.rollouts.list(
+        application_id=application.id, way=ways, newest_first=True, limit=_MOST_SHOWN
+    )
+
+
+def _watches(application: Application, rule: RolloutRule) -> str:
+    """Return what follows when a model went live, in a sentence."""
+    if rule.days <= 0:
+        return "What was released stays, whatever the truth says that comes later."
+    rows = "runs of 50 kept requests of which nearly all truth came"
+    if rule.truth == TruthWay.BY_CHANCE:
+        rows = "kept requests whose truth came, which its owner says are chosen by chance"
+    return (
+        f"For {rule.days:g} days the model before predicts {rows}. It serves again where they "
+        "prove that it is better. Of all releases of this application, any is returned from that "
+        f"was not worse with a chance of {1 - rule.reliability:.2g} at most."
     )
 
 
@@ -129,10 +167,17 @@ def _promise(rule: RolloutRule) -> str:
     return rollouts.promise(kept.plan_by(rule))
 
 
-def _show(rollout: records.Rollout, names: dict[str, str]) -> Rollout:
+def _show(
+    tables: Tables, application: Application, rollout: records.Rollout, names: dict[str, str]
+) -> Rollout:
+    from easeml.lifecycle import released
     from easeml.lifecycle import rollout as rollouts
 
     plan, evidence = kept.plan_of(rollout), kept.evidence_of(rollout)
+    is_after = rollout.way == RolloutWay.AFTER
+    goes_on = not rollout.ended and not is_after
+    quality, before = released.qualities(evidence)
+    says = returning.says if is_after else _says
     return Rollout(
         id=rollout.id,
         way=rollout.way,
@@ -151,12 +196,21 @@ def _show(rollout: records.Rollout, names: dict[str, str]) -> Rollout:
         failures=evidence.failures,
         p_worse=rollouts.chance_if_worse(evidence),
         p_not_worse=rollouts.chance_if_not_worse(evidence),
-        to_come=None if rollout.ended else rollouts.requests_to_come(plan, evidence),
-        says=rollout.reason or rollouts.why(plan, evidence, rollout.expected),
+        to_come=rollouts.requests_to_come(plan, evidence) if goes_on else None,
+        quality=quality,
+        quality_before=before,
+        interval=released.interval(evidence),
+        says=rollout.reason or says(tables, application, rollout),
         scale=rollout.scale,
         created=rollout.created,
         ended=rollout.ended,
     )
+
+
+def _says(tables: Tables, application: Application, rollout: records.Rollout) -> str:
+    from easeml.lifecycle import rollout as rollouts
+
+    return rollouts.why(kept.plan_of(rollout), kept.evidence_of(rollout), rollout.expected)
 
 
 def _rule_for(tables: Tables, application: Application, way: RolloutWay | None) -> RolloutRule:

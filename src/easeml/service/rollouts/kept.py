@@ -25,8 +25,14 @@ if TYPE_CHECKING:
 
 STARTED, GREW, ENDED = "rollout.started", "rollout.grew", "rollout.ended"
 BACK = "rollout.taken-back"  # what its owner is told of: nobody asked for this end
+RETURNED = "release.returned"  # the same, of a model that was live
 EVENTS = (STARTED, GREW, ENDED, BACK)
+BEFORE = (RolloutWay.SHADOW, RolloutWay.SHARE)
+"""The ways in which a model is compared before it is released."""
 _SHARES = (0.1, 0.25, 0.5)
+_DAYS = 30.0
+_SQUARED = ("rmse", "r2")
+_COMPARED_BY_ROWS = ("accuracy", "mean-absolute-error", *_SQUARED)
 _SCALE = 2.0  # times the root mean squared error of what serves
 _CATEGORY, _NUMBER = "category", "number"
 
@@ -39,7 +45,11 @@ class _Measured(Shape):
 
 
 def rule_of(tables: Tables, application: Application) -> RolloutRule:
-    """Return how better models come to serve an application: at once where nobody said."""
+    """Return how better models come to serve an application: at once where nobody said.
+
+    Where nobody said, a released model is compared with the one before for 30 days, if being right
+    more often, or closer, is what the application's objective asks for.
+    """
     from easeml.lifecycle.rollout import Plan
 
     found = tables.rollout_rules.find(id=application.id)
@@ -53,17 +63,15 @@ def rule_of(tables: Tables, application: Application) -> RolloutRule:
         plain.tolerance,
         plain.reliability,
         list(_SHARES),
+        days=_DAYS if application.objective in _COMPARED_BY_ROWS else 0.0,
     )
 
 
 def running(tables: Tables, application_id: str) -> Rollout | None:
-    """Return the roll-out that runs; None where there is none."""
-    return tables.rollouts.find(application_id=application_id, state=RolloutState.RUNNING)
-
-
-def newest(tables: Tables, application_id: str) -> Rollout | None:
-    """Return the newest roll-out, whatever became of it."""
-    return tables.rollouts.newest(application_id=application_id)
+    """Return the roll-out that runs, of a model that is not released; None where there is none."""
+    return tables.rollouts.find(
+        application_id=application_id, way=BEFORE, state=RolloutState.RUNNING
+    )
 
 
 def challenger(tables: Tables, application_id: str) -> tuple[TrainedModel, float] | None:
@@ -78,6 +86,7 @@ def was_tried(tables: Tables, application: Application, model: TrainedModel) -> 
     """Tell whether a model was compared with the one that serves, and did not replace it."""
     ended = tables.rollouts.find(
         application_id=application.id,
+        way=BEFORE,
         model_id=model.id,
         against_id=application.live_model_id,
         state=[RolloutState.TAKEN_BACK, RolloutState.STOPPED],
@@ -92,8 +101,6 @@ def start(
 
     Raises ``Conflict`` where they cannot be compared, or another comparison runs.
     """
-    from easeml.lifecycle import rollout as rollouts
-
     tables = tx.scoped(application.tenant_id)
     if running(tables, application.id) is not None:
         raise Conflict(
@@ -101,21 +108,40 @@ def start(
             where=application.id,
             remedy=f"Let it finish, or end it: easeml app rollout {application.id} --stop",
         )
-    kind = kind_of_target(tables, application)
-    scale = (rule.scale or _scale(tables, application)) if kind == _NUMBER else 0.0
-    plan = plan_by(rule)
-    evidence = rollouts.Evidence()
-    first = _last_id(tables.production_rows, application)
     if tables.request_logs.find(id=application.id) is not None:
         tables.request_logs.update(application.id, failed=0)
-    added = tables.rollouts.add(
+    scale = scale_of(tables, application, rule)
+    added = add(tables, application, model.id, plan_by(rule), rule.way, scale)
+    data = {"model_id": model.id, "name": model.name, "share": added.share, "way": rule.way}
+    tx.events.append(STARTED, application.id, data, application.tenant_id)
+    return added
+
+
+def add(
+    tables: Tables,
+    application: Application,
+    model_id: str,
+    plan: Plan,
+    way: RolloutWay,
+    scale: float,
+    against_id: str = "",
+) -> Rollout:
+    """Keep that a model is compared from now on: what came before does not count.
+
+    ``scale``: the largest error that counts; 0 of classes. ``against_id``: by default, what serves.
+    """
+    from easeml.lifecycle import rollout as rollouts
+
+    evidence = rollouts.Evidence()
+    first = _last_id(tables.production_rows, application)
+    return tables.rollouts.add(
         Rollout(
             id=new_id("roll"),
             tenant_id=application.tenant_id,
             application_id=application.id,
-            model_id=model.id,
-            against_id=application.live_model_id,
-            way=rule.way,
+            model_id=model_id,
+            against_id=against_id or application.live_model_id,
+            way=way,
             plan=RolloutPlan(list(plan.shares), plan.tolerance, plan.reliability),
             evidence=evidence_to_keep(evidence),
             scale=scale,
@@ -126,21 +152,12 @@ def start(
             told=_last_id(tables.feedback, application),
         )
     )
-    data = {"model_id": model.id, "name": model.name, "share": added.share, "way": rule.way}
-    tx.events.append(STARTED, application.id, data, application.tenant_id)
-    return added
 
 
 def end(tx: Transaction, rollout: Rollout, state: RolloutState, reason: str) -> Rollout:
     """End a roll-out that runs; raises ``Conflict`` where it ended meanwhile."""
     tables = tx.scoped(rollout.tenant_id)
-    ended = tables.rollouts.update(
-        rollout.id,
-        where={"state": RolloutState.RUNNING},
-        state=state,
-        reason=reason,
-        ended=tx.now(),
-    )
+    ended = close(tx, rollout, state, reason)
     data = {
         "model_id": rollout.model_id,
         "name": tables.models.get(rollout.model_id).name,
@@ -150,6 +167,17 @@ def end(tx: Transaction, rollout: Rollout, state: RolloutState, reason: str) -> 
     kind = BACK if state == RolloutState.TAKEN_BACK else ENDED
     tx.events.append(kind, rollout.application_id, data, rollout.tenant_id)
     return ended
+
+
+def close(tx: Transaction, rollout: Rollout, state: RolloutState, reason: str) -> Rollout:
+    """Keep how a comparison ended, and tell nobody; raises as ``end``."""
+    return tx.scoped(rollout.tenant_id).rollouts.update(
+        rollout.id,
+        where={"state": RolloutState.RUNNING},
+        state=state,
+        reason=reason,
+        ended=tx.now(),
+    )
 
 
 def end_with(
@@ -212,6 +240,20 @@ def kind_of_target(tables: Tables, application: Application) -> str:
             remedy="Let better models serve at once, and prove them by a gate.",
         )
     return kind
+
+
+def scale_of(tables: Tables, application: Application, rule: RolloutRule) -> float:
+    """Return the largest error that counts, 0 of classes; raises ``Conflict`` if none is known."""
+    if kind_of_target(tables, application) == _CATEGORY:
+        return 0.0
+    return rule.scale or _scale(tables, application)
+
+
+def power_of(application: Application, rollout: Rollout) -> int:
+    """Return 2 where errors count by their square, after a release for such objectives; else 1."""
+    if rollout.way in BEFORE:
+        return 1
+    return 1 + (application.objective in _SQUARED)
 
 
 def masked_inputs(tables: Tables, application: Application) -> list[str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from easeml.contract.states import PromotionKind, PromotionState, RolloutState, RolloutWay
+from easeml.contract.states import PromotionKind, PromotionState, RolloutState, RolloutWay, TruthWay
 from easeml.store.shapes import Json, ModelFiles, RolloutEvidence, RolloutPlan
 
 
@@ -81,7 +81,8 @@ class RolloutRule:
     """How better models come to serve. ``id``: the application.
 
     ``tolerance``, ``reliability``, ``shares``: of ``easeml.lifecycle.rollout.Plan``. ``scale``: of
-    a target that is a number, the largest error that counts; 0: chosen at the start.
+    a target that is a number, the largest error that counts; 0: chosen at the start. ``days``: how
+    long a released model is compared with the one before; 0: not. ``truth``: which rows have one.
     """
 
     id: str
@@ -91,17 +92,20 @@ class RolloutRule:
     reliability: float
     shares: list[float]
     scale: float = 0.0
+    days: float = 0.0
+    truth: TruthWay = TruthWay.ANY
     created: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """A model that is compared with the one that serves, on live requests.
+    """A model that is compared with the one that serves, or with the one before, on requests.
 
     ``plan``, ``evidence``: of ``easeml.lifecycle.rollout``. ``share``: of the requests that the new
     model answers. ``compared``, ``changed``: rows that both have predicted, and those where they
     differ; ``unknown``: truths that name no class, or are no number. ``first``: the last row before
-    it; ``seen``, ``told``: the last row and the last word on a row that were looked at.
+    it; ``seen``, ``told``: the last row and the last word on a row that were looked at. Of a model
+    that was released, the rows up to ``seen`` are done with.
     """
 
     id: str

@@ -55,6 +55,7 @@ class Feedback:
     """What was true of a row that an endpoint was asked about; the newest of a row counts.
 
     It names the row by request and number, or by key. ``value``: as JSON, under ``value``.
+    ``chosen``: the row was chosen by what models say of it, so that it is no fair sample.
     """
 
     id: str
@@ -65,3 +66,4 @@ class Feedback:
     key: str
     value: Json
     created: float = 0.0
+    chosen: bool = False

@@ -235,7 +235,7 @@ async def roll_out(context: PageContext) -> Response:
 
 def _rollout_rule(form: Any) -> NewRolloutRule:
     """Return the rule of a form; raises InvalidInput."""
-    told: dict[str, Any] = _texts(form, "way", "tolerance", "reliability")
+    told: dict[str, Any] = _texts(form, "way", "tolerance", "reliability", "days", "truth")
     written = str(form.get("shares", ""))
     told["shares"] = [one.strip() for one in written.split(",") if one.strip()]
     told["scale"] = str(form.get("scale", "")) or 0.0
