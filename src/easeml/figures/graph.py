@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from html import escape
+from operator import attrgetter
 from typing import Literal
 
 Look = Literal["", "chosen", "stale", "failed", "live"]
@@ -98,10 +99,11 @@ def _depths(boxes: Mapping[str, Box]) -> dict[str, int]:
 
 def _drawn(boxes: Mapping[str, Box], title: str, style: str) -> str:
     places = layout(boxes)
-    right = max(place.left for place in places.values()) + _WIDTH + _MARGIN
-    bottom = max(place.top for place in places.values()) + _HEIGHT + _MARGIN
+    right = max(map(attrgetter("left"), places.values())) + _WIDTH + _MARGIN
+    bottom = max(map(attrgetter("top"), places.values())) + _HEIGHT + _MARGIN
     # A reader of the screen goes through the links of a group, and sees a picture as one thing.
-    role = "group" if any(box.link for box in boxes.values()) else "img"
+    leads = any(map(attrgetter("link"), boxes.values()))
+    role = "group" if leads else "img"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 {right} {bottom}" '
         f'width="{right}" height="{bottom}" role="{role}" aria-label="{escape(title)}">',
@@ -135,9 +137,8 @@ def _box(box: Box, place: Place) -> str:
     left = place.left
     top = place.top
     classes = " ".join(filter(None, ("step", box.look)))
-    title = f"<title>{escape(box.about)}</title>" if box.about else ""
     return (
-        f'<g class="{classes}">{title}'
+        f'<g class="{classes}"><title>{escape(box.about)}</title>'
         f'<rect x="{left}" y="{top}" width="{_WIDTH}" height="{_HEIGHT}" rx="6"/>'
         f'<text class="name" x="{left + 10}" y="{top + 19}">{_fitting(box.name, _BOLD_LETTERS)}</text>'
         f'<text x="{left + 10}" y="{top + 37}">{_fitting(box.text, _LETTERS)}</text></g>'
@@ -148,8 +149,8 @@ def _linked(box: Box, drawn: str) -> str:
     """Return a drawn box as a link, where it leads somewhere."""
     if not box.link:
         return drawn
-    chosen = ' aria-current="true"' if box.look == "chosen" else ""
-    return f'<a href="{escape(box.link)}"{chosen}>{drawn}</a>'
+    current = str(box.look == "chosen").lower()
+    return f'<a href="{escape(box.link)}" aria-current="{current}">{drawn}</a>'
 
 
 def _fitting(text: str, most: int) -> str:

@@ -33,7 +33,7 @@ def mentions(connection: sa.Connection, tenant_id: str, texts: Collection[str]) 
         return []
     found = []
     for table in metadata.sorted_tables:
-        columns = [column for column in table.columns if _holds_text(column)]
+        columns = list(filter(_holds_text, table.columns))
         if "tenant_id" not in table.columns or not columns:
             continue
         counts = [sa.func.count(sa.case((_has_any(column, texts), 1))) for column in columns]

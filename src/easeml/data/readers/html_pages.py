@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from itertools import compress
-from operator import not_
+from operator import attrgetter, not_
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.encoding import decoded
@@ -123,12 +123,13 @@ class _OpenTable:
         if not cells:
             del self.rows[-1]
             return ""
-        are_names = self.section == "thead" or all(cell.is_name for cell in cells)
+        are_names = self.section == "thead" or all(map(attrgetter("is_name"), cells))
         if are_names and self.section != "tfoot" and self.names == len(self.rows) - 1:
             self.names += 1
         if self.section == "tfoot":
             del self.rows[-1]
-        return " | ".join(one_line(cell.texts) for cell in cells)
+        texts = map(attrgetter("texts"), cells)
+        return " | ".join(map(one_line, texts))
 
     def add(self, text: str) -> bool:
         """Add text to the cell that is open; tells whether one is."""

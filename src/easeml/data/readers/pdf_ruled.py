@@ -28,7 +28,12 @@ def ruled_rows(table: Table) -> list[list[str]]:
         for left, text in zip(columns, cells, strict=True):
             made.append(_over(texts, left + 1, middle) if text is None else text)
         rows += _divided(made, len(told))
-    return [[one_line([cell]) for cell in row] for row in rows]
+    return list(map(_on_one_line, rows))
+
+
+def _on_one_line(row: list[str]) -> list[str]:
+    """Return a row whose cells have no line breaks."""
+    return [one_line([cell]) for cell in row]
 
 
 def name_rows(table: Table, rows: int) -> int | None:

@@ -10,6 +10,7 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import attrgetter
 from statistics import median, mode
 from typing import TYPE_CHECKING, Any
 
@@ -143,10 +144,9 @@ def _cuts(rows: Sequence[list[_Word]], drawn: Iterable[_Edge]) -> list[list[floa
     for edge in drawn:
         x = edge["x0"]
         crossed = range(bisect(middles, edge["top"]), bisect(middles, edge["bottom"]))
-        is_between = any(rows[place][0]["x0"] < x for place in crossed) and any(
-            x < rows[place][-1]["x1"] for place in crossed
-        )
-        if is_between:
+        begins = [rows[place][0]["x0"] for place in crossed]
+        ends = [rows[place][-1]["x1"] for place in crossed]
+        if min(begins, default=x) < x < max(ends, default=x):
             for place in crossed:
                 cuts[place].add(x)
     return list(map(sorted, cuts))
@@ -251,18 +251,27 @@ def _region(lines: Sequence[_Line], rules: Sequence[float]) -> _Region | None:
     if len(lines) + len(columns) < _FEWEST:
         return None
     by_line = [_cells(line, columns) for line in lines]
-    rows = [
-        list(map(one_line, zip(*group, strict=True))) for group in _grouped(lines, by_line, rules)
-    ]
+    rows = list(map(_row, _grouped(lines, by_line, rules)))
     while rows and _filled(rows[-1]) == 1:
         rows.pop()  # a remark below the table
     if len(rows) < 2 or len(columns) < 2:
         return None
-    shortest = min(median(map(len, cells)) for cells in zip(*rows, strict=True))
+    shortest = min(map(_usual_length, zip(*rows, strict=True)))
     if shortest > _LONGEST:
         return None
-    lefts = [column.left for column in columns]
+    lefts = list(map(attrgetter("left"), columns))
     return _Region(lines[0].top, lines[-1].bottom, rows, lefts)
+
+
+def _row(lines: Sequence[list[str]]) -> list[str]:
+    """Return the row of a table that these lines make, each as its cells."""
+    cells = zip(*lines, strict=True)
+    return list(map(one_line, cells))
+
+
+def _usual_length(cells: Sequence[str]) -> float:
+    """Return the median number of letters in a column."""
+    return median(map(len, cells))
 
 
 def _filled(row: Sequence[str]) -> int:
@@ -278,7 +287,7 @@ def _columns(lines: Sequence[_Line]) -> list[_Piece]:
     usual = mode(counts)
     pieces = [piece for line in lines if len(line.pieces) >= usual for piece in line.pieces]
     columns: list[_Piece] = []
-    for piece in sorted(pieces, key=lambda piece: piece.left):
+    for piece in sorted(pieces, key=attrgetter("left")):
         if columns and piece.left <= columns[-1].right:
             last = columns[-1]
             columns[-1] = _Piece(last.left, max(last.right, piece.right), "")
