@@ -202,5 +202,6 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                 **owner,
             )
         )
-        tx.events.append("job.resting", made.job_id, {}, tenant_id)
+        about = {"application_id": made.application_id}
+        tx.events.append("job.resting", made.job_id, about, tenant_id)
     return made

@@ -31,6 +31,7 @@ VIEWER = {
     ("POST", "/v2/models/{application_id}/infer"),
     ("POST", "/v2/models/{application_id}/versions/{model_id}/infer"),
     ("GET", "/api/v1/jobs/{job_id}"),
+    ("GET", "/api/v1/jobs/{job_id}/ending"),
     ("GET", "/api/v1/jobs/{job_id}/progress"),
     ("GET", "/api/v1/jobs/{job_id}/tasks"),
     ("GET", "/api/v1/tasks/{task_id}"),

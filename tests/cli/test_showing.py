@@ -250,3 +250,20 @@ def test_who_names_no_column_is_asked_again_with_what_is_like_it() -> None:
     asked = _answering(["chrun", "churn"])
     assert "There is no column 'chrun'. Did you mean 'churn'?" in asked.output
     assert "chose churn" in asked.output
+
+
+@pytest.mark.parametrize(
+    ("may", "told"),
+    [
+        (["look"], "you may    look and predict"),
+        (["look", "label"], "look and predict, answer questions"),
+        (["look", "label", "change"], ""),
+    ],
+)
+def test_what_one_may_do_is_told_where_that_is_not_all(
+    capsys: pytest.CaptureFixture[str], may: list[str], told: str
+):
+    print_application(_application(may=may), TITLES)
+    shown = capsys.readouterr().out
+    assert told in shown
+    assert ("you may" in shown) == bool(told)

@@ -2,7 +2,7 @@
 
 import json
 from enum import StrEnum
-from typing import get_type_hints
+from typing import get_args, get_type_hints
 
 import pytest
 import sqlalchemy as sa
@@ -77,6 +77,7 @@ def _records() -> list[type]:
 def _of_the_wire() -> set[type]:
     from easeml.contract.accounts import Removal
     from easeml.contract.adaptation import AdaptedWay
+    from easeml.contract.applications import Application
     from easeml.contract.erasures import Erasure
     from easeml.contract.knowledge import Check
     from easeml.contract.picking import PickingRule
@@ -86,7 +87,8 @@ def _of_the_wire() -> set[type]:
     states = {get_type_hints(shown)["state"] for shown in (Check, Believed)}
     ends = {get_type_hints(Removal)["data"], get_type_hints(EndRollout)["end"]}
     ways = {get_type_hints(shown)["way"] for shown in (PickingRule, AdaptedWay)}
-    return {*states, *ends, *ways, get_type_hints(Erasure)["models_are"]}
+    (permission,) = get_args(get_type_hints(Application)["may"])
+    return {*states, *ends, *ways, permission, get_type_hints(Erasure)["models_are"]}
 
 
 SHAPED = {  # as releases up to now have written them

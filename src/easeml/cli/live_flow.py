@@ -236,7 +236,7 @@ def _send(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         write_rows(rows, path)
-        upload_id = client.send_in_pieces(path)
+        upload_id = client.send_in_pieces(path, below=f"/applications/{runs.flow.application}")
     wish = PushedFlow(
         upload_id=upload_id,
         digest=digest,

@@ -1,33 +1,23 @@
 """``app log`` and ``app feedback``: what is kept of requests, and what was true of them."""
 
-import csv
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
 from easeml.cli.named_files import read_text
 from easeml.cli.options import ApplicationId, Json, checked, comma_separated, given
 from easeml.cli.output import print_done, print_found, print_pairs, say, text
 from easeml.client import Client
+from easeml.client.feedback_files import parts_of
 from easeml.contract.picking import NewPicking, PickingRule
 from easeml.contract.production import (
-    Feedback,
     FeedbackKept,
     NewRequestLog,
     RequestLog,
 )
 from easeml.contract.states import PickingWay
 from easeml.contract.watching import WatchReport
-from easeml.errors import InvalidInput
-
-_AT_ONCE = 10_000  # words on rows in one request
-_FORMS = (
-    "Give columns request_id, row and value, or key and value; as CSV, JSON or JSON lines. "
-    "`easeml predict --json` tells the request_id of a file; rows count from 0."
-)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -112,11 +102,10 @@ def feedback(
     as_json: Json = False,
 ) -> None:
     """Say what was true of rows that an endpoint was asked about."""
-    told = _read(file)
+    content = read_text(file, encoding="utf-8-sig")
     kept, known, foreign = 0, 0, 0
     with Client() as client:
-        for start in range(0, len(told), _AT_ONCE):
-            part = _checked(told[start : start + _AT_ONCE], start)
+        for part in parts_of(content, str(file)):
             answer = client.give_feedback(application_id, part)
             kept, known = kept + answer.kept, known + answer.known
             foreign += answer.foreign
@@ -192,36 +181,3 @@ def _missed(found: RequestLog) -> str | None:
     if not found.missed:
         return None
     return f"{found.missed:,}: longer than 64 KiB, not in JSON or CSV, or too many at once"
-
-
-def _read(file: Path) -> list[dict[str, Any]]:
-    """Return the rows of a file of feedback; raises InvalidInput where it cannot be read."""
-    content = read_text(file, encoding="utf-8-sig")
-    lines = content.splitlines()
-    try:
-        if content.lstrip().startswith("["):
-            return json.loads(content)
-        if content.lstrip().startswith("{"):
-            return list(map(json.loads, filter(str.strip, lines)))
-    except json.JSONDecodeError as error:
-        raise InvalidInput(f"This is not JSON: {error}.", where=str(file), remedy=_FORMS) from error
-    return list(map(_filled, csv.DictReader(lines)))
-
-
-def _filled(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a row that are not empty."""
-    return {name: value for name, value in row.items() if value not in (None, "")}
-
-
-def _checked(told: list[dict[str, Any]], start: int) -> Feedback:
-    """Return rows of feedback as they are sent; raises InvalidInput naming the row, from 0."""
-    try:
-        return Feedback.model_validate(told)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = next(iter(first["loc"]), 0)
-        number = start + place if isinstance(place, int) else start
-        said = first["msg"]
-        if first["type"] == "missing":
-            said = f"There is no {first['loc'][-1]!r}."
-        raise InvalidInput(said, where=f"row {number}", remedy=_FORMS) from error

@@ -32,6 +32,7 @@ from easeml.contract.measures import (
     times_read,
 )
 from easeml.contract.reports import Report, ReportNumber
+from easeml.contract.states import Permission
 
 if TYPE_CHECKING:
     from easeml.contract.reports import ReportRemedy, ReportTable
@@ -172,6 +173,7 @@ def print_application(application: Application, titles: Titles) -> None:
             ("id", application.id),
             ("name", application.name),
             ("state", application.state),
+            ("you may", _limits_of(application)),
             ("target", application.target),
             ("objective", application.objective),
             ("weight", application.weight),
@@ -184,6 +186,14 @@ def print_application(application: Application, titles: Titles) -> None:
             ("error", error),
         ]
     )
+
+
+def _limits_of(application: Application) -> str:
+    """Return what the caller may do, where that is not all; empty where it is, or is not told."""
+    words = {Permission.LOOK: "look and predict", Permission.LABEL: "answer questions"}
+    if Permission.CHANGE in application.may:
+        return ""
+    return ", ".join(words[one] for one in application.may)
 
 
 def _on_test_rows(application: Application) -> list[tuple[str, str]]:

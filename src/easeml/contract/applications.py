@@ -8,6 +8,7 @@ from easeml.contract.datasets import Column
 from easeml.contract.jobs import Job
 from easeml.contract.models import EnsembleMember, Measure, TrainedModel
 from easeml.contract.resources import Answer, Request
+from easeml.contract.states import Permission
 from easeml.contract.times import Moment
 
 
@@ -125,11 +126,16 @@ class Live(Answer):
 
 
 class Application(Answer):
-    """What a user declared, and how it does."""
+    """What a user declared, and how it does.
+
+    ``may``: what the caller may do with it; in a list, what their role in the tenant allows.
+    """
 
     id: str
     name: str
     state: str
+    may: list[Permission] = Field(default_factory=list)
+    shared: bool = False  # with the caller, whose own data sets are not beside it
     dataset_id: str
     version_id: str
     target: str

@@ -38,7 +38,8 @@ class LeftOut(Answer):
 class ModelRules(Answer):
     """The rules that every model of an application has to keep, and what they leave out.
 
-    ``keeping``: trained models of the newest search that keep them, of ``trained``.
+    ``optimizers``: that may be chosen, names with titles. ``keeping``: trained models of the newest
+    search that keep them, of ``trained``.
     """
 
     application_id: str
@@ -46,6 +47,7 @@ class ModelRules(Answer):
     max_size: int | None = None
     monotonic: dict[str, str] = Field(default_factory=dict)
     optimizer: str = ""
+    optimizers: dict[str, str] = Field(default_factory=dict)
     trained: int = 0
     keeping: int = 0
     left_out: list[LeftOut] = Field(default_factory=list)

@@ -38,6 +38,18 @@ class MemberRole(StrEnum):
     GUEST = "guest"
 
 
+class Permission(StrEnum):
+    """What people may do with an application.
+
+    ``look``: see all of it, and predict. ``label``: answer the items of work that they are given.
+    ``change``: everything else.
+    """
+
+    LOOK = "look"
+    LABEL = "label"
+    CHANGE = "change"
+
+
 class DataChoice(StrEnum):
     """What becomes of a tenant whose person is removed.
 

@@ -8,6 +8,7 @@ from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.models import Measure
 from easeml.contract.reports import Report
 from easeml.contract.resources import Answer, Page
+from easeml.contract.states import Permission
 from easeml.contract.times import Moment
 
 
@@ -106,11 +107,13 @@ class Decision(Answer):
 class TaskView(Answer):
     """All that the page of a task shows.
 
-    ``log``: what its newest attempt printed; ``trace``: what the newest that was traced did;
+    ``may``: what the caller may do with it, and with the application that it is of. ``log``: what its
+    newest attempt printed; ``trace``: what the newest that was traced did;
     ``answers``: of lifecycle tools about its model.
     """
 
     task: Task
+    may: list[Permission] = Field(default_factory=list)
     detail: TaskDetail
     log: AttemptLog
     report: TaskReport

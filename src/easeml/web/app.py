@@ -31,8 +31,8 @@ def create_pages(api: ASGIApp) -> Starlette:
             Route("/live", forward.live),
             Route("/tasks/{task}/predictions", forward.predictions),
             Route("/tasks/{task}/trace", forward.trace),
-            Route(UPLOADS_PATH, forward.begin_upload, methods=["POST"]),
-            Route(UPLOADS_PATH + "/{upload}", forward.go_on, methods=["HEAD", "PATCH", "DELETE"]),
+            *_uploads(UPLOADS_PATH),
+            *_uploads("/applications/{application}" + UPLOADS_PATH),
             Route("/new/upload", forward.make_dataset, methods=["POST"]),
             Route("/applications/{application}/feed", forward.feed, methods=["POST"]),
             Route("/applications/{application}/replace", forward.replace, methods=["POST"]),
@@ -44,6 +44,14 @@ def create_pages(api: ASGIApp) -> Starlette:
     pages.state.site = site
     pages.state.menu = views.menu
     return pages
+
+
+def _uploads(path: str) -> list[Route]:
+    """Return the routes of files that browsers send in pieces."""
+    return [
+        Route(path, forward.begin_upload, methods=["POST"]),
+        Route(path + "/{upload}", forward.go_on, methods=["HEAD", "PATCH", "DELETE"]),
+    ]
 
 
 class _Static(StaticFiles):

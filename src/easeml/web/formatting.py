@@ -12,12 +12,13 @@ from markupsafe import Markup, escape
 from easeml.contract import measures
 from easeml.contract.models import TrainedModel
 from easeml.contract.task_views import Task
-from easeml.web.page_words import in_page_words, message_parts
+from easeml.web.page_words import in_page_words
 
 T = TypeVar("T")
 
 _UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 _MANY_DIGITS, _TOO_MANY_DIGITS = 1e4, 1e15
+_ITEM = "- "  # begins the line of a fault in a message of several
 _TONES = {  # state -> tone of its badge
     "serving": "good",
     "done": "good",
@@ -201,6 +202,20 @@ _USES = {"input": "used", "drop": "left out", "target": "target", "weight": "wei
 def use(role: str) -> str:
     """Return what is done with a column of a role."""
     return _USES[role]
+
+
+def message_parts(message: str) -> tuple[str, list[str]]:
+    """Return the heading of a message, and the faults that it lists.
+
+    A message of several faults has a line each, which begins with "- ".
+    """
+    heading, faults = [], []
+    for line in message.splitlines():
+        if line.startswith(_ITEM):
+            faults.append(line.removeprefix(_ITEM))
+        else:
+            heading.append(line)
+    return "\n".join(heading), faults
 
 
 FILTERS = {

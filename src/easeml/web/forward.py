@@ -62,12 +62,12 @@ async def trace(request: Request) -> _Forwarded:
 
 async def begin_upload(request: Request) -> _Forwarded:
     """Announce a file that comes in pieces; the form's token is in a header, here and below."""
-    return _checked(request, f"{_API}/uploads")
+    return _checked(request, f"{_API}{request.url.path}")
 
 
 async def go_on(request: Request) -> _Forwarded:
     """Ask how far an upload is, send its next piece, or call it off."""
-    return _checked(request, f"{_API}/uploads/{request.path_params['upload']}")
+    return _checked(request, f"{_API}{request.url.path}")
 
 
 async def make_dataset(request: Request) -> _Forwarded:

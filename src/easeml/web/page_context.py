@@ -172,6 +172,16 @@ async def listed(found: AsyncIterator[_Thing]) -> list[_Thing]:
     return [one async for one in found]
 
 
+async def first(found: AsyncIterator[_Thing], most: int) -> list[_Thing]:
+    """Return the first that a client gives, at most so many."""
+    things = []
+    async for one in found:
+        things.append(one)
+        if len(things) == most:
+            break
+    return things
+
+
 def back_to(path: str) -> Response:
     """Send the browser to a page after something was done."""
     return RedirectResponse(path, 303)

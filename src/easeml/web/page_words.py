@@ -1,52 +1,122 @@
-"""Messages and advice of the service in words of pages, instead of commands, where a page can do the same."""
+"""Advice of the service in words of pages, instead of commands, where a page can do the same.
+
+The words lead to the place. Messages name commands, and are kept with tasks and versions for good:
+so the table of places stands here, at the door that words them differently.
+"""
 
 import re
+from dataclasses import dataclass
 
-_ITEM = "- "
-_APPLICATION = r"(?:\w+|APPLICATION)"
-_PHRASES = (
-    # What follows a type in brackets, or stands in a sentence.
-    (r"\(--set '?([^=)]+)=(\w+)'?\)", r"(choose \2 as the type of \1)"),
-    (r"\(--keep NAME\)", '(choose "use" in the table of columns)'),
-    (r"fill_absent=true in the query", 'tick "Columns may be absent" beside "Many rows"'),
-    (r"easeml app feed(?: \w+ FILE)?(?: --role \w+)?", 'the tab Data, "Add rows"'),
-    (r"easeml data doubts \w+ --look", 'the tab Data, "Look for doubtful cells"'),
-    (r"easeml data versions \w+", 'the tab Data, "Versions"'),
-    (
-        r"easeml app gates \w+",
-        'the tab Release and watch, "What has to be proven before a model serves"',
-    ),
-    (r"easeml app rollout \w+ --stop", "the tab Release and watch"),
-    (r"easeml app rollback \w+ --model \w+", "the tab Release and watch"),
-    (r"easeml app models \w+ --measure \S+[^.\s]", 'the tab Models, "Measure by more"'),
-    (rf"easeml app try {_APPLICATION} --model \w+", "the tab Models"),
-    (r"easeml app restore \w+", "the page of all applications"),
-    (r"easeml job limit \w+ --max-tasks N", "the tab Settings"),
-    (r"easeml app delete", 'the tab Settings, "Delete"'),
-    (r"easeml app (?:show|wait)", "the tab Overview"),
-    (r"easeml key create NAME --scope SCOPE", "the page of your account"),
-    (r"easeml user (?:members|tenants)", "the page People"),
-    (r"easeml user list", "the page Administration"),
-)
-_KNOWN = [(re.compile(f"`?{pattern}`?"), words) for pattern, words in _PHRASES]
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup, escape
+
+_ID = r"\w+"
+_APPLICATION = re.compile(r"\bapp_\w+")
 
 
-def in_page_words(text: str) -> str:
-    """Return advice with the place on a page instead of the command, where there is such a place."""
-    for pattern, words in _KNOWN:
-        text = pattern.sub(words, text)
-    return text
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a command is called on the pages, and where that is.
 
-
-def message_parts(message: str) -> tuple[str, list[str]]:
-    """Return the heading of a message in words of pages, and the faults that it lists.
-
-    A message of several faults has a line each, which begins with "- ".
+    ``path``: of a page; a dot at its beginning stands for that of the application. Empty: on the page
+    that is open.
     """
-    heading, faults = [], []
-    for line in in_page_words(message).splitlines():
-        if line.startswith(_ITEM):
-            faults.append(line.removeprefix(_ITEM))
-        else:
-            heading.append(line)
-    return "\n".join(heading), faults
+
+    command: str
+    words: str
+    path: str
+
+
+PLACES = (
+    # What follows a type in brackets, or stands in a sentence.
+    Place(r"\(--set '?([^=)]+)=(\w+)'?\)", r"(choose \2 as the type of \1)", ""),
+    Place(r"\(--keep NAME\)", '(choose "use" in the table of columns)', ""),
+    Place(
+        r"fill_absent=true in the query",
+        'tick "Columns may be absent" beside "Many rows"',
+        "./try#fill-absent",
+    ),
+    Place(
+        rf"easeml app feed(?: {_ID} FILE)?(?: --role \w+)?",
+        'the tab Data, "Add rows"',
+        "./data#drop",
+    ),
+    Place(
+        rf"easeml data doubts {_ID} --look",
+        'the tab Data, "Look for doubtful cells"',
+        "./data#doubts",
+    ),
+    Place(rf"easeml data versions {_ID}", 'the tab Data, "Versions"', "./data#versions"),
+    Place(
+        rf"easeml app gates {_ID}",
+        'the tab Release and watch, "What has to be proven before a model serves"',
+        "./history#gate",
+    ),
+    Place(rf"easeml app rollout {_ID} --stop", "the tab Release and watch", "./history#rollout"),
+    Place(
+        rf"easeml app rollback {_ID} --model \w+", "the tab Release and watch", "./history#history"
+    ),
+    Place(
+        rf"easeml app models {_ID} --measure \S+[^.\s]",
+        'the tab Models, "Measure by more"',
+        "./models#measures",
+    ),
+    Place(rf"easeml app try {_ID} --model \w+", "the tab Models", "./models#models"),
+    Place(rf"easeml app restore {_ID}", "the page of what was deleted", "/others"),
+    Place(r"easeml job limit \w+ --max-tasks N", 'the tab Overview, "Limits"', ".#limits"),
+    Place(
+        rf"easeml app log {_ID} --share 1",
+        'the tab Release and watch, "What is kept of requests"',
+        "./history#kept",
+    ),
+    Place(r"easeml app delete", 'the tab Settings, "Delete"', "./settings#delete"),
+    Place(r"easeml app (?:show|wait)(?: app_\w+)?", "the tab Overview", "."),
+    Place(r"easeml key create NAME --scope SCOPE", "the page of your account", "/account"),
+    Place(r"easeml user members", "the page People", "/people"),
+    Place(r"easeml user tenants", "the page of your account", "/account"),
+    Place(r"easeml user list", "the page Administration", "/admin"),
+)
+_KNOWN = [(re.compile(f"`?{place.command}`?"), place) for place in PLACES]
+
+
+@pass_context
+def in_page_words(context: Context, text: str) -> Markup:
+    """Return advice with links to places on pages instead of commands, where there are such places."""
+    return worded(text, str(context.get("path", "")))
+
+
+def worded(text: str, here: str = "") -> Markup:
+    """Return advice in words of pages. ``here``: the path of the page that shows it."""
+    first = _first(text)
+    if first is None:
+        return escape(text)
+    command, place = first
+    link = _link(command, place, here)
+    return escape(text[: command.start()]) + link + worded(text[command.end() :], here)
+
+
+def _first(text: str) -> tuple[re.Match[str], Place] | None:
+    """Return the first command of a text, with its place."""
+    found = [(pattern.search(text), place) for pattern, place in _KNOWN]
+    named = [(command, place) for command, place in found if command]
+    return min(named, key=lambda one: one[0].start(), default=None)
+
+
+def _link(command: re.Match[str], place: Place, here: str) -> Markup:
+    """Return the words of a place, as a link where it is known where that is."""
+    words = escape(command.expand(place.words))
+    address = _address(command, place, here)
+    if not address:
+        return words
+    return Markup('<a href="{}">{}</a>').format(address, words)
+
+
+def _address(command: re.Match[str], place: Place, here: str) -> str:
+    """Return where a place is; empty where nobody knows the application, or it is here."""
+    if not place.path.startswith("."):
+        return place.path
+    application = _APPLICATION.search(f"{command[0]} {here}")
+    if application is None:
+        return ""
+    return f"/applications/{application[0]}{place.path[1:]}"

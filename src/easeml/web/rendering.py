@@ -16,6 +16,7 @@ from easeml.contract.accounts import User
 from easeml.contract.states import MemberRole, Role
 from easeml.web import charts, formatting
 from easeml.web.forms import one_of
+from easeml.web.permissions import at_home, entry
 
 STATIC = Path(__file__).parent / "static"
 MENU = (
@@ -59,7 +60,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(formatting.FILTERS)
-    environment.filters.update(figure=_figure, graph=_graph, small=_small, histogram=_histogram)
+    environment.filters.update(entry=entry, figure=_figure, graph=_graph)
+    environment.filters.update(small=_small, histogram=_histogram)
     environment.globals.update(static=static_path(), figure_style=_figure_style)
     return environment
 
@@ -67,13 +69,14 @@ def environment() -> Environment:
 def render(request: Request, template: str, **values: Any) -> str:
     """Return the HTML of a template; ``request`` tells the theme and the current entry of the menu.
 
-    ``user``, where there is one, tells which menu they get. Templates call candidates by
+    ``user``, where there is one, tells which menu they get, and what they may do in their tenant:
+    ``home``. Templates call candidates by
     ``called(name)``.
     """
     user = values.get("user")
     shared = {
         "menu": _menu(request, user),
-        "hears": _hears(user),
+        "home": at_home(user),
         "theme": one_of(_THEMES, request.cookies.get("theme", "")),
         "path": request.url.path,
         "user": None,
@@ -103,11 +106,6 @@ def _told(called: Callable[[str], str], kind: str, data: dict[str, Any]) -> str:
 
 def _as_it_is(sentence: str, name: str) -> str:
     return sentence
-
-
-def _hears(user: User | None) -> bool:
-    """May they hear the events of their tenant?"""
-    return user is not None and user.member in (MemberRole.OWNER, MemberRole.VIEWER)
 
 
 def _menu(request: Request, user: User | None) -> tuple[tuple[str, str], ...]:

@@ -15,6 +15,7 @@ OPERATIONS = (
     Operation("tasks", "GET", "/tasks", task_views.list_page),
     Operation("task_overview", "GET", "/tasks/overview", task_views.overview),
     Operation("task", "GET", "/tasks/{task_id}", task_views.get),
+    Operation("version_tasks", "GET", "/versions/{version_id}/tasks", task_views.of_version),
     Operation("task_view", "GET", "/tasks/{task_id}/view", task_view.get),
     Operation("task_detail", "GET", "/tasks/{task_id}/detail", task_views.detail),
     Operation("task_report", "GET", "/tasks/{task_id}/report", evaluation.report),

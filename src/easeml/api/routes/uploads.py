@@ -3,7 +3,8 @@
 termination.
 
 A whole upload becomes a dataset, or rows of an application, by the requests that else carry the
-bytes: ``?upload=ID``.
+bytes: ``?upload=ID``. What is for an application may be sent below it: then it lies in the
+application's tenant, which is another for those with whom the application was shared.
 """
 
 from email.utils import formatdate
@@ -34,11 +35,12 @@ async def _tus(
     response.headers["Tus-Resumable"] = TUS
 
 
-router = APIRouter(prefix="/uploads", tags=["uploads"], dependencies=[Depends(_tus)])
+pieces = APIRouter(prefix="/uploads", tags=["uploads"], dependencies=[Depends(_tus)])
 
 
-@router.post("", status_code=status.HTTP_201_CREATED)
+@pieces.post("", status_code=status.HTTP_201_CREATED)
 def begin_upload(
+    request: Request,
     here: Here,
     asker: Asker,
     response: Response,
@@ -46,18 +48,18 @@ def begin_upload(
 ) -> Upload:
     """Announce an upload; its bytes follow in pieces, to the address in `Location`."""
     kept = uploads.begin(here.store, asker, length, here.settings.upload_limit)
-    response.headers["Location"] = f"{UPLOADS_PATH}/{kept.id}"
+    response.headers["Location"] = f"{request.url.path}/{kept.id}"
     _tell(response, kept)
     return Upload(id=kept.id, length=kept.length, offset=kept.offset, expires=kept.expires)
 
 
-@router.head("/{upload_id}", response_class=Response)
+@pieces.head("/{upload_id}", response_class=Response)
 def get_upload(here: Here, asker: Asker, upload_id: str) -> Response:
     """Tell in `Upload-Offset` how many bytes are here."""
     return _told(status.HTTP_200_OK, uploads.get(here.store, asker, upload_id))
 
 
-@router.patch(
+@pieces.patch(
     "/{upload_id}", status_code=status.HTTP_204_NO_CONTENT, openapi_extra=binary(PIECE_TYPE)
 )
 async def append_upload(
@@ -78,11 +80,24 @@ async def append_upload(
     return _told(status.HTTP_204_NO_CONTENT, await here.uploads.run(asker.tenant_id, append))
 
 
-@router.delete("/{upload_id}", status_code=status.HTTP_204_NO_CONTENT)
+@pieces.delete("/{upload_id}", status_code=status.HTTP_204_NO_CONTENT)
 def cancel_upload(here: Here, asker: Asker, upload_id: str) -> Response:
     """Call an upload off; its bytes are forgotten."""
     uploads.cancel(here.store, asker, upload_id)
     return Response(status_code=status.HTTP_204_NO_CONTENT, headers={"Tus-Resumable": TUS})
+
+
+def _known(here: Here, asker: Asker, application_id: str) -> None:
+    """Raise ``NotFound`` for an application that the asker does not have."""
+    with here.store.read() as tx:
+        tx.scoped(asker.tenant_id).applications.get(application_id)
+
+
+router = APIRouter()
+router.include_router(pieces)
+router.include_router(
+    pieces, prefix="/applications/{application_id}", dependencies=[Depends(_known)]
+)
 
 
 def _told(code: int, kept: Kept) -> Response:

@@ -1519,6 +1519,17 @@ class AsyncOperations(AsyncCalls):
         """Return a task; raises ``NotFound``."""
         return await self._get(Task, f"/tasks/{task_id}")
 
+    def version_tasks(
+        self, version_id: str, *, newest_first: bool = False, kind: str | None = None
+    ) -> AsyncIterator[Task]:
+        """Give the tasks about a version of data, such as questions of it.
+
+        Raises ``NotFound``.
+        """
+        return self._list(
+            Task, f"/versions/{version_id}/tasks", newest_first=newest_first, kind=kind
+        )
+
     async def task_view(self, task_id: str) -> TaskView:
         """Return a task and all that its page shows; raises ``NotFound``.
 

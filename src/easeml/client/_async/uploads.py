@@ -1,5 +1,6 @@
 """Sending files: small ones with one request, larger ones in pieces that survive a lost connection."""
 
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
@@ -42,21 +43,26 @@ class AsyncUploads(AsyncCalls):
             return await self._create(
                 model, address, key=key, params=params, content=body, content_type=content
             )
-        upload_id = await self.send_in_pieces(path, progress)
+        of_application = re.match(r"/applications/[^/]+", address)
+        below = of_application[0] if of_application else ""
+        upload_id = await self.send_in_pieces(path, progress, below=below)
         return await self._create(model, address, key=key, params={**params, "upload": upload_id})
 
-    async def send_in_pieces(self, path: Path, progress: Progress | None = None) -> str:
+    async def send_in_pieces(
+        self, path: Path, progress: Progress | None = None, *, below: str = ""
+    ) -> str:
         """Send a file by the tus protocol; return the id of the upload, which requests name.
+
+        ``below``: the address of the application that it is for, such as ``/applications/ID``.
 
         Raises what the service says, Unreachable where it is away for a minute.
         """
         size = path.stat().st_size
         headers = {**_TUS, "upload-length": str(size)}
-        began = await self._transport.request(
-            "POST", f"{API}/uploads", repeatable=True, headers=headers
-        )
+        uploads = f"{API}{below}/uploads"
+        began = await self._transport.request("POST", uploads, repeatable=True, headers=headers)
         upload_id = str(began.json()["id"])
-        address, offset, last = f"{API}/uploads/{upload_id}", 0, time.monotonic()
+        address, offset, last = f"{uploads}/{upload_id}", 0, time.monotonic()
         failed = 0
         with path.open("rb") as file:
             while offset < size:

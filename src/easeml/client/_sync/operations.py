@@ -1490,6 +1490,17 @@ class Operations(Calls):
         """Return a task; raises ``NotFound``."""
         return self._get(Task, f"/tasks/{task_id}")
 
+    def version_tasks(
+        self, version_id: str, *, newest_first: bool = False, kind: str | None = None
+    ) -> Iterator[Task]:
+        """Give the tasks about a version of data, such as questions of it.
+
+        Raises ``NotFound``.
+        """
+        return self._list(
+            Task, f"/versions/{version_id}/tasks", newest_first=newest_first, kind=kind
+        )
+
     def task_view(self, task_id: str) -> TaskView:
         """Return a task and all that its page shows; raises ``NotFound``.
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from easeml.contract.states import KeyScope, MemberRole, Role
+from easeml.contract.permissions import OF_MEMBER
+from easeml.contract.states import KeyScope, MemberRole, Permission, Role
 from easeml.errors import NotAllowed, NotFound
 
 
@@ -13,6 +14,8 @@ class Caller:
     ``member``: what they may do in the tenant. Use cases do not look at it: what it does not allow
     is refused before any route is looked up (``service.access.sharing``). Nor do they look at
     ``scope`` and ``application_id``, which are of the key (``service.access.scopes``).
+    ``granted``: what they may do with the application that they ask for, where their role in its tenant
+    does not say it; it is only told to them.
     ``key_seconds``: how long the key was good for when it was looked up; None: it does not expire.
     """
 
@@ -24,6 +27,7 @@ class Caller:
     scope: KeyScope = KeyScope.ALL
     application_id: str = ""
     key_seconds: float | None = field(default=None, compare=False)
+    granted: frozenset[Permission] | None = None
 
     @property
     def is_provider(self) -> bool:
@@ -34,6 +38,13 @@ class Caller:
     def is_limited(self) -> bool:
         """May they do less than all in their tenant?"""
         return self.member != MemberRole.OWNER
+
+    @property
+    def may(self) -> frozenset[Permission]:
+        """What they may do with the application that they ask for, or with each of a list."""
+        if self.granted is None:
+            return OF_MEMBER[self.member]
+        return self.granted
 
     def require_self_or_provider(self, user_id: str) -> None:
         """Raise ``NotFound`` if the caller asks about somebody else and is not a provider."""

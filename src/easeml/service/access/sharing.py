@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
-from easeml.contract.states import MemberRole, Role, ShareRole
+from easeml.contract.permissions import EVERYTHING, OF_MEMBER, OF_SHARE
+from easeml.contract.states import MemberRole, Permission, Role, ShareRole
 from easeml.errors import NotAllowed, NotFound
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables
@@ -53,12 +54,13 @@ _PREDICTIONS = {
     ("POST", "applications", "/invocations"),
     ("POST", "v2", "/infer"),
 }
-_VIEWER = {
+_TO_LOOK = {
     *(("GET", "applications", rest) for rest in _LOOKED_AT),
     *_PREDICTIONS,
     ("GET", "v2", ""),
     ("GET", "v2", "/ready"),
     ("GET", "jobs", ""),
+    ("GET", "jobs", "/ending"),
     ("GET", "jobs", "/progress"),
     ("GET", "jobs", "/tasks"),
     ("GET", "tasks", ""),
@@ -67,13 +69,9 @@ _VIEWER = {
     ("GET", "tasks", "/reports"),
     ("GET", "versions", ""),
 }
-_LABELLER = {("POST", "applications", "/work"), ("POST", "work", "/answer")}
-_OF_SHARE: dict[ShareRole | None, set[tuple[str, str, str]]] = {
-    ShareRole.VIEWER: _VIEWER,
-    ShareRole.LABELLER: _LABELLER,
-}
+_TO_LABEL = {("POST", "applications", "/work"), ("POST", "work", "/answer")}
+_ROUTES = {Permission.LOOK: _TO_LOOK, Permission.LABEL: _TO_LABEL}  # to change: all
 _MOST_FIRST = (ShareRole.OWNER, ShareRole.VIEWER, ShareRole.LABELLER)
-_OF_MEMBER = {MemberRole.VIEWER: _VIEWER, MemberRole.LABELLER: _LABELLER}
 _OWN_ACCOUNT = (
     "GET /api/v1/me",
     "POST /api/v1/me/tenant",
@@ -233,11 +231,12 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
             where=application_id,
             remedy=f"For a day its owner can have it back: easeml app restore {application_id}",
         )
-    if not _may(caller, tenant_id, role, asked):
+    granted = _granted(caller, tenant_id, role)
+    if not _is_named(asked, granted):
         _refuse(caller, role, application_id, asked)
     if role is None:
         return caller
-    return replace(caller, tenant_id=tenant_id, role=Role.USER)
+    return replace(caller, tenant_id=tenant_id, role=Role.USER, granted=granted)
 
 
 def _refuse(caller: Caller, role: ShareRole | None, application_id: str, asked: Asked) -> NoReturn:
@@ -255,15 +254,19 @@ def _refuse(caller: Caller, role: ShareRole | None, application_id: str, asked: 
     raise _less(caller)
 
 
-def _may(caller: Caller, tenant_id: str, role: ShareRole | None, asked: Asked) -> bool:
-    """Does the share, or the caller's role in the tenant, name what is asked?"""
-    if role == ShareRole.OWNER or asked.what in _OF_SHARE.get(role, ()):
-        return True
-    if tenant_id != caller.tenant_id:
-        return False
-    if not caller.is_limited:
-        return True
-    return asked.what in _OF_MEMBER.get(caller.member, ())
+def _granted(caller: Caller, tenant_id: str, role: ShareRole | None) -> frozenset[Permission]:
+    """Return what the share of an application and the role in its tenant together allow."""
+    granted = frozenset[Permission]()
+    if role is not None:
+        granted |= OF_SHARE[role]
+    if tenant_id == caller.tenant_id:
+        granted |= OF_MEMBER[caller.member]
+    return granted
+
+
+def _is_named(asked: Asked, granted: frozenset[Permission]) -> bool:
+    """Does any of the permissions name what is asked?"""
+    return granted == EVERYTHING or any(asked.what in _ROUTES[one] for one in granted)
 
 
 def _application_of(store: Store, known: Known, caller: Caller, asked: Asked) -> tuple[str, str]:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from easeml.contract.applications import Application as ApplicationAnswer
 from easeml.contract.applications import Live, TestQuality
 from easeml.contract.models import TrainedModel
+from easeml.contract.permissions import in_order
 from easeml.contract.states import TaskState
+from easeml.service.access.caller import Caller
 from easeml.service.advice import test_quality
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
@@ -17,20 +19,23 @@ from easeml.store import Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json
 
 
-def show(tx: Transaction, application: Application) -> ApplicationAnswer:
-    """Return the resource of an application.
+def show(tx: Transaction, caller: Caller, application: Application) -> ApplicationAnswer:
+    """Return the resource of an application, as the caller may see it.
 
     It has the live model, the honest quality, and the newest job with what that does.
     """
-    return show_all(tx, [application])[0]
+    return show_all(tx, caller, [application])[0]
 
 
-def show_all(tx: Transaction, applications: list[Application]) -> list[ApplicationAnswer]:
+def show_all(
+    tx: Transaction, caller: Caller, applications: list[Application]
+) -> list[ApplicationAnswer]:
     """Return the resources of applications of one tenant, in their order."""
     if not applications:
         return []
     loaded = _load(tx, applications)
-    return [loaded.show(application) for application in applications]
+    seen = {"may": in_order(caller.may), "shared": caller.granted is not None}
+    return [loaded.show(one).model_copy(update=seen) for one in applications]
 
 
 @dataclass(frozen=True, slots=True)

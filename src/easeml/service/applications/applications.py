@@ -63,21 +63,21 @@ def declare(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):
-            return application_views.show(tx, tables.applications.get(earlier["id"]))
+            return application_views.show(tx, caller, tables.applications.get(earlier["id"]))
         quotas.check_applications(tx, caller.tenant_id)
         registry = knowledge_base.of_tenant(tx, caller.tenant_id)
         plan = declaration_plan.plan(tables, declaration, registry)
         application = declaration_plan.write(tx, caller, plan)
         questions.take_over(tx, application)
         once.remember(tx, {"id": application.id})
-        return application_views.show(tx, application)
+        return application_views.show(tx, caller, application)
 
 
 def get(store: Store, caller: Caller, application_id: str) -> Application:
     """Return an application and how it does; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return application_views.show(tx, tables.applications.get(application_id))
+        return application_views.show(tx, caller, tables.applications.get(application_id))
 
 
 def list_page(
@@ -87,7 +87,7 @@ def list_page(
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.applications, after, limit, deleted=None)
-        return Page(items=application_views.show_all(tx, found), next=following)
+        return Page(items=application_views.show_all(tx, caller, found), next=following)
 
 
 def include(store: Store, caller: Caller, application_id: str, model: ModelName) -> Application:
@@ -111,7 +111,7 @@ def include(store: Store, caller: Caller, application_id: str, model: ModelName)
         if allowing != application.rules:
             application = tables.applications.update(application.id, rules=allowing)
             candidates.add_model(tx, registry, application, job, model)
-        return application_views.show(tx, application)
+        return application_views.show(tx, caller, application)
 
 
 def models(
@@ -199,7 +199,7 @@ def roll_back(
         application = tables.applications.hold(application_id)
         retired.bring_back(tables, tables.models.get(model.id))
         promotion.roll_back(tx, application, model.id)
-        return application_views.show(tx, tables.applications.get(application_id))
+        return application_views.show(tx, caller, tables.applications.get(application_id))
 
 
 def pin(store: Store, caller: Caller, application_id: str) -> Application:
@@ -220,7 +220,7 @@ def _set_pinned(store: Store, caller: Caller, application_id: str, *, pinned: bo
         tables = tx.scoped(caller.tenant_id)
         # Held, as another may unpin it at the moment: what is pinned already is left as it is.
         promotion.set_pinned(tx, tables.applications.hold(application_id), pinned)
-        return application_views.show(tx, tables.applications.get(application_id))
+        return application_views.show(tx, caller, tables.applications.get(application_id))
 
 
 def _check_numbers(declaration: Declaration) -> None:

@@ -94,7 +94,7 @@ def restore(store: Store, caller: Caller, application_id: str) -> Application:
         )
         data = {"name": application.name, "by": caller.user_id}
         tx.events.append("application.restored", application_id, data, caller.tenant_id)
-        return application_views.show(tx, application)
+        return application_views.show(tx, caller, application)
 
 
 def list_deleted(

@@ -20,11 +20,11 @@ def rename(store: Store, caller: Caller, application_id: str, name: ApplicationN
         tables = tx.scoped(caller.tenant_id)
         before = tables.applications.get(application_id)
         if before.name == name:
-            return application_views.show(tx, before)
+            return application_views.show(tx, caller, before)
         application = tables.applications.update(application_id, name=name)
         data = {"name": name, "before": before.name, "by": caller.user_id}
         tx.events.append("application.renamed", application_id, data, caller.tenant_id)
-        return application_views.show(tx, application)
+        return application_views.show(tx, caller, application)
 
 
 def check_name(name: str | None) -> None:

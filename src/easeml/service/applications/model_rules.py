@@ -13,7 +13,7 @@ from easeml.modules import Registry
 from easeml.search import feasible
 from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base
-from easeml.service.knowledge.optimizers import optimizer_of
+from easeml.service.knowledge.optimizers import choices, optimizer_of
 from easeml.service.knowledge.rules import NOT_MONOTONIC, allowed_models, check_monotonic, matching
 from easeml.service.models import promotion
 from easeml.service.search import jobs, model_limits
@@ -106,6 +106,7 @@ def _show(tables: Tables, registry: Registry, application: Application) -> Model
         max_size=rules.size,
         monotonic=rules.monotonic,
         optimizer=rules.optimizer,
+        optimizers=choices(registry, application.tenant_id),
     )
     job = jobs.current(tables, application.id)
     if job is None or not model_limits.are_any(rules):

@@ -40,7 +40,7 @@ def told(store: Store, caller: Caller, application_id: str) -> tuple[contract.Ap
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        shown = application_views.show(tx, application)
+        shown = application_views.show(tx, caller, application)
         reports = tools.newest_of_each_tool(tables, application.id)
         answers = tools.show_all(store, reports)
         journey = of(tables, application, shown, answers)

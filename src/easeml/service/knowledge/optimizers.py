@@ -29,3 +29,17 @@ def optimizer_of(registry: Registry, name: str, tenant_id: str = "") -> Optimize
         where="optimizer",
         remedy=" ".join([f"Use default or one of: {', '.join(known)}.", *installed.problems]),
     )
+
+
+def title_of(name: str) -> str:
+    """Return what an installed optimizer is called: TPE, Random."""
+    is_acronym = len(name) == 3
+    return name.upper() if is_acronym else name.capitalize()
+
+
+def choices(registry: Registry, tenant_id: str) -> dict[str, str]:
+    """Return the optimizers that a tenant may choose: names with titles."""
+    installed = {name: title_of(name) for name in installed_optimizers().by_name}
+    seen = registry.seen_by(tenant_id)
+    added = [one for one in seen.of_kind("optimizer") if one.name not in registry.archived]
+    return {**installed, **{one.name: one.title for one in added}}

@@ -15,6 +15,7 @@ from easeml.search.optimizers import installed_optimizers
 from easeml.search.policies import installed_policies
 from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.optimizers import title_of
 from easeml.service.knowledge.trials import Trial, finished_trials
 from easeml.service.modules import adding, faults, taking_up
 from easeml.store import Store, Tables, Transaction
@@ -134,11 +135,10 @@ def _optimizers() -> list[contract.Module]:
     """
     shown = []
     for name, optimizer in installed_optimizers().by_name.items():
-        is_acronym = len(name) == 3
         module = contract.Module(
             name=name,
             kind="optimizer",
-            title=name.upper() if is_acronym else name.capitalize(),
+            title=title_of(name),
             about=_first_line(optimizer),
             version=__version__,
         )

@@ -21,7 +21,7 @@ def set_follows(
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.update(application_id, follows=follows)
         _catch_up(tx, application)
-        return application_views.show(tx, application)
+        return application_views.show(tx, caller, application)
 
 
 def go_on(tx: Transaction, version: DatasetVersion) -> None:

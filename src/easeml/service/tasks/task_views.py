@@ -74,6 +74,26 @@ def of_job(
         return _page(tx, caller, wanted, after, limit, newest_first=newest_first)
 
 
+def of_version(
+    store: Store,
+    caller: Caller,
+    version_id: str,
+    *,
+    after: After = None,
+    limit: Limit = 50,
+    newest_first: NewestFirst = False,
+    kind: OfKind = None,
+) -> Page[TaskAnswer]:
+    """Return a page of the tasks about a version of data, such as questions of it.
+
+    Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        version = tx.scoped(caller.tenant_id).versions.get(version_id)
+        wanted = {"subject": version.id, "kind": kind}
+        return _page(tx, caller, wanted, after, limit, newest_first=newest_first)
+
+
 def _page(
     tx: Transaction,
     caller: Caller,

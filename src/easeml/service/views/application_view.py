@@ -36,7 +36,7 @@ def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        shown = application_views.show(tx, application)
+        shown = application_views.show(tx, caller, application)
         job = shown.job
         searched, ends = None, None
         if job is not None:
@@ -78,7 +78,7 @@ def leaderboard(
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        shown = application_views.show(tx, application)
+        shown = application_views.show(tx, caller, application)
         models = applications.best_models(tables, application)
         breaks = pareto.breaking(tables, application, models)
         compared = None
@@ -99,7 +99,7 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        shown = application_views.show(tx, application)
+        shown = application_views.show(tx, caller, application)
         promotions = applications.newest_promotions(tables, application)
         served = list({promotion.model_id for promotion in promotions})
         models = applications.best_models(tables, application, only=served)

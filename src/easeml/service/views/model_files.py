@@ -71,7 +71,7 @@ def facts_of(tx: Transaction, caller: Caller, model_id: str) -> dict[str, Any]:
     tables = tx.scoped(caller.tenant_id)
     model = tables.models.get(model_id)
     application = tables.applications.get(model.application_id)
-    shown = application_views.show(tx, application)
+    shown = application_views.show(tx, caller, application)
     (described,) = show_models(tables, [model])
     version_id = tables.jobs.get(model.job_id).version_id
     return {

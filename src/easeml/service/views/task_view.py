@@ -1,6 +1,7 @@
 """All that the page of a task shows."""
 
 from easeml.contract.evaluation import AttemptLog
+from easeml.contract.permissions import in_order
 from easeml.contract.task_views import TaskView
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
@@ -29,6 +30,7 @@ def get(store: Store, settings: Settings, caller: Caller, task_id: str) -> TaskV
     log = logs.read(store, work, attempts[-1]) if attempts else _NO_LOG
     return TaskView(
         task=shown,
+        may=in_order(caller.may),
         detail=task_views.show_detail(task, attempts),
         log=log,
         report=evaluation.of_model(store, model),

@@ -6,6 +6,7 @@ const PIECE = 4 * 2 ** 20;
 const MOST_STUCK = 5;
 const LONGEST_WAIT = 5000; // milliseconds between two looks whether the service is back
 const drop = document.getElementById("drop");
+const uploads = drop?.dataset.uploads ?? "/uploads"; // what is for an application is sent below it
 const input = document.getElementById("file");
 const progress = document.getElementById("progress");
 const text = document.getElementById("progress-text");
@@ -87,11 +88,11 @@ async function place(upload) {
   const known = sessionStorage.getItem(mark(upload.file));
   upload.id ??= known;
   if (upload.id) {
-    const answer = await insist(upload, "HEAD", `/uploads/${upload.id}`);
+    const answer = await insist(upload, "HEAD", `${uploads}/${upload.id}`);
     if (!answer) return null;
     if (answer.status === 200) return Number(answer.getResponseHeader("upload-offset"));
   }
-  const answer = await insist(upload, "POST", "/uploads", { "upload-length": upload.file.size });
+  const answer = await insist(upload, "POST", uploads, { "upload-length": upload.file.size });
   if (!answer) return null;
   if (answer.status !== 201) return fail(upload, answer), null;
   upload.id = JSON.parse(answer.responseText).id;
@@ -106,7 +107,7 @@ async function send(upload) {
   while (at !== null && at < file.size) {
     show(file, at);
     const headers = { "upload-offset": at, "content-type": "application/offset+octet-stream" };
-    const answer = await ask(upload, "PATCH", `/uploads/${upload.id}`, headers, file.slice(at, at + PIECE)).catch(() => null);
+    const answer = await ask(upload, "PATCH", `${uploads}/${upload.id}`, headers, file.slice(at, at + PIECE)).catch(() => null);
     if (upload.over) return;
     if (answer && ![204, 404, 409, 502, 503, 504].includes(answer.status)) return fail(upload, answer);
     const before = at;
@@ -136,7 +137,7 @@ function cancel(why = "") {
   current.over = true;
   current.request?.abort();
   sessionStorage.removeItem(mark(current.file));
-  if (current.id) ask(current, "DELETE", `/uploads/${current.id}`).catch(() => null);
+  if (current.id) ask(current, "DELETE", `${uploads}/${current.id}`).catch(() => null);
   current = null;
   say(why);
 }

@@ -16,32 +16,31 @@ from easeml.contract.jobs import Job
 from easeml.contract.picking import NewPicking
 from easeml.contract.resources import Page
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
-from easeml.contract.states import AdaptWay, MemberRole, RolloutEnd
+from easeml.contract.states import AdaptWay, Permission, RolloutEnd
 from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
 from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.permissions import allowed
 from easeml.web.quality_chart import quality_figure
 from easeml.web.release_chart import release_figure
 from easeml.web.report_parts import shown
 
 TABS = (
-    ("", "Overview"),
-    ("/next", "Next"),
-    ("/work", "Work"),
-    ("/try", "Try it"),
-    ("/models", "Models"),
-    ("/tasks", "Tasks"),
-    ("/endpoint", "Endpoint"),
-    ("/data", "Data"),
-    ("/ask", "Ask"),
-    ("/history", "Release and watch"),
-    ("/settings", "Settings"),
+    ("", "Overview", Permission.LOOK),
+    ("/next", "Next", Permission.LOOK),
+    ("/work", "Work", Permission.LABEL),
+    ("/try", "Try it", Permission.LOOK),
+    ("/models", "Models", Permission.LOOK),
+    ("/tasks", "Tasks", Permission.LOOK),
+    ("/endpoint", "Endpoint", Permission.LOOK),
+    ("/data", "Data", Permission.LOOK),
+    ("/ask", "Ask", Permission.CHANGE),
+    ("/history", "Release and watch", Permission.LOOK),
+    ("/settings", "Settings", Permission.CHANGE),
 )
 
 M = TypeVar("M", bound=BaseModel)
-
-_OF_OWNERS = ("/ask", "/work", "/settings")  # tabs that a viewer would be refused
 
 
 async def load(context: PageContext) -> Application:
@@ -52,11 +51,15 @@ async def load(context: PageContext) -> Application:
 def render(
     context: PageContext, application: Application, template: str, status: int = 200, **values: Any
 ) -> Response:
-    """Return a page about an application, with its head and tabs."""
+    """Return a page about an application, with its head and the tabs that the visitor may see."""
     base = f"/applications/{application.id}"
-    hidden = _OF_OWNERS if context.user.member == MemberRole.VIEWER else ()
-    tabs = [(base + path, name) for path, name in TABS if path not in hidden]
-    return context.render(template, status, application=application, base=base, tabs=tabs, **values)
+    about = {
+        "application": application,
+        "base": base,
+        "tabs": [(base + path, name) for path, name, need in TABS if need in application.may],
+        "may": allowed(application.may),
+    }
+    return context.render(template, status, **about, **values)
 
 
 @signed_in
@@ -92,6 +95,11 @@ async def tasks(context: PageContext) -> Response:
 @signed_in
 async def history(context: PageContext) -> Response:
     """Show what served over time, whether it is still right, and what has to be proven."""
+    return await show_history(context)
+
+
+async def show_history(context: PageContext, told: tuple[int, int] | None = None) -> Response:
+    """Show the page of what served. ``told``: truths that were just kept, and those of known rows."""
     view = await context.client.serving_history(context.path("application"))
     models = {model.id: model for model in view.models}
     values = {
@@ -105,7 +113,11 @@ async def history(context: PageContext) -> Response:
         "adaptation": view.adaptation,
         "ways": list(AdaptWay),
         "chart": release_figure(view, context.site.titles.of),
+        "told": told,
+        "kept": None,
     }
+    if Permission.CHANGE in view.application.may:
+        values["kept"] = await context.client.request_log(view.application.id)
     return render(context, view.application, "application_history.html", **values)
 
 

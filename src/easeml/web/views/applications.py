@@ -9,11 +9,12 @@ from starlette.routing import Route
 
 from easeml.contract.applications import Application
 from easeml.contract.jobs import Improvement, Job
-from easeml.contract.states import ApplicationState, MemberRole
+from easeml.contract.states import ApplicationState
 from easeml.figures import Figure
 from easeml.web import charts
 from easeml.web.forms import one_of
 from easeml.web.page_context import PageContext, listed, signed_in
+from easeml.web.permissions import at_home
 
 _SORTS = {
     "newest": "newest first",
@@ -91,9 +92,8 @@ async def show(context: PageContext) -> Response:
 @signed_in
 async def first_page(context: PageContext) -> Response:
     """Go to the applications, or to the work of people who only label."""
-    if context.user.member in (MemberRole.LABELLER, MemberRole.GUEST):
-        return RedirectResponse("/work", 303)
-    return RedirectResponse("/applications", 303)
+    first = "/applications" if at_home(context.user).look else "/work"
+    return RedirectResponse(first, 303)
 
 
 def _card(application: Application) -> Card:

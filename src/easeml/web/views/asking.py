@@ -10,7 +10,7 @@ from easeml.contract.reports import ApplicationTool, ToolParameter
 from easeml.contract.states import TaskGroup, TaskState
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.forms import chosen_file, copied
-from easeml.web.page_context import PageContext, back_to, listed, signed_in, status_of
+from easeml.web.page_context import PageContext, back_to, first, listed, signed_in, status_of
 from easeml.web.report_parts import shown
 from easeml.web.views import application as pages
 
@@ -82,22 +82,19 @@ async def _show(
 ) -> Response:
     application = await pages.load(context)
     tools = await listed(context.client.application_tools(application.id))
-    tasks = await context.client.newest_tasks(
-        kind=TaskGroup.ADVISE, subject=application.version_id, limit=_TASKS
+    asking = context.client.version_tasks(
+        application.version_id, newest_first=True, kind=TaskGroup.ADVISE
     )
-    reports = []
-    async for report in context.client.reports(application.id):
-        reports.append(shown(report))
-        if len(reports) == _REPORTS:
-            break
+    tasks = await first(asking, _TASKS)
+    reports = await first(context.client.reports(application.id), _REPORTS)
     return pages.render(
         context,
         application,
         "application_ask.html",
         tools=tools,
         models=await listed(context.client.models(application.id, best=_MODELS)),
-        tasks=[task for task in tasks.items if task.state != TaskState.DONE],
-        reports=reports,
+        tasks=[task for task in tasks if task.state != TaskState.DONE],
+        reports=list(map(shown, reports)),
         asked=asked,
         problem=problem,
         status=status_of(problem),

@@ -5,11 +5,11 @@ from starlette.routing import Route
 
 from easeml.contract.accounts import Invitation
 from easeml.contract.applications import Application
-from easeml.contract.knowledge import Module
 from easeml.contract.objectives import NewObjective, ObjectiveChoice
-from easeml.contract.states import MemberRole, ShareRole
+from easeml.contract.states import ShareRole
 from easeml.errors import Conflict
 from easeml.web.page_context import PageContext, back_to, listed, signed_in
+from easeml.web.permissions import at_home
 from easeml.web.views import application as pages
 from easeml.web.views import people
 
@@ -37,7 +37,6 @@ async def _show(context: PageContext, made: Invitation | None = None) -> Respons
         "roles": ShareRole,
         "rules": await context.client.model_rules(application.id),
         "followed": _followed(application),
-        "optimizers": await _optimizers(context),
         "objective": await _objective(context, application),
         "retention": await context.client.retention(application.id),
         "models": {model.id: model.name for model in leaderboard.models},
@@ -51,12 +50,6 @@ async def _objective(context: PageContext, application: Application) -> Objectiv
         return await context.client.objective(application.id)
     except Conflict:
         return None
-
-
-async def _optimizers(context: PageContext) -> list[Module]:
-    """Return what can propose configurations for the search."""
-    base = await context.client.knowledge_base()
-    return [one for one in base.modules if one.kind == "optimizer" and not one.archived]
 
 
 def _followed(application: Application) -> list[str]:
@@ -74,7 +67,7 @@ async def others(context: PageContext) -> Response:
     """Show the applications that others shared, and those that can be restored."""
     shared = await context.client.shared()
     deleted = []
-    if context.user.member == MemberRole.OWNER:  # others may not restore
+    if at_home(context.user).change:
         deleted = await listed(context.client.deleted_applications())
     return context.render("others.html", shared=shared.items, deleted=deleted)
 

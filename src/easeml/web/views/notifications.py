@@ -3,7 +3,7 @@
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.states import MemberRole, SubscriptionWay
+from easeml.contract.states import SubscriptionWay
 from easeml.contract.subscriptions import Subscription
 from easeml.web.page_context import PageContext, back_to, listed, signed_in
 
@@ -15,8 +15,7 @@ _ELSEWHERE = f"{_PAGE}/elsewhere"
 async def show(context: PageContext) -> Response:
     """Show the newest notifications."""
     found = await context.client.notifications()
-    is_owner = context.user.member == MemberRole.OWNER
-    return context.render("notifications.html", found=found, is_owner=is_owner)
+    return context.render("notifications.html", found=found)
 
 
 @signed_in

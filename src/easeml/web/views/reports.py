@@ -49,16 +49,16 @@ async def _known(context: PageContext) -> dict[str, Any]:
     live = application.live_model
     if live is None:
         raise NotReady("Nothing serves yet.", remedy="Come back when the first model is trained.")
-    detail = await context.client.task_detail(live.task_id)
-    report = await context.client.task_report(live.task_id)
+    view = await context.client.task_view(live.task_id)
+    evaluation = view.report.evaluation
     return {
         "application": application,
         "live": live,
         "version": await context.client.version(application.version_id),
-        "pipeline": detail.spec.get("pipeline") or {},
-        "report": report,
+        "pipeline": view.detail.spec.get("pipeline") or {},
+        "report": view.report,
         "answers": list(map(shown, await listed(context.client.task_reports(live.task_id)))),
-        "confusion": model_charts.confusion(report.evaluation) if report.evaluation else [],
+        "confusion": model_charts.confusion(evaluation) if evaluation else [],
     }
 
 

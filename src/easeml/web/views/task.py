@@ -8,6 +8,7 @@ from easeml.contract.task_progress import share_done
 from easeml.errors import NotFound
 from easeml.web import model_charts
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.permissions import allowed
 from easeml.web.report_parts import shown
 from easeml.web.trace_chart import trace_figure
 
@@ -29,6 +30,7 @@ async def show(context: PageContext) -> Response:
     return context.render(
         "task.html",
         task=view.task,
+        may=allowed(view.may),
         detail=view.detail,
         log=view.log,
         report=view.report,

@@ -7,9 +7,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.keeping import Share
+from easeml.contract.permissions import OF_SHARE
 from easeml.contract.states import ShareRole
 from easeml.errors import EasemlError
 from easeml.web.page_context import PageContext, back_to, signed_in, status_of
+from easeml.web.permissions import allowed
 from easeml.web.views import application as pages
 
 _KEYS = 9  # answers that have a digit
@@ -66,7 +68,8 @@ async def _show(context: PageContext, problem: EasemlError | None = None) -> Res
     status = status_of(problem)
     if shared is not None:
         base = f"/applications/{application_id}"
-        about = {"name": shared.name, "base": base, "problem": problem}
+        may = allowed(OF_SHARE[shared.role])
+        about = {"name": shared.name, "base": base, "problem": problem, "may": may}
         return context.render("labelling.html", status, **about, **values)
     application = await pages.load(context)
     template = "application_work.html"

@@ -1,0 +1,58 @@
+"""What was true of rows, read from the text of a file: CSV, JSON or JSON lines."""
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import ValidationError
+
+from easeml.contract.production import Feedback
+from easeml.errors import InvalidInput
+
+_AT_ONCE = 10_000  # words on rows in one request
+_FORMS = (
+    "Give columns request_id, row and value, or key and value; as CSV, JSON or JSON lines. "
+    "`easeml predict --json` tells the request_id of a file; rows count from 0."
+)
+
+
+def parts_of(content: str, where: str) -> Iterator[Feedback]:
+    """Give the words on rows that a text holds, as many at a time as one request takes.
+
+    Raises ``InvalidInput`` for what cannot be read, naming the file (``where``) or the row, from 0.
+    """
+    told = _read(content, where)
+    for start in range(0, max(1, len(told)), _AT_ONCE):
+        yield _checked(told[start : start + _AT_ONCE], start)
+
+
+def _read(content: str, where: str) -> list[dict[str, Any]]:
+    lines = content.splitlines()
+    try:
+        if content.lstrip().startswith("["):
+            return json.loads(content)
+        if content.lstrip().startswith("{"):
+            return list(map(json.loads, filter(str.strip, lines)))
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"This is not JSON: {error}.", where=where, remedy=_FORMS) from error
+    return list(map(_filled, csv.DictReader(lines)))
+
+
+def _filled(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of a row that are not empty."""
+    return {name: value for name, value in row.items() if value not in (None, "")}
+
+
+def _checked(told: list[dict[str, Any]], start: int) -> Feedback:
+    """Return rows of feedback as they are sent; raises InvalidInput naming the row, from 0."""
+    try:
+        return Feedback.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = next(iter(first["loc"]), 0)
+        number = start + place if isinstance(place, int) else start
+        said = first["msg"]
+        if first["type"] == "missing":
+            said = f"There is no {first['loc'][-1]!r}."
+        raise InvalidInput(said, where=f"row {number}", remedy=_FORMS) from error

@@ -1,0 +1,65 @@
+"""What an endpoint keeps of its requests, and what was true of the rows that it was asked about."""
+
+from starlette.datastructures import FormData
+from starlette.responses import Response
+from starlette.routing import Route
+
+from easeml.client import made_request
+from easeml.client.feedback_files import parts_of
+from easeml.contract.production import Feedback, NewRequestLog
+from easeml.errors import InvalidInput
+from easeml.web.forms import chosen_file
+from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.views import application as pages
+
+_HERE = "/applications/{application}"
+
+
+@signed_in
+async def keep(context: PageContext) -> Response:
+    """Keep a share of the requests from now on, or none."""
+    form = await context.form()
+    application_id = context.path("application")
+    columns = str(form.get("mask", "")).split(",")
+    wish = made_request(
+        NewRequestLog,
+        share=str(form.get("share", "")),
+        days=str(form.get("days", "")),
+        mask=[one.strip() for one in columns if one.strip()],
+    )
+    await context.client.set_request_log(application_id, wish)
+    return back_to(f"/applications/{application_id}/history#kept")
+
+
+@signed_in
+async def tell(context: PageContext) -> Response:
+    """Say what was true of the rows of a file, or of one row, and show how many were known."""
+    form = await context.form()
+    application_id = context.path("application")
+    kept, known = 0, 0
+    for part in await _told(form):
+        answer = await context.client.give_feedback(application_id, part)
+        kept, known = kept + answer.kept, known + answer.known
+    return await pages.show_history(context, told=(kept, known))
+
+
+async def _told(form: FormData) -> list[Feedback]:
+    """Return what a form says was true; raises ``InvalidInput``."""
+    file = chosen_file(form.get("file"))
+    if file is not None:
+        content = (await file.read()).decode("utf-8-sig", errors="replace")
+        return list(parts_of(content, str(file.filename)))
+    named = {}
+    for name in ("request_id", "row", "key", "value"):
+        text = str(form.get(name, "")).strip()
+        if text:
+            named[name] = text
+    if "value" not in named:
+        raise InvalidInput("Choose a file, or say what was true of a row.", where="value")
+    return [made_request(Feedback, root=[named])]
+
+
+routes = [
+    Route(f"{_HERE}/keeping", keep, methods=["POST"]),
+    Route(f"{_HERE}/truth", tell, methods=["POST"]),
+]

@@ -1,0 +1,53 @@
+"""The page of what serves: requests are kept or not, and what was true is told, by a file or a row."""
+
+import pytest
+from fastapi.testclient import TestClient
+from furnish import furnish
+
+from easeml.store import Store
+from easeml.web import create_pages, session
+
+
+def test_an_owner_keeps_requests_and_tells_what_was_true(
+    client: TestClient, store: Store, ann
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    here = f"/applications/{made.application_id}"
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})  # type: ignore[arg-type]
+    token = {"csrf": session.csrf_token(ann.key)}
+    assert "No requests are kept." in browser.get(f"{here}/history").text
+
+    kept = {"share": "0.5", "days": "7", "mask": "size"}
+    shown = browser.post(f"{here}/keeping", data={**token, **kept})
+    assert "50 % of the requests are kept, for 7 days" in shown.text
+    log = client.get(f"/api/v1{here}/requests", headers=ann.headers).json()
+    assert (log["share"], log["days"], log["mask"]) == (0.5, 7.0, ["size"])
+
+    table = {"file": ("truth.csv", b"key,value\n7,setosa\n8,virginica\n", "text/csv")}
+    told = browser.post(f"{here}/truth", data=token, files=table)
+    assert "2 truths kept; 0 of them name rows" in told.text
+    one = {"request_id": "req_1", "value": "setosa"}
+    assert "1 truth kept" in browser.post(f"{here}/truth", data={**token, **one}).text
+    assert client.get(f"/api/v1{here}/requests", headers=ann.headers).json()["told"] == 3
+
+    none = {"share": "0", "days": "7"}
+    assert "No requests are kept." in browser.post(f"{here}/keeping", data={**token, **none}).text
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "said"),
+    [
+        ("keeping", {"share": "many", "days": "7"}, "share"),
+        ("truth", {}, "Choose a file"),
+        ("truth", {"value": "setosa"}, "key"),
+    ],
+)
+def test_what_cannot_be_kept_is_said(
+    client: TestClient, store: Store, ann, path: str, sent: dict[str, str], said: str
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})  # type: ignore[arg-type]
+    fields = {"csrf": session.csrf_token(ann.key), **sent}
+    answer = browser.post(f"/applications/{made.application_id}/{path}", data=fields)
+    assert answer.status_code == 422
+    assert said in answer.text
