@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 
 from easeml.contract.states import VersionState
 from easeml.contract.version_changes import change_of
 from easeml.contract.versions import FlowStep, VersionLine
 from easeml.figures import Box
+from easeml.figures.graph import Look
 
-_LOOKS = {VersionState.FAILED: "failed", VersionState.INGESTING: "stale"}
+_LOOKS: dict[VersionState, Look] = {VersionState.FAILED: "failed", VersionState.INGESTING: "stale"}
 _CURRENT = "current"
 _VERSION = re.compile(r"version-(\d+)")  # what `easeml flow pull` calls a step
 
@@ -19,7 +21,7 @@ def version_boxes(versions: Sequence[VersionLine], chosen: str, here: str) -> di
     ``versions``: newest first; parents that are not among them are left out. ``chosen``: the id of
     the one that is looked at. ``here``: the address of the page.
     """
-    ids = {one.id for one in versions}
+    ids = set(map(attrgetter("id"), versions))
     boxes = {}
     for one in reversed(versions):
         change = change_of(one.operation, one.added)
@@ -27,7 +29,7 @@ def version_boxes(versions: Sequence[VersionLine], chosen: str, here: str) -> di
         boxes[one.id] = Box(
             f"Version {one.number}{in_use}",
             change,
-            of=[parent for parent in one.parents if parent in ids],
+            of=_known(one.parents, ids),
             about=f"Version {one.number}: {change}",
             link=f"{here}?version={one.id}",
             look="chosen" if one.id == chosen else _LOOKS.get(VersionState(one.state), ""),
@@ -45,7 +47,7 @@ def step_boxes(steps: Sequence[FlowStep], versions: Mapping[int, str], here: str
 
     Those that stand for a version lead to it; ``versions``: ids by number.
     """
-    names = {step.name for step in steps}
+    names = set(map(attrgetter("name"), steps))
     boxes = {}
     for step in steps:
         known = _version_of(step, versions)
@@ -69,4 +71,4 @@ def _version_of(step: FlowStep, versions: Mapping[int, str]) -> str:
 
 
 def _known(names: Sequence[str], there: Collection[str]) -> list[str]:
-    return [name for name in names if name in there]
+    return list(filter(there.__contains__, names))
