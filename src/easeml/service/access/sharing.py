@@ -68,6 +68,7 @@ _TO_LOOK = {
     ("GET", "tasks", "/report"),
     ("GET", "tasks", "/reports"),
     ("GET", "versions", ""),
+    ("GET", "versions", "/comparison"),
 }
 _TO_LABEL = {("POST", "applications", "/work"), ("POST", "work", "/answer")}
 _ROUTES = {Permission.LOOK: _TO_LOOK, Permission.LABEL: _TO_LABEL}  # to change: all
