@@ -57,14 +57,27 @@ def test_with_noise_a_goal_above_the_truth_is_unrealistic():
     assert answer.assumes
 
 
-def test_the_last_digit_of_a_whole_number_is_found():
+@pytest.mark.parametrize("place", [1, 3])
+def test_a_digit_of_a_whole_number_is_found(place: int):
     rng = np.random.default_rng(4)
     price = rng.integers(1_000, 100_000, 800)
     frame = pd.DataFrame({"size": rng.normal(size=800), "price": price})
-    ends_high = (price % 10 >= 5).astype(int)
+    is_high = (price // 10 ** (place - 1) % 10 >= 5).astype(int)
     columns = read_columns(frame)
-    found = find(Patterns(columns, classes=2), ends_high, np.arange(800))
-    assert "price last digit" in [cut.name for cut in found]
+    found = find(Patterns(columns, classes=2), is_high, np.arange(800))
+    assert f"price, digit {place} from the end" in [cut.name for cut in found]
+
+
+def test_a_sign_of_a_code_is_found():
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 10**6, 700)
+    is_odd = codes // 1000 % 10 % 2
+    answers = np.where(rng.random(700) < 0.03, 1 - is_odd, is_odd)
+    words = [f"{code:06d}" for code in codes]
+    frame = pd.DataFrame({"code": words, "size": rng.normal(size=700)})
+    answer = bayes_error(frame, answers.astype(str), goal=0.96)
+    assert answer.verdict != "unrealistic"
+    assert answer.estimate < 0.1
 
 
 def test_a_parity_of_six_columns_is_found():

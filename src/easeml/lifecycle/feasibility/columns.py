@@ -12,6 +12,7 @@ MOST_COLUMNS = 200  # of a table; wider ones are images or embeddings in disguis
 MOST_LEVELS = 0.9  # distinct share of the rows above which values are names, which never come again
 CODE_VALUES = 0.25  # distinct share of the rows up to which whole numbers may be codes
 DIGITS = 10
+MOST_SIGNS = 12  # of a code, each of which is looked at
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,21 @@ def parted(column: Column, limit: float) -> np.ndarray:
     return np.where(np.isnan(column.numbers), 2, above)
 
 
-def last_digits(column: Column) -> np.ndarray | None:
-    """Return the last digit of whole numbers (rows,), ``DIGITS`` where one is missing.
+def digits(column: Column) -> list[np.ndarray]:
+    """Return each digit of whole numbers, the last first: (rows,), ``DIGITS`` where one is missing.
 
-    None where the column has no whole numbers, or values so few that they are codes already.
+    None of a column that has no whole numbers, or values so few that they are codes already.
     """
     if column.numbers is None or column.levels is not None:
-        return None
+        return []
     missing = np.isnan(column.numbers)
-    whole = np.where(missing, 0, column.numbers)
+    whole = np.abs(np.where(missing, 0, column.numbers))
     if (whole % 1 != 0).any():
-        return None
-    return np.where(missing, DIGITS, whole % DIGITS).astype(np.int64)
+        return []
+    places = min(len(f"{whole.max():.0f}"), MOST_SIGNS)
+    powers = 10.0 ** np.arange(places)
+    each = whole[None, :] // powers[:, None] % DIGITS
+    return list(np.where(missing, DIGITS, each).astype(np.int64))
 
 
 def _read(name: str, values: pd.Series) -> list[Column]:
@@ -87,10 +91,23 @@ def _read(name: str, values: pd.Series) -> list[Column]:
         return _read_times(name, values)
     is_bool = pd.api.types.is_bool_dtype(values)
     if is_bool or not pd.api.types.is_numeric_dtype(values):
-        return [Column(name, None, _levels(values.astype(object)))]
+        words = values.astype(object)
+        return [Column(name, None, _levels(words)), *_signs(name, words)]
     numbers = values.astype(float).to_numpy(dtype=float, na_value=np.nan)
     levels = _levels(values) if _may_be_codes(numbers) else None
     return [Column(name, numbers, levels)]
+
+
+def _signs(name: str, words: pd.Series) -> list[Column]:
+    """Return a column for each sign of codes: words of one length that hardly ever come again."""
+    known = words.dropna().astype(str)
+    lengths = known.str.len().unique()
+    are_codes = known.nunique() > MOST_LEVELS * len(words) and len(lengths) == 1
+    if not are_codes or lengths[0] > MOST_SIGNS:
+        return []
+    places = range(int(lengths[0]))
+    signs = [words.str[place].where(words.notna()) for place in places]
+    return [Column(f"{name} sign {place + 1}", None, _levels(signs[place])) for place in places]
 
 
 def _may_be_codes(numbers: np.ndarray) -> bool:

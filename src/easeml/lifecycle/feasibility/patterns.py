@@ -1,4 +1,4 @@
-"""Patterns that greedy learners miss: cells of columns, parities, periods, and last digits.
+"""Patterns that greedy learners miss: cells of columns, parities, periods, and digits.
 
 Stage by stage, from one column to four: of all sets of columns, cut into cells, those whose cells
 explain more of what is left of the target than chance over all sets tried allows. Each set found
@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 from scipy.stats import chi2
 
-from easeml.lifecycle.feasibility.columns import Column, cells, last_digits, parted
+from easeml.lifecycle.feasibility.columns import Column, cells, digits, parted
 from easeml.lifecycle.feasibility.cuts import (
     PRIOR,
     Cut,
@@ -64,9 +64,8 @@ class Patterns:
             self.waves.append(_waves(column))
             if column.levels is not None:
                 self.levels.append(Cut(column.name, column.levels + 1))
-            digits = last_digits(column)
-            if digits is not None:
-                self.levels.append(Cut(f"{column.name} last digit", digits))
+            for place, codes in enumerate(digits(column), 1):
+                self.levels.append(Cut(f"{column.name}, digit {place} from the end", codes))
 
     def is_whole(self, cut: Cut) -> bool:
         """Tell whether the cut is a column by all of its values, which no cell puts together."""
