@@ -105,9 +105,11 @@ def _signs(name: str, words: pd.Series) -> list[Column]:
     are_codes = known.nunique() > MOST_LEVELS * len(words) and len(lengths) == 1
     if not are_codes or lengths[0] > MOST_SIGNS:
         return []
-    places = range(int(lengths[0]))
-    signs = [words.str[place].where(words.notna()) for place in places]
-    return [Column(f"{name} sign {place + 1}", None, _levels(signs[place])) for place in places]
+    found = []
+    for place in range(int(lengths[0])):
+        sign = words.str[place].where(words.notna())
+        found.append(Column(f"{name} sign {place + 1}", None, _levels(sign)))
+    return found
 
 
 def _may_be_codes(numbers: np.ndarray) -> bool:

@@ -25,7 +25,7 @@ async def show(context: PageContext) -> Response:
     chosen = _chosen(versions, context.request.query_params.get("version", ""), application)
     here = _PAGE.format(application=application.id)
     shown = _shown(versions, chosen)
-    steps = [FlowStep.model_validate(step) for step in chosen.operation.get("steps", ())]
+    steps = list(map(FlowStep.model_validate, chosen.operation.get("steps", ())))
     return pages.render(
         context,
         application,
