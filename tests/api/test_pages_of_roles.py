@@ -1,4 +1,4 @@
-"""Pages show nobody what they may not do: every link and every form that a role sees works for it."""
+"""Pages show nobody what they may not do: every link and form that a role sees works for it."""
 
 import re
 from collections import deque

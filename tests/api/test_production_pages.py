@@ -1,4 +1,4 @@
-"""The page of what serves: requests are kept or not, and what was true is told, by a file or a row."""
+"""The page of what serves: requests are kept or not; what was true is told, by file or row."""
 
 import pytest
 from fastapi.testclient import TestClient

@@ -1,4 +1,4 @@
-"""Every command that a message names exists, and every place that pages name instead can be opened."""
+"""Every command that a message names exists; every place that pages name instead opens."""
 
 import ast
 import re

@@ -8,6 +8,7 @@ from easeml.contract.journey import Journey, Suggestion
 from easeml.contract.models import Measures, TrainedModel
 from easeml.contract.pareto import Pareto
 from easeml.contract.picking import PickingRule
+from easeml.contract.production import RequestLog
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.resources import Answer
@@ -58,7 +59,8 @@ class ServingHistory(Answer):
     ``gates``: what has to be proven before a model serves. ``watch``: whether what serves is still
     right, ``looks``: what the newest looks at production said, oldest first. ``debugged``: where the
     model errs, as the tool ``debug`` said last. ``rollouts``: how better models come to serve.
-    ``picking``: when the models are compared on production. ``adaptation``: the newest one.
+    ``picking``: when the models are compared on production. ``adaptation``: the newest one. ``kept``:
+    what is kept of the requests; null for those who may only look.
     """
 
     application: Application
@@ -71,3 +73,4 @@ class ServingHistory(Answer):
     rollouts: Rollouts
     picking: PickingRule
     adaptation: Adaptation
+    kept: RequestLog | None = None

@@ -1,4 +1,4 @@
-"""What each role allows: the one table that the REST API refuses by and that pages and commands show by."""
+"""What each role allows: the table that REST refuses by, and that pages and commands show by."""
 
 from easeml.contract.states import MemberRole, Permission, ShareRole
 

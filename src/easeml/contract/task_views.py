@@ -107,8 +107,8 @@ class Decision(Answer):
 class TaskView(Answer):
     """All that the page of a task shows.
 
-    ``may``: what the caller may do with it, and with the application that it is of. ``log``: what its
-    newest attempt printed; ``trace``: what the newest that was traced did;
+    ``may``: what the caller may do with it, and with its application. ``log``: what its newest
+    attempt printed; ``trace``: what the newest that was traced did;
     ``answers``: of lifecycle tools about its model.
     """
 

@@ -19,7 +19,7 @@ _APPLICATION = re.compile(r"\bapp_\w+")
 class Place:
     """What a command is called on the pages, and where that is.
 
-    ``path``: of a page; a dot at its beginning stands for that of the application. Empty: on the page
+    ``path``: of a page; a dot at its beginning stands for that of the application. Empty: the page
     that is open.
     """
 
@@ -82,7 +82,7 @@ _KNOWN = [(re.compile(f"`?{place.command}`?"), place) for place in PLACES]
 
 @pass_context
 def in_page_words(context: Context, text: str) -> Markup:
-    """Return advice with links to places on pages instead of commands, where there are such places."""
+    """Return advice with links to places instead of commands, where there are such places."""
     return worded(text, str(context.get("path", "")))
 
 

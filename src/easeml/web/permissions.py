@@ -1,4 +1,4 @@
-"""What the visitor may do, as templates ask it: ``may`` of an application, ``home`` of their tenant."""
+"""What the visitor may do: templates ask ``may`` of an application, ``home`` of their tenant."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -14,8 +14,8 @@ class Caller:
     ``member``: what they may do in the tenant. Use cases do not look at it: what it does not allow
     is refused before any route is looked up (``service.access.sharing``). Nor do they look at
     ``scope`` and ``application_id``, which are of the key (``service.access.scopes``).
-    ``granted``: what they may do with the application that they ask for, where their role in its tenant
-    does not say it; it is only told to them.
+    ``granted``: what they may do with the application that they ask for, where that was shared; it
+    is told to them.
     ``key_seconds``: how long the key was good for when it was looked up; None: it does not expire.
     """
 

@@ -49,14 +49,14 @@ def set_log(store: Store, caller: Caller, application_id: str, wish: NewRequestL
         log = records.RequestLog(application.id, caller.tenant_id, **changes)
         tables.request_logs.ensure(log)
         tables.request_logs.update(application.id, **changes)
-        return _show(tables, application)
+        return show(tables, application)
 
 
 def get_log(store: Store, caller: Caller, application_id: str) -> RequestLog:
     """Return what is kept of the requests to an endpoint; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return _show(tables, tables.applications.get(application_id))
+        return show(tables, tables.applications.get(application_id))
 
 
 def keeping(store: Store, application_ids: set[str]) -> set[str]:
@@ -194,7 +194,8 @@ def _check_columns(tables: Tables, application: Application, names: list[str]) -
         )
 
 
-def _show(tables: Tables, application: Application) -> RequestLog:
+def show(tables: Tables, application: Application) -> RequestLog:
+    """Return what is kept of the requests to an application."""
     log = tables.request_logs.find(id=application.id)
     if log is None:
         log = records.RequestLog(application.id, application.tenant_id, share=0.0, days=0.0)

@@ -8,6 +8,7 @@ from easeml.contract.application_views import (
     Leaderboard,
     ServingHistory,
 )
+from easeml.contract.states import Permission
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
@@ -20,6 +21,7 @@ from easeml.service.applications import (
 from easeml.service.applications.pareto import MaybeAxes
 from easeml.service.journey import next_steps, suggested
 from easeml.service.models import adapting, gates, pickings, rollouts, watching
+from easeml.service.production import request_log
 from easeml.service.search import ending, model_limits, progress, summaries
 from easeml.store import Store
 
@@ -110,8 +112,12 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         rolled_out = rollouts.show(tables, application)
         picking = pickings.show(tables, application)
         adaptation = adapting.show(tables, application)
+        kept = None
+        if Permission.CHANGE in caller.may:
+            kept = request_log.show(tables, application)
     return ServingHistory(
         application=shown,
+        kept=kept,
         gates=proven,
         promotions=promotions,
         models=models,

@@ -99,7 +99,7 @@ async def history(context: PageContext) -> Response:
 
 
 async def show_history(context: PageContext, told: tuple[int, int] | None = None) -> Response:
-    """Show the page of what served. ``told``: truths that were just kept, and those of known rows."""
+    """Show what served. ``told``: how many truths were just kept, and how many of known rows."""
     view = await context.client.serving_history(context.path("application"))
     models = {model.id: model for model in view.models}
     values = {
@@ -114,10 +114,8 @@ async def show_history(context: PageContext, told: tuple[int, int] | None = None
         "ways": list(AdaptWay),
         "chart": release_figure(view, context.site.titles.of),
         "told": told,
-        "kept": None,
+        "kept": view.kept,
     }
-    if Permission.CHANGE in view.application.may:
-        values["kept"] = await context.client.request_log(view.application.id)
     return render(context, view.application, "application_history.html", **values)
 
 
