@@ -39,6 +39,7 @@ VIEWER = {
     ("GET", "/api/v1/tasks/{task_id}/report"),
     ("GET", "/api/v1/tasks/{task_id}/reports"),
     ("GET", "/api/v1/versions/{version_id}"),
+    ("GET", "/api/v1/versions/{version_id}/comparison"),
 }
 LABELLER = {("POST", f"{HERE}/work"), ("POST", "/api/v1/work/{item_id}/answer")}
 ALLOWED = {"viewer": VIEWER, "labeller": LABELLER}
