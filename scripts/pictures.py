@@ -3,7 +3,8 @@ dark.
 
     .venv/bin/python scripts/pictures.py
 
-Starts an easeml of its own with two tenants, and headless Chromium, both on loopback.
+Starts an easeml of its own with two tenants, and headless Chromium, both on loopback. ``history.png``
+is a picture of ``easeml demo year`` and taken by hand.
 """
 
 import json
@@ -81,9 +82,9 @@ def pages_of(ids: dict[str, str]) -> dict[str, dict[str, str]]:
         "application": application,
         "leaderboard": f"{application}/models",
         "application-tasks": f"{application}/tasks",
-        "history": f"{application}/history",
         "data": f"{application}/data",
         "rows": f"{application}/data/rows",
+        "lineage": f"{application}/data/lineage",
         "try": f"{application}/try",
         "endpoint": f"{application}/endpoint",
         "model-card": f"{application}/model-card",
