@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -169,3 +169,23 @@ def test_no_answer_is_older_than_the_last_change(data: st.DataObject, acts: list
         patched.setattr(remembered.time, "monotonic", lambda: now[0])
         asyncio.run(play())
     assert all(seen >= owed for seen, owed in answers)
+
+
+def test_a_look_up_of_a_loop_that_has_ended_is_joined_by_nobody() -> None:
+    never, threads = Future[int](), ThreadPoolExecutor(2)
+    kept: Remembered[int] = Remembered(threads)
+
+    async def ask_and_leave() -> None:
+        asking = asyncio.ensure_future(kept.get("key", never.result))
+        await asyncio.sleep(0)
+        asking.cancel()
+
+    async def ask() -> int:
+        return await kept.get("key", lambda: 2)
+
+    asyncio.run(ask_and_leave())
+    try:
+        assert asyncio.run(ask()) == 2
+    finally:
+        never.set_result(1)
+        threads.shutdown()

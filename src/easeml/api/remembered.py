@@ -33,11 +33,11 @@ class _LookUp(NamedTuple, Generic[T]):
 
 
 class Remembered(Generic[T]):
-    """Answers of look-ups by key, each for a second; lives on one event loop.
+    """Answers of look-ups by key, each for a second; one event loop at a time may ask.
 
     Look-ups run in ``threads`` (see ``own_threads``). Who asks for the same meanwhile joins the one
-    that is under way. What is in steady use is looked up again
-    before its second is over, beside the requests, so that none waits for it.
+    that is under way. What is in steady use is looked up again before its second is over, beside
+    the requests, so that none waits for it.
     """
 
     def __init__(self, threads: Executor, seconds: Callable[[T], float] = lambda answer: SECONDS):
@@ -65,10 +65,12 @@ class Remembered(Generic[T]):
     def _asked(self, key: Hashable, look: Callable[[], T]) -> "asyncio.Future[T]":
         """Return the look-up of a key, begun now unless one is under way since a moment."""
         now = time.monotonic()
+        loop = asyncio.get_running_loop()
         begun, answer = self._under_way.get(key, (-math.inf, None))
-        if answer is not None and now - begun < SECONDS:
+        # One of a loop that has ended answers nobody.
+        if answer is not None and now - begun < SECONDS and answer.get_loop() is loop:
             return answer
-        answer = asyncio.get_running_loop().run_in_executor(self._threads, look)
+        answer = loop.run_in_executor(self._threads, look)
         self._under_way[key] = _LookUp(now, answer)
         answer.add_done_callback(partial(self._keep, key))
         return answer
