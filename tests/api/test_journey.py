@@ -1,6 +1,5 @@
 """The goal of an application, and what to do next, over REST and on its page."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -90,20 +89,15 @@ def test_a_goal_asks_feasibility_by_itself(
         assert named <= set(action)
 
 
-def test_next_answers_within_a_second_of_a_hundred_thousand_rows(
-    client: TestClient, store: Store, ann
-) -> None:
-    """It reads what was kept, and no rows: their number changes nothing."""
+def test_next_reads_no_rows_however_many_there_are(client: TestClient, store: Store, ann) -> None:
+    """The version's rows cannot be opened: it reads what was kept of them."""
     made = furnish(store, ann.caller.tenant_id)
     with store.write() as tx:
         versions = tx.scoped(ann.caller.tenant_id).versions
         summary = versions.get(made.version_id).summary.to_json()
         counts = {"rows": 100_000, "train": 60_000, "validation": 20_000, "test": 20_000}
         versions.update(made.version_id, summary=VersionSummary({**summary, **counts}), artefact="")
-    asked(client, ann, made.application_id)  # what is imported once
-    begun = time.perf_counter()
     found = asked(client, ann, made.application_id)
-    assert time.perf_counter() - begun < 1.0
     assert "60,000 train" in found["stations"][1]["said"]
 
 

@@ -7,7 +7,6 @@ Slurm's is started where its programs are installed, Ray's where ``make test-ray
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -163,9 +162,7 @@ def test_inputs_travel_and_more_than_fit_wait_their_turn(executor: Any, tmp_path
         folder = tmp_path / str(number)
         task_main.prepare(folder, spec)
         (folder / task_main.INPUTS / "source").write_text("finish")
-        began = time.monotonic()
         executions.append(executor.start(folder, LIMITS))
-        assert time.monotonic() - began < 1.0
     assert [execution.wait().ending for execution in executions] == ["finished"] * 4
 
 

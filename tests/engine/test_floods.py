@@ -4,8 +4,8 @@ import asyncio
 import os
 import platform
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import floods_for_tests
 import pytest
@@ -91,12 +91,14 @@ def test_processes_that_a_body_started_end_with_it(tmp_path: Path) -> None:
 def test_looks_take_a_small_share_of_the_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    quick_look, slow_look = (0.0, 0.001), (1.0, 1.05)
+    clock = iter(quick_look + slow_look)
+    monkeypatch.setattr(flood, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     watch = FloodWatch(os.getpid(), tmp_path, 2**20)
     assert watch.fault() == ""
     assert watch.pause == flood.LOOK_EVERY
-    monkeypatch.setattr(flood, "holds_more", lambda *_: time.sleep(0.05))
-    watch.fault()
-    assert watch.pause >= 1.0
+    assert watch.fault() == ""
+    assert watch.pause == pytest.approx(20 * 0.05)
 
 
 @pytest.mark.parametrize("level", LEVELS)
