@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from furnish import furnish
 
 from easeml.settings import Settings
 from easeml.store import Store
@@ -151,6 +152,28 @@ def test_twenty_streams_at_once(controller, store, ann) -> None:
         streams = [stack.enter_context(events_of(controller.http, **asked)) for _ in range(20)]
         append(store, ann.caller.tenant_id, "a1")
         assert [next(events)["subject"] for events in streams] == ["a1"] * 20
+
+
+def test_who_something_is_shared_with_hears_that_it_changed_until_it_is_not(
+    controller, store, ann, bob
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    here = f"/api/v1/applications/{made.application_id}"
+    refused = controller.http.get(f"{here}/live", headers=bob.headers)
+    assert refused.status_code == 404
+    shared = {"user": "bob", "role": "viewer"}
+    controller.http.post(f"{here}/share", json=shared, headers=ann.headers).raise_for_status()
+    with controller.http.stream("GET", f"{here}/live", headers=bob.headers) as answer:
+        lines = answer.iter_lines()
+        assert next(lines) == ": easeml"
+        append(store, ann.caller.tenant_id, "a1")
+        told = {line for line, _ in zip(lines, range(5), strict=False) if not line.startswith("id")}
+        assert told == {"", "event: application.changed", "data: {}"}
+        shared["role"] = None
+        controller.http.post(f"{here}/share", json=shared, headers=ann.headers).raise_for_status()
+        append(store, ann.caller.tenant_id, "a2")
+        later = [line for line in lines if line.startswith("id")]
+    assert len(later) <= 1  # what was on its way
 
 
 def test_its_heartbeat_grows(controller, store) -> None:

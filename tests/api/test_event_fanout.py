@@ -3,11 +3,14 @@
 import asyncio
 import threading
 from contextlib import ExitStack
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from easeml.api import event_fanout
+from easeml.api.changes import has_news
 from easeml.api.event_fanout import EventFanout
 from easeml.errors import TooMany
 from easeml.store import Store
@@ -44,6 +47,25 @@ def test_streams_share_a_thread_and_hear_of_their_own_tenant(store: Store, ann, 
             await rung(bobs)
         await fanout.close()
         assert fanouts() == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_stream_without_content_is_rung_by_its_tenant_alone(store: Store, ann, bob) -> None:
+    async def scenario() -> None:
+        fanout = EventFanout(store)
+        here: Any = SimpleNamespace(fanout=fanout)
+        with fanout.subscribe(None) as signal:
+            await rung(signal)
+            signal.clear()
+            began = fanout.last
+            append(store, bob.caller.tenant_id)
+            await rung(signal)
+            assert has_news(here, bob.caller.tenant_id, began)
+            assert has_news(here, None, began)
+            assert not has_news(here, ann.caller.tenant_id, began)
+            assert has_news(here, ann.caller.tenant_id, began - 1)  # what was then is not known
+        await fanout.close()
 
     asyncio.run(scenario())
 

@@ -192,6 +192,8 @@ def test_every_route_with_an_id_hides_other_tenants(
 def test_the_owner_reaches_them_on_the_same_routes(client: TestClient, store: Store, ann) -> None:
     ids = things(client, store, ann)
     for method, template in sorted(routes_with_ids(client.app)):  # type: ignore[arg-type]
+        if template.endswith("/live"):
+            continue  # it does not end
         if method == "GET" or template.endswith(("/rollback", "/unpin", "/pin", "/stop")):
             answer = client.request(method, template.format(**ids), headers=ann.headers)
             expected = 409 if template in (OF_OTHER_TASKS, NOT_LOOKED_FOR) else 200

@@ -149,14 +149,19 @@ def send_all(browser: TestClient, pages: dict[str, Controls]) -> list[str]:
     return [action for _, action, _ in order]
 
 
-def visit(client: TestClient, ids: dict, key: str, permissions: set[str]) -> list[str]:
-    """Walk all pages of somebody, and send all forms; the tabs are those of their permissions."""
+def browser_of(client: TestClient, key: str) -> TestClient:
+    """Return what asks for pages as the owner of a key."""
     pages = create_pages(client.app)  # type: ignore[arg-type]
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         await pages({**scope, "asgi": {"version": "3.0"}}, receive, send)  # as servers say it
 
-    browser = TestClient(served, cookies={"easeml_session": key})
+    return TestClient(served, cookies={"easeml_session": key})
+
+
+def visit(client: TestClient, ids: dict, key: str, permissions: set[str]) -> list[str]:
+    """Walk all pages of somebody, and send all forms; the tabs are those of their permissions."""
+    browser = browser_of(client, key)
     here = f"/applications/{ids['application_id']}"
     tabs = set().union(*(TABS_OF[one] for one in permissions))
     found = walk(browser, ["/", "/others", *sorted(here + tab for tab in tabs)])
@@ -189,6 +194,19 @@ def test_what_was_shared_shows_only_what_its_role_may_do(
     sent = visit(client, ids, bob.key, permissions)
     steers = f"/applications/{ids['application_id']}/steer"
     assert (steers in sent) == (role == "owner")
+
+
+@pytest.mark.parametrize(("role", "follows"), [("viewer", True), ("labeller", False)])
+def test_a_page_of_what_was_shared_follows_its_owner_where_it_may_be_seen(
+    client: TestClient, store: Store, ann, bob, role: str, follows: bool
+) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, role)
+    here = f"/applications/{ids['application_id']}"
+    page = browser_of(client, bob.key).get(f"{here}/work" if role == "labeller" else here).text
+    assert (f'data-events="application.changed" data-stream="{here}/live"' in page) == follows
+    own = browser_of(client, ann.key).get(here).text
+    assert 'data-stream="/live?latest=true"' in own
 
 
 @pytest.mark.parametrize(

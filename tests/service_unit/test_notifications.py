@@ -1,10 +1,13 @@
 """What owners are told by themselves, and how far they have read."""
 
+from easeml.contract.states import ShareRole
+from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import users
 from easeml.service.events import notifications
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.store.records import Share
 
 
 def tell(store: Store, caller: Caller, kind: str, subject: str = "app_1", **data: object) -> None:
@@ -53,6 +56,29 @@ def test_of_the_models_that_served_an_application_the_newest_is_told(
         ("promotion.live", "app_1", "forest"),
     ]
     assert found.unread == 3
+
+
+def share(store: Store, owner: Caller, user: Caller, application_id: str, role: ShareRole) -> None:
+    with store.write() as tx:
+        shares = tx.scoped(owner.tenant_id).shares
+        shares.add(Share(new_id("share"), owner.tenant_id, application_id, user.user_id, role))
+
+
+def test_what_is_shared_is_told_of_from_then_on(store: Store, ann: Caller, bob: Caller) -> None:
+    tell(store, ann, "promotion.live", "app_1", name="of before")
+    share(store, ann, bob, "app_1", ShareRole.OWNER)
+    share(store, ann, bob, "app_2", ShareRole.VIEWER)
+    share(store, ann, bob, "app_3", ShareRole.LABELLER)
+    for application_id in ("app_1", "app_2", "app_3", "app_4"):
+        tell(store, ann, "promotion.live", application_id, name="later")
+    tell(store, ann, "dataset.failed", "data_1")
+    tell(store, bob, "promotion.live", "app_5", name="own")
+    found = notifications.get(store, bob)
+    told = [(one.subject, one.data["name"]) for one in found.items]
+    assert told == [("app_5", "own"), ("app_2", "later"), ("app_1", "later")]
+    assert found.unread == users.get_user(store, Settings(), bob).unread == 3
+    assert notifications.mark_read(store, bob, found.items[0].seq).unread == 0
+    assert len(notifications.get(store, ann).items) == 5
 
 
 def test_many_are_counted_to_a_hundred(store: Store, ann: Caller) -> None:

@@ -88,7 +88,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         21,  # with the policy in force, which the route asked for apart
         lambda s, c: overview.show(s, Settings(), c, span=3600.0),
     ),
-    "notifications": (6, notifications.get),
+    "notifications": (8, notifications.get),
     "users": (1, users.list_users),
     "tenants": (6, provider_view.tenants),
     "what goes": (60, lambda s, _: looks.plan(s, Settings())),  # one a table, for what it names

@@ -29,6 +29,7 @@ def create_pages(api: ASGIApp) -> Starlette:
                 static_path(), _Static(directory=STATIC, packages=[("easeml.figures", "static")])
             ),
             Route("/live", forward.live),
+            Route("/applications/{application}/live", forward.application),
             Route("/tasks/{task}/predictions", forward.predictions),
             Route("/tasks/{task}/trace", forward.trace),
             *_uploads(UPLOADS_PATH),

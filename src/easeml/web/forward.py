@@ -43,6 +43,12 @@ async def live(request: Request) -> _Forwarded:
     return _Forwarded(request, f"{_API}/events", session.key_of(request))
 
 
+async def application(request: Request) -> _Forwarded:
+    """Stream that something happened to the tenant of a shared application, from now on."""
+    path = f"{_API}/applications/{request.path_params['application']}/live"
+    return _Forwarded(request, path, session.key_of(request))
+
+
 async def scheduler(request: Request) -> _Forwarded:
     """Stream that something happened to some tenant, from now on."""
     return _Forwarded(request, f"{_API}/scheduler/live", session.key_of(request))

@@ -1,7 +1,10 @@
 """Applications: declared, watched and steered. Predictions have a route of their own."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from starlette.responses import StreamingResponse
 
+from easeml.api import changes
+from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
 from easeml.service.applications import applications
 from easeml.service.search import tryouts
@@ -50,3 +53,20 @@ OPERATIONS = (
 
 router = APIRouter(tags=["applications"])
 add_routes(router, OPERATIONS)
+
+
+@router.get(
+    "/applications/{application_id}/live",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
+def stream_application(
+    request: Request, here: Here, asker: Asker, application_id: str
+) -> StreamingResponse:
+    """Stream an event ``application.changed``, which tells nothing more, whenever something happens
+    to the tenant of an application.
+
+    For people with whom the application is shared: its tenant's own have more in ``/events``.
+    """
+    applications.get(here.store, asker, application_id)
+    return changes.stream(here, request, "application.changed", asker.tenant_id)

@@ -27,6 +27,7 @@ _LOOKED_AT = (
     "",
     "/view",
     "/leaderboard",
+    "/live",
     "/history",
     "/models",
     "/promotions",

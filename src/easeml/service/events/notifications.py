@@ -1,10 +1,14 @@
 """What easeml tells a user by itself: of all events, those that they would ask for."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from math import inf
 
 from easeml.contract.notification_texts import sentence
 from easeml.contract.notifications import Notification, Notifications
 from easeml.contract.parameters import EventNumber, Limit
+from easeml.contract.permissions import OF_SHARE
+from easeml.contract.states import Permission
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Event
@@ -40,16 +44,16 @@ _MOST_READ = 300  # events, of which some are superseded
 def get(store: Store, caller: Caller, limit: Limit = 50) -> Notifications:
     """Return the caller's newest notifications and how many are unread.
 
-    At most 100 are counted. Of the models that served an application the newest one is told: a
+    They are of the tenant, and of what others share with the caller to look at or own. At most 100 are counted. Of the models that served an application the newest one is told: a
     search that finds a better one every few seconds is one piece of news.
     """
     with store.read() as tx:
         mark = tx.users.get(caller.user_id).read_seq
-        events = _news(tx, caller.tenant_id)[:limit]
-        tables = tx.scoped(caller.tenant_id)
-        subjects = _subjects(tables, events)
+        events = _news(tx, caller.user_id, caller.tenant_id)[:limit]
+        subjects = _subjects(tx.unscoped(), events)  # of events that are told to the caller
         items = [_show(event, *subjects[event.seq], mark) for event in events]
-        return Notifications(items=items, unread=_count_unread(tx, caller.tenant_id, mark))
+        unread = _count_unread(tx, caller.user_id, caller.tenant_id, mark)
+        return Notifications(items=items, unread=unread)
 
 
 def mark_read(store: Store, caller: Caller, seq: EventNumber) -> Notifications:
@@ -72,24 +76,44 @@ def following(
 
 def unread(tx: Transaction, user_id: str, tenant_id: str) -> int:
     """Return how many notifications a user has not read, at most 100."""
-    return _count_unread(tx, tenant_id, tx.users.get(user_id).read_seq)
+    return _count_unread(tx, user_id, tenant_id, tx.users.get(user_id).read_seq)
 
 
-def _count_unread(tx: Transaction, tenant_id: str, mark: int) -> int:
-    return len(_news(tx, tenant_id, after=mark)[:_MOST_COUNTED])
+def _count_unread(tx: Transaction, user_id: str, tenant_id: str, mark: int) -> int:
+    return len(_news(tx, user_id, tenant_id, after=mark)[:_MOST_COUNTED])
 
 
-def _news(tx: Transaction, tenant_id: str, after: int = 0) -> list[Event]:
-    """Return the newest events of a tenant, newest first, without models that serve no more."""
+def _news(tx: Transaction, user_id: str, tenant_id: str, after: int = 0) -> list[Event]:
+    """Return the newest events of a tenant and of what others share with a user.
+
+    The newest comes first; models that serve no more are left out.
+    """
+    events = tx.events.newest(tenant_id, KINDS, after=after, limit=_MOST_READ)
+    events += _of_shared(tx, user_id, tenant_id, after)
+    events.sort(key=lambda event: event.seq, reverse=True)
     found = []
     serving = set()
-    for event in tx.events.newest(tenant_id, KINDS, after=after, limit=_MOST_READ):
+    for event in events:
         if event.kind == "promotion.live":
             application_id = _application_of(event)
             if application_id in serving:
                 continue
             serving.add(application_id)
         found.append(event)
+    return found
+
+
+def _of_shared(tx: Transaction, user_id: str, tenant_id: str, after: int) -> list[Event]:
+    """Return the events of applications of other tenants since they are shared with a user."""
+    shares = tx.unscoped().shares.list(user_id=user_id, limit=None)
+    since: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for share in shares:
+        if share.tenant_id != tenant_id and Permission.LOOK in OF_SHARE[share.role]:
+            since[share.tenant_id][share.application_id] = share.created
+    found = []
+    for owner_id, shared in since.items():
+        events = tx.events.newest(owner_id, KINDS, after=after, limit=_MOST_READ)
+        found += [one for one in events if one.created >= shared.get(_application_of(one), inf)]
     return found
 
 

@@ -1,0 +1,57 @@
+"""Streams that say that something changed and nothing more: who hears it looks for themselves."""
+
+from collections.abc import AsyncIterator
+
+from fastapi import Request
+from starlette.responses import StreamingResponse
+
+from easeml.api.context import Context
+from easeml.api.gate import let_in
+from easeml.api.routes.events import KEEP_ALIVE, wait
+from easeml.errors import NotAllowed, NotFound, NotSignedIn
+from easeml.service.access import sharing
+
+
+def stream(here: Context, request: Request, kind: str, tenant_id: str | None) -> StreamingResponse:
+    """Stream an event of a kind whenever something happens to a tenant (None: to any).
+
+    It ends when the request would not be let in any more: before anything more is said, or at the
+    latest after ``KEEP_ALIVE`` seconds.
+    """
+    messages = _messages(here, request, kind, tenant_id)
+    return StreamingResponse(messages, media_type="text/event-stream")
+
+
+async def _messages(
+    here: Context, request: Request, kind: str, tenant_id: str | None
+) -> AsyncIterator[bytes]:
+    asked = sharing.asked_for(request.method, request.scope["path"])
+    seq = here.fanout.last
+    with here.fanout.subscribe(None) as news:
+        yield b": easeml\n\n"
+        while not here.fanout.closed:
+            is_called = await wait(news, KEEP_ALIVE)
+            news.clear()
+            has_changed = is_called and has_news(here, tenant_id, seq)
+            seq = here.fanout.last
+            if is_called and not has_changed:
+                continue
+            try:
+                caller = await let_in(here, request.scope, asked)
+            except (NotSignedIn, NotAllowed, NotFound):
+                return
+            if tenant_id not in (None, caller.tenant_id):  # nothing is shared with them any more
+                return
+            yield _message(seq, kind) if has_changed else b": still here\n\n"
+
+
+def has_news(here: Context, tenant_id: str | None, seq: int) -> bool:
+    """Tell whether something may have happened since event ``seq``: what is not known counts."""
+    if tenant_id is None:
+        return True
+    heard = here.fanout.since(tenant_id, seq)
+    return heard is None or bool(heard)
+
+
+def _message(seq: int, kind: str) -> bytes:
+    return f"id: {seq}\nevent: {kind}\ndata: {{}}\n\n".encode()
