@@ -44,8 +44,9 @@ _MOST_READ = 300  # events, of which some are superseded
 def get(store: Store, caller: Caller, limit: Limit = 50) -> Notifications:
     """Return the caller's newest notifications and how many are unread.
 
-    They are of the tenant, and of what others share with the caller to look at or own. At most 100 are counted. Of the models that served an application the newest one is told: a
-    search that finds a better one every few seconds is one piece of news.
+    They are of the tenant, and of what others share with the caller to look at or own. At most 100
+    are counted. Of the models that served an application the newest one is told: a search that
+    finds a better one every few seconds is one piece of news.
     """
     with store.read() as tx:
         mark = tx.users.get(caller.user_id).read_seq
