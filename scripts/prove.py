@@ -6,12 +6,14 @@ A claim is a benchmark without arguments, or one of the long tests below. Each l
 ``benchmarks/results/NAME`` what it printed (``proof.txt``) and ``proof.json``: the command, the
 commit, the digest of all sources that it ran on, the machine, the versions, when, and how long it
 took. A claim that has passed on the very same sources is skipped, so that a run that was cut off
-goes on where it stopped.
+goes on where it stopped. Both files are committed, claim by claim: ``--list`` says of each when and
+on which commit it was shown, and whether sources have changed since.
 """
 
 import argparse
 import hashlib
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -19,6 +21,7 @@ import time
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("src", "benchmarks", "tests", "scripts")
@@ -68,13 +71,26 @@ def digest_of(root: Path = ROOT) -> str:
     return digest.hexdigest()[:16]
 
 
+def proof_of(claim: Claim, results: Path) -> dict[str, Any] | None:
+    """Return what the last run of a claim left in ``proof.json``; None: it was never run."""
+    proof = results / claim.name / "proof.json"
+    return json.loads(proof.read_text("utf-8")) if proof.exists() else None
+
+
 def is_proved(claim: Claim, results: Path, sources: str) -> bool:
     """Return whether a claim has passed on these very sources."""
-    proof = results / claim.name / "proof.json"
-    if not proof.exists():
-        return False
-    told = json.loads(proof.read_text("utf-8"))
-    return told["passed"] and told["sources"] == sources
+    told = proof_of(claim, results)
+    return told is not None and told["passed"] and told["sources"] == sources
+
+
+def standing_of(claim: Claim, results: Path, sources: str) -> str:
+    """Return in words when a claim was run, on what, and whether sources have changed since."""
+    told = proof_of(claim, results)
+    if told is None:
+        return "never run"
+    outcome = "passed" if told["passed"] else "FAILED"
+    age = "these sources" if told["sources"] == sources else "sources have changed since"
+    return f"{outcome} {told['began']} at {told['commit']} ({told['machine']}); {age}"
 
 
 def prove(claim: Claim, results: Path, sources: str, root: Path = ROOT) -> bool:
@@ -101,7 +117,7 @@ def prove(claim: Claim, results: Path, sources: str, root: Path = ROOT) -> bool:
         "sources": sources,
         "began": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(began)),
         "seconds": round(time.time() - began, 1),
-        "machine": f"{platform.machine()}, {platform.system()}, {platform.processor()}",
+        "machine": f"{platform.machine()}, {platform.system()}, {os.cpu_count()} cores",
         "versions": {"python": platform.python_version(), **versions()},
     }
     (folder / "proof.json").write_text(json.dumps(told, indent=1) + "\n", "utf-8")
@@ -109,14 +125,18 @@ def prove(claim: Claim, results: Path, sources: str, root: Path = ROOT) -> bool:
 
 
 def commit_of(root: Path) -> str:
-    """Return the commit, marked where files differ from it; empty outside of a repository."""
-    run = subprocess.run(
-        ["git", "describe", "--always", "--abbrev=12", "--dirty=, changed", "--exclude", "*"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Return the commit, marked where sources differ from it; empty outside of a repository.
+
+    Results are no sources: each claim that is run changes its own.
+    """
+    commit = _git(root, "rev-parse", "--short=12", "HEAD")
+    changed = _git(root, "status", "--porcelain", "--", ".", ":!benchmarks/results")
+    return f"{commit}, changed" if changed else commit
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", *arguments]
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     return run.stdout.strip()
 
 
@@ -146,7 +166,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--list", action="store_true", help="only name the claims")
+    parser.add_argument("--list", action="store_true", help="run nothing; say where each stands")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these claims")
     options = parser.parse_args()
     every = {claim.name: claim for claim in claims()}
@@ -154,10 +174,12 @@ def main() -> int:
     if unknown:
         parser.error(f"no such claim: {', '.join(sorted(unknown))} (--list names them)")
     chosen = [every[name] for name in options.only or every]
+    results, sources = ROOT / "benchmarks" / "results", digest_of()
     if options.list:
-        print("\n".join(claim.name for claim in chosen))
+        for claim in chosen:
+            print(f"{claim.name}: {standing_of(claim, results, sources)}")
         return 0
-    failed, skipped = prove_all(chosen, ROOT / "benchmarks" / "results", digest_of())
+    failed, skipped = prove_all(chosen, results, sources)
     print(f"\n{len(chosen) - len(failed)} of {len(chosen)} hold, {len(skipped)} known before.")
     if failed:
         print(f"Failed: {', '.join(failed)}")

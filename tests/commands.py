@@ -12,7 +12,15 @@ from pathlib import Path
 from easeml import cli
 from warm_python import WarmPython
 
-_OTHERS = ("easeml.client.frames", "pandas", "pyarrow.parquet")
+_OTHERS = (
+    "skops.io",  # first: it looks through all that is loaded
+    "easeml.client.frames",
+    "easeml.export",
+    "matplotlib.backends.backend_pdf",  # cards of models
+    "pandas",
+    "pyarrow.parquet",
+    "sklearn.ensemble",
+)
 
 
 def run(
@@ -25,9 +33,18 @@ def run(
 
     ``environment``: variables beside those of this process. Raises ``TimeoutError``.
     """
-    command = ["-m", "easeml.cli", *arguments]
+    return run_python(["-m", "easeml.cli", *arguments], environment, folder, seconds)
+
+
+def run_python(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+    seconds: float = 180.0,
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python ARGUMENTS`` as ``run`` runs ``easeml ARGUMENTS``."""
     variables = {**os.environ, **environment}
-    return _warm().run(command, folder or Path.cwd(), variables, seconds)
+    return _warm().run(arguments, folder or Path.cwd(), variables, seconds)
 
 
 @cache
@@ -35,4 +52,4 @@ def _warm() -> WarmPython:
     """Return the Python of this session; it ends with it."""
     commands = [f"easeml.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)]
     commands.remove("easeml.cli.__main__")
-    return WarmPython([*commands, *_OTHERS])
+    return WarmPython([*_OTHERS, *commands])

@@ -65,12 +65,15 @@ def cluster() -> Iterator[str]:
 
 
 @contextmanager
-def database(template: str) -> Iterator[str]:
-    """Make an empty database in a cluster; yields its URL."""
+def database(template: str, like: str | None = None) -> Iterator[str]:
+    """Make a database in a cluster; yields its URL.
+
+    It is empty, or a copy of the one named ``like``, which nobody may be connected to.
+    """
     name = f"test_{uuid.uuid4().hex}"
     server = sa.create_engine(template.format(name="postgres"), isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {like or 'template1'}")
     yield template.format(name=name)
     with server.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")

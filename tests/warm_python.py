@@ -4,6 +4,7 @@ with WarmPython(["easeml.cli", "sklearn.ensemble"]) as python:
     python.run(["-m", "easeml.cli", "--help"], folder, {**os.environ, "COLUMNS": "200"})
 """
 
+import gc
 import json
 import os
 import runpy
@@ -55,7 +56,7 @@ class WarmPython:
         environment: Mapping[str, str],
         output: Path | None = None,
     ) -> "Started":
-        """Begin what ``python -m MODULE ...`` or ``python -c CODE`` would do.
+        """Begin what ``python -m MODULE ...``, ``python -c CODE`` or ``python FILE`` would do.
 
         ``cwd``: where it runs; ``environment``: all its variables; ``output``: the folder that gets
         ``stdout`` and ``stderr``, by default ``cwd``.
@@ -159,18 +160,22 @@ def _become(order: dict[str, Any]) -> None:
         _redirect(stream, file)
 
 
-def _obey(how: str, what: str, *arguments: str) -> None:
+def _obey(how: str, *arguments: str) -> None:
     if how == "-m":
-        sys.argv = [what, *arguments]
-        runpy.run_module(what, run_name="__main__", alter_sys=True)
+        sys.argv = list(arguments)
+        runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+    elif how == "-c":
+        sys.argv = ["-c", *arguments[1:]]
+        exec(compile(arguments[0], "<string>", "exec"), {"__name__": "__main__"})
     else:
-        sys.argv = ["-c", *arguments]
-        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
+        sys.argv = [how, *arguments]
+        runpy.run_path(how, run_name="__main__")
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         import_module(name)
+    gc.freeze()  # a fork that looks for garbage in all this copies it: most of its time
     ordered = _next_order()
     _become(ordered)
     _obey(*ordered["arguments"])

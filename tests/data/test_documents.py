@@ -147,27 +147,30 @@ def test_a_sheet_of_a_workbook_is_chosen_as_well(tmp_path: Path):
 
 
 MANY = b"BT /F1 1 Tf " + b"(%s) Tj " % (b"a" * 64) * 1000 + b"ET"
-HOSTILE = {
-    "bomb.pdf": (pdf([b" " * (65 << 20)]), "unpacks to more than 64 MiB"),
-    "bombs.pdf": (pdf([b" " * (65 << 20)], packed=2), "unpacks to more than 64 MiB"),
-    "letters.pdf": (pdf([b"", MANY]), "letters.pdf, page 2: it has more than 40,000 letters"),
-    "pages.pdf": (pdf([b""] * 501), "501 pages, more than 500"),
-    "cut.pdf": (pdf([b"q"])[:200], "cannot be read"),
-    "scanned.pdf": (pdf([b"q Q"]), "text recognition"),
-    "tables.html": ("<html>" + "<table><tr><td>" * 60, "more than 50 tables are within"),
+HOSTILE: dict[str, tuple[Callable[[], bytes | str], str]] = {
+    "bomb.pdf": (lambda: pdf([b" " * (65 << 20)]), "unpacks to more than 64 MiB"),
+    "bombs.pdf": (lambda: pdf([b" " * (65 << 20)], packed=2), "unpacks to more than 64 MiB"),
+    "letters.pdf": (
+        lambda: pdf([b"", MANY]),
+        "letters.pdf, page 2: it has more than 40,000 letters",
+    ),
+    "pages.pdf": (lambda: pdf([b""] * 501), "501 pages, more than 500"),
+    "cut.pdf": (lambda: pdf([b"q"])[:200], "cannot be read"),
+    "scanned.pdf": (lambda: pdf([b"q Q"]), "text recognition"),
+    "tables.html": (lambda: "<html>" + "<table><tr><td>" * 60, "more than 50 tables are within"),
     "spans.html": (
-        "<table>" + "<tr><td colspan=1000 rowspan=60000>x" * 50 + "</table>",
+        lambda: "<table>" + "<tr><td colspan=1000 rowspan=60000>x" * 50 + "</table>",
         "more than 1,000,000 cells",
     ),
-    "empty.html": ("<html><body></body>", "neither a table nor text"),
+    "empty.html": (lambda: "<html><body></body>", "neither a table nor text"),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_document_is_refused(read: Callable, name: str):
-    content, says = HOSTILE[name]
+    made, says = HOSTILE[name]
     with pytest.raises(DatasetError, match=says) as caught:
-        read(content, name)
+        read(made(), name)
     assert caught.value.remedy
 
 

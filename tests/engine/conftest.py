@@ -3,6 +3,7 @@ tenant.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,8 +35,9 @@ def executor() -> Iterator[LocalExecutor]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path, fresh_database: Path) -> Iterator[Store]:
     """An empty store on SQLite."""
+    shutil.copy(fresh_database, tmp_path / "easeml.db")
     opened = Store.open(f"sqlite:///{tmp_path / 'easeml.db'}", tmp_path / "artefacts")
     yield opened
     opened.close()

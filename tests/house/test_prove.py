@@ -1,6 +1,7 @@
 """Long claims are run once for the same sources, and say on what they were run."""
 
 import json
+import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -33,6 +34,32 @@ def test_what_was_proved_is_not_run_again_until_sources_change(prove: Any, tmp_p
     assert proof["sources"] == "two"
     assert proof["versions"]["numpy"]
     assert (results / "counted" / "proof.txt").read_text() == "seen\n"
+
+
+def test_it_is_said_what_was_proved_when_and_what_is_stale(prove: Any, tmp_path: Path):
+    held = prove.Claim("held", (sys.executable, "-c", ""))
+    wrong = prove.Claim("wrong", (sys.executable, "-c", "raise SystemExit(3)"))
+    assert prove.standing_of(held, tmp_path, "one") == "never run"
+    prove.prove_all([held, wrong], tmp_path, "one", tmp_path)
+    began = prove.proof_of(held, tmp_path)["began"]
+    said = prove.standing_of(held, tmp_path, "one")
+    assert said.startswith(f"passed {began} at ")
+    assert said.endswith("these sources")
+    assert prove.standing_of(held, tmp_path, "two").endswith("sources have changed since")
+    assert prove.standing_of(wrong, tmp_path, "one").startswith("FAILED ")
+
+
+def test_results_do_not_change_the_commit_that_a_proof_names(prove: Any, tmp_path: Path):
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    for command in (["init", "-q"], [*identity, "commit", "-q", "--allow-empty", "-m", "one"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    commit = prove.commit_of(tmp_path)
+    assert len(commit) == 12
+    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
+    (tmp_path / "benchmarks" / "results" / "table.txt").write_text("1")
+    assert prove.commit_of(tmp_path) == commit
+    (tmp_path / "new.py").write_text("")
+    assert prove.commit_of(tmp_path) == f"{commit}, changed"
 
 
 def test_what_failed_is_run_again(prove: Any, tmp_path: Path):

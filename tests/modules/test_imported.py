@@ -28,7 +28,6 @@ from easeml.modules.imported import convert
 from easeml.modules.pipeline import TrainedPipeline, load_trained, save
 from easeml.modules.programs import ProgramFailed
 
-skops = pytest.importorskip("skops.io")
 NUMBERS, TEXTS = ["length", "width"], ["colour"]
 SCHEMA_IN = {
     "nodes": {
@@ -65,6 +64,13 @@ def made_rows(rows: int = 240) -> pd.DataFrame:
 # What a frame gives by a list of names, or maps by a dictionary, has no narrow type.
 ROWS: Any = made_rows()
 GIVEN: Any = ROWS[[*NUMBERS, *TEXTS]].astype({"colour": object})
+
+
+def dumped(model: Any) -> bytes:
+    """Return what skops writes; only these tests wait for its import."""
+    import skops.io
+
+    return skops.io.dumps(model)
 
 
 def mixed(model: Any, *more: Any) -> Any:
@@ -107,7 +113,7 @@ def graph_of(pipeline: Any, zipmap: bool) -> bytes:
 
 def test_a_classifier_in_skops_predicts_as_it_did(tmp_path: Path):
     pipeline = mixed(LogisticRegression())
-    found = imported(skops.dumps(pipeline), tmp_path, SPECIES).predict(ROWS)
+    found = imported(dumped(pipeline), tmp_path, SPECIES).predict(ROWS)
     assert found.classes is not None
     assert found.classes.tolist() == ["ant", "bee", "cat"]
     np.testing.assert_allclose(shares(found), pipeline.predict_proba(GIVEN), atol=1e-12)
@@ -115,7 +121,7 @@ def test_a_classifier_in_skops_predicts_as_it_did(tmp_path: Path):
 
 def test_a_regressor_in_skops_predicts_as_it_did(tmp_path: Path):
     pipeline = mixed(GradientBoostingRegressor(n_estimators=10))
-    found = imported(skops.dumps(pipeline), tmp_path, PRICE).predict(ROWS)
+    found = imported(dumped(pipeline), tmp_path, PRICE).predict(ROWS)
     np.testing.assert_allclose(found.values, pipeline.predict(GIVEN))
 
 
@@ -138,7 +144,7 @@ def test_labels_in_another_order_are_those_of_the_data(tmp_path: Path):
     two = ROWS["species"] != "bee"
     pipeline = mixed(LogisticRegression())
     pipeline.fit(GIVEN[two], ROWS["species"][two].astype(object).to_list())
-    found = imported(skops.dumps(pipeline), tmp_path, SPECIES).predict(ROWS)
+    found = imported(dumped(pipeline), tmp_path, SPECIES).predict(ROWS)
     assert (shares(found)[:, 1] == 0).all()
     np.testing.assert_allclose(shares(found)[:, [0, 2]], pipeline.predict_proba(GIVEN))
 
@@ -151,7 +157,7 @@ def test_categories_of_digits_are_given_as_numbers(tmp_path: Path):
     pipeline = make_pipeline(StandardScaler(), LogisticRegression())
     pipeline.fit(given, rows["species"].astype(object).to_list())
     schema_in = {**SCHEMA_IN, "classes": {"colours": {"dim": 3, "labels": ["1", "2", "3"]}}}
-    (tmp_path / "file").write_bytes(skops.dumps(pipeline))
+    (tmp_path / "file").write_bytes(dumped(pipeline))
     schemas = (schema_in, SPECIES)
     trained = convert(tmp_path / "file", "m", rows.drop(columns="price"), schemas, "accuracy")
     np.testing.assert_allclose(shares(trained.predict(rows)), pipeline.predict_proba(given))
@@ -161,7 +167,7 @@ def test_categories_of_digits_are_given_as_numbers(tmp_path: Path):
 @pytest.mark.parametrize("flavour", ["skops", "onnx"])
 def test_a_folder_of_mlflow_is_read(tmp_path: Path, flavour: str):
     pipeline = mixed(LogisticRegression())
-    content = graph_of(pipeline, False) if flavour == "onnx" else skops.dumps(pipeline)
+    content = graph_of(pipeline, False) if flavour == "onnx" else dumped(pipeline)
     about = "  onnx: {data: model.onnx}"
     if flavour == "skops":
         about = "  sklearn: {pickled_model: model.onnx, serialization_format: skops}"
@@ -248,7 +254,7 @@ def test_an_archive_that_grows_is_not_read(
 def test_a_damaged_archive_is_told(tmp_path: Path, place: int):
     """Wherever 8 bytes of it are others; one that is not harmed by that is a model."""
     about = "flavors: {sklearn: {pickled_model: m, serialization_format: skops}}"
-    content = bytearray(zipped(tmp_path, MLmodel=about, m=skops.dumps(mixed(LogisticRegression()))))
+    content = bytearray(zipped(tmp_path, MLmodel=about, m=dumped(mixed(LogisticRegression()))))
     at = len(content) * place // 100
     content[at : at + 8] = b"\xff" * 8
     with contextlib.suppress(InvalidInput):
@@ -263,11 +269,11 @@ def test_a_tree_whose_way_comes_back_is_refused(tmp_path: Path):
     state["nodes"]["left_child"][1] = 0
     tree.__setstate__(state)
     with pytest.raises(InvalidInput, match="tree of the model is damaged"):
-        imported(skops.dumps(pipeline), tmp_path, SPECIES)
+        imported(dumped(pipeline), tmp_path, SPECIES)
     boosted = mixed(HistGradientBoostingClassifier(max_iter=2))
     boosted[-1]._predictors[0][0].nodes["right"][0] = 0
     with pytest.raises(InvalidInput, match="tree of the model is damaged"):
-        imported(skops.dumps(boosted), tmp_path, SPECIES)
+        imported(dumped(boosted), tmp_path, SPECIES)
 
 
 def looping_graph() -> bytes:
@@ -341,7 +347,7 @@ def test_a_type_that_is_not_trusted_is_not_made(tmp_path: Path):
         pipeline = mixed(LogisticRegression())
         pipeline.steps.insert(0, ("mine", FunctionTransformer(function)))
         with pytest.raises(InvalidInput, match="holds what is not loaded"):
-            imported(skops.dumps(pipeline), tmp_path, SPECIES)
+            imported(dumped(pipeline), tmp_path, SPECIES)
 
 
 def test_a_graph_with_weights_in_other_files_is_refused(tmp_path: Path):
@@ -366,20 +372,20 @@ class TestWhatIsNoModelOfTheApplication:
         assert "cannot be read" in self.refused(content, tmp_path) or content == b""
 
     def test_a_skops_file_of_something_else(self, tmp_path: Path):
-        assert "not a model but dict" in self.refused(skops.dumps({"a": 1}), tmp_path)
-        assert "not a model but" in self.refused(skops.dumps(StandardScaler()), tmp_path)
+        assert "not a model but dict" in self.refused(dumped({"a": 1}), tmp_path)
+        assert "not a model but" in self.refused(dumped(StandardScaler()), tmp_path)
 
     def test_a_model_that_was_not_fitted(self, tmp_path: Path):
         unfitted = make_pipeline(StandardScaler(), LogisticRegression())
-        self.refused(skops.dumps(unfitted), tmp_path)
+        self.refused(dumped(unfitted), tmp_path)
 
     def test_other_columns(self, tmp_path: Path):
         other = LogisticRegression().fit(
             GIVEN[NUMBERS].rename(columns={"width": "height"}), ROWS["species"].astype(object)
         )
-        assert "height" in self.refused(skops.dumps(other), tmp_path)
+        assert "height" in self.refused(dumped(other), tmp_path)
         narrow = LogisticRegression().fit(GIVEN[NUMBERS].to_numpy(), ROWS["species"].astype(object))
-        assert "2 columns without names" in self.refused(skops.dumps(narrow), tmp_path)
+        assert "2 columns without names" in self.refused(dumped(narrow), tmp_path)
 
     def test_other_columns_of_a_graph(self, tmp_path: Path):
         from skl2onnx import convert_sklearn
@@ -393,19 +399,19 @@ class TestWhatIsNoModelOfTheApplication:
     def test_other_classes(self, tmp_path: Path):
         labels = ROWS["species"].map({"ant": "ant", "bee": "bee", "cat": "dog"}).astype(object)
         other = mixed(LogisticRegression()).fit(GIVEN, labels)
-        assert "dog" in self.refused(skops.dumps(other), tmp_path)
+        assert "dog" in self.refused(dumped(other), tmp_path)
         assert "dog" in self.refused(graph_of(other, False), tmp_path)
 
     def test_numbers_for_classes_and_classes_for_numbers(self, tmp_path: Path):
         number, label = mixed(LinearRegression()), mixed(LogisticRegression())
-        for content in (skops.dumps(number), graph_of(number, False)):
+        for content in (dumped(number), graph_of(number, False)):
             self.refused(content, tmp_path)
-        for content in (skops.dumps(label), graph_of(label, False)):
+        for content in (dumped(label), graph_of(label, False)):
             assert "target is a number" in self.refused(content, tmp_path, PRICE)
 
     def test_scores_that_are_no_numbers(self, tmp_path: Path):
         model = mixed(LinearRegression())
         model[-1].coef_[:] = np.nan
-        assert "not a number" in self.refused(skops.dumps(model), tmp_path, PRICE)
+        assert "not a number" in self.refused(dumped(model), tmp_path, PRICE)
         two = LinearRegression().fit(GIVEN[NUMBERS], ROWS[["price", "length"]])
-        assert "shape" in self.refused(skops.dumps(two), tmp_path, PRICE)
+        assert "shape" in self.refused(dumped(two), tmp_path, PRICE)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import commands as commands_of_easeml
+import commands
 from easeml.client import Client
 from service_process import EasemlProcess
 
@@ -35,11 +35,13 @@ WITH_SERVICE = {
 }
 EXIT = re.compile(r"# exit (\d+)$")
 NEEDS_SHELL = re.compile(r"[|<>&;$`*?~]")
+QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"")
+WITHOUT_SHELL = {"easeml": commands.run, "python": commands.run_python}
 FILE = re.compile(r"# (\S+\.\w+)\n")  # a first line that names the file of the block
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-def commands(block: str) -> list[str]:
+def commands_of(block: str) -> list[str]:
     """Return a block's commands: what follows ``$ `` (the rest is output), or all lines where there
     is no ``$``.
     """
@@ -70,10 +72,11 @@ def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
 def run(
     command: str, folder: Path, environment: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run a line of a terminal; a command of easeml that needs no shell is run without one."""
+    """Run a line of a terminal; what needs no shell, but easeml or Python, is run without one."""
     words = shlex.split(command, comments=True)
-    if words[0] == "easeml" and not NEEDS_SHELL.search(command):
-        return commands_of_easeml.run(words[1:], environment, folder, seconds=240)
+    needs_shell = NEEDS_SHELL.search(QUOTED.sub("", command))
+    if words[0] in WITHOUT_SHELL and not needs_shell:
+        return WITHOUT_SHELL[words[0]](words[1:], environment, folder, seconds=240)
     return subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
@@ -132,7 +135,7 @@ def follow_page(tutorial: Path, tmp_path: Path, service: EasemlProcess | None) -
         elif language == "python":
             exec(compile(block, str(tutorial), "exec"), names)
         elif language in ("", "sh", "bash", "console"):
-            for command in commands(block):
+            for command in commands_of(block):
                 follow(command, tmp_path, service)
 
 
@@ -141,5 +144,5 @@ def test_tutorials_hold_what_can_be_followed():
         blocks = BLOCK.findall(tutorial.read_text("utf-8"))
         assert any("easeml" in block for _, block in blocks), tutorial.name
         for _, block in blocks:
-            for command in commands(block) if "$ easeml" in block else []:
+            for command in commands_of(block) if "$ easeml" in block else []:
                 shlex.split(command, comments=True)

@@ -38,16 +38,6 @@ def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.fixture(scope="session")
-def fresh_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with its tables, to copy: making it anew for each test would take most of the
-    time.
-    """
-    folder = tmp_path_factory.mktemp("fresh")
-    Store.open(f"sqlite:///{folder / 'easeml.db'}", folder / "artefacts").close()
-    return folder / "easeml.db"
-
-
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock, fresh_database: Path) -> Iterator[Store]:
     shutil.copy(fresh_database, tmp_path / "easeml.db")

@@ -1,9 +1,11 @@
 """The store on both databases: SQLite in a temporary folder, and a private PostgreSQL cluster."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from easeml.store import Store
 from postgres_cluster import cluster, database
@@ -26,14 +28,31 @@ def postgres() -> Iterator[str]:
         yield template
 
 
+@pytest.fixture(scope="session")
+def fresh_postgres(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The name of a database in the cluster that has its tables and no rows, to copy."""
+    with database(postgres) as made:
+        Store.open(made, tmp_path_factory.mktemp("artefacts")).close()
+        yield str(sa.make_url(made).database)
+
+
+@pytest.fixture
+def has_tables() -> bool:
+    """Whether a test finds its tables; where all begins with an empty database, a file says no."""
+    return True
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of an empty database."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'easeml.db'}"
+def url(request: pytest.FixtureRequest, tmp_path: Path, has_tables: bool) -> Iterator[str]:
+    """The URL of a database without rows."""
+    if request.param == "postgres":
+        like = request.getfixturevalue("fresh_postgres") if has_tables else None
+        with database(request.getfixturevalue("postgres"), like) as made:
+            yield made
         return
-    with database(request.getfixturevalue("postgres")) as made:
-        yield made
+    if has_tables:
+        shutil.copy(request.getfixturevalue("fresh_database"), tmp_path / "easeml.db")
+    yield f"sqlite:///{tmp_path / 'easeml.db'}"
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import sys
 import threading
 from collections import Counter
 
+import pytest
+
 from easeml.store import Task
 
 PROCESSES, TASKS = 10, 200
@@ -51,6 +53,11 @@ for number in range(int(count)):
 sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
 """
 """Ten processes, forked from one that has imported what they need, and has opened nothing."""
+
+
+@pytest.fixture
+def has_tables() -> bool:
+    return False
 
 
 def test_ten_processes_open_claim_complete_and_tell_at_once(url, open_store, tmp_path):

@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, Page, expect
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from skops.io import dump
 
 from clicking import SignIn, declare, expect_accessible, upload
 from described_model import DISCRIMINANT
@@ -512,6 +511,8 @@ def test_models_are_measured_by_more_and_compared(
 
 
 def test_a_model_is_brought(sign_in: SignIn, application: str, wine: Path, tmp_path: Path):
+    from skops.io import dump  # takes a second, which other tests need not wait for
+
     rows = pd.read_csv(wine)
     inputs = rows.drop(columns="cultivar")
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(inputs, rows["cultivar"])

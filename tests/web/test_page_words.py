@@ -28,9 +28,9 @@ def messages() -> Iterator[str]:
     for file in sorted(SOURCE.rglob("*.py")):
         if file.name == "page_words.py":
             continue
-        tree = ast.parse(file.read_text("utf-8"))
-        parts = {id(part) for node in ast.walk(tree) for part in _parts(node)}
-        for node in ast.walk(tree):
+        parts = set[int]()
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):  # a whole before its parts
+            parts |= {id(part) for part in _parts(node)}
             if isinstance(node, ast.JoinedStr):
                 yield "".join(map(_text, node.values))
             elif isinstance(node, ast.Constant) and id(node) not in parts:
@@ -50,10 +50,10 @@ def _text(part: ast.expr) -> str:
     return str(part.value) if isinstance(part, ast.Constant) else "app_1"
 
 
-MESSAGES = sorted({one for one in messages() if "easeml " in one or "--" in one or "query" in one})
-NAMED = sorted(
-    {found for one in MESSAGES for found in re.findall(r"easeml ([a-z][^.,;:()`'\n]*)", one)}
-)
+@pytest.fixture(scope="module")
+def told() -> list[str]:
+    """Messages that may name a command, read once, and only where these tests run."""
+    return sorted({one for one in messages() if "easeml " in one or "--" in one or "query" in one})
 
 
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
@@ -68,24 +68,21 @@ def command_of(words: list[str]) -> tuple[Any, list[str]]:
     return command, words
 
 
-def test_every_command_that_a_message_names_exists_with_its_flags() -> None:
+def test_every_command_that_a_message_names_exists_with_its_flags(told: list[str]) -> None:
+    named = {found for one in told for found in re.findall(r"easeml ([a-z][^.,;:()`'\n]*)", one)}
     wrong = []
     checked = 0
-    for told in NAMED:
-        command, rest = command_of(told.split())
+    for name in sorted(named):
+        command, rest = command_of(name.split())
         if isinstance(command, str):
             wrong.append(command)
         elif command is not None:
             checked += 1
             flags = {flag for one in command.params for flag in [*one.opts, *one.secondary_opts]}
             asked = {word for word in rest if word.startswith("--")}
-            wrong += [f"easeml {told}: {flag}" for flag in asked - flags]
+            wrong += [f"easeml {name}: {flag}" for flag in asked - flags]
     assert wrong == []
     assert checked > 60
-
-
-def matching(place: Place) -> list[str]:
-    return [one for one in MESSAGES if re.search(place.command, one)]
 
 
 @pytest.fixture(scope="module")
@@ -95,10 +92,12 @@ def pages() -> Starlette:
 
 
 @pytest.mark.parametrize("place", PLACES, ids=[place.words for place in PLACES])
-def test_every_place_is_told_somewhere_and_can_be_opened(pages: Starlette, place: Place) -> None:
-    told = matching(place)
-    assert told, "no message names this command any more"
-    for message in told:
+def test_every_place_is_told_somewhere_and_can_be_opened(
+    pages: Starlette, told: list[str], place: Place
+) -> None:
+    naming = [one for one in told if re.search(place.command, one)]
+    assert naming, "no message names this command any more"
+    for message in naming:
         shown = worded(message, HERE)
         assert not re.search(place.command, shown), shown
         links = re.findall(r'<a href="([^"]+)">', shown)

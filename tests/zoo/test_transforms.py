@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from skrub import DatetimeEncoder
 
 from easeml.modules import Context, load_registry
 from easeml.search import spaces
@@ -121,6 +120,8 @@ def test_empty_text_is_ignored() -> None:
 
 
 def test_dates_are_those_of_skrub() -> None:
+    from skrub import DatetimeEncoder  # which imports Matplotlib
+
     times = pd.Series(
         pd.to_datetime(["1969-12-31 23:59:59", "2000-02-29 01:02:03", "2024-12-30 00:00:00"]),
         name="d",

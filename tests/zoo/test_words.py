@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
-from skrub import StringEncoder
 
 from easeml.errors import InvalidInput
 from easeml.modules import Context, load_registry, score
@@ -123,6 +122,8 @@ def test_two_words_that_only_together_tell_are_learnt():
 
 @pytest.mark.parametrize("texts", [["a pear", None, "an apple", "a pea"], ["ab", "cd", "ab", ""]])
 def test_short_texts_are_encoded_as_by_skrub(texts: list[str | None], tmp_path: Path) -> None:
+    from skrub import StringEncoder  # which imports Matplotlib
+
     column = pd.Series(texts, dtype="str", name="text")
     fitted = TextColumn.fit("text", column, components=3, seed=0)
     assert fitted is not None
