@@ -4,7 +4,8 @@
 - the key of a frame, first and from its cache;
 - appending a step, and evaluating a chain of steps that do nothing, a node;
 - the sum of real cells in doubt;
-- what feasibility, cleaning plan and labelling order take anew, and after one cell was repaired.
+- what feasibility, cleaning plan and labelling order take anew, after one cell was repaired, and
+  after batches of repaired cells and of new labels.
 
 Times are seconds of this process's processor: who else uses the machine does not count.
 
@@ -12,15 +13,18 @@ Times are seconds of this process's processor: who else uses the machine does no
     python benchmarks/relations.py --short
 """
 
+import copy
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from common import arguments, machine_line, read_options, write_table
 from easeml.lineage import StagedRelation, operator
-from easeml.relation import Relation, cell_candidates
+from easeml.lineage.deltas import FOLLOWING
+from easeml.relation import Relation, RowCandidates, cell_candidates
 
 SEED = 7
 
@@ -80,35 +84,76 @@ def chain(relation: StagedRelation, nodes: int) -> StagedRelation:
     return relation
 
 
-def half_labelled(rows: int) -> StagedRelation:
-    """Return rows with two cells in doubt: eight tenths to train, up to 1,000 to validate, a pool."""
+def half_labelled(rows: int, more: int = 0) -> StagedRelation:
+    """Return rows with cells in doubt: eight tenths to train, up to 1,000 to validate, a pool.
+
+    ``more``: rows at the end of the pool that have their labels, and are train rows.
+    """
     frame = frame_of(rows, 8)
     noise = np.random.default_rng(SEED + 1).normal(size=rows) / 2
     labels = np.where(frame["c0"] + frame["c1"] / 2 + noise > 0, "high", "low")
     roles = np.full(rows, "pool", dtype=object)
     roles[: rows * 8 // 10] = "train"
     roles[rows * 8 // 10 :][: min(1000, rows // 10)] = "validation"
+    roles[rows - more :] = "train"
     frame["level"] = np.where(roles == "pool", None, labels)
     relation = StagedRelation.from_frame(frame, target="level", roles=list(roles))
-    told = [cell_candidates(row, "c0", {0.1: 0.5, 2.0: 0.5}) for row in (5, 7)]
-    return relation.with_all(told).eval()
+    return relation.with_all([doubt(row) for row in doubted(rows)]).eval()
+
+
+def doubted(rows: int) -> list[int]:
+    """Return train rows with a cell in doubt: 1 % of all, and two at least."""
+    return list(range(5, 5 + 2 * max(2, rows // 100), 2))
+
+
+def doubt(row: int) -> RowCandidates:
+    return cell_candidates(row, "c0", {0.1: 0.5, 2.0: 0.5})
+
+
+def mended(relation: StagedRelation, count: int) -> StagedRelation:
+    """Return rows of which some doubts are settled."""
+    rows = doubted(len(relation))[:count]
+    return relation.with_all([cell_candidates(row, "c0", {2.0: 1.0}) for row in rows]).eval()
+
+
+def labelled(relation: StagedRelation, count: int) -> StagedRelation:
+    """Return rows of which the last ones got their labels, and are train rows now."""
+    return half_labelled(len(relation), count)
+
+
+ANALYSES = ("feasibility", "plan_cleaning", "label_next")
 
 
 def repaired(rows: int) -> list[tuple[str, float, str, str]]:
-    """Return what each analysis takes, and what it takes again after one cell was repaired."""
-    analyses = ("feasibility", "plan_cleaning", "label_next")
+    """Return what each analysis takes, and what it takes again after answers of people."""
     small = half_labelled(400)
-    for name in analyses:
+    for name in ANALYSES:
         getattr(small, name)().eval()  # loads and compiles what is loaded and compiled once
-    relation = half_labelled(rows)
-    mended = relation.with_candidates(5, "c0", {2.0: 1.0}).eval()
+        getattr(mended(small, 1), name)().eval()
     found = []
-    for name in analyses:
-        anew = seconds(getattr(relation, name)().eval)
-        again = seconds(getattr(mended, name)().eval)
-        found.append((f"{name}, {rows:,} rows", anew, "s", ""))
-        found.append((f"{name} after a repaired cell", again, "s", f"{anew / 20:.3f}"))
-        found.append((f"{name}, anew beside followed", anew / again, "times", ""))
+    for name in ANALYSES:
+        found += followed(name, rows)
+    return found
+
+
+def followed(name: str, rows: int) -> list[tuple[str, float, str, str]]:
+    """Return what one analysis takes anew, and after batches, each beside that."""
+    relation = half_labelled(rows)
+    anew = seconds(getattr(relation, name)().eval)
+    found = [(f"{name}, {rows:,} rows", anew, "s", "")]
+    kept = list(FOLLOWING._kept)
+    for told, change in (("repaired cells", mended), ("new labels", labelled)):
+        for count in (1, 10, 100, 1000):
+            if count > rows // 100:
+                continue
+            FOLLOWING._kept[:] = copy.deepcopy(kept)  # each batch follows the first answer
+            asked = getattr(change(relation, count), name)()
+            answer: dict[str, Any] = {}
+            again = seconds(lambda asked=asked, answer=answer: answer.update(asked.eval()))
+            how = "" if "updated" in answer else " (anew)"
+            most = f"{anew / 20:.3f}" if count == 1 and change is mended else ""
+            found.append((f"{name}, {count} {told}{how}", again, "s", most))
+            found.append((f"{name}, {count} {told}{how}, anew beside", anew / again, "times", ""))
     return found
 
 
@@ -147,7 +192,7 @@ def main() -> None:
     print(machine_line("numpy", "pandas", "pyarrow"))
     print(f"{options.rows:,} rows of 20 columns; chains of {options.nodes:,} steps")
     for name, value, unit, most in rows:
-        print(f"{name:<44} {value:10.5f} {unit:<6} at most {most or '-'}")
+        print(f"{name:<56} {value:10.5f} {unit:<6} at most {most or '-'}")
     write_table(options.out / "costs.csv", ["what", "value", "unit", "at most"], rows)
 
 

@@ -34,10 +34,12 @@ def exported(version: Declared) -> pd.DataFrame:
     return frame.loc[~frame["easeml.row"].isin(version.off)]
 
 
-def push(version: Declared, frame: pd.DataFrame, folder: Path) -> Declared:
+def push(
+    version: Declared, frame: pd.DataFrame, folder: Path, since: Declared | None = None
+) -> Declared:
     path = folder / "pushed.parquet"
     frame.to_parquet(path, index=False)
-    return pushed(version, read_table(path), "pushed.parquet")
+    return pushed(version, read_table(path), "pushed.parquet", since)
 
 
 def test_rows_that_did_not_change_make_the_same_version(version: Declared, tmp_path: Path):
@@ -81,3 +83,81 @@ def test_rows_that_no_version_has_are_refused(version: Declared, tmp_path: Path)
     train = frame["easeml.role"] == "train"
     with pytest.raises(DatasetError, match="no two different answers"):
         push(few, frame.loc[~train], tmp_path)
+
+
+def test_what_differs_makes_the_version_that_all_rows_make(version: Declared, tmp_path: Path):
+    version = refine(version, off=version.frames["train"]["_row"].tolist()[5:8])
+    frame = exported(version)
+    train, pool = (version.frames[role]["_row"].tolist() for role in ("train", "pool"))
+    other = frame["easeml.row"].isin([train[0], pool[0], version.frames["test"]["_row"][0]])
+    frame.loc[other, "size"] = 77.0
+    frame.loc[frame["easeml.row"] == pool[1], "kind"] = "x"
+    gone = frame["easeml.row"].isin([train[1], train[2], pool[2]])
+    whole = push(version, frame.loc[~gone], tmp_path)
+
+    sent = frame.loc[other | gone | (frame["easeml.row"] == pool[1])].copy()
+    is_gone = sent["easeml.row"].isin([train[1], train[2], pool[2]])
+    sent.loc[is_gone, ["colour", "kind"]] = None
+    sent.loc[is_gone, "easeml.role"] = "off"
+    assert len(sent) == 7
+    few = push(version, sent, tmp_path, since=version)
+    same(few, whole)
+
+    # A later push from the same beginning replaces an earlier one.
+    later = push(few, exported(version).iloc[:1], tmp_path, since=version)
+    back = push(few, exported(version), tmp_path)
+    same(later, back)
+
+
+def test_rows_that_are_gone_need_no_cells(version: Declared, tmp_path: Path):
+    train = version.frames["train"]["_row"].tolist()
+    sent = pd.DataFrame({"easeml.row": train[:2], "easeml.role": "off"})
+    made = push(version, sent, tmp_path, since=version)
+    assert made.off == tuple(train[:2])
+    back = push(made, exported(version).iloc[:1], tmp_path, since=version)
+    assert back.off == ()
+
+
+def test_new_rows_get_ids_that_last(version: Declared, tmp_path: Path):
+    first = version.next_row
+    sent = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": "a", "kind": ["x", None, "y"]})
+    sent = sent.assign(**{"easeml.row": "", "easeml.role": ["train", "pool", "train"]})
+    made = push(version, sent, tmp_path, since=version)
+    assert made.summary["first_new"] == first
+    assert made.summary["added"] == {"train": 2, "pool": 1}
+    assert made.frames["train"]["_row"].tolist()[-2:] == [first, first + 2]
+    assert made.frames["pool"]["_row"].tolist()[-1] == first + 1
+    assert made.next_row == first + 3
+    assert made.off == ()
+
+    named = sent.assign(**{"easeml.row": [str(first + 2), str(first), ""], "kind": "x"})
+    again = push(made, named, tmp_path, since=version)  # as the flow gives them now
+    assert again.summary["first_new"] == first + 3
+    assert again.frames["train"].set_index("_row").loc[first + 2, "size"] == 1.0
+    assert again.off == ()
+    without = push(made, exported(version).iloc[:1], tmp_path, since=version)
+    assert without.off == (first, first + 2)  # which the flow gives no more
+    assert without.next_row == first + 3
+
+
+def test_new_rows_are_no_rows_that_models_are_measured_on(version: Declared, tmp_path: Path):
+    sent = pd.DataFrame({"size": [1.0], "colour": "a", "kind": "x", "easeml.row": ""})
+    with pytest.raises(DatasetError, match="a new row has the role test"):
+        push(version, sent.assign(**{"easeml.role": "test"}), tmp_path, since=version)
+
+
+def test_new_rows_weigh_as_the_others_do_on_average(version: Declared, tmp_path: Path):
+    ids = pd.concat([frame["_row"] for frame in version.frames.values()])
+    weights = pd.Series(ids.to_numpy() % 3 + 1.0, index=ids.to_numpy(), name="weight")
+    weighed = replace(version, weights=weights)
+    sent = pd.DataFrame({"size": [1.0], "colour": "a", "kind": "x", "easeml.row": ""})
+    made = push(weighed, sent.assign(**{"easeml.role": "train"}), tmp_path, since=weighed)
+    assert made.weights is not None
+    assert made.weights[version.next_row] == weights.mean()
+
+
+def same(made: Declared, other: Declared) -> None:
+    assert made.frames.keys() == other.frames.keys()
+    for role, frame in other.frames.items():
+        pd.testing.assert_frame_equal(made.frames[role], frame)
+    assert (made.off, made.summary, made.notes) == (other.off, other.summary, other.notes)

@@ -47,6 +47,78 @@ def test_values_follow_any_moves_exactly(seed, with_ties):
     assert queue.values == pytest.approx(anew, abs=1e-12)
 
 
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=12, deadline=None)  # each fits a forest
+def test_a_renewed_queue_has_the_values_of_its_rows(seed, with_ties):
+    rng = np.random.default_rng(seed)
+
+    def task():
+        counts = rng.integers(3, 30), rng.integers(1, 12), rng.integers(1, 9)
+        shapes = [(int(count), 2) for count in counts]
+        draw = rng.integers(0, 3, (50, 2)).astype(float) if with_ties else rng.normal(size=(50, 2))
+        X, pool, valid = (draw[: rows[0]] + number for number, rows in enumerate(shapes))
+        y, y_valid = np.arange(len(X)) % 3, rng.integers(0, 3, len(valid))
+        return X, rng.permutation(y), pool, valid, y_valid
+
+    queue = MovingQueue(*task(), 3)
+    other = task()
+    chances = queue._forest.predict_proba(other[2])
+    anew = value_pool(*other, 3, posterior=chances)
+    renewed = queue.renewed(*other)
+    assert renewed is not None
+    assert renewed.values == pytest.approx(anew, abs=1e-12)
+    X, y, pool, valid, y_valid = other
+    assert queue.renewed(X, np.zeros(len(y), int), pool, valid, y_valid) is None
+
+
+def relabelled(relation: StagedRelation, labels: dict[str, str], role: str) -> StagedRelation:
+    """Return rows with labels and a role, as people who label give them."""
+    frame = relation.to_frame()
+    assert relation.roles is not None
+    roles = pd.Series(relation.roles, frame.index)
+    for row, label in labels.items():
+        frame.loc[row, "kind"] = label
+        roles[row] = role
+    return StagedRelation.from_frame(frame, target="kind", roles=roles.tolist())
+
+
+def certain() -> StagedRelation:
+    return relabelled(doubtful(), {}, "train")
+
+
+def test_an_order_follows_a_batch_of_labels():
+    relation = certain()
+    first = relation.label_next(n=100).eval()
+    labels = {str(row): "high" for row in first["row_ids"][:3]}
+    labelled = relabelled(relation, labels, "train")
+    followed = labelled.label_next(n=100).eval()
+    anew = labelled.label_next(n=100).eval(follow=False)
+    assert "3 rows changed" in followed["updated"]
+    assert len(followed["row_ids"]) == 97
+    assert not set(labels) & set(followed["row_ids"])
+    ours, theirs = (
+        pd.Series(each["values"], each["row_ids"]).sort_index() for each in (followed, anew)
+    )
+    assert ours.corr(theirs) > 0.95  # the forest is the one of before
+    again = relabelled(labelled, {"r0": "other"}, "train")  # a class that no row had
+    assert "updated" not in again.label_next(n=100).eval()
+
+
+def test_bounds_of_feasibility_allow_for_rows_that_are_labelled():
+    relation = certain()
+    first = relation.feasibility().eval()
+    labelled = relabelled(relation, {"r399": "high"}, "train")
+    followed = labelled.feasibility().eval()
+    assert followed["upper"] == pytest.approx(first["upper"] + 1 / 300)
+    other = "low" if label_of(labelled, "r2") == "high" else "high"
+    changed = relabelled(labelled, {"r2": other}, "train")
+    assert changed.feasibility().eval()["upper"] == pytest.approx(first["upper"] + 2 / 300)
+
+
+def label_of(relation: StagedRelation, row: str) -> str:
+    return str(relation.to_frame().loc[row, "kind"])
+
+
 def doubtful() -> StagedRelation:
     """Return rows of all roles, of which some have a cell in doubt."""
     rng = np.random.default_rng(3)
@@ -135,6 +207,10 @@ def test_other_changes_are_answered_from_scratch(question, change):
     getattr(relation, question)().eval()
     changed = change(relation)
     answer = getattr(changed, question)().eval()
+    is_label = "kind" in changed.content.blocks.cells
+    if is_label and question == "label_next":
+        assert "1 row changed" in answer["updated"]  # any label can be taken in
+        return
     assert answer == getattr(changed, question)().eval(follow=False)
 
 

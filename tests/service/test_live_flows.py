@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from easeml.cli.main import app
 from easeml.client import Client
-from easeml.lineage import StagedRelation
+from easeml.lineage import StagedRelation, load_flow
+from easeml.relation import Relation
 from service_process import EasemlProcess
 
 OWN = """
@@ -90,6 +91,13 @@ def test_versions_are_pulled_changed_pushed_and_searched(
         assert client.application(application).version_id == pushed["id"]
         client.wait(application, until="first-model", timeout=60)
 
+    # Only what differs was sent, and what it makes is what is here.
+    kept = StagedRelation.from_flow(flow)["certain"].eval().to_frame()
+    pd.testing.assert_frame_equal(
+        kept[roles[kept.index] == "train"],
+        after.loc[after["easeml.role"] == "train", list(kept.columns)],
+        check_dtype=False,
+    )
     again = command("flow", "push", flow)
     assert again["id"] == pushed["id"]  # nothing was sent
     assert all(not step["computed"] for step in command("flow", "run", flow)["steps"])
@@ -112,15 +120,16 @@ def test_versions_are_pulled_changed_pushed_and_searched(
     with Client(easeml.url, easeml.key) as client:
         assert client.application(application).version_id == edited["id"]
 
+    new_rows_get_ids_that_last(easeml, tmp_path, flow)
     with Client(easeml.url, easeml.key) as client:
         client.wait_version_ready(client.refine(application, off=train[5:6]).id)
     sql.write_text("round(size, 3)")
     refused = CliRunner().invoke(app, ["flow", "push", str(flow)])  # somebody else's would go
     assert refused.exit_code
-    assert "The data has version 8 by now" in refused.output
+    assert "The data has version 10 by now" in refused.output
 
     listed = command("flow", "list", "--application", application)["outputs"]
-    assert [line["name"] for line in listed] == ["rounded", "rounded", "certain"]
+    assert [line["name"] for line in listed] == ["grown", "grown", "rounded", "rounded", "certain"]
     (small,) = command("flow", "list", "--application", application, "--tag", "small")["outputs"]
     assert (small["context"], small["from"]) == ("the second study", pushed["id"])
     assert small["digest"] == told["digest"]
@@ -131,7 +140,37 @@ def test_versions_are_pulled_changed_pushed_and_searched(
     words[words.index("rounded")] = "absent"
     refused = CliRunner().invoke(app, words)
     assert refused.exit_code
-    assert "Names are: certain, rounded" in refused.output
+    assert "Names are: certain, rounded, grown" in refused.output
+
+
+def new_rows_get_ids_that_last(easeml: EasemlProcess, folder: Path, flow: Path) -> None:
+    """Push rows that no version has, twice, and pull them."""
+    here = StagedRelation.from_flow(flow)["certain"].eval()
+    count = 3
+    assert here.roles is not None
+    some = here.to_frame().loc[np.array(here.roles) == "train"].iloc[:count]
+    more = some.set_axis(range(5000, 5000 + count), axis=0).assign(size=0.5)
+    Relation.from_frame(more, "kind", ["train"] * count).save(folder / "more.parquet")
+    without = flow.read_text()
+    step = '[steps.more]\ndo = "read"\nfile = "more.parquet"\n'
+    flow.write_text(f'{without}{step}[steps.grown]\ndo = "update"\nof = ["certain", "more"]\n')
+    pushed = command("flow", "push", flow, "--step", "grown")
+    first = pushed["summary"]["first_new"]
+    assert pushed["summary"]["added"] == {"train": count}
+    rows = exported(easeml, pushed["id"], folder)
+    assert rows.index[-count:].tolist() == [first, first + 1, first + 2]
+    assert rows["size"].tolist()[-count:] == [0.5] * count
+
+    Relation.from_frame(more.assign(size=0.6), "kind", ["train"] * count).save(
+        folder / "more.parquet"
+    )
+    pushed = command("flow", "push", flow, "--step", "grown")
+    changed = exported(easeml, pushed["id"], folder)
+    assert changed.index.equals(rows.index)  # the same rows, of which each has its id
+    assert changed["size"].tolist()[-count:] == [0.6] * count
+    back = command("flow", "push", flow, "--step", "current")
+    assert back["id"] == load_flow(flow).version  # whose rows these are
+    flow.write_text(without)
 
 
 def computed(flow: Path) -> list[str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
+from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
     from easeml.client import Client
     from easeml.contract.datasets import Version
     from easeml.contract.versions import FlowStep, VersionLine
-    from easeml.lineage import FlowRuns, Step
-    from easeml.lineage.pulled import PulledVersion
+    from easeml.lineage import Flow, FlowRuns, Step
+    from easeml.lineage.pulled import Changes, PulledVersion
     from easeml.relation import Relation
 
 FOLDER = ".easeml-flow"
@@ -58,15 +61,18 @@ def pull(
             _say(version, f"was written to {out}", as_json)
             return
         lines = _line_of_descent(list(client.versions(application_id)))
+        folder = out.parent / FOLDER
         target = str(client.version(lines[-1].id).summary["target"])
         weight = client.application(application_id).weight
         versions = []
+        before = None
         for line in lines:
-            path = out.parent / FOLDER / "versions" / f"{line.id}.parquet"
+            path = _kept(folder, line.id)
             if not path.exists():
-                _fetch(client, line.id, path)
+                _fetch(client, line.id, path, before)
                 fetched.append(line.id)
             versions.append(_pulled(line, path, target, weight))
+            before = path
     write_pulled(out, application_id, versions)
     print_done(
         {"versions": [line.id for line in lines], "fetched": fetched},
@@ -90,6 +96,7 @@ def push(
     """Run steps, and make their rows the next version of the application's data; its search goes on."""
     from easeml.client import Client
     from easeml.lineage import FlowRuns, load_flow
+    from easeml.lineage.pulled import write_changes
 
     flow = load_flow(file)
     if not flow.application:
@@ -112,11 +119,29 @@ def push(
             )
         runs.run()
         rows = _rows(runs, name)
-        if current.id == flow.version and not _is_changed(runs, rows):
-            return _say(current, "has the same rows; nothing was sent", as_json)
-        made = _send(client, runs, name, digest, rows, current.id)
+        line = [one.id for one in _line_of_descent(list(client.versions(flow.application)))]
+        ids = _ids_given(folder, line, name)
+        changes = _changes(runs, rows, ids)
+        if changes.is_none:
+            return _go_back(client, flow, current, as_json)
+        _say_doubts(rows)
+        with tempfile.TemporaryDirectory() as temporary:
+            path = Path(temporary) / "rows.parquet"
+            known = _ids_known(folder, line).union(ids.values())
+            new = write_changes(changes, path, known)
+            made = _send(client, runs, name, digest, path, current.id)
         _pushed(folder, made.id).touch()
-        return _say(client.wait_version_ready(made.id), "was made of these rows", as_json)
+        made = client.wait_version_ready(made.id)
+        _note_pushed(folder, made, name, new)
+        return _say(made, "was made of these rows", as_json)
+
+
+def _go_back(client: Client, flow: Flow, current: Version, as_json: bool) -> None:
+    """Use the version that was pulled, whose rows the steps do not change; nothing is sent."""
+    if current.id == flow.version:
+        return _say(current, "has the same rows; nothing was sent", as_json)
+    back = client.use_version(flow.application, flow.version)
+    return _say(back, "has the same rows, and is used again; nothing was sent", as_json)
 
 
 def _line_of_descent(lines: list[VersionLine]) -> list[VersionLine]:
@@ -149,11 +174,33 @@ def _pushed_as(client: Client, application_id: str, name: str) -> Version:
     return client.version(newest[name])
 
 
-def _fetch(client: Client, version_id: str, path: Path) -> None:
+def _fetch(client: Client, version_id: str, path: Path, before: Path | None = None) -> None:
+    """Write the rows of a version to a file.
+
+    ``before``: the file of the version before it, where it is here; only what differs travels.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    part.write_bytes(client.export(version_id, "parquet"))
+    if before is None or not _fetched_changes(client, version_id, part, before):
+        part.write_bytes(client.export(version_id, "parquet"))
     part.replace(path)  # so that what is there is whole
+
+
+def _fetched_changes(client: Client, version_id: str, part: Path, before: Path) -> bool:
+    """Write the rows of a version by what differs from another one.
+
+    Tells whether it could: a service does not keep the rows of all versions.
+    """
+    import pyarrow.parquet as pq
+
+    from easeml.lineage.pulled import merged
+
+    try:
+        changes = client.export(version_id, "parquet", since=before.stem)
+    except (Conflict, NotFound):
+        return False
+    pq.write_table(merged(before, changes), part)
+    return True
 
 
 def _pulled(line: VersionLine, path: Path, target: str, weight: str) -> PulledVersion:
@@ -197,9 +244,45 @@ def _is_ours(client: Client, version: Version, pulled: str, folder: Path) -> boo
     return True
 
 
+def _kept(folder: Path, version_id: str) -> Path:
+    """Return the file of the rows of a version that were fetched."""
+    return folder / "versions" / f"{version_id}.parquet"
+
+
 def _pushed(folder: Path, version_id: str) -> Path:
-    """Return the file that is there once a version was pushed from here."""
+    """Return the file that is there once a version was pushed from here.
+
+    It names the step that was sent, and the ids that its new rows got: pairs, here and there.
+    """
     return folder / "versions" / f"{version_id}.pushed"
+
+
+def _ids_given(folder: Path, line: Sequence[str], step: str) -> dict[Any, int]:
+    """Return the ids that new rows of a step got when they were sent, by their ids here."""
+    given: dict[Any, int] = {}
+    for path in filter(Path.exists, map(partial(_pushed, folder), line)):
+        sent = json.loads(path.read_text() or "{}")
+        if sent.get("step") == step:
+            given.update(map(tuple, sent["ids"]))
+    return given
+
+
+def _ids_known(folder: Path, line: Sequence[str]) -> set[int]:
+    """Return the ids of all rows of versions that were fetched."""
+    import pyarrow.parquet as pq
+
+    from easeml.data import ROW_COLUMN
+
+    known = set[int]()
+    for path in filter(Path.exists, map(partial(_kept, folder), line)):
+        known.update(pq.read_table(path, columns=[ROW_COLUMN])[ROW_COLUMN].to_pylist())
+    return known
+
+
+def _note_pushed(folder: Path, made: Version, step: str, new: Sequence[Any]) -> None:
+    """Keep which ids the new rows of a version got."""
+    pairs = list(zip(new, count(made.summary.get("first_new", 0)), strict=False))
+    _pushed(folder, made.id).write_text(json.dumps({"step": step, "ids": pairs}))
 
 
 def _rows(runs: FlowRuns, name: str) -> Relation:
@@ -214,29 +297,22 @@ def _rows(runs: FlowRuns, name: str) -> Relation:
     return rows
 
 
-def _is_changed(runs: FlowRuns, rows: Relation) -> bool:
-    """Tell whether rows are others than those of the version that was pulled."""
-    from easeml.lineage.pulled import CURRENT, is_changed
+def _changes(runs: FlowRuns, rows: Relation, ids: Mapping[Any, int]) -> Changes:
+    """Return how the rows of a step differ from those of the version that was pulled."""
+    from easeml.lineage.pulled import CURRENT, changes_between
 
-    return is_changed(runs.value(CURRENT), rows)
+    return changes_between(runs.value(CURRENT), rows, ids)
 
 
 def _send(
-    client: Client, runs: FlowRuns, name: str, digest: str, rows: Relation, version_id: str
+    client: Client, runs: FlowRuns, name: str, digest: str, path: Path, version_id: str
 ) -> Version:
-    """Send the rows of a step, and how they came to be, to follow a version."""
+    """Send a file of changes, and how they came to be, to follow a version."""
     from easeml.contract.versions import PushedFlow
-    from easeml.lineage.pulled import write_rows
 
-    doubts = rows.content.blocks.doubts
-    if doubts:
-        notes().print(f"{doubts:,} doubts were decided: the likeliest values are sent.")
     sent = runs.flow.steps[name]
     steps = list(map(_step_told, runs.flow.steps.values()))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.parquet"
-        write_rows(rows, path)
-        upload_id = client.send_in_pieces(path, below=f"/applications/{runs.flow.application}")
+    upload_id = client.send_in_pieces(path, below=f"/applications/{runs.flow.application}")
     wish = PushedFlow(
         upload_id=upload_id,
         digest=digest,
@@ -245,8 +321,15 @@ def _send(
         tags=list(sent.tags),
         steps=steps,
         version_id=version_id,
+        since=runs.flow.version,
     )
     return client.push_flow(runs.flow.application, wish)
+
+
+def _say_doubts(rows: Relation) -> None:
+    doubts = rows.content.blocks.doubts
+    if doubts:
+        notes().print(f"{doubts:,} doubts were decided: the likeliest values are sent.")
 
 
 def _step_told(step: Step) -> FlowStep:

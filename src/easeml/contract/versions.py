@@ -82,7 +82,10 @@ class PushedFlow(Request):
 
     ``upload_id``: a Parquet file of them, uploaded whole; ``digest`` of its content. ``title``,
     ``context`` and ``tags``: what people call it, what it was made for, and words to find it by.
-    ``version_id``: the version that the steps began with.
+    ``version_id``: the version in use. ``since``: the version that the steps began with, where the
+    file has only what differs from it; rows of the role ``off`` are to be off. Empty: the file has
+    all rows. Rows without id are new, and get ids in their order, the first one the version's
+    ``summary.first_new``.
     """
 
     upload_id: str = Field(max_length=100)
@@ -92,6 +95,7 @@ class PushedFlow(Request):
     tags: list[str] = Field(default_factory=list, max_length=50)
     steps: list[FlowStep] = Field(default_factory=list, max_length=1000)
     version_id: str
+    since: str = Field("", max_length=100)
 
 
 class RowRange(Answer):

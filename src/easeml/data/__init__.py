@@ -51,7 +51,13 @@ from easeml.data.versions.erasing import (
     roles_among,
     without_ids,
 )
-from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN, VERSION_FORMATS, export_version
+from easeml.data.versions.export import (
+    OFF,
+    ROLE_COLUMN,
+    ROW_COLUMN,
+    VERSION_FORMATS,
+    export_version,
+)
 from easeml.data.versions.folders import (
     VersionTables,
     read_declared,
@@ -90,6 +96,7 @@ __all__ = [
     "FEWEST_ROWS",
     "FILL_ABSENT",
     "GRAPH",
+    "OFF",
     "ROLES",
     "ROLE_COLUMN",
     "ROW",

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 class FlowSpec(Spec):
     """Ingest: rows that a flow gave.
 
-    Inputs ``version`` (folder) and ``source`` (Parquet file). Output ``version``.
+    Inputs ``version`` (folder) and ``source`` (Parquet file), and ``before`` (folder), the version
+    ``since`` that the file says the differences from. Output ``version``.
     """
 
     kind: Literal["ingest-flow"] = "ingest-flow"
     filename: str
+    since: str = ""
 
 
 def flow_version(spec: FlowSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -31,15 +33,17 @@ def flow_version(spec: FlowSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml import data
 
     table = data.read_table(inputs / "source", spec.filename)
-    return version_made(
-        data.pushed(data.read_declared(inputs / "version"), table, spec.filename), outputs
-    )
+    version = data.read_declared(inputs / "version")
+    since = data.read_declared(inputs / "before") if spec.since else None
+    return version_made(data.pushed(version, table, spec.filename, since), outputs)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
-    """The version before, and the file with the rows."""
+    """The version before, the file with the rows, and the version that these differ from."""
+    since = FlowSpec.model_validate(task.payload).since
     source = tables.versions.get(task.subject).source_artefact
-    return {"version": parent_of(tables, task).artefact, "source": source}
+    before = {"before": tables.versions.get(since).artefact} if since else {}
+    return {"version": parent_of(tables, task).artefact, "source": source, **before}
 
 
 KIND = kind_of_change(

@@ -14,11 +14,13 @@ from easeml.relation import Relation
 from easeml.relation.operations import take_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from easeml.lifecycle.feasibility import BayesError
 
-_MOST_MOVED = 10  # labelled rows that a queue takes in at once; more cost as much as a new one
+_MOST_MOVED = 4  # rows that a queue takes in one by one; more cost as much as one pass over all
 
 
 class FeasibilityAnalysis:
@@ -57,17 +59,19 @@ class FeasibilityAnalysis:
         return answer
 
     def follow(self, relation: Relation, rows: np.ndarray) -> bool:
-        """Take in changed rows. False where the verdict or a label could be another one."""
+        """Take in rows that changed, were labelled or left. False where the verdict could be another one."""
         moved = likeliest_moved(self.relation, relation, rows)
         if moved is None:
             return False
         before, after = moved
-        if not _same_labels(before, after, relation).all():
-            return False
+        is_asked = _in_roles(relation, rows, "train", "validation")
+        labels = after.loc[is_asked, target_of(relation)]
+        if not set(labels.astype(str)) <= set(self._found.classes):
+            return False  # a label that was in no row, or none
 
-        other = rows[~_same_cells(before, after)]
-        asked = other[_in_roles(relation, other, "train", "validation")]
-        changed = self._moved.union(asked.tolist())
+        is_asked |= _in_roles(self.relation, rows, "train", "validation")
+        is_other = ~_same_cells(before, after) | ~_same_roles(self.relation, relation, rows)
+        changed = self._moved.union(rows[is_other & is_asked].tolist())
         shown = with_repairs(self._found, len(changed))
         if shown is None:
             return False
@@ -134,6 +138,8 @@ class CleaningAnalysis:
         """Take in rows that became certain. False where a label or a validation row changed."""
         if _in_roles(relation, rows, "validation").any():
             return False
+        if not _same_roles(self.relation, relation, rows).all():
+            return False
         train = rows[_in_roles(relation, rows, "train")].tolist()
         if not self._table.settle(relation, train):
             return False
@@ -143,10 +149,11 @@ class CleaningAnalysis:
 
 
 class LabellingAnalysis:
-    """Which rows of the pool to label first, over rows whose cells are repaired.
+    """Which rows of the pool to label first, over rows that are repaired and labelled.
 
     Values are exact for the rows as they are now. Scales of columns, and the models that guess the
-    labels of the pool, stay those of the first order.
+    labels of the pool, stay those of the first order. A few rows whose cells changed are taken in
+    one by one; a batch, and any new label, by one pass over all rows.
     """
 
     def __init__(self, relation: Relation, n: int = 50, k: int = 5, seed: int = 0):
@@ -156,20 +163,12 @@ class LabellingAnalysis:
         self.relation = relation
         self._n = n
         self._changed = 0
-        target = target_of(relation)
-        frames = {role: rows_in(relation, role) for role in ("train", "validation", "pool")}
+        frames = _frames_of(relation)
         self._row_ids = {role: frame.index for role, frame in frames.items()}
-        self._encode, X = fitted_encoder(frames["train"].drop(columns=target))
+        inputs = frames["train"].drop(columns=target_of(relation))
+        self._encode, X = fitted_encoder(inputs)
         self._spread = X.std(axis=0)
-        self._queue = MovingQueue(
-            X,
-            frames["train"][target].astype(str),
-            self._encode(frames["pool"].drop(columns=target)),
-            self._encode(frames["validation"].drop(columns=target)),
-            frames["validation"][target].astype(str),
-            k,
-            seed=seed,
-        )
+        self._queue = MovingQueue(*self._arrays(frames), k, seed=seed)
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -186,27 +185,59 @@ class LabellingAnalysis:
         return answer
 
     def follow(self, relation: Relation, rows: np.ndarray) -> bool:
-        """Take in changed rows. False where a label changed, or too many rows."""
-        if len(rows) > _MOST_MOVED:
-            return False
+        """Take in changed rows. False where there are other classes, or no rows of a role any more."""
         moved = likeliest_moved(self.relation, relation, rows)
         roles = relation.roles
         if moved is None or roles is None:
             return False
         before, after = moved
         is_asked = _in_roles(relation, rows, *self._row_ids)
-        is_other = ~_same_cells(before, after) & is_asked
-        is_labelled_anew = ~_same_labels(before, after, relation)
-        if (is_other & is_labelled_anew).any():
-            return False
+        is_asked |= _in_roles(self.relation, rows, *self._row_ids)
+        is_moved = ~_same_roles(self.relation, relation, rows)
+        is_moved |= ~_same_labels(before, after, relation)
+        is_other = (~_same_cells(before, after) | is_moved) & is_asked
+        others = np.flatnonzero(is_other).tolist()
+        if (is_moved & is_asked).any() or len(others) > _MOST_MOVED:
+            followed = self._renew(relation)
+        else:
+            self._take_in(after.iloc[others], np.asarray(roles)[rows[others]])
+            followed = True
+        if followed:
+            self.relation = relation
+            self._changed += len(others)
+        return followed
 
-        for number in np.flatnonzero(is_other).tolist():
-            row = after.iloc[[number]]
-            place = self._encode(row.drop(columns=target_of(relation)))[0]
-            self._move(roles[rows[number]], row.index[0], place)
-            self._changed += 1
-        self.relation = relation
+    def _renew(self, relation: Relation) -> bool:
+        """Take in any changes by one pass over all rows."""
+        if not set(self._row_ids) <= set(relation.roles or ()):
+            return False
+        frames = _frames_of(relation)
+        queue = self._queue.renewed(*self._arrays(frames))
+        if queue is None:
+            return False
+        self._queue = queue
+        self._row_ids = {role: frame.index for role, frame in frames.items()}
         return True
+
+    def _take_in(self, rows: pd.DataFrame, roles: np.ndarray) -> None:
+        """Take in rows whose cells changed, one by one."""
+        for number, role in enumerate(roles.tolist()):
+            row = rows.iloc[[number]]
+            place = self._encode(row.drop(columns=target_of(self.relation)))[0]
+            self._move(role, row.index[0], place)
+
+    def _arrays(self, frames: Mapping[str, pd.DataFrame]) -> tuple[Any, Any, Any, Any, Any]:
+        """Return what a queue is made of."""
+        target = target_of(self.relation)
+        inputs = {role: self._encode(frame.drop(columns=target)) for role, frame in frames.items()}
+        labels = {role: frames[role][target].astype(str) for role in ("train", "validation")}
+        return (
+            inputs["train"],
+            labels["train"],
+            inputs["pool"],
+            inputs["validation"],
+            labels["validation"],
+        )
 
     def _move(self, role: str, row_id: Any, place: np.ndarray) -> None:
         """Move a row to another place in the space of its encoded columns."""
@@ -223,6 +254,11 @@ class LabellingAnalysis:
         spread = self._queue.labelled.std(axis=0)
         there = (self._spread > 0) & (spread > 0)
         return float(np.abs(self._spread[there] / spread[there] - 1).max(initial=0.0))
+
+
+def _frames_of(relation: Relation) -> dict[str, pd.DataFrame]:
+    """Return the rows of a queue by role. Raises InvalidInput where there are none."""
+    return {role: rows_in(relation, role) for role in ("train", "validation", "pool")}
 
 
 def likeliest_moved(
@@ -279,6 +315,13 @@ def _in_roles(relation: Relation, rows: np.ndarray, *roles: str) -> np.ndarray:
         return np.ones(len(rows), dtype=bool)
     numbers = list(map(ALL_ROLES.index, roles))
     return np.isin(role_of[rows], numbers)
+
+
+def _same_roles(before: Relation, after: Relation, rows: np.ndarray) -> np.ndarray:
+    """Tell for each of some rows whether its role is the same."""
+    old = np.asarray(before.content.roles_at(rows))
+    new = np.asarray(after.content.roles_at(rows))
+    return np.broadcast_to(old == new, len(rows))  # without roles it is one True
 
 
 def _same_labels(before: pd.DataFrame, after: pd.DataFrame, relation: Relation) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 
@@ -11,8 +13,10 @@ from easeml.lifecycle.journey import Estimate
 from easeml.relation import Relation
 
 _WORLDS = 10
-_PARTS = 10  # halves of the train rows that are drawn
-_LEVEL = 0.9
+_DRAWS = 19
+"""Trials of an action: what comes next lies between the least and the largest of them in 18 of 20
+cases, if it is as they are.
+"""
 
 
 def cleaning_gain(relation: Relation, share: float, seed: int) -> Estimate:
@@ -20,38 +24,56 @@ def cleaning_gain(relation: Relation, share: float, seed: int) -> Estimate:
 
     The truth is one of the worlds, drawn by their weights, so what is gained by knowing all of it
     is as the quality of models in drawn worlds beyond that in the likeliest one. The share is taken
-    to bring its share.
+    to bring its share. The interval is that of trials: in a drawn half of the train rows, a share
+    of those in doubt is as in a drawn world.
     """
     now = relation.to_frame()
-    qualities = []
-    for world in relation.worlds(_WORLDS, seed):
-        qualities.append(quality(relation, world, now))
-    gains = share * (np.array(qualities) - quality(relation, now, now))
-    return _gain(gains)
+    before = quality(relation, now, now)
+    gains = [quality(relation, world, now) - before for world in relation.worlds(_WORLDS, seed)]
+    rng = np.random.default_rng(seed)
+    train = now.index.intersection(relation.in_role("train").row_ids)
+    doubtful = now.index.intersection(_doubtful(relation))
+    trials = []
+    for world in relation.worlds(_DRAWS, seed + 1):
+        half = now.drop(index=rng.choice(train, len(train) // 2, replace=False))
+        there = doubtful.intersection(half.index).intersection(world.index)
+        known = rng.choice(there, round(share * len(there)), replace=False)
+        settled = half.copy()
+        settled.loc[known] = world.loc[known, list(settled.columns)]
+        trials.append(quality(relation, settled, now) - quality(relation, half, now))
+    return _estimate(share * float(np.mean(gains)), trials)
 
 
 def labelling_gain(relation: Relation, rows: int, seed: int) -> Estimate:
     """Return what is gained by ``rows`` more labels, by the slope of the learning curve.
 
-    Quality is taken to grow with the logarithm of the rows, as much as it does from drawn halves of
-    the train rows to all of them.
+    Quality is taken to grow with the logarithm of the rows, as much as it does in trials: a drawn
+    half of the train rows gets as many others. The interval is that of the trials.
     """
     now = relation.to_frame()
     rng = np.random.default_rng(seed)
     train = now.index.intersection(relation.in_role("train").row_ids)
-    whole = quality(relation, now, now)
-    slopes = []
-    for _ in range(_PARTS):
-        left_out = rng.choice(train, len(train) // 2, replace=False)
-        slopes.append(whole - quality(relation, now.drop(index=left_out), now))
-    return _gain(np.array(slopes) * np.log2(1 + rows / len(train)))
+    few = len(train) // 2
+    more = min(few + rows, len(train))
+    trials = []
+    for _ in range(_DRAWS):
+        order = rng.permutation(train)
+        after = quality(relation, now.drop(index=order[more:]), now)
+        trials.append(after - quality(relation, now.drop(index=order[few:]), now))
+    doublings = np.log2(1 + rows / len(train)) / np.log2(more / few)
+    return _estimate(float(np.mean(trials) * doublings), trials)
 
 
-def _gain(gains: np.ndarray) -> Estimate:
-    """Return mean and interval of measured gains."""
-    tail = (1 - _LEVEL) / 2
-    low, high = np.quantile(gains, [tail, 1 - tail])
-    return Estimate(float(gains.mean()), float(low), float(high))
+def _estimate(gain: float, trials: list[float]) -> Estimate:
+    """Return a gain with the interval of trials, which it is in."""
+    return Estimate(gain, min(gain, *trials), max(gain, *trials))
+
+
+def _doubtful(relation: Relation) -> pd.Index:
+    """Return the ids of the train rows in doubt."""
+    content = relation.in_role("train").content
+    rows = content.blocks.row[content.blocks.sizes > 1]
+    return content.row_ids[np.unique(rows)]
 
 
 def quality(relation: Relation, train_world: pd.DataFrame, valid_world: pd.DataFrame) -> float:
@@ -61,7 +83,10 @@ def quality(relation: Relation, train_world: pd.DataFrame, valid_world: pd.DataF
     target = str(relation.target)
     train = _rows(train_world, relation.in_role("train").row_ids, target)
     valid = _rows(valid_world, relation.in_role("validation").row_ids, target)
-    X, X_valid = encode(train.drop(columns=target), valid.drop(columns=target))
+    with warnings.catch_warnings():
+        # A drawn half need not have every category that is validated on.
+        warnings.filterwarnings("ignore", "Found unknown categories")
+        X, X_valid = encode(train.drop(columns=target), valid.drop(columns=target))
     is_number = pd.api.types.is_float_dtype(train[target])
     kind = RandomForestRegressor if is_number else RandomForestClassifier
     model = kind(50, random_state=0).fit(X, _plain(train[target]))

@@ -5,14 +5,17 @@ The file has two parts: versions, written anew by every pull, and below ``OWN`` 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from easeml.data import ROLE_COLUMN, ROW_COLUMN
+from easeml.data import OFF, ROLE_COLUMN, ROW_COLUMN
 from easeml.errors import InvalidInput
 from easeml.lineage.flow_files import section_text, toml
 from easeml.lineage.steps import READ
@@ -55,22 +58,77 @@ def read_rows(path: Path, target: str, weight: str = "") -> Relation:
     return Relation.from_frame(frame, target, roles)
 
 
-def write_rows(relation: Relation, path: Path) -> None:
-    """Write the likeliest rows of a relation to a Parquet file, as ``read_rows`` reads them.
+def merged(before: Path, changes: bytes) -> pa.Table:
+    """Return the rows of an exported version: those of another one with what differs from it.
 
-    Raises ``InvalidInput`` where the rows have no roles.
+    Both are Parquet, as the service exports it; ``changes`` says which rows are new, other, or gone
+    (``data.export_version``).
     """
-    frame = relation.to_frame()
-    if relation.roles is None:
+    old = pq.read_table(before)
+    new = pq.read_table(pa.BufferReader(changes))
+    is_here = ~np.isin(old[ROW_COLUMN].to_numpy(), new[ROW_COLUMN].to_numpy())
+    is_on = np.array(new[ROLE_COLUMN].to_pylist(), dtype=object) != OFF
+    stays = old.filter(is_here)
+    rows = new.filter(is_on)
+    if stays.num_rows:  # none does where the columns differ
+        rows = pa.concat_tables([stays, rows.cast(old.schema)]).unify_dictionaries()
+    return rows.sort_by(ROW_COLUMN)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a step made of the rows that it began with, as it is sent.
+
+    ``rows``: those that are new or other, with roles; None where none is. ``gone``: ids.
+    """
+
+    rows: Relation | None
+    gone: Sequence[Any]
+
+    @property
+    def is_none(self) -> bool:
+        """Whether all rows are as they were."""
+        return self.rows is None and not self.gone
+
+
+def changes_between(before: Relation, after: Relation, ids: Mapping[Any, int]) -> Changes:
+    """Return how the likeliest rows of two relations differ.
+
+    ``ids``: those that the service gave to rows that were new when they were sent; a row with one
+    takes the place of the row that came back with it. Raises InvalidInput where the columns differ,
+    or the rows have no roles.
+    """
+    if after.roles is None:
         raise InvalidInput("The rows have no roles.", remedy="Keep those of step 'current'.")
-    frame[ROLE_COLUMN] = _roles_in_order(relation, frame.index)
-    frame.rename_axis(ROW_COLUMN).reset_index().to_parquet(path, index=False)
+    known = _known_by(_likeliest(after), ids)
+    content, gone = difference(_likeliest(before).content, known.content)
+    return Changes(None if content is None else Relation(content), gone)
 
 
-def is_changed(before: Relation, after: Relation) -> bool:
-    """Tell whether the likeliest rows of two relations differ. Raises InvalidInput as ``update``."""
-    changed, gone = difference(_likeliest(before).content, _likeliest(after).content)
-    return changed is not None or bool(gone)
+def write_changes(changes: Changes, path: Path, known: Collection[Any]) -> list[Any]:
+    """Write changes to a Parquet file; return the ids here of the rows that are new there.
+
+    ``known``: the ids of the rows that are there. New rows have none in the file, and gone ones the
+    role ``off``.
+    """
+    table = pa.table(_told(list(map(str, changes.gone)), [OFF] * len(changes.gone)))
+    new = list[Any]()
+    if changes.rows is not None:
+        frame = changes.rows.to_frame()
+        is_new = ~frame.index.isin(list(known))
+        new = frame.index[is_new].tolist()
+        ids = np.where(is_new, "", frame.index.astype(str)).tolist()
+        cells = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+        told = _told(ids, _roles_in_order(changes.rows, frame.index))
+        rows = pa.table({**dict(zip(cells.column_names, cells.columns, strict=True)), **told})
+        table = pa.concat_tables([rows, table], promote_options="default")
+    pq.write_table(table, path, compression="zstd")
+    return new
+
+
+def _told(ids: Sequence[str], roles: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the columns that say which rows these are."""
+    return {ROW_COLUMN: pa.array(ids, pa.string()), ROLE_COLUMN: pa.array(roles, pa.string())}
 
 
 def write_pulled(path: Path, application: str, versions: Sequence[PulledVersion]) -> None:
@@ -93,6 +151,19 @@ def write_pulled(path: Path, application: str, versions: Sequence[PulledVersion]
         parts += _next(path, names, versions, place)
     parts.append(OWN)
     path.write_text("\n".join(parts) + added, "utf-8")
+
+
+def _known_by(relation: Relation, ids: Mapping[Any, int]) -> Relation:
+    """Return the rows by the ids that the service gave to some of them."""
+    frame = relation.to_frame()
+    is_named = frame.index.isin(list(ids))
+    if not is_named.any():
+        return relation
+    roles = np.array(_roles_in_order(relation, frame.index))
+    named = [ids.get(row_id, row_id) for row_id in frame.index]
+    frame.index = pd.Index(named, dtype=object).infer_objects()
+    stays = is_named | ~frame.index.isin(frame.index[is_named])
+    return Relation.from_frame(frame.loc[stays], relation.target, roles[stays].tolist())
 
 
 def _likeliest(relation: Relation) -> Relation:

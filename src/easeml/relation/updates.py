@@ -134,13 +134,15 @@ def _in_order_of_ids(content: Content) -> Content:
 
 
 def changed_rows(before: Content, after: Content) -> np.ndarray | None:
-    """Return the positions of the rows whose cells or doubts differ, ascending.
+    """Return the positions of the rows whose cells, doubts or roles differ, ascending.
 
-    None where more than that differs: rows, roles, columns, their types or the target.
+    None where more than that differs: rows, columns, their types or the target.
     """
     if not _same_frame(before, after):
         return None
     found = _rows_with_other_doubts(before.blocks, after.blocks)
+    if before.roles is not None:
+        found.update(np.flatnonzero(before.roles != after.roles).tolist())
     for name in before.table.column_names:
         rows = _rows_with_other_cells(before.table.column(name), after.table.column(name))
         if rows is None:
@@ -150,17 +152,12 @@ def changed_rows(before: Content, after: Content) -> np.ndarray | None:
 
 
 def _same_frame(before: Content, after: Content) -> bool:
-    """Tell whether two contents differ in cells and doubts at most."""
+    """Tell whether two contents differ in cells, doubts and roles at most."""
     has_same_columns = before.table.schema.equals(after.table.schema)
     if before.target != after.target or not has_same_columns:
         return False
-    return before.row_ids.equals(after.row_ids) and _same_roles(before, after)
-
-
-def _same_roles(before: Content, after: Content) -> bool:
-    if before.roles is None or after.roles is None:
-        return before.roles is after.roles
-    return np.array_equal(before.roles, after.roles)
+    have_roles = (before.roles is None) == (after.roles is None)
+    return before.row_ids.equals(after.row_ids) and have_roles
 
 
 def _rows_with_other_cells(old: pa.ChunkedArray, new: pa.ChunkedArray) -> list[int] | None:

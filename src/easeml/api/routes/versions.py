@@ -122,11 +122,15 @@ def export_version(
     form: Annotated[
         str, Query(alias="format", description="csv, tsv, parquet, arrow, jsonl, arff, zip ...")
     ] = "csv",
+    since: Annotated[
+        str | None,
+        Query(description="another version: only what differs from it; gone rows have role off"),
+    ] = None,
 ) -> FileResponse:
     """Download the rows of a version that are on, with their ids and roles."""
     folder = TemporaryDirectory(prefix="easeml-export-")
     try:
-        path = version_views.export(here.store, asker, version_id, form, Path(folder.name))
+        path = version_views.export(here.store, asker, version_id, form, Path(folder.name), since)
     except BaseException:
         folder.cleanup()
         raise

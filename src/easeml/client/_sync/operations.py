@@ -1630,8 +1630,9 @@ class Operations(Calls):
     ) -> Version:
         """Make a version of the rows that a graph of steps gave; the search goes on with it.
 
-        Raises ``NotFound``, ``Conflict`` if the steps began with another version or the upload
-        is not whole, ``NotReady`` while the data is changed by somebody else.
+        Raises ``NotFound``, ``Conflict`` if the steps began with another version, one whose rows
+        are not kept any more, or the upload is not whole, ``NotReady`` while the data is changed
+        by somebody else.
         """
         return self._create(
             Version, f"/applications/{application_id}/flow", key=idempotency_key, request=wish

@@ -73,14 +73,19 @@ class Versions(Uploads):
         wanted = {"label": label, "on": on, "suspicious": suspicious or None}
         return self._list(TrainRow, f"/applications/{application_id}/rows", **wanted)
 
-    def export(self, version_id: str, form: str = "csv") -> bytes:
+    def export(self, version_id: str, form: str = "csv", since: str | None = None) -> bytes:
         """Return the rows of a version as a file: csv, tsv, parquet, arrow, feather, jsonl, arff,
         zip, tar or tar.gz.
+
+        ``since``: another version of the same data; only rows that are new or differ from it are
+        given, and rows of the role ``off``, without cells, for those that are gone.
 
         Raises NotFound, InvalidInput for another format and for rows that it cannot hold.
         """
         path = f"{API}/versions/{version_id}/export"
-        response = self._transport.request("GET", path, repeatable=True, params={"format": form})
+        response = self._transport.request(
+            "GET", path, repeatable=True, params={"format": form, "since": since}
+        )
         return response.content
 
     def export_doubts(self, application_id: str, form: str = "csv") -> bytes:

@@ -272,12 +272,13 @@ def _with_rows(
         new = frame.loc[roles == role]
         if len(new):
             added[role] = len(new)
-            frames[role] = _joined(frames.get(role), new)
+            frames[role] = joined(frames.get(role), new)
     grown = replace(version, frames=frames, notes=[*lasting_notes(version), *notes])
     return summed(grown, added)
 
 
-def _joined(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
+def joined(old: pd.DataFrame | None, new: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a role with new ones behind them."""
     import pandas as pd
 
     # An empty frame says nothing of types, and pandas warns of it.

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 ROLE_COLUMN = "easeml.role"
 ROW_COLUMN = "easeml.row"
+OFF = "off"
+"""The role that a file of differences gives to rows that are not there any more."""
 VERSION_FORMATS = (*FORMATS, ".zip", ".tar", ".tar.gz")  # the last three: the ease.ml dataset
 
 
-def export_version(folder: str | Path, out: str | Path) -> int:
+def export_version(folder: str | Path, out: str | Path, since: str | Path | None = None) -> int:
     """Write the rows of the version in ``folder`` to ``out``; return how many.
 
-    The format is that of the ending of ``out``.
+    The format is that of the ending of ``out``. ``since``: the folder of another version; only what
+    differs from it is written, to a table: rows that are new or have another cell, weight or role,
+    and below them rows of the role ``off``, without cells, for those that are not there any more.
 
     A table gets two columns more, the row's id and its role; rows that are switched off are left
     out. An archive (.zip, .tar, .tar.gz) is an ease.ml dataset: train rows, and validation rows as
@@ -37,7 +41,11 @@ def export_version(folder: str | Path, out: str | Path) -> int:
     """
     out = Path(out)
     if out.suffix in FORMATS:
-        return _write_rows(folder, out)
+        return _write_rows(folder, out, since)
+    if since is not None:
+        raise DatasetError(
+            "only a table holds what differs.", where=str(out), remedy="Export to Parquet."
+        )
     if not out.name.endswith(VERSION_FORMATS):
         raise DatasetError(
             f"{out.suffix!r} cannot be written.",
@@ -61,9 +69,20 @@ def export_version(folder: str | Path, out: str | Path) -> int:
     return len(tables.train) + len(tables.validation)
 
 
-def _write_rows(folder: str | Path, out: Path) -> int:
-    import pandas as pd
+def _write_rows(folder: str | Path, out: Path, since: str | Path | None) -> int:
     import pyarrow as pa
+
+    frame = _rows_of(folder)
+    if since is not None:
+        frame = _differing(frame, _rows_of(since))
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    write_typed(out, table)
+    return len(frame)
+
+
+def _rows_of(folder: str | Path) -> pd.DataFrame:
+    """The rows of a version that are on, in the order of their ids, with ids and roles."""
+    import pandas as pd
 
     version = read_declared(folder)
     kinds = {**kinds_of(version.schema_in), **kinds_of(version.schema_out)}
@@ -76,10 +95,34 @@ def _write_rows(folder: str | Path, out: Path) -> int:
     rows = rows.loc[~rows[ROW].isin(version.off)].sort_values(ROW)
     # Its id and its role stand behind the row.
     frame = rows.drop(columns=[ROW, ROLE_COLUMN])
-    frame = frame.assign(**{ROW_COLUMN: rows[ROW], ROLE_COLUMN: rows[ROLE_COLUMN]})
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
-    write_typed(out, table)
-    return len(frame)
+    return frame.assign(**{ROW_COLUMN: rows[ROW], ROLE_COLUMN: rows[ROLE_COLUMN]})
+
+
+def _differing(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are new or other than before, and those that are gone, of the role ``off``.
+
+    All are others where the columns are.
+    """
+    import numpy as np
+    import pandas as pd
+
+    old = before.set_index(ROW_COLUMN)
+    new = rows.set_index(ROW_COLUMN)
+    is_other = np.ones(len(new), dtype=bool)
+    if list(old.columns) == list(new.columns):
+        aligned = old.reindex(new.index)
+        is_other = ~new.index.isin(old.index)
+        for name in new.columns:
+            left, right = aligned[name].astype(object), new[name].astype(object)
+            is_same = (left == right) | (left.isna() & right.isna())
+            is_other |= ~is_same.to_numpy(dtype=bool)
+    changed = new.loc[is_other]
+    gone = old.index.difference(new.index)
+    if gone.empty:
+        return changed.reset_index()[list(rows.columns)]
+    without_cells = new.iloc[:0].reindex(gone).assign(**{ROLE_COLUMN: OFF})
+    both = pd.concat([changed, without_cells]).reset_index()
+    return both.reindex(columns=rows.columns)
 
 
 def _samples(rows: pd.DataFrame, schema: Schema) -> Samples:

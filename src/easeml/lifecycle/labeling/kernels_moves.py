@@ -8,6 +8,7 @@ farther sees none.
 import numpy as np
 
 from easeml.lifecycle.compiled import njit
+from easeml.lifecycle.labeling.kernels_pool import first_from, summed_from, value_at
 from easeml.lifecycle.labeling.sorting import BLOCK, SAME, sort_nearest_first, squared_distances
 
 _EDGE = 1e-9  # of a distance: ties at the ends of the range are inside it
@@ -57,8 +58,8 @@ def add_moved_row(
                 sorted_keys[:inside], sorted_ids[:inside], labels, want, before, labels[moved]
             )
             new = _inserted(sorted_keys[:inside], sorted_ids[:inside], labels, want, after, label)
-            old_taken, old_beyond = _summed(old[0], old[1], below, table)
-            new_taken, new_beyond = _summed(new[0], new[1], below, table)
+            old_taken, old_beyond = summed_from(old[0], old[1], below, table)
+            new_taken, new_beyond = summed_from(new[0], new[1], below, table)
             constant = old_beyond[0] - new_beyond[0]
             for i in range(p):
                 totals[i] += constant * (far[j, i] < low)
@@ -66,12 +67,12 @@ def add_moved_row(
             sort_nearest_first(asked_keys[:between], asked_ids[:between], asked, asked_of)
             at_old, at_new = 0, 0
             for i in range(between):
-                at_old = _first_from(old[0], asked[i] * (1 - SAME), at_old)
-                at_new = _first_from(new[0], asked[i] * (1 - SAME), at_new)
+                at_old = first_from(old[0], asked[i] * (1 - SAME), at_old)
+                at_new = first_from(new[0], asked[i] * (1 - SAME), at_new)
                 chance = chances[asked_of[i], want]
-                totals[asked_of[i]] += _value(
+                totals[asked_of[i]] += value_at(
                     new[0], new_taken, new_beyond, asked[i], at_new, chance, below, table, sums
-                ) - _value(
+                ) - value_at(
                     old[0], old_taken, old_beyond, asked[i], at_old, chance, below, table, sums
                 )
 
@@ -111,13 +112,13 @@ def moved_candidate(
             sort_nearest_first(keys[:inside], ids[:inside], sorted_keys, sorted_ids)
             distances = sorted_keys[:inside]
             matches = labels[sorted_ids[:inside]] == want
-            taken, beyond = _summed(distances, matches, below, table)
+            taken, beyond = summed_from(distances, matches, below, table)
             at = np.searchsorted(distances, after * (1 - SAME))
-            total += _value(
+            total += value_at(
                 distances, taken, beyond, after, at, new_chances[want], below, table, sums
             )
             at = np.searchsorted(distances, before * (1 - SAME))
-            total -= _value(
+            total -= value_at(
                 distances, taken, beyond, before, at, old_chances[want], below, table, sums
             )
     return total
@@ -172,61 +173,3 @@ def _inserted(
     all_distances[at] = distance
     matches[at] = label == want
     return all_distances, matches
-
-
-@njit(cache=True)
-def _summed(
-    distances: np.ndarray, matches: np.ndarray, below: int, table: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return matches summed from the nearest, and what rows from a rank on lose to one before them.
-
-    Both are counted within these rows, which ``below`` others precede.
-    """
-    count = distances.shape[0]
-    summed, beyond = np.zeros(count + 1), np.zeros(count + 1)
-    for i in range(count):
-        summed[i + 1] = summed[i] + matches[i]
-    end = count
-    while end > 0:
-        start = end - 1
-        while start > 0 and distances[start] - distances[start - 1] <= SAME * distances[start]:
-            start -= 1
-        share = (summed[end] - summed[start]) / (end - start)
-        for i in range(end - 1, start - 1, -1):
-            rank = below + i + 1
-            beyond[i] = beyond[i + 1] + share * (table[rank] - table[rank + 1])
-        end = start
-    return summed, beyond
-
-
-@njit(cache=True)
-def _first_from(distances: np.ndarray, least: float, start: int) -> int:
-    """Return the first place from ``start`` on with a distance of at least ``least``."""
-    while start < distances.shape[0] and distances[start] < least:
-        start += 1
-    return start
-
-
-@njit(cache=True)
-def _value(
-    distances: np.ndarray,
-    summed: np.ndarray,
-    beyond: np.ndarray,
-    asked: float,
-    a: int,
-    chance: float,
-    below: int,
-    table: np.ndarray,
-    sums: np.ndarray,
-) -> float:
-    """Return a candidate's value under one point, but for what lies farther than these rows.
-
-    ``a``: how many of them are nearer than its distance, ``asked``.
-    """
-    b = _first_from(distances, asked * (1 + SAME), a)
-    while b < distances.shape[0] and distances[b] <= asked * (1 + SAME):
-        b += 1
-    size = b - a
-    mean = (sums[below + b + 1] - sums[below + a]) / (size + 1)
-    others = (summed[b] - summed[a]) / max(size, 1) * (mean - table[below + b + 1])
-    return chance * mean - others - beyond[b]

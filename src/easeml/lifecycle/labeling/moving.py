@@ -1,9 +1,9 @@
-"""A labelling queue that stays: rows change, and values follow without being computed anew."""
+"""A labelling queue that stays: rows change, and values follow without a new forest."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from easeml.lifecycle.labeling.queue import (
     typical_distance,
 )
 
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier
+
 
 class MovingQueue:
     """The queue of ``next_to_label``, whose rows can change one by one.
@@ -29,13 +32,25 @@ class MovingQueue:
     """
 
     def __init__(
-        self, X: Any, y: Any, pool: Any, X_valid: Any, y_valid: Any, k: int = 5, *, seed: int = 0
+        self,
+        X: Any,
+        y: Any,
+        pool: Any,
+        X_valid: Any,
+        y_valid: Any,
+        k: int = 5,
+        *,
+        seed: int = 0,
+        forest: RandomForestClassifier | None = None,
     ):
-        """Arguments as for ``next_to_label``, which says what is raised."""
+        """Arguments as for ``next_to_label``, which says what is raised.
+
+        ``forest``: guesses labels, of the classes of ``y``; None: it is fitted.
+        """
         task = check_task(X, y, X_valid, y_valid, k)
         self._task = replace(task, X=task.X.copy(), X_valid=task.X_valid.copy())
         self._pool = check_pool(task, pool).copy()
-        self._forest = forest_of(self._task, seed)
+        self._forest = forest_of(self._task, seed) if forest is None else forest
         self._chances = guessed(self._forest, self._pool)
         columns = self._by_class(self._chances)
         self._totals = values_in(self._task, self._pool, columns) * len(self._task.X_valid)
@@ -53,6 +68,18 @@ class MovingQueue:
     def values(self) -> np.ndarray:
         """(p,) what each row of the pool is expected to add; see ``value_pool``."""
         return self._totals / len(self._task.X_valid)
+
+    def renewed(self, X: Any, y: Any, pool: Any, X_valid: Any, y_valid: Any) -> MovingQueue | None:
+        """Return the queue of other rows, with the forest of this one.
+
+        Any number of rows may be others, and their labels. It takes one pass over all pairs, which
+        is what some ten rows that move take. None where the labelled rows have other classes.
+        """
+        known = set(self._task.classes[self._learned])
+        has_same = known == set(y) and set(self._task.classes) == known.union(y_valid)
+        if not has_same:
+            return None
+        return MovingQueue(X, y, pool, X_valid, y_valid, self._task.k, forest=self._forest)
 
     def queue(self, n: int = 50) -> Queue:
         """Return up to ``n`` rows of the pool to label next, as ``next_to_label`` chooses them."""

@@ -9,14 +9,13 @@ import numpy as np
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labeling import rank_tables
 from easeml.lifecycle.labeling.inputs import Task, check_matrix, check_posterior, check_task
-from easeml.lifecycle.labeling.knn import knn_shapley
+from easeml.lifecycle.labeling.knn import in_blocks, knn_shapley
 from easeml.lifecycle.result import Progress, listener
 
 if TYPE_CHECKING:
     from sklearn.ensemble import RandomForestClassifier
 
-_SAME = 1e-12  # as for training rows: squared distances this close count as equal
-_PAIRS = 2_000_000
+_PAIRS = 2_000_000  # of rows between two reports of progress
 
 
 def value_pool(
@@ -118,53 +117,18 @@ def values_in(
     task: Task, candidates: np.ndarray, chances: np.ndarray, progress: Progress | None = None
 ) -> np.ndarray:
     """Return the values (p,) of candidates with chances (p, classes of ``task``)."""
-    from scipy.spatial.distance import cdist
+    from easeml.lifecycle.labeling.kernels_pool import add_pool_values
 
-    n = len(task.X)
     t = len(task.X_valid)
-    table = rank_tables.hard(n + 1, task.k)
-    sums = np.cumsum(table)
+    table = rank_tables.hard(len(task.X) + 1, task.k)
     totals = np.zeros(len(candidates))
+    rows, asked = in_blocks(task.X), in_blocks(candidates)
     tell = listener(progress)
-    step = max(1, _PAIRS // (n + len(candidates)))
+    step = 4 * max(1, _PAIRS // (4 * (len(task.X) + len(candidates))))
     for start in range(0, t, step):
         some = slice(start, min(start + step, t))
-        near = cdist(task.X_valid[some], task.X, "sqeuclidean")
-        far = cdist(task.X_valid[some], candidates, "sqeuclidean")
-        for labelled, asked, wanted in zip(near, far, task.y_valid[some], strict=True):
-            totals += _values_for(
-                labelled, task.y == wanted, asked, chances[:, wanted], table, sums
-            )
+        add_pool_values(
+            rows, task.y, asked, chances, task.X_valid[some], task.y_valid[some], table, totals
+        )
         tell(some.stop / t)
     return totals / t
-
-
-def _values_for(
-    labelled: np.ndarray,
-    match: np.ndarray,
-    asked: np.ndarray,
-    chance: np.ndarray,
-    table: np.ndarray,
-    sums: np.ndarray,
-) -> np.ndarray:
-    """Return values (p,) under one validation row.
-
-    From squared distances of labelled (n,) and asked (p,) rows.
-
-    The formula of ``_kernels`` for a row that shares its distance with ranks a + 1 .. b of the
-    labelled rows; those beyond move one rank further out.
-    """
-    order = np.argsort(labelled)
-    distances = labelled[order]
-    matches = np.concatenate([[0.0], np.cumsum(match[order])])
-    group = np.concatenate([[0], np.cumsum(np.diff(distances) > _SAME * distances[1:])])
-    counts = np.bincount(group)
-    share = np.bincount(group, match[order]) / counts
-    taken = share[group] * (table[1:-1] - table[2:])
-    beyond = np.concatenate([taken[::-1].cumsum()[::-1], [0.0]])
-    a = np.searchsorted(distances, asked * (1 - _SAME), side="left")
-    b = np.searchsorted(distances, asked * (1 + _SAME), side="right")
-    size = b - a
-    mean = (sums[b + 1] - sums[a]) / (size + 1)
-    others = (matches[b] - matches[a]) / np.maximum(size, 1) * (mean - table[b + 1])
-    return chance * mean - others - beyond[b]

@@ -239,8 +239,9 @@ def push_flow(
 ) -> Version:
     """Make a version of the rows that a graph of steps gave; the search goes on with it.
 
-    Raises ``NotFound``, ``Conflict`` if the steps began with another version or the upload is not
-    whole, ``NotReady`` while the data is changed by somebody else.
+    Raises ``NotFound``, ``Conflict`` if the steps began with another version, one whose rows are
+    not kept any more, or the upload is not whole, ``NotReady`` while the data is changed by
+    somebody else.
     """
     once = Once(
         caller, "flow", idempotency_key, {"application": application_id, **wish.model_dump()}
@@ -249,19 +250,33 @@ def push_flow(
         tables = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):
             return datasets.show_version(tables.versions.get(earlier["id"]))
-        application = _changeable(tables, application_id, wish.version_id)
+        _check_since(tables, _changeable(tables, application_id, wish.version_id), wish.since)
     digest, size = store.uploads.take(caller.tenant_id, wish.upload_id, store.artefacts)
-    told = wish.model_dump(exclude={"upload_id", "version_id"})
+    told = wish.model_dump(exclude={"upload_id", "version_id", "since"})
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = _changeable(tables, application_id, wish.version_id)
         uploads.refer(tx, caller.tenant_id, digest, size)
         version = _add_version(tx, tables, application, OperationName.FLOW, told, digest)
-        requests.request(
-            tx, version.tenant_id, "ingest-flow", version.id, filename=f"{wish.title}.parquet"
-        )
+        rows: Json = {"filename": f"{wish.title}.parquet", "since": wish.since}
+        requests.request(tx, version.tenant_id, "ingest-flow", version.id, **rows)
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
+
+
+def _check_since(tables: Tables, application: Application, since: str) -> None:
+    """Raise ``Conflict`` where rows cannot be told as what differs from those of a version."""
+    if not since:
+        return
+    before = tables.versions.get(since)
+    versions = tables.versions.by_id(dataset_id=before.dataset_id)
+    if before.artefact and since in line_of_rows(application.version_id, versions):
+        return
+    raise Conflict(
+        "The data did not come from this version, or its rows are not kept any more.",
+        where="since",
+        remedy="Pull again, or send all rows.",
+    )
 
 
 def answer(

@@ -129,13 +129,21 @@ def comparison(
     return _show(found, version, before)
 
 
-def export(store: Store, caller: Caller, version_id: str, ending: str, folder: Path) -> Path:
+def export(
+    store: Store,
+    caller: Caller,
+    version_id: str,
+    ending: str,
+    folder: Path,
+    since: str | None = None,
+) -> Path:
     """Write the rows of a version into a file in ``folder``, and return its path.
 
-    ``ending``: csv, parquet, zip ...
+    ``ending``: csv, parquet, zip ... ``since``: another version of the same data; only what differs
+    from it is written (``data.export_version``).
 
-    Raises ``NotFound``, ``Conflict`` without prepared rows, ``InvalidInput`` for another ending and
-    for rows that the format cannot hold.
+    Raises ``NotFound``, ``Conflict`` without prepared rows, ``InvalidInput`` for another ending,
+    for versions of different data, and for rows that the format cannot hold.
     """
     if f".{ending}" not in VERSION_FORMATS:
         known = ", ".join(form.removeprefix(".") for form in VERSION_FORMATS)
@@ -143,12 +151,19 @@ def export(store: Store, caller: Caller, version_id: str, ending: str, folder: P
             f"{ending!r} is not a format of an export.", where="format", remedy=f"One of {known}."
         )
     with store.read() as tx:
-        version = tx.scoped(caller.tenant_id).versions.get(version_id)
-    _check_prepared(version)
-    kept = store.artefacts.fetch(caller.tenant_id, version.artefact, folder / "version")
+        tables = tx.scoped(caller.tenant_id)
+        version = tables.versions.get(version_id)
+        before = None if since is None else _before(tables, version, since)
+    kept = _fetched(store, caller, version, folder / "version")
+    other = None if before is None else _fetched(store, caller, before, folder / "before")
     out = folder / f"version-{version.number}.{ending}"
-    export_version(kept, out)
+    export_version(kept, out, other)
     return out
+
+
+def _fetched(store: Store, caller: Caller, version: DatasetVersion, folder: Path) -> Path:
+    _check_prepared(version)
+    return store.artefacts.fetch(caller.tenant_id, version.artefact, folder)
 
 
 def _history(tables: Tables, application: Application) -> list[DatasetVersion]:
