@@ -1,5 +1,6 @@
 """A released model that the truth shows to be worse than the one before it is returned from."""
 
+import re
 from pathlib import Path
 
 from fastapi.testclient import TestClient
@@ -43,6 +44,17 @@ def compared(client: TestClient, person, app_id: str) -> dict:
     return client.get(place, headers=person.headers).json()["released"][0]
 
 
+def states_of(client: TestClient, person, app_id: str) -> list[tuple[str, str]]:
+    """Return what ``app show`` is told of releases: the state of each, and what rows say."""
+    found = client.get(f"{APPLICATIONS}/{app_id}", headers=person.headers).json()
+    return [(one["state"], one["says"]) for one in found["released"]]
+
+
+def task_of(store: Store, model_id: str) -> str:
+    with store.read() as tx:
+        return tx.unscoped().models.get(model_id).task_id
+
+
 def turned(answers: list[str]) -> dict[int, str]:
     """Return what is true by now, by row: the other class, so that who guesses is right on half."""
     return {row: "small" if one == "big" else "big" for row, one in enumerate(answers)}
@@ -60,6 +72,7 @@ def test_a_world_that_turns_brings_the_model_before_back_and_says_by_what_rows(
     running = compared(client, ann, application)
     assert (running["model_id"], running["against_id"]) == (better, guessing)
     assert running["state"] == "running"
+    assert states_of(client, ann, application) == [("running", "No row counts yet.")]
     tell(client, ann, application, turned(answers))
     look(store, tmp_path)
 
@@ -78,6 +91,8 @@ def test_a_world_that_turns_brings_the_model_before_back_and_says_by_what_rows(
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     page = browser.get(f"/applications/{application}/history")
     assert "What followed a release" in page.text
+    assert states_of(client, ann, application) == [("taken-back", last["reason"])]
+    assert page.text.count(f'<a href="/tasks/{task_of(store, better)}">') >= 2
     assert "returned" in page.text
 
     consider(store, job_of(client, ann, application))  # it is better on validation rows still
@@ -128,6 +143,16 @@ def test_an_owner_who_does_not_want_it_is_not_returned(
     found = client.put(rule, json=wish, headers=ann.headers).json()
     assert found["days"] == 0
     assert "stays" in found["watches"]
+    assert f"easeml app rollout {application} --days 30" in found["watches"]
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    page = browser.get(f"/applications/{application}/history").text
+    form = page[page.index("Compare for 30 days after a release") - 1500 :]
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[:1500]))
+    assert fields["days"] == "30"
+    sent = browser.post(f"/applications/{application}/rollout", data={**fields, "action": "set"})
+    assert sent.status_code == 200
+    assert client.get(rule[:-5], headers=ann.headers).json()["days"] == 30
+    client.put(rule, json=wish, headers=ann.headers).raise_for_status()
     tell(client, ann, application, turned(answers))
     look(store, tmp_path)
     assert compared(client, ann, application)["state"] == "stopped"

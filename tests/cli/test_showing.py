@@ -267,3 +267,17 @@ def test_what_one_may_do_is_told_where_that_is_not_all(
     shown = capsys.readouterr().out
     assert told in shown
     assert ("you may" in shown) == bool(told)
+
+
+def test_a_return_and_a_comparison_with_the_model_before_have_a_line_each(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    both = {"model_id": "m2", "model": "lightgbm-regressor-2", "before_id": "m1"}
+    both |= {"before": "ensemble-1", "created": 0.0, "ended": None, "says": "No row counts yet."}
+    over = {**both, "state": "taken-back", "says": "It was worse.", "ended": 9e8}
+    application = _application(released=[{**both, "state": "running"}, over])
+    print_application(application, TITLES)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "compared Gradient boosting (LightGBM) 2 beside Ensemble 1, since 1970" in printed
+    assert "returned from Gradient boosting (LightGBM) 2 to Ensemble 1, 1998" in printed
+    assert "It was worse." in printed

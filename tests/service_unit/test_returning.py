@@ -10,6 +10,8 @@ from easeml.contract.production import Feedback, NewRequestLog
 from easeml.contract.rollouts import NewRolloutRule, Rollout
 from easeml.contract.states import RolloutState, RolloutWay, TruthWay
 from easeml.contract.tasks import TaskResult
+from easeml.lifecycle.balanced import run_of
+from easeml.lifecycle.released import MOST_ALIKE
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
 from easeml.service.models import comparing, promotion, rollouts
@@ -43,10 +45,19 @@ def served(store: Store, app: Application) -> list[str]:
 
 
 def keep(
-    store: Store, ann: Caller, app: Application, name: str, said: Sequence[str], keys: Sequence = ()
+    store: Store,
+    ann: Caller,
+    app: Application,
+    name: str,
+    said: Sequence[str],
+    keys: Sequence = (),
+    *,
+    same: bool = False,
 ) -> None:
-    """Keep a request that the model that serves answered."""
-    rows: list[dict] = [{"size": number, "price": 1.0} for number in range(len(said))]
+    """Keep a request that the model that serves answered. ``same``: all of its rows are alike."""
+    price = float(name.removeprefix("req_"))
+    numbers = [0] * len(said) if same else range(len(said))
+    rows: list[dict] = [{"size": number, "price": price} for number in numbers]
     for row, key in zip(rows, keys, strict=False):
         row["key"] = key
     answer = {"model_id": served(store, app)[-1], "predictions": list(said), "probabilities": None}
@@ -60,7 +71,10 @@ def tell(store: Store, ann: Caller, app: Application, name: str, truths: dict[in
 
 
 def look(store: Store, clock: Clock, say: object) -> int:
-    """Let the model before say the same of all rows that it is asked about; return how many."""
+    """Let the model before say ``say`` of the rows that it is asked about; return how many.
+
+    A list is what it says row by row.
+    """
     clock.now += 10
     comparing.move_on(store, [RolloutWay.AFTER])
     with store.read() as tx:
@@ -71,7 +85,8 @@ def look(store: Store, clock: Clock, say: object) -> int:
     rows = json.loads(store.artefacts.path(task.tenant_id, task.payload["source"]).read_bytes())
     asked = rows["old"]
     assert rows["new"] == []
-    predictions = {row["id"]: say for row in asked}
+    words = say if isinstance(say, list) else [say] * len(asked)
+    predictions = {row["id"]: word for row, word in zip(asked, words, strict=True)}
     bring(store, attempt, TaskResult(ok=True, value={"predictions": predictions}))
     clock.now += 10
     comparing.move_on(store, [RolloutWay.AFTER])
@@ -220,12 +235,14 @@ def test_a_model_before_that_cannot_predict_ends_it_without_a_return(
 def test_another_objective_than_right_answers_is_not_compared_unless_asked(
     store: Store, ann: Caller
 ):
-    app = searching(store, ann, objective="balanced-accuracy")
+    app = searching(store, ann, objective="f1-macro")
     for arm, quality in ((0, 0.8), (1, 0.9)):
         train(store, app, arm, quality)
         do_all_else(store)
     shown = rollouts.list_rollouts(store, ann, app.id)
     assert (shown.days, shown.released) == (0, [])
+    assert f"easeml app rollout {app.id} --days 30" in shown.watches
+    assert "by f1-macro: it is no mean over rows" in shown.watches
     wish = NewRolloutRule(way=RolloutWay.AT_ONCE, days=7)
     rollouts.set_rollout_rule(store, ann, app.id, wish)
     train(store, app, 2, 0.95)
@@ -255,7 +272,7 @@ def test_numbers_are_compared_by_the_errors_of_their_objective(
                     row,
                     "",
                     live,
-                    {"size": 1.0},
+                    {"size": float(row)},
                     {"prediction": 4.0, "probabilities": None},
                 )
                 for row in range(20)
@@ -268,3 +285,93 @@ def test_numbers_are_compared_by_the_errors_of_their_objective(
     assert shown.quality_before == pytest.approx(1 - 0.25**2)
     assert shown.interval is None
     assert "squared error as a share of 4" in shown.says
+
+
+def balanced(store: Store, ann: Caller, objective: str = "balanced-accuracy") -> Application:
+    """An application whose second model has replaced the first, and whose requests are kept."""
+    app = searching(store, ann, objective=objective)
+    request_log.set_log(store, ann, app.id, NewRequestLog(share=1.0))
+    for arm, quality in ((0, 0.8), (1, 0.9)):
+        train(store, app, arm, quality)
+        do_all_else(store)
+    return app
+
+
+def classes_of(store: Store, app: Application) -> list[str]:
+    with store.read() as tx:
+        version = tx.unscoped().versions.get(app.version_id)
+        return version.target_classes
+
+
+def test_a_model_that_forgot_the_rare_class_is_returned_from_by_balanced_accuracy(
+    store: Store, ann: Caller, clock: Clock
+):
+    """Of 50 rows it is right on 39, and on no row of the other class, on which the one before is
+    always right; that is right on two thirds of the common class."""
+    app = balanced(store, ann)
+    before = served(store, app)[0]
+    rule = run_of(1 / 2)
+    shown = rollouts.list_rollouts(store, ann, app.id).watches
+    assert f"runs of {rule[0]} kept requests" in shown
+    assert (
+        f"A run of {rule[0]} rows counts where it has at least {rule[1]} rows of each class"
+        in shown
+    )
+    truths = ["red"] * 36 + ["blue"] * 14
+    for number in range(40):
+        keep(store, ann, app, f"req_{number}", ["red"] * 50)
+        tell(store, ann, app, f"req_{number}", dict(enumerate(truths)))
+        look(store, clock, ["red"] * 24 + ["blue"] * 26)
+        if found(store, ann, app).state != RolloutState.RUNNING:
+            break
+    last = found(store, ann, app)
+    assert last.state == RolloutState.TAKEN_BACK
+    assert served(store, app)[-1] == before
+    assert last.quality == pytest.approx(1 / 2)
+    assert last.quality_before == pytest.approx((24 / 36 + 1) / 2)
+    assert last.says.startswith(f"Balanced accuracy on {50 * (number + 1)} rows: 0.500 of ")
+
+
+def test_a_run_without_the_rare_class_says_nothing_of_balanced_accuracy(
+    store: Store, ann: Caller, clock: Clock
+):
+    app = balanced(store, ann)
+    for number in range(8):
+        keep(store, ann, app, f"req_{number}", ["red"] * 50)
+        tell(store, ann, app, f"req_{number}", dict.fromkeys(range(50), "red"))
+        look(store, clock, "blue")
+    shown = found(store, ann, app)
+    assert (shown.state, shown.better) == (RolloutState.RUNNING, 0)
+    assert shown.says.startswith("No row counts yet.")
+
+
+def test_of_truth_by_chance_runs_of_told_rows_say_something_of_balanced_accuracy(
+    store: Store, ann: Caller, clock: Clock
+):
+    app = balanced(store, ann)
+    wish = NewRolloutRule(way=RolloutWay.AT_ONCE, truth=TruthWay.BY_CHANCE)
+    rollouts.set_rollout_rule(store, ann, app.id, wish)
+    keep(store, ann, app, "req_1", ["red"] * 490)
+    truths = {row: ("red", "blue")[row // 10 % 2] for row in range(0, 490, 10)}
+    tell(store, ann, app, "req_1", truths)
+    assert look(store, clock, "red") == 0
+    keep(store, ann, app, "req_2", ["red"] * 10)
+    tell(store, ann, app, "req_2", {3: "blue"})
+    assert look(store, clock, "red") == 50
+    shown = found(store, ann, app)
+    assert (shown.alike, shown.quality, shown.quality_before) == (50, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "balanced-accuracy"])
+def test_one_row_that_a_program_sends_again_and_again_cannot_decide(
+    store: Store, ann: Caller, clock: Clock, objective: str
+):
+    app = balanced(store, ann, objective)
+    keep(store, ann, app, "req_1", ["red"] * 400, same=True)
+    tell(store, ann, app, "req_1", dict.fromkeys(range(400), "blue"))
+    tell(store, ann, app, "req_1", dict.fromkeys(range(400), "blue"))  # once more
+    look(store, clock, "blue")
+    shown = found(store, ann, app)
+    assert shown.state == RolloutState.RUNNING
+    assert shown.worse <= MOST_ALIKE
+    assert len(served(store, app)) == 2

@@ -52,14 +52,14 @@ FEW, MANY = 5, 25
 
 # list -> the most statements that it may cost, without BEGIN; PostgreSQL is asked for its clock
 LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
-    "applications": (21, applications.list_page),
-    "one application": (21, lambda s, c: applications.get(s, c, _first(s, c, "applications"))),
+    "applications": (22, applications.list_page),
+    "one application": (22, lambda s, c: applications.get(s, c, _first(s, c, "applications"))),
     "models of an application": (
         12,
         lambda s, c: applications.models(s, c, _first(s, c, "applications")),
     ),
     "page of an application": (
-        45,
+        46,
         lambda s, c: application_view.get(s, c, _first(s, c, "applications")),
     ),
     "page of its models": (
@@ -67,7 +67,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: application_view.leaderboard(s, c, _first(s, c, "applications")),
     ),
     "page of what it served": (
-        49,  # with what production showed of it, what is kept of it, roll-outs, and what followed releases
+        50,  # with what production showed of it, what is kept of it, roll-outs, and what followed releases
         lambda s, c: application_view.history(s, c, _first(s, c, "applications")),
     ),
     "page of a task": (

@@ -1,7 +1,7 @@
 """The chart of what served over time."""
 
 from easeml.contract.application_views import ServingHistory
-from easeml.contract.applications import Promotion
+from easeml.contract.applications import Application, Promotion
 from easeml.contract.measures import Measure
 from easeml.contract.models import TrainedModel
 from easeml.contract.watching import Labelled, Look, WatchReport
@@ -53,8 +53,9 @@ def view(looks: list[Look], labelled: Labelled | None = None) -> ServingHistory:
     watch = WatchReport(application_id="app", status="ok", reason="", labelled=labelled)
     changes = [change("second", 30.0), change("bad", 20.0, "refused"), change("first", 10.0)]
     models = [model("first", 0.7, 1), model("second", 0.8, 2), model("bad", 0.4, 1)]
+    application = Application.model_construct(objective="accuracy", target="price")
     return ServingHistory.model_construct(
-        promotions=changes, models=models, looks=looks, watch=watch
+        application=application, promotions=changes, models=models, looks=looks, watch=watch
     )
 
 
@@ -96,3 +97,35 @@ def test_other_measures_have_no_looks_beside_them() -> None:
 def test_nothing_is_drawn_before_anything_serves() -> None:
     nothing = view([]).model_copy(update={"promotions": []})
     assert release_figure(nothing) is None
+
+
+def by(objective: str, **of_measure: object) -> ServingHistory:
+    """Return a history of models that were measured by another objective as well."""
+    shown = view([look(15.0, 0.65, "ok")], Labelled(rows=50, quality=0.55, low=0.4, high=0.7))
+    told = {"lower_is_better": False, "in_unit_of_target": False, "low": 0.5, "high": 0.7}
+    measure = Measure.model_validate({"objective": objective, "value": 0.6, **told, **of_measure})
+    models = [
+        one.model_copy(update={"measures": {**one.measures, objective: measure}})
+        for one in shown.models
+    ]
+    application = shown.application.model_copy(update={"objective": objective})
+    return shown.model_copy(update={"models": models, "application": application})
+
+
+def test_models_are_drawn_by_the_objective_of_their_application_with_intervals() -> None:
+    found = release_figure(by("balanced-accuracy"))
+    assert found is not None
+    points = {series.name: series for series in found.series if series.name}
+    live = points["went live, on validation rows"]
+    assert (live.y, live.low, live.high) == ((0.6, 0.6), (0.5, 0.5), (0.7, 0.7))
+    assert found.y.title == "balanced-accuracy"
+    assert not [name for name in points if "production" in name or "truth" in name]
+
+
+def test_errors_are_drawn_in_the_unit_of_the_target() -> None:
+    errors = by(
+        "rmse", value=12.0, low=10.0, high=15.0, lower_is_better=True, in_unit_of_target=True
+    )
+    found = release_figure(errors)
+    assert found is not None
+    assert (found.y.title, found.y.unit) == ("rmse (lower is better)", "price")

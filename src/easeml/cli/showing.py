@@ -11,6 +11,7 @@ import typer
 
 from easeml.cli.output import (
     console,
+    moment,
     plural,
     print_pairs,
     print_table,
@@ -32,7 +33,7 @@ from easeml.contract.measures import (
     times_read,
 )
 from easeml.contract.reports import Report, ReportNumber
-from easeml.contract.states import Permission
+from easeml.contract.states import Permission, RolloutState
 
 if TYPE_CHECKING:
     from easeml.contract.reports import ReportRemedy, ReportTable
@@ -180,12 +181,27 @@ def print_application(application: Application, titles: Titles) -> None:
             ("endpoint", application.endpoint),
             ("serves", _served(application, titles)),
             ("pinned", _pinned(application)),
+            *_after_release(application, titles),
             *_on_test_rows(application),
             *_search(application, titles),
             ("notes", "\n".join(application.notes)),
             ("error", error),
         ]
     )
+
+
+def _after_release(application: Application, titles: Titles) -> list[tuple[str, str]]:
+    """Return what is compared with the model before, and the newest return, by name."""
+    shown = []
+    for one in application.released:
+        model, before = titles.of(one.model), titles.of(one.before)
+        if one.state == RolloutState.RUNNING:
+            told = f"{model} beside {before}, since {moment(one.created)}. {one.says}"
+            shown.append(("compared", told))
+        else:
+            told = f"from {model} to {before}, {moment(one.ended)}. {one.says}"
+            shown.append(("returned", told))
+    return shown
 
 
 def _limits_of(application: Application) -> str:

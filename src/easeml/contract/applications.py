@@ -8,7 +8,7 @@ from easeml.contract.datasets import Column
 from easeml.contract.jobs import Job
 from easeml.contract.models import EnsembleMember, Measure, TrainedModel
 from easeml.contract.resources import Answer, Request
-from easeml.contract.states import Permission
+from easeml.contract.states import Permission, RolloutState
 from easeml.contract.times import Moment
 
 
@@ -125,6 +125,23 @@ class Live(Answer):
     ensemble: list[EnsembleMember] = Field(default_factory=list)
 
 
+class AfterRelease(Answer):
+    """A model that went live, beside the one before: compared with it still, or returned from.
+
+    ``model``, ``before``: names. ``state``: running, or taken-back where the model before serves
+    again. ``says``: what the rows say, in a sentence; rows count where their truth came.
+    """
+
+    model_id: str
+    model: str
+    before_id: str
+    before: str
+    state: RolloutState
+    says: str
+    created: Moment
+    ended: Moment | None
+
+
 class Application(Answer):
     """What a user declared, and how it does.
 
@@ -149,6 +166,9 @@ class Application(Answer):
     endpoint: str
     live_model: TrainedModel | None = None
     live: Live | None = None
+    released: list[AfterRelease] = Field(
+        default_factory=list
+    )  # what serves, if it is compared with what served before, and the newest return
     weight: str = ""  # the column that says how much each row counts; empty: each once
     pinned: bool = False  # is the live model held against better ones?
     follows: bool = True  # does it take new rows of its data set when that is fetched again?

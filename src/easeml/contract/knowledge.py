@@ -103,15 +103,23 @@ class Module(Answer):
     lacks: str = ""  # the library that must be installed before it can be used
 
 
+_ENSEMBLE = "ensemble-"  # what the names of ensembles begin with
+
+
 class Titles(Answer):
     """What modules are called. ``titles``: by their names."""
 
     titles: dict[str, str]
 
     def of(self, name: str) -> str:
-        """Return ``Random forest 2`` for ``random-forest-classifier-2``; other names as they are."""
+        """Return ``Random forest 2`` for ``random-forest-classifier-2``; other names as they are.
+
+        Ensembles are no module, and have a title of their own.
+        """
         if name in self.titles:
             return self.titles[name]
+        if name.removeprefix(_ENSEMBLE).isdecimal():
+            return f"Ensemble {name.removeprefix(_ENSEMBLE)}"
         model, plus, transform = name.partition("+")
         if plus:  # a model behind a transform that was added
             title = self.titles.get(model, model)

@@ -21,10 +21,17 @@ from easeml.lifecycle.ci.betting import confidence_sequence
 from easeml.lifecycle.rollout import Evidence, Outcome
 
 RUN = 50
-"""Rows of a run."""
+"""Rows of a run; it is longer where a class is rare and balanced accuracy counts."""
 
 LEAST_KNOWN = 48
-"""Rows of a run whose truth has to be there before it counts."""
+"""Of so many rows the truth has to be there before a run counts."""
+
+MOST_ALIKE = 5
+"""Rows of the same inputs that may speak against a released model, of those that came of late.
+
+A program that sends one row again and again cannot decide alone: five losses are worth less than
+any release has to lose.
+"""
 
 INTERVAL_LEVEL = 0.05
 
@@ -39,14 +46,15 @@ def reliability_of(reliability: float, number: int) -> float:
     return 1 - (1 - reliability) / (number * (number + 1))
 
 
-def whole_runs(known: Sequence[bool]) -> list[int]:
+def whole_runs(known: Sequence[bool], run: int = RUN) -> list[int]:
     """Return the places of the first row of each run that counts.
 
     ``known``: of each row since the release, in the order of the requests, whether its truth came.
-    Rows at the end that make no run yet do not count.
+    ``run``: rows of a run, a multiple of 50. Rows at the end that make no run yet do not count.
     """
-    starts = range(0, len(known) - RUN + 1, RUN)
-    return [start for start in starts if sum(known[start : start + RUN]) >= LEAST_KNOWN]
+    starts = range(0, len(known) - run + 1, run)
+    least = run // RUN * LEAST_KNOWN
+    return [start for start in starts if sum(known[start : start + run]) >= least]
 
 
 def without_truth(distance: float) -> Outcome:

@@ -72,13 +72,15 @@ class Outcome:
 
     ``gain``: quality of the new model less that of the old, the mean over its rows, in [-1, 1].
     ``before``: quality of the old model, likewise, in [0, 1]. ``share``: the chance that the new
-    model would answer it; ``by_new``: whether it did.
+    model would answer it; ``by_new``: whether it did. ``shown``: the gain in the unit of the
+    objective, where ``gain`` is weighted for the bets.
     """
 
     gain: float
     before: float = 1.0
     share: float = 0.0
     by_new: bool = False
+    shown: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,7 @@ def _after(plan: Plan, evidence: Evidence, outcome: Outcome) -> Evidence:
     if not -1 <= gain <= 1:
         raise InvalidInput(f"A gain lies between -1 and 1, not at {gain}.", where="gain")
     counts = weight(outcome)
+    shown = gain if outcome.shown is None else outcome.shown
     fine = _bet(evidence.fine, counts * (gain + plan.tolerance))
     return replace(
         evidence,
@@ -143,7 +146,7 @@ def _after(plan: Plan, evidence: Evidence, outcome: Outcome) -> Evidence:
         worse_off=evidence.worse_off + (gain < 0),
         alike=evidence.alike + (gain == 0),
         before=evidence.before + outcome.before,
-        gained=evidence.gained + gain,
+        gained=evidence.gained + shown,
     )
 
 

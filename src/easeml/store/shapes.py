@@ -116,11 +116,17 @@ class ModelFiles(Shape):
 
 @dataclass(frozen=True, slots=True)
 class RolloutPlan(Shape):
-    """How a model is rolled out; ``lifecycle.rollout.Plan`` says what each means."""
+    """How a model is rolled out; ``lifecycle.rollout.Plan`` says what each means.
+
+    ``run``, ``least``: where balanced accuracy counts, rows of a run, and of each class in it
+    (``lifecycle.balanced``); 0 where each row is a gain of its own.
+    """
 
     shares: list[float]
     tolerance: float
     reliability: float
+    run: int = 0
+    least: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from easeml.contract import measures
 from easeml.contract.application_views import ServingHistory
 from easeml.contract.applications import Promotion
 from easeml.contract.models import TrainedModel
@@ -13,6 +14,7 @@ from easeml.figures import Axis, Figure, Mark, Reference, Series
 from easeml.web.charts import TIME_UNITS, Point, points_series, time_unit
 
 _ACCURACY = "accuracy"  # what looks at production estimate
+_SCORE = "score"
 _TONES = {"ok": "good", "inputs as before": "3", "watch": "warn", "alert": "bad"}
 _UNITS = ((86_400.0, "days"), *TIME_UNITS)
 _DRAWN: tuple[tuple[PromotionState, str, str, Mark], ...] = (  # state, name, tone, mark
@@ -27,13 +29,13 @@ class _Life:
     """The models of an application, and where they and moments stand in the picture.
 
     ``began``: the first moment, in seconds of the epoch; ``length``: of the axis' unit, in seconds.
-    ``has_accuracies``: whether the accuracy of all models is known.
+    ``objective``: what all models were measured by; empty where of some only the score is known.
     """
 
     models: dict[str, TrainedModel]
     began: float
     length: float
-    has_accuracies: bool
+    objective: str
     called: Callable[[str], str]
 
     def at(self, moment: float) -> float:
@@ -43,15 +45,26 @@ class _Life:
         return self.models[change.model_id]
 
     def quality(self, change: Promotion) -> float:
-        """Return what was believed of a model: its accuracy where all have one, else its score."""
+        """Return what was believed of a model: by the objective where all have it, else its score."""
         model = self.model(change)
-        if self.has_accuracies:
-            return model.measures[_ACCURACY].value
-        return model.quality
+        if not self.objective:
+            return model.quality
+        return model.measures[self.objective].value
+
+    def interval(self, change: Promotion) -> tuple[float | None, float | None]:
+        """Return the ends of the interval of what was believed; None where there is none."""
+        model = self.model(change)
+        if not self.objective:
+            return model.low, model.high
+        measure = model.measures[self.objective]
+        return measure.low, measure.high
 
 
 def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> Figure | None:
     """Return the quality of what served over time; None where nothing has served.
+
+    It is told by the application's objective, in its unit. What looks at production estimates is
+    accuracy, and is drawn where that is the objective.
 
     Squares are models that went live, rings those that a gate refused, or that were taken back, by
     their validation rows; dots are looks at production, with their intervals; a tick is the share
@@ -65,25 +78,44 @@ def release_figure(view: ServingHistory, called: Callable[[str], str] = str) -> 
     began = changes[0].created
     end = max(one.created for one in (*changes, *view.looks))
     length, unit = time_unit(end - began, _UNITS)
-    has_accuracies = all(_ACCURACY in model.measures for model in view.models)
-    life = _Life(models, began, length, has_accuracies, called)
+    objective = _objective(view)
+    life = _Life(models, began, length, objective, called)
 
     by_state = _by_state(changes)
     series = [_served(by_state[PromotionState.LIVE], life, end)]
     for state, name, tone, mark in _DRAWN:
         series += _changes(f"{name}, on validation rows", tone, mark, by_state[state], life)
-    title = "score"
-    if has_accuracies:
-        title = _ACCURACY
+    if objective == _ACCURACY:
         series += _looks(view.looks, life)
         series += _truth(view, life)
     return Figure(
         "Quality of what served",
         Axis("since the first model", unit, low=0.0),
-        Axis(title),
+        _axis(view, objective),
         tuple(series),
         references=_versions(changes, life),
     )
+
+
+def _objective(view: ServingHistory) -> str:
+    """Return the application's objective, if all models were measured by it; else nothing."""
+    objective = view.application.objective
+    is_of_all = all(objective in model.measures for model in view.models)
+    return objective if is_of_all else ""
+
+
+def _axis(view: ServingHistory, objective: str) -> Axis:
+    """Return the axis of an objective, with its unit and which way is better."""
+    if not objective:
+        return Axis(_SCORE)
+    measure = view.models[0].measures[objective]
+    unit = measure.unit
+    if measure.in_unit_of_target:
+        unit = unit or view.application.target
+    title = measures.called(objective)
+    if measure.lower_is_better:
+        title = f"{title} (lower is better)"
+    return Axis(title, unit)
 
 
 def _by_state(changes: Sequence[Promotion]) -> defaultdict[str, list[Promotion]]:
@@ -118,7 +150,8 @@ def _changes(
         model = life.model(one)
         note = f"{life.called(model.name)}: {one.reason}"
         link = f"/tasks/{model.task_id}"
-        points.append(Point(life.at(one.created), life.quality(one), note=note, link=link))
+        low, high = life.interval(one)
+        points.append(Point(life.at(one.created), life.quality(one), low, high, note, link))
     return points_series(name, points, tone, mark)
 
 

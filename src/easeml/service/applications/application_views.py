@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from easeml.contract.applications import AfterRelease, Live, TestQuality
 from easeml.contract.applications import Application as ApplicationAnswer
-from easeml.contract.applications import Live, TestQuality
 from easeml.contract.models import TrainedModel
 from easeml.contract.permissions import in_order
 from easeml.contract.states import TaskState
@@ -12,6 +12,7 @@ from easeml.service.advice import test_quality
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models.trained_models import show_models
+from easeml.service.rollouts import after_release
 from easeml.service.search import jobs, summaries, waiting
 from easeml.service.search.summaries import Summary
 from easeml.service.search.waiting import Waiting
@@ -68,6 +69,7 @@ class _Loaded:
     tested: dict[str, TestQuality]
     gated: set[str]
     titles: dict[str, tuple[str, str]]
+    released: dict[str, list[AfterRelease]]
 
     def show(self, application: Application) -> ApplicationAnswer:
         version = self.versions[application.version_id]
@@ -88,6 +90,7 @@ class _Loaded:
             weight=application.rules.weight,
             endpoint=f"/api/v1/applications/{application.id}/predict",
             live_model=live,
+            released=self.released.get(application.id, []),
             pinned=application.pinned,
             follows=application.follows,
             gated=application.id in self.gated,
@@ -120,6 +123,7 @@ def _load(tx: Transaction, applications: list[Application]) -> _Loaded:
         test_quality.readings(tables, applications),
         kept.gated(tables, ids),
         knowledge_base.objectives(tx, [application.objective for application in applications]),
+        after_release.shown(tables, ids),
     )
 
 

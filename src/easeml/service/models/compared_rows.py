@@ -6,7 +6,7 @@ from typing import Any
 
 from easeml.contract.states import RolloutWay, TaskGroup
 from easeml.service.models import released_rows
-from easeml.service.models.told_truths import of_either, row_id
+from easeml.service.models.told_truths import named_rows
 from easeml.store import Tables, grouped
 from easeml.store.records import Feedback, ProductionRow, Rollout
 
@@ -80,20 +80,6 @@ def by_model(rollout: Rollout, rows: Sequence[ProductionRow]) -> dict[str, list[
         other = "old" if row.model_id == rollout.model_id else "new"
         found[other].append({"id": row.id, "inputs": row.inputs})
     return found
-
-
-def named_rows(tables: Tables, rollout: Rollout, told: Sequence[Feedback]) -> list[ProductionRow]:
-    """Return the rows that words are about, that one of the models answered, not counted yet."""
-    found = of_either(
-        tables.production_rows,
-        {"id": [row_id(word) for word in told if word.request_id]},
-        {"key": [word.key for word in told if word.key]},
-        model_id=[rollout.model_id, rollout.against_id],
-        rollout_id=["", rollout.id],
-        counted=False,
-        after=rollout.first,  # what came before the roll-out does not count
-    )
-    return list({row.id: row for row in found}.values())
 
 
 def _sample(tables: Tables, rollout: Rollout, now: float) -> list[ProductionRow]:

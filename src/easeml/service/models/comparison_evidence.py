@@ -29,6 +29,8 @@ def count(tx: Transaction, rollout: Rollout, news: News) -> None:
         tables.production_rows.column("id", id=[row.id for row in news.ready], counted=False)
     )
     rows = [row for row in news.ready if row.id in left]
+    if rollout.way == RolloutWay.AFTER:
+        rows = released_rows.complete(tables, rollout, rows)
     truths = truths_of(tables, rollout, rows)
     if rollout.way == RolloutWay.AFTER:
         counted, unknown, outcomes = released_rows.outcomes(tables, rollout, rows, truths)

@@ -60,6 +60,8 @@ def stops(tx: Transaction, rollout: Rollout, fault: str) -> None:
 
 
 def _measure(application: Application, rollout: Rollout) -> str:
+    if rollout.plan.run:
+        return "Balanced accuracy"
     if rollout.scale <= 0:
         return "Share of right answers"
     what = "error" if kept.power_of(application, rollout) == 1 else "squared error"

@@ -23,6 +23,17 @@ AT_ONCE = (
     "requests: as a shadow, or by shares of the requests that grow."
 )
 _MOST_SHOWN = 10
+_NO_MEANS = {
+    "f-beta",
+    "f1-macro",
+    "f1-weighted",
+    "matthews",
+    "precision",
+    "quadratic-kappa",
+    "selection-rate",
+}
+_BY_PROBABILITIES = {"average-precision", "brier", "calibration-error", "log-loss", "roc-auc"}
+_RUN = 50  # rows of a run where each row is a gain alone
 
 
 def set_rollout_rule(
@@ -132,7 +143,7 @@ def show(tables: Tables, application: Application) -> Rollouts:
         rollouts=shown,
         days=rule.days,
         truth=rule.truth,
-        watches=_watches(application, rule),
+        watches=_watches(tables, application, rule),
         released=[_show(tables, application, one, names) for one in released],
     )
 
@@ -145,18 +156,53 @@ def _newest(
     )
 
 
-def _watches(application: Application, rule: RolloutRule) -> str:
-    """Return what follows when a model went live, in a sentence."""
+def _watches(tables: Tables, application: Application, rule: RolloutRule) -> str:
+    """Return what follows when a model went live, in a few sentences."""
     if rule.days <= 0:
-        return "What was released stays, whatever the truth says that comes later."
-    rows = "runs of 50 kept requests of which nearly all truth came"
+        return _stays(application)
+    run, least = kept.runs_of(tables, application)
+    rows = f"runs of {run or _RUN} kept requests of which nearly all truth came"
     if rule.truth == TruthWay.BY_CHANCE:
         rows = "kept requests whose truth came, which its owner says are chosen by chance"
+    each = ""
+    if run:
+        each = (
+            f" A run of {run} rows counts where it has at least {least} rows of each class, and "
+            "each class counts alike in it."
+        )
+    elif not kept.is_proven_by_rows(application):
+        each = " What counts is which is right more often, or closer, not the objective."
     return (
         f"For {rule.days:g} days the model before predicts {rows}. It serves again where they "
         "prove that it is better. Of all releases of this application, any is returned from that "
-        f"was not worse with a chance of {1 - rule.reliability:.2g} at most."
+        f"was not worse with a chance of {1 - rule.reliability:.2g} at most.{each}"
     )
+
+
+def _stays(application: Application) -> str:
+    """Return that what was released stays, why, and how that is changed, in a few sentences."""
+    change = (
+        f"Let the model before be compared for 30 days: easeml app rollout {application.id} "
+        "--days 30"
+    )
+    stays = "What was released stays, whatever the truth says that comes later."
+    if kept.is_proven_by_rows(application):
+        return f"{stays} {change}"
+    return (
+        f"{stays} Rows do not prove at a stated chance that a model is worse by "
+        f"{application.objective}: {_why_not(application.objective)}. {change}, by which model is "
+        "right more often, or closer."
+    )
+
+
+def _why_not(objective: str) -> str:
+    """Return why rows do not prove that a model is worse by an objective."""
+    name, _, _ = objective.partition("(")
+    if name in _NO_MEANS:
+        return "it is no mean over rows, or over the rows of each class"
+    if name in _BY_PROBABILITIES:
+        return "it needs probabilities, which the model before is not asked for"
+    return "that is not built yet"
 
 
 def _promise(rule: RolloutRule) -> str:

@@ -137,6 +137,20 @@ def of_either(rows: Rows[R], *choices: dict[str, list[str]], **equals: Any) -> l
     return found
 
 
+def named_rows(tables: Tables, rollout: Rollout, told: Sequence[Feedback]) -> list[ProductionRow]:
+    """Return the rows that words are about, that one of the models answered, not counted yet."""
+    found = of_either(
+        tables.production_rows,
+        {"id": [row_id(word) for word in told if word.request_id]},
+        {"key": [word.key for word in told if word.key]},
+        model_id=[rollout.model_id, rollout.against_id],
+        rollout_id=["", rollout.id],
+        counted=False,
+        after=rollout.first,  # what came before the roll-out does not count
+    )
+    return list({row.id: row for row in found}.values())
+
+
 def row_id(word: Feedback) -> str:
     """Return the id of the row that a word names by request and number."""
     return f"{word.request_id}.{word.row:06}"

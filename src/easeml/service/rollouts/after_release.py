@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import chain
+from operator import attrgetter
 
+from easeml.contract.applications import AfterRelease
 from easeml.contract.states import PromotionKind, RolloutState, RolloutWay
 from easeml.errors import Conflict
 from easeml.service.rollouts import kept
@@ -61,6 +64,46 @@ def is_misled(tables: Tables, application: Application) -> bool:
     )
     jobs = tables.models.column("job_id", id=returned)
     return bool(tables.jobs.count(id=jobs, version_id=application.version_id))
+
+
+def shown(tables: Tables, application_ids: list[str]) -> dict[str, list[AfterRelease]]:
+    """Return, by application, what is compared after its release, and the newest return."""
+    found = tables.rollouts.list(
+        application_id=application_ids,
+        way=RolloutWay.AFTER,
+        state=[RolloutState.RUNNING, RolloutState.TAKEN_BACK],
+        limit=None,
+    )
+    ids = set(chain.from_iterable(map(attrgetter("model_id", "against_id"), found)))
+    names = dict(tables.models.pick("id", "name", id=sorted(ids)))
+    newest: dict[tuple[str, str], AfterRelease] = {}
+    for one in sorted(found, key=attrgetter("created")):
+        newest[one.application_id, one.state] = _shown(one, names)
+    by_application: dict[str, list[AfterRelease]] = {}
+    for (id, _), one in sorted(newest.items()):  # what runs comes first
+        by_application.setdefault(id, []).append(one)
+    return by_application
+
+
+def _shown(rollout: Rollout, names: dict[str, str]) -> AfterRelease:
+    return AfterRelease(
+        model_id=rollout.model_id,
+        model=names.get(rollout.model_id, rollout.model_id),
+        before_id=rollout.against_id,
+        before=names.get(rollout.against_id, rollout.against_id),
+        state=rollout.state,
+        says=rollout.reason or _so_far(rollout),
+        created=rollout.created,
+        ended=rollout.ended,
+    )
+
+
+def _so_far(rollout: Rollout) -> str:
+    told = rollout.evidence
+    rows = told.better + told.worse_off + told.alike
+    if not rows:
+        return "No row counts yet."
+    return f"Better on {told.better:,} and worse on {told.worse_off:,} of {rows:,} rows."
 
 
 def end_due(store: Store) -> None:

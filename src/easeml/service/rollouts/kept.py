@@ -17,7 +17,7 @@ from easeml.store.records import (
     RolloutRule,
     TrainedModel,
 )
-from easeml.store.shapes import Json, RolloutEvidence, RolloutPlan, Shape
+from easeml.store.shapes import ColumnSeen, Json, RolloutEvidence, RolloutPlan, Shape
 
 if TYPE_CHECKING:
     from easeml.lifecycle.rollout import Evidence, Plan
@@ -32,7 +32,8 @@ BEFORE = (RolloutWay.SHADOW, RolloutWay.SHARE)
 _SHARES = (0.1, 0.25, 0.5)
 _DAYS = 30.0
 _SQUARED = ("rmse", "r2")
-_COMPARED_BY_ROWS = ("accuracy", "mean-absolute-error", *_SQUARED)
+_BALANCED = "balanced-accuracy"
+_COMPARED = ("accuracy", _BALANCED, "mean-absolute-error", *_SQUARED)
 _SCALE = 2.0  # times the root mean squared error of what serves
 _CATEGORY, _NUMBER = "category", "number"
 
@@ -47,8 +48,8 @@ class _Measured(Shape):
 def rule_of(tables: Tables, application: Application) -> RolloutRule:
     """Return how better models come to serve an application: at once where nobody said.
 
-    Where nobody said, a released model is compared with the one before for 30 days, if being right
-    more often, or closer, is what the application's objective asks for.
+    Where nobody said, a released model is compared with the one before for 30 days, if rows can
+    prove that it is worse by the application's objective.
     """
     from easeml.lifecycle.rollout import Plan
 
@@ -63,8 +64,16 @@ def rule_of(tables: Tables, application: Application) -> RolloutRule:
         plain.tolerance,
         plain.reliability,
         list(_SHARES),
-        days=_DAYS if application.objective in _COMPARED_BY_ROWS else 0.0,
+        days=_DAYS if is_proven_by_rows(application) else 0.0,
     )
+
+
+def is_proven_by_rows(application: Application) -> bool:
+    """Tell whether rows can prove that a model is worse by the application's objective.
+
+    It has to be a mean of what came of each row, or of each row of a class, within known bounds.
+    """
+    return application.objective in _COMPARED
 
 
 def running(tables: Tables, application_id: str) -> Rollout | None:
@@ -133,6 +142,7 @@ def add(
     from easeml.lifecycle import rollout as rollouts
 
     evidence = rollouts.Evidence()
+    runs = runs_of(tables, application) if way == RolloutWay.AFTER else (0, 0)
     first = _last_id(tables.production_rows, application)
     return tables.rollouts.add(
         Rollout(
@@ -142,7 +152,7 @@ def add(
             model_id=model_id,
             against_id=against_id or application.live_model_id,
             way=way,
-            plan=RolloutPlan(list(plan.shares), plan.tolerance, plan.reliability),
+            plan=RolloutPlan(list(plan.shares), plan.tolerance, plan.reliability, *runs),
             evidence=evidence_to_keep(evidence),
             scale=scale,
             expected=_expected(tables, application, scale),
@@ -152,6 +162,30 @@ def add(
             told=_last_id(tables.feedback, application),
         )
     )
+
+
+def runs_of(tables: Tables, application: Application) -> tuple[int, int]:
+    """Return the rows of a run, and of each class in it; zeros where each row is a gain alone."""
+    from easeml.lifecycle import balanced
+
+    if application.objective != _BALANCED:
+        return 0, 0
+    target = tables.versions.get(application.version_id).target
+    if target is None:
+        return 0, 0
+    return balanced.run_of(_rarest_share(target))
+
+
+def _rarest_share(target: ColumnSeen) -> float:
+    """Return the share of the rarest class; as if all were as common where it is not known."""
+    classes = max(1, len(target.get("classes", [])))
+    found = target.get("distribution", {})
+    counts = list(dict(found.get("values", [])).values())
+    total = sum(counts) + found.get("others", 0)
+    if not total:
+        return 1 / classes
+    rarest = 1 if found.get("others") else min(counts)
+    return max(1, rarest) / total
 
 
 def end(tx: Transaction, rollout: Rollout, state: RolloutState, reason: str) -> Rollout:
