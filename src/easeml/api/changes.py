@@ -1,5 +1,6 @@
 """Streams that say that something changed and nothing more: who hears it looks for themselves."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from fastapi import Request
@@ -7,9 +8,11 @@ from starlette.responses import StreamingResponse
 
 from easeml.api.context import Context
 from easeml.api.gate import let_in
-from easeml.api.routes.events import KEEP_ALIVE, wait
 from easeml.errors import NotAllowed, NotFound, NotSignedIn
 from easeml.service.access import sharing
+
+KEEP_ALIVE = 15.0
+"""Seconds: how often a silent stream says that it lives, and its key is looked at again."""
 
 
 def stream(here: Context, request: Request, kind: str, tenant_id: str | None) -> StreamingResponse:
@@ -20,6 +23,14 @@ def stream(here: Context, request: Request, kind: str, tenant_id: str | None) ->
     """
     messages = _messages(here, request, kind, tenant_id)
     return StreamingResponse(messages, media_type="text/event-stream")
+
+
+async def wait(news: asyncio.Event, seconds: float) -> bool:
+    """Wait for news, but not longer than that; are there any?"""
+    try:
+        return await asyncio.wait_for(news.wait(), max(seconds, 0))
+    except TimeoutError:
+        return False
 
 
 async def _messages(

@@ -1,6 +1,5 @@
 """Events: as a stream (server-sent events), and page by page."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -9,6 +8,7 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
+from easeml.api.changes import KEEP_ALIVE, wait
 from easeml.api.context import Asker, Context, Here, Limit
 from easeml.contract.resources import Page
 from easeml.contract.status import Event
@@ -18,9 +18,6 @@ from easeml.service.events import event_stream
 
 router = APIRouter(prefix="/events", tags=["events"])
 
-KEEP_ALIVE = (
-    15.0  # seconds: how often a silent stream says that it lives, and its key is looked at again
-)
 _BATCH = 200
 _LARGEST = 2**63 - 1  # a number that every database holds
 
@@ -103,14 +100,6 @@ async def _is_let_in(here: Context, request: Request) -> bool:
     except NotSignedIn:
         return False
     return True
-
-
-async def wait(news: asyncio.Event, seconds: float) -> bool:
-    """Wait for news, but not longer than that; are there any?"""
-    try:
-        return await asyncio.wait_for(news.wait(), max(seconds, 0))
-    except TimeoutError:
-        return False
 
 
 def _message(event: Event) -> bytes:
