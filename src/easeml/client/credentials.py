@@ -40,12 +40,14 @@ def find_credentials(url: str | None = None, key: str | None = None) -> Credenti
     where the key is none.
     """
     stored = {} if url and key else _read()
-    url = (url or os.environ.get("EASEML_URL") or stored.get("url") or DEFAULT_URL).rstrip("/")
+    in_force = url or os.environ.get("EASEML_URL") or stored.get("url") or DEFAULT_URL
+    url = in_force.rstrip("/")
     if not _is_address(url):
         raise InvalidInput(
             f"{url!r} is not an http(s) address.", remedy=f"Set EASEML_URL, say to {DEFAULT_URL}."
         )
-    key = key or os.environ.get("EASEML_API_KEY") or stored.get("keys", {}).get(url, "")
+    of_address = stored.get("keys", {}).get(url, "")
+    key = key or os.environ.get("EASEML_API_KEY") or of_address
     if not (key.isascii() and key.isprintable()):
         raise NotSignedIn(
             "The API key holds characters that no key has.",

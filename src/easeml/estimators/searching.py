@@ -128,11 +128,13 @@ class Search:
             configs = spaces.suggest(module.space, _CONFIGURATIONS, seed=0)
             self._add(module, [config for config in configs if config not in wanted])
         if not self._arms:
-            weights = "" if self._problem.weights is None else " and learns from weights"
-            raise ValueError(
-                f"No model fits these columns{weights}, or those that may be tried do not."
-            )
+            raise ValueError(self._why_none())
         self._state = add_job(self._state, _JOB, "me", self._arms, default_prior(self._arms))
+
+    def _why_none(self) -> str:
+        """Return why nothing can be tried, in a sentence."""
+        weights = "" if self._problem.weights is None else " and learns from weights"
+        return f"No model fits these columns{weights}, or those that may be tried do not."
 
     def _may_be_tried(self, module: Module) -> bool:
         """Tell whether the caller lets a model be tried; without any name, all may be that learn from

@@ -153,8 +153,9 @@ def _candidates(
     arms, pipelines = [], []
     for match in registry.models_for(*problem.schemas):
         module = match.module
-        allowed = (not models or module.name in models) and module.name not in exclude
-        if match.fits and allowed:
+        is_named = not models or module.name in models
+        is_allowed = is_named and module.name not in exclude
+        if match.fits and is_allowed:
             for config in spaces.suggest(module.space, _CONFIGURATIONS, seed=0):
                 arms.append(_arm(module, config, problem))
                 pipelines.append(_pipeline(registry, module, config, problem))

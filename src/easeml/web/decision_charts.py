@@ -46,11 +46,12 @@ def rows_of(view: DecisionView, alone: str, called: Callable[[str], str]) -> lis
     if alone:
         searches = [search for search in searches if name_of(search) == alone]
     is_single = len(searches) == 1
+    most = _ALONE if is_single else _OF_EACH
     rows = []
     for search in searches:
         before = "" if is_single else f"{search.application or search.tenant}: "
         chosen_first = sorted(search.candidates, key=_is_not_chosen)
-        for candidate in chosen_first[: _ALONE if is_single else _OF_EACH]:
+        for candidate in chosen_first[:most]:
             rows.append(Row(search, candidate, before + called(candidate.name)))
     return rows[:_ROWS]
 

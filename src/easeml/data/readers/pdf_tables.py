@@ -332,7 +332,8 @@ def _grouped(
         else:
             is_far = line.top - above.top > _NEARER * usual
             is_apart = line.top >= above.bottom
-            begins.append(is_apart and (bool(by_line[place][0]) or is_far))
+            has_first = bool(by_line[place][0])
+            begins.append(is_apart and (has_first or is_far))
     groups: list[list[list[str]]] = []
     for cells, is_first in zip(by_line, begins, strict=True):
         if is_first:

@@ -97,12 +97,14 @@ def _check(votes: np.ndarray, classes: int, known: np.ndarray, method: str) -> N
         raise InvalidInput(f"There is no method {method!r}.", remedy=f"Use {', '.join(METHODS)}.")
     if classes < 2:
         raise InvalidInput("There are fewer than two labels.", remedy="Name all that there are.")
-    if votes.ndim != 2 or votes.size == 0 or len(known) != len(votes):
+    is_table = votes.ndim == 2 and votes.size > 0
+    if not is_table or len(known) != len(votes):
         raise InvalidInput("There are no votes, or not one known label or -1 a row.", where="votes")
     outside = (votes < ABSTAINS) | (votes >= classes)
     if outside.any():
         raise InvalidInput("A vote is for no class.", where="votes")
-    if method == "triplets" and (classes != 2 or votes.shape[1] < 3):
+    fits_triplets = classes == 2 and votes.shape[1] >= 3
+    if method == "triplets" and not fits_triplets:
         raise InvalidInput(
             "Triplets need two classes and three functions.", remedy='Use method="auto".'
         )

@@ -72,8 +72,10 @@ class PatternArm:
         is_first = all(cuts and cuts[0] is first for cuts in self._cuts)
         if not is_first or not self._patterns.is_whole(first):
             return None
-        alone = [len(cuts) == 1 for cuts in self._cuts]
-        return first if np.mean(alone) > 0.5 else None
+        is_alone = np.array(list(map(len, self._cuts))) == 1
+        if is_alone.mean() > 0.5:
+            return first
+        return None
 
     def read(self, count: int) -> Reading:
         self._cuts = []

@@ -76,7 +76,8 @@ class Source:
             configured = {k: v for k, v in os.environ.items() if _is_for_pip(k)}
             named = " ".join(configured.values()).split()
             places = [Path(one.removeprefix("file://")) for one in named]
-            return cls([], configured, network + [one for one in places if one.is_absolute()])
+            folders = [one for one in places if one.is_absolute()]
+            return cls([], configured, network + folders)
         own = {"PIP_CONFIG_FILE": os.devnull}
         if Path(setting).is_dir():
             place = Path(setting).resolve()

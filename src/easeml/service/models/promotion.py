@@ -76,7 +76,9 @@ def _better_model(tables: Tables, application: Application) -> TrainedModel | No
         return model
     # One that another objective chose gives way to any as good, which may be the same model.
     is_as_good = model.standing == before
-    return model if is_as_good and _is_live_judged_otherwise(tables, application) else None
+    if is_as_good and _is_live_judged_otherwise(tables, application):
+        return model
+    return None
 
 
 def let_serve(
