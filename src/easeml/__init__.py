@@ -12,6 +12,11 @@ _PUBLIC = {
 """Names of the package, with the room of each and its name there."""
 
 
+def __dir__() -> list[str]:
+    """Return the names of the package, for completion and ``dir``; nothing is loaded."""
+    return sorted({*globals(), *_PUBLIC})
+
+
 def __getattr__(name: str) -> object:
     """Load what needs pandas when it is first asked for. No room is imported with the package."""
     if name in _PUBLIC:

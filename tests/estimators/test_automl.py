@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -376,3 +377,17 @@ def test_scikit_learns_own_checks_pass(kind: type, model: str) -> None:
 def test_the_package_stays_light() -> None:
     program = "import sys, easeml; sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_column_that_gives_the_answer_away_is_warned_of():
+    rng = np.random.default_rng(0)
+    reading, maths = rng.normal(600, 20, (2, 120))
+    frame = pd.DataFrame({"reading": reading, "maths": maths, "income": rng.normal(size=120)})
+    average = (reading + maths) / 2
+    tool = AutoMLRegressor(5, max_models=1, models=["ridge"])
+    with pytest.warns(UserWarning, match="May know 'answer': 'reading'") as told:
+        tool.fit(frame, average)
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tool.fit(frame, average + rng.normal(0, 10, 120))

@@ -20,12 +20,16 @@ _MARK = "_"  # put before a name until no column has it
 
 @dataclass(frozen=True)
 class Table:
-    """Typed rows. ``frame``: inputs and the column ``target``."""
+    """Typed rows. ``frame``: inputs and the column ``target``.
+
+    ``leak_notes``: of inputs that may know the answers.
+    """
 
     frame: pd.DataFrame
     target: str
     schema_in: Schema
     schema_out: Schema
+    leak_notes: tuple[str, ...] = ()
 
 
 def frame_of(rows: Any) -> pd.DataFrame:
@@ -115,7 +119,7 @@ def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     schema_in = _with_gaps(found.schema_in)
     read = read_newer(text, schema_in, found.schema_out)
     frame = read.inputs.assign(**{target: read.answers})
-    return Table(frame, target, schema_in, found.schema_out)
+    return Table(frame, target, schema_in, found.schema_out, tuple(found.leak_notes))
 
 
 def _with_gaps(schema: Schema) -> Schema:

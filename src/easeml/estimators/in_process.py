@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from easeml.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
+_FROM_CALLER = 4  # the frames from ``search`` to who called ``fit``
 _SAMPLE = 5  # rows that prove that a saved model predicts alike
 
 
@@ -70,10 +72,12 @@ class LocalModel:
 def search(rows: Rows, wish: Wish, tell: Listener, clock: Clock) -> Outcome:
     """Search for a model within ``wish.limit`` processor seconds of a clock.
 
-    Raises ``ValueError`` for an objective or model that there is not, and where no model could be
-    fitted.
+    Warns of inputs that may know the answers. Raises ``ValueError`` for an objective or model that
+    there is not, and where no model could be fitted.
     """
     table = typed(rows.frame, rows.answers, wish.kind)
+    for note in table.leak_notes:
+        warnings.warn(note, stacklevel=_FROM_CALLER)
     registry = load_registry()
     weights = scaled(rows.weights)
     objectives = registry.objectives_for(table.schema_out, weighted=weights is not None)

@@ -35,7 +35,16 @@ class Relation:
     """
 
     def __init__(self, content: Content):
-        """Use ``from_frame`` or ``load``."""
+        """Use ``from_frame``, ``from_file`` or ``load``.
+
+        Raises:
+            InvalidInput: for anything else, such as a frame.
+        """
+        if not isinstance(content, Content):
+            raise InvalidInput(
+                f"A relation is not made of a {type(content).__name__} as it is.",
+                remedy="Write Relation.from_frame(frame, target=...), or Relation.from_file(path).",
+            )
         self._content = content
 
     @property

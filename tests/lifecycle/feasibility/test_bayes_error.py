@@ -71,6 +71,15 @@ def test_noise_is_found_and_cleaning_it_reaches_the_goal():
     assert 20 < answer.noise.labels_to_fix < 120
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_best_is_worse_than_always_guessing_the_same(seed: int):
+    rng = np.random.default_rng(seed)
+    kinds = rng.permutation(np.repeat([0, 1, 2], [17, 12, 9]))
+    answer = bayes_error(rng.normal(size=(38, 30)), kinds, goal=0.9, seed=seed)
+    assert answer.lower <= answer.estimate <= answer.reached <= answer.baseline
+    assert all(one.error <= answer.baseline for one in answer.forecasts)
+
+
 def test_an_easy_goal_is_realistic_and_can_stop_early():
     X, y = gaussians(600)
     answer = bayes_error(X, y, goal=0.6, until_decided=True)

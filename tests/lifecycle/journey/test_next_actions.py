@@ -165,6 +165,26 @@ def test_less_is_better_where_the_unit_is_an_error():
     assert not replace(facts, tested=Estimate(4.9, 4.5, 5.2)).is_proven
 
 
+def test_a_goal_that_test_rows_disprove_is_not_taken_for_reached():
+    met = replace(KNOWN, quality=Estimate(0.93, 0.9, 0.95))
+    missed = replace(met, tested=Estimate(0.85, 0.8, 0.89))
+    open_yet = replace(met, tested=Estimate(0.88, 0.84, 0.92))
+    assert missed.is_disproven
+    assert not missed.is_reached
+    assert "test-rows" not in kinds(missed)
+    assert rail(missed, [])[0].said == "accuracy >= 0.9: not met on test rows."
+    assert open_yet.is_reached
+    assert kinds(open_yet)[0] == "test-rows"
+    assert next_actions(open_yet)[0].reason.endswith("more test rows would tell.")
+
+
+def test_what_serves_is_told_by_test_rows_where_these_were_read():
+    facts = replace(KNOWN, goal=None, quality=Estimate(0.93, 0.9, 0.95))
+    tested = replace(facts, tested=Estimate(0.85, 0.8, 0.89))
+    assert "reaches 93.0% (between 90.0% and 95.0%) on validation" in next_actions(facts)[0].reason
+    assert "reaches 85.0% (between 80.0% and 89.0%) on test rows" in next_actions(tested)[0].reason
+
+
 @given(
     goal=st.sampled_from([None, GOAL]),
     pool=st.integers(0, 1000),

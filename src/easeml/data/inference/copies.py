@@ -32,8 +32,9 @@ def copies_note(table: pa.Table, reports: Sequence[ColumnReport]) -> list[str]:
     copies = table.num_rows - different
     if copies < _LEAST_SHARE * table.num_rows:
         return []
+    are = "is a copy of another row" if copies == 1 else "are copies of other rows"
     return [
-        f"{copies:,} of {table.num_rows:,} rows are copies of other rows. At random, copies get "
+        f"{copies:,} of {table.num_rows:,} rows {are}. At random, copies get "
         "one role, so that no test row was learned by heart; of many equal rows each counts as a "
         "row of its own. Where copies are one case entered twice, remove them."
     ]

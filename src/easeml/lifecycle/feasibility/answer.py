@@ -27,7 +27,8 @@ CHANCE = 0.05  # that a pattern stronger than ``hidden_error`` allows was missed
 class Sides:
     """Both sides of the Bayes error: what was reached, and what endless rows might reach.
 
-    ``reached``: losses (evaluated rows,) of the ways that were chosen elsewhere.
+    ``reached``: losses (evaluated rows,) of the ways that were chosen elsewhere. ``constant``: the
+    mean loss of always guessing the same.
 
     ``floors``: losses at endless rows, one a draw, the first for the rows as they are. ``curve``:
     that of the best way, of ``track``. ``sure``: the best one of those that tell chances.
@@ -36,6 +37,7 @@ class Sides:
     track: Track
     way: int
     reached: np.ndarray
+    constant: float
     floors: np.ndarray
     curve: Fitted
     sure: Track
@@ -45,13 +47,18 @@ class Sides:
 
         The one errs upwards, the other down. The result lies between ``lower`` and ``upper``.
         """
-        reached = float(self.reached.mean())
+        reached = self.least_reached
         middle = (reached + min(reached, float(self.curve.at(math.inf)[0]))) / 2
         return float(np.clip(middle, self.lower(confidence), reached))
 
+    @property
+    def least_reached(self) -> float:
+        """What is reached: of few rows, guessing the same may do better than what was chosen."""
+        return min(float(self.reached.mean()), self.constant)
+
     def lower(self, confidence: float) -> float:
         """Return the bound from below that holds with ``confidence`` (one-sided)."""
-        return float(min(np.quantile(self.floors, 1 - confidence), self.reached.mean()))
+        return min(float(np.quantile(self.floors, 1 - confidence)), self.least_reached)
 
     def upper(self, confidence: float) -> float:
         """Return the bound from above that holds with ``confidence`` (one-sided)."""
@@ -127,6 +134,7 @@ def weigh(
         track,
         way,
         reached,
+        float(constant.mean()),
         np.maximum(0, floors - hidden.at(floors)),
         fit_curve(*track.curve(way), np.random.default_rng(seed)),
         min(running, key=lambda one: one.best_of_chances),
@@ -295,7 +303,7 @@ def _rounded(number: float) -> int:
 def forecasts(sides: Sides, rows: int) -> tuple[Forecast, ...]:
     """Return what quick learners should reach with twice, ..., sixteen times the rows."""
     count = sides.track.last.count
-    reached = float(sides.reached.mean())
+    reached = sides.least_reached
     now = sides.curve.at(count)
     found = []
     error = reached

@@ -279,7 +279,7 @@ def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) ->
         lower=sides.lower(tail),
         estimate=sides.estimate(tail),
         upper=sides.upper(tail),
-        reached=float(sides.reached.mean()),
+        reached=sides.least_reached,
         baseline=float(course.constant.mean()),
         noise_variance=None if classes else sides.estimate(tail) * asked.variance,
         confidence=asked.confidence,

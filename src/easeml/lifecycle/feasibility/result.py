@@ -142,7 +142,7 @@ class BayesError(Result):
         if self.more_examples is None:
             return f"{begin} Add rows, or inputs that say more.{self._to_clean()}"
         return (
-            f"{begin} About {self.more_examples} more labelled rows should make it "
+            f"{begin} About {self.more_examples:,} more labelled rows should make it "
             f"{self.next_verdict}.{self._to_clean()}"
         )
 
@@ -153,7 +153,7 @@ class BayesError(Result):
             return ""
         return (
             f" Or check labels: {noise.low:.1%} or more look wrong where the answer should be "
-            f"beyond doubt; about {noise.labels_to_fix} would have to be put right."
+            f"beyond doubt; about {noise.labels_to_fix:,} would have to be put right."
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -100,11 +100,20 @@ def _rank(action: Action) -> tuple[int, float]:
 def _goal(facts: Facts) -> Action | None:
     if facts.goal is not None:
         return None
-    found = ""
+    why = "No goal is set, so nothing can say whether this is good enough, or when to stop."
     if facts.quality is not None:
-        found = f" The model that serves reaches {between(facts.quality, facts.unit)}."
-    why = "No goal is set, so nothing can say whether this is good enough, or when to stop." + found
+        why = f"{why} {_served(facts, facts.quality)}"
     return Action("set-goal", "Set a goal", why, NO_GAIN, human_minutes=1.0)
+
+
+def _served(facts: Facts, quality: Estimate) -> str:
+    """Return what the model that serves reaches: on test rows, where these were read.
+
+    ``quality`` on validation rows is that of the best of many, and flatters.
+    """
+    found, rows = (quality, "validation") if facts.tested is None else (facts.tested, "test")
+    reached = between(found, facts.unit)
+    return f"By {facts.unit}, the model that serves reaches {reached} on {rows} rows."
 
 
 def _answers(facts: Facts) -> Action | None:
@@ -279,7 +288,7 @@ def _prove(facts: Facts) -> Action | None:
     found = between(facts.tested, facts.unit)
     why = (
         f"The goal, {goal_of(facts)}, is met on validation rows. On test rows the quality is "
-        f"{found}, which does not prove it yet: more test rows would."
+        f"{found}, which does not prove it yet: more test rows would tell."
     )
     return Action("test-rows", "Bring more test rows", why, NO_GAIN, human_minutes=15.0)
 

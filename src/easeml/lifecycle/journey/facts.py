@@ -180,8 +180,10 @@ class Facts:
 
     @property
     def is_reached(self) -> bool:
-        """Is the goal met on validation rows?"""
-        return self.quality is not None and self._is_met(self.quality.value)
+        """Is the goal met on validation rows, and not disproven on test rows?"""
+        if self.quality is None or self.is_disproven:
+            return False
+        return self._is_met(self.quality.value)
 
     @property
     def is_proven(self) -> bool:
@@ -192,6 +194,14 @@ class Facts:
         if self.tested is None:
             return False
         return self._is_met(self.tested.high if self.lower_is_better else self.tested.low)
+
+    @property
+    def is_disproven(self) -> bool:
+        """Is the goal missed on test rows, even with the better end of their interval?"""
+        if self.tested is None or self.goal is None:
+            return False
+        best = self.tested.low if self.lower_is_better else self.tested.high
+        return not self.meets_goal(best)
 
     def _is_met(self, value: float) -> bool:
         """Is the goal met, by a value of its first part and by what its further parts have?"""

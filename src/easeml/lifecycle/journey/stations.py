@@ -92,7 +92,8 @@ def _how_far(facts: Facts) -> str:
     if facts.is_reached:
         return "met on validation rows"
     missed = "; ".join(map(_missed, facts.failing))
-    return f"not met yet. {missed}".removesuffix(". ")
+    where = "on test rows" if facts.is_disproven else "yet"
+    return f"not met {where}. {missed}".removesuffix(". ")
 
 
 def _missed(part: Part) -> str:
