@@ -18,7 +18,8 @@ def test_a_relation_of_a_frame_says_how_it_is_made():
 
 def test_the_package_lists_its_names_and_loads_none():
     program = "import easeml, sys; print(dir(easeml), 'pandas' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "'AutoMLClassifier'" in found.stdout
     assert "'Relation'" in found.stdout
     assert found.stdout.endswith("False\n")

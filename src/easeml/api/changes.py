@@ -41,11 +41,12 @@ async def _messages(
     with here.fanout.subscribe(None) as news:
         yield b": easeml\n\n"
         while not here.fanout.closed:
-            is_called = await wait(news, KEEP_ALIVE)
+            said = b": still here\n\n"
+            if await wait(news, KEEP_ALIVE):
+                said = _said(here, kind, tenant_id, seq)
             news.clear()
-            has_changed = is_called and has_news(here, tenant_id, seq)
             seq = here.fanout.last
-            if is_called and not has_changed:
+            if not said:
                 continue
             try:
                 caller = await let_in(here, request.scope, asked)
@@ -53,7 +54,7 @@ async def _messages(
                 return
             if tenant_id not in (None, caller.tenant_id):  # nothing is shared with them any more
                 return
-            yield _message(seq, kind) if has_changed else b": still here\n\n"
+            yield said
 
 
 def has_news(here: Context, tenant_id: str | None, seq: int) -> bool:
@@ -61,8 +62,11 @@ def has_news(here: Context, tenant_id: str | None, seq: int) -> bool:
     if tenant_id is None:
         return True
     heard = here.fanout.since(tenant_id, seq)
-    return heard is None or bool(heard)
+    return heard != []
 
 
-def _message(seq: int, kind: str) -> bytes:
-    return f"id: {seq}\nevent: {kind}\ndata: {{}}\n\n".encode()
+def _said(here: Context, kind: str, tenant_id: str | None, seq: int) -> bytes:
+    """Return the message of what happened since event ``seq``; empty where nothing did."""
+    if not has_news(here, tenant_id, seq):
+        return b""
+    return f"id: {here.fanout.last}\nevent: {kind}\ndata: {{}}\n\n".encode()

@@ -97,7 +97,8 @@ class Queue:
         devices = self._devices()
         device = devices.get(process_id, _Device())
         paces = {one.pace for one in devices.values()}
-        seen = [gpu for one in devices.values() if not one.draining for gpu in one.gpus.seen]
+        giving = [one for one in devices.values() if not one.draining]
+        seen = [gpu for one in giving for gpu in one.gpus.seen]
         room = gpu_room(self._session, device.gpus.seen, seen, lane, gives_containers=device.gpu)
         waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
@@ -108,9 +109,12 @@ class Queue:
         for which in (sa.and_(waiting, tasks.c.urgent), waiting):
             order = self._turns(which, lane, devices, held)
             offered = [tasks.c.tenant_id == tenant_id for tenant_id, _ in order]
-            if order and lane == Lane.SEARCH and _is_slow(device, paces):
-                first = [tenant_id for tenant_id, share in order if share == order[0][1]]
-                offered.insert(0, tasks.c.id == self._shortest(which, first))
+            prefers_short = lane == Lane.SEARCH and _is_slow(device, paces)
+            if order and prefers_short:
+                least = order[0][1]
+                first = [tenant_id for tenant_id, share in order if share == least]
+                shortest = self._shortest(which, first)
+                offered.insert(0, tasks.c.id == shortest)
             for theirs in offered:
                 task = self._take(sa.and_(which, theirs), device.kind)
                 if task is not None:

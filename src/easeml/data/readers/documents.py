@@ -76,10 +76,11 @@ def table_of(document: Document, source: Source) -> pa.Table:
     if number == TEXT:
         return _text_table(document, source.name).replace_schema_metadata(_note(tables, TEXT))
     if not 1 <= number <= len(tables):
+        there = f"Choose one of them: {_listed(tables)}."
         raise DatasetError(
             f"there is no table {number}: the document has {_counted(len(tables))}.",
             where=source.name,
-            remedy=f"Choose one of them: {_listed(tables)}." if tables else "Read its text: 0.",
+            remedy=there if tables else "Read its text: 0.",
         )
     read = _arrow_table(tables[number - 1], source)
     return read.replace_schema_metadata(_note(tables, number))

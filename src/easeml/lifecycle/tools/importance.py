@@ -137,10 +137,11 @@ def _advice(weights: list[_Weight]) -> str:
     errors = [one.error for one in weights]
     if None in errors:
         return found  # not every column was shuffled twice: the others would be named by their turn
-    idle = [one for one in weights if one.loss - 2 * (one.error or 0.0) <= 0]
+    idle = sum(one.loss - 2 * (one.error or 0.0) <= 0 for one in weights)
     if not idle:
         return found
-    names = "1 column costs" if len(idle) == 1 else f"{len(idle)} of {len(weights)} columns cost"
+    several = f"{idle} of {len(weights)} columns cost"
+    names = "1 column costs" if idle == 1 else several
     return f"{found} {names} nothing measurable: try to do without."
 
 

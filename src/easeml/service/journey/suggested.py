@@ -1,6 +1,7 @@
 """What was suggested, with the gain that was expected, scored by what came."""
 
 import operator
+from collections import defaultdict
 from collections.abc import Sequence
 
 from easeml.contract.jobs import Job as JobAnswer
@@ -87,7 +88,7 @@ def outcomes(tables: Tables) -> list[Outcome]:
     newest = tables.suggestions.list(limit=_NEWEST, newest_first=True)
     scored = [told for told in newest if told.kind in _SHOWS]
     of = {told.application_id for told in scored}
-    jobs: dict[str, list[Job]] = {application_id: [] for application_id in of}
+    jobs: defaultdict[str, list[Job]] = defaultdict(list)
     for job in tables.jobs.list(application_id=sorted(of), limit=None):
         jobs[job.application_id].append(job)
     found = []

@@ -199,8 +199,9 @@ def _kept(result: TaskResult) -> dict[str, Any]:
 
 def _what_lacks(kind: Kind, result: TaskResult, digests: Mapping[str, str]) -> str:
     """Return what is wrong with what a task brought, in a sentence; empty for nothing."""
-    missing = [f"output {name}" for name in kind.outputs if name not in digests]
-    missing += [f"value {name}" for name in kind.values if name not in result.value]
+    outputs = [f"output {name}" for name in kind.outputs if name not in digests]
+    values = [f"value {name}" for name in kind.values if name not in result.value]
+    missing = outputs + values
     if missing:
         return f"The {kind.name} task did not bring: {', '.join(missing)}."
     for name in kind.values:
