@@ -48,6 +48,16 @@ def test_what_has_no_title_is_called_as_it_is(titles: tuple[Titles, Client], nam
     assert found.of(name) == name
 
 
+def test_every_candidate_of_a_sentence_is_called_by_its_title(titles: tuple[Titles, Client]):
+    found, _ = titles
+    names = ("random-forest-classifier", "random-forest-classifier-2", "model-2")
+    said = "random-forest-classifier-2 serves now, random-forest-classifier (not model-2) did."
+    told = "Random forest 2 serves now, Random forest (not Second model) did."
+    assert found.in_sentence(said, *names) == told
+    assert found.in_sentence("my-model-2 and model-22", *names) == "my-model-2 and model-22"
+    assert found.in_sentence(said) == said
+
+
 def test_titles_are_asked_for_once_a_minute(titles: tuple[Titles, Client]):
     _, client = titles
     assert client.asked == 1

@@ -8,6 +8,7 @@ from easeml.cli.differing import model_named
 from easeml.cli.options import ApplicationId, Json, at_most_one, checked, comma_separated, given
 from easeml.cli.output import moment, print_found, print_pairs, say
 from easeml.client import Client
+from easeml.contract.knowledge import Titles
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rollout, Rollouts
 from easeml.contract.states import RolloutEnd, RolloutState, RolloutWay, TruthWay
 from easeml.errors import InvalidInput
@@ -78,7 +79,25 @@ def rollout(
             wish = told | given(way=way)
             if wish:
                 found = client.set_rollout_rule(application_id, _rule(found, wish))
-    print_found(found, _print, as_json=as_json)
+        titles = client.module_titles()
+    print_found(found, lambda told: _print(_titled(told, titles)), as_json=as_json)
+
+
+def _titled(found: Rollouts, titles: Titles) -> Rollouts:
+    """Return comparisons that call models by their titles."""
+    every = [*found.rollouts, *found.released]
+    names = {name for one in every for name in (one.challenger, one.champion)}
+
+    def titled(one: Rollout) -> Rollout:
+        called = {
+            "challenger": titles.of(one.challenger),
+            "champion": titles.of(one.champion),
+            "says": titles.in_sentence(one.says, *names),
+        }
+        return one.model_copy(update=called)
+
+    rollouts, released = list(map(titled, found.rollouts)), list(map(titled, found.released))
+    return found.model_copy(update={"rollouts": rollouts, "released": released})
 
 
 def _started(client: Client, application_id: str, model: str, way: RolloutWay | None) -> Rollouts:

@@ -1,5 +1,6 @@
 """The REST types of the knowledge base."""
 
+import re
 from typing import Any
 
 from pydantic import Field
@@ -129,9 +130,15 @@ class Titles(Answer):
             return f"{self.titles[model]} {number}"
         return name
 
-    def in_sentence(self, sentence: str, name: str) -> str:
-        """Return a sentence in which a candidate is called by its title."""
-        return sentence.replace(name, self.of(name)) if name else sentence
+    def in_sentence(self, sentence: str, *names: str) -> str:
+        """Return a sentence in which candidates are called by their titles.
+
+        ``names``: of the candidates; one that is a part of another word is left.
+        """
+        known = "|".join(map(re.escape, filter(None, names)))
+        if not known:
+            return sentence
+        return re.sub(rf"(?<![\w-])(?:{known})(?![\w-])", lambda name: self.of(name[0]), sentence)
 
 
 class NewModule(Request):

@@ -104,7 +104,7 @@ def _told(called: Callable[[str], str], kind: str, data: dict[str, Any]) -> str:
     return notification_texts.sentence(kind, data, called)
 
 
-def _as_it_is(sentence: str, name: str) -> str:
+def _as_it_is(sentence: str, *names: str) -> str:
     return sentence
 
 

@@ -27,6 +27,6 @@ class Titles:
         """Return ``Random forest 2`` for ``random-forest-classifier-2``; other names as they are."""
         return self._titles.of(name)
 
-    def in_sentence(self, sentence: str, name: str) -> str:
-        """Return a sentence in which a candidate is called by its title."""
-        return self._titles.in_sentence(sentence, name)
+    def in_sentence(self, sentence: str, *names: str) -> str:
+        """Return a sentence in which candidates are called by their titles."""
+        return self._titles.in_sentence(sentence, *names)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -102,7 +103,11 @@ async def show_history(context: PageContext, told: tuple[int, int] | None = None
     """Show what served. ``told``: how many truths were just kept, and how many of known rows."""
     view = await context.client.serving_history(context.path("application"))
     models = {model.id: model for model in view.models}
+    compared = [*view.rollouts.rollouts, *view.rollouts.released]
+    names = {model.name for model in view.models}
+    names.update(chain.from_iterable((one.challenger, one.champion) for one in compared))
     values = {
+        "titled": lambda text: context.site.titles.in_sentence(text, *names),
         "promotions": view.promotions,
         "models": models,
         "gates": view.gates,
