@@ -206,7 +206,10 @@ def by_runs(rows: Rows, plan: Plan) -> int | None:
     length, least = run_of(rows.rarest)
     needed = length // RUN * LEAST_KNOWN
     starts = np.arange(0, len(rows.true) - length + 1, length)
-    whole = [np.sort(rows.came[start : start + length])[needed - 1] for start in starts]
+    nearly = [np.sort(rows.came[start : start + length])[needed - 1] for start in starts]
+    fully = [rows.came[start : start + length].max() for start in starts]
+    # A run with gaps waits until the next one could count.
+    whole = np.maximum(nearly, np.minimum(fully, [*nearly[1:], NEVER]))
     classes = [str(one) for one in np.unique(rows.true)]
     times = np.zeros(rows.inputs.max() + 1, dtype=int)
     evidence, counted = Evidence(), 0

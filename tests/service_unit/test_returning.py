@@ -345,6 +345,23 @@ def test_a_run_without_the_rare_class_says_nothing_of_balanced_accuracy(
     assert shown.says.startswith("No row counts yet.")
 
 
+def test_by_balanced_accuracy_a_run_waits_for_its_last_truths_until_the_next_could_count(
+    store: Store, ann: Caller, clock: Clock
+):
+    app = balanced(store, ann)
+    truths = dict(enumerate(["red", "blue"] * 24))  # of 48 rows
+    keep(store, ann, app, "req_1", ["red"] * 50)
+    tell(store, ann, app, "req_1", truths)
+    assert look(store, clock, "blue") == 0
+    keep(store, ann, app, "req_2", ["red"] * 50)
+    tell(store, ann, app, "req_2", truths)
+    assert look(store, clock, "blue") == 50  # the first, with two rows that may have been gains
+    assert found(store, ann, app).unknown == 2
+    tell(store, ann, app, "req_2", {48: "red", 49: "blue"})
+    assert look(store, clock, "blue") == 50
+    assert found(store, ann, app).unknown == 2
+
+
 def test_of_truth_by_chance_runs_of_told_rows_say_something_of_balanced_accuracy(
     store: Store, ann: Caller, clock: Clock
 ):

@@ -46,15 +46,25 @@ def reliability_of(reliability: float, number: int) -> float:
     return 1 - (1 - reliability) / (number * (number + 1))
 
 
-def whole_runs(known: Sequence[bool], run: int = RUN) -> list[int]:
+def whole_runs(known: Sequence[bool], run: int = RUN, *, waits: bool = False) -> list[int]:
     """Return the places of the first row of each run that counts.
 
     ``known``: of each row since the release, in the order of the requests, whether its truth came.
     ``run``: rows of a run, a multiple of 50. Rows at the end that make no run yet do not count.
+    ``waits``: a run whose truth is not all there counts when the next one could as well.
     """
     starts = range(0, len(known) - run + 1, run)
     least = run // RUN * LEAST_KNOWN
-    return [start for start in starts if sum(known[start : start + run]) >= least]
+    counts = [sum(known[start : start + run]) for start in starts]
+    following = [*counts[1:], 0]
+    found = []
+    for start, count, after in zip(starts, counts, following, strict=False):
+        needed = least
+        if waits and after < least:
+            needed = run
+        if count >= needed:
+            found.append(start)
+    return found
 
 
 def without_truth(distance: float) -> Outcome:

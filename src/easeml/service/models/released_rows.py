@@ -204,7 +204,8 @@ def _of_whole_runs(
     length = _length(rollout)
     found: list[ProductionRow] = []
     is_known = list(map(known.__contains__, map(_ID, rows)))
-    for start in released.whole_runs(is_known, length):
+    waits = rollout.plan.run > 0  # a row without truth costs much where a class is rare
+    for start in released.whole_runs(is_known, length, waits=waits):
         run = rows[start : start + length]
         own = [row for row in run if not row.counted and row.rollout_id in ("", rollout.id)]
         if len(own) >= rollout.plan.run:
