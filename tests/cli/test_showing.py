@@ -278,6 +278,6 @@ def test_a_return_and_a_comparison_with_the_model_before_have_a_line_each(
     application = _application(released=[{**both, "state": "running"}, over])
     print_application(application, TITLES)
     printed = " ".join(capsys.readouterr().out.split())
-    assert "compared Gradient boosting (LightGBM) 2 beside Ensemble 1, since 1970" in printed
+    assert "after release Gradient boosting (LightGBM) 2 beside Ensemble 1, since 1970" in printed
     assert "returned from Gradient boosting (LightGBM) 2 to Ensemble 1, 1998" in printed
     assert "It was worse." in printed

@@ -197,7 +197,7 @@ def _after_release(application: Application, titles: Titles) -> list[tuple[str, 
         model, before = titles.of(one.model), titles.of(one.before)
         if one.state == RolloutState.RUNNING:
             told = f"{model} beside {before}, since {moment(one.created)}. {one.says}"
-            shown.append(("compared", told))
+            shown.append(("after release", told))
         else:
             told = f"from {model} to {before}, {moment(one.ended)}. {one.says}"
             shown.append(("returned", told))
