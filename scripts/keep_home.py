@@ -24,6 +24,7 @@ import pandas as pd
 
 _ROWS = 120
 _SEED = 7
+_LOOKS = 60
 _MODELS = "logistic,decision-tree-classifier"
 _ANNOUNCED = re.compile(r"EASEML_URL=(\S+) EASEML_API_KEY=(\S+)")
 _APPLICATION = re.compile(r"app_[a-z0-9]+")
@@ -95,10 +96,17 @@ def live(service: Service, kept: Path) -> None:
     created = service.run("app", "create", str(table), *wishes)
     application = _APPLICATION.findall(created)[0]
     service.run("app", "wait", application, "--until", "converged", "--timeout", "120")
-    while '"refitted": true' not in service.run("app", "show", application, "--json"):
-        pass  # each look is a process of its own, which takes its time
+    _wait_until_refitted(service, application)
     service.run("predict", application, str(table), "--out", str(kept / "predicted.csv"))
     (kept / "application").write_text(application)
+
+
+def _wait_until_refitted(service: Service, application: str) -> None:
+    """Return when the model that serves has learned from all rows; exits where it never does."""
+    for _ in range(_LOOKS):  # each is a process of its own, which takes its time
+        if '"refitted": true' in service.run("app", "show", application, "--json"):
+            return
+    raise SystemExit("The model was not fitted on all rows.")
 
 
 def main() -> None:

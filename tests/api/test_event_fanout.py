@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from easeml.api import event_fanout
-from easeml.api.changes import has_news
+from easeml.api.change_stream import has_news
 from easeml.api.event_fanout import EventFanout
 from easeml.errors import TooMany
 from easeml.store import Store

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import StreamingResponse
 
-from easeml.api import changes
+from easeml.api import change_stream
 from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
 from easeml.service.applications import applications
@@ -69,4 +69,4 @@ def stream_application(
     For people with whom the application is shared: its tenant's own have more in ``/events``.
     """
     applications.get(here.store, asker, application_id)
-    return changes.stream(here, request, "application.changed", asker.tenant_id)
+    return change_stream.stream(here, request, "application.changed", asker.tenant_id)

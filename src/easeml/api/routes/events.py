@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from easeml.api.changes import KEEP_ALIVE, wait
+from easeml.api.change_stream import KEEP_ALIVE, wait
 from easeml.api.context import Asker, Context, Here, Limit
 from easeml.contract.resources import Page
 from easeml.contract.status import Event

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import StreamingResponse
 
-from easeml.api import changes
+from easeml.api import change_stream
 from easeml.api.context import Here
 from easeml.api.operations import Operation, add_routes
 from easeml.service.scheduling import decisions, looking_back, overview, replay
@@ -29,4 +29,4 @@ async def stream_changes(request: Request, here: Here) -> StreamingResponse:
     """Stream an event ``scheduler.changed``, which tells nothing more, whenever something happens
     to any tenant.
     """
-    return changes.stream(here, request, "scheduler.changed", None)
+    return change_stream.stream(here, request, "scheduler.changed", None)

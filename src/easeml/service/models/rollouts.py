@@ -33,7 +33,6 @@ _NO_MEANS = {
     "selection-rate",
 }
 _BY_PROBABILITIES = {"average-precision", "brier", "calibration-error", "log-loss", "roc-auc"}
-_RUN = 50  # rows of a run where each row is a gain alone
 
 
 def set_rollout_rule(
@@ -160,8 +159,10 @@ def _watches(tables: Tables, application: Application, rule: RolloutRule) -> str
     """Return what follows when a model went live, in a few sentences."""
     if rule.days <= 0:
         return _stays(application)
+    from easeml.lifecycle import released
+
     run, least = kept.runs_of(tables, application)
-    rows = f"runs of {run or _RUN} kept requests of which nearly all truth came"
+    rows = f"runs of {run or released.RUN} kept requests of which nearly all truth came"
     if rule.truth == TruthWay.BY_CHANCE:
         rows = "kept requests whose truth came, which its owner says are chosen by chance"
     each = ""
