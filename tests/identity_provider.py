@@ -139,6 +139,7 @@ def running_provider() -> Iterator[StandInProvider]:
     config = uvicorn.Config(provider.app(), port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     socket = config.bind_socket()
+    socket.listen()  # who asks before the server has begun waits for it
     provider.issuer = f"http://127.0.0.1:{socket.getsockname()[1]}"
     thread = threading.Thread(target=server.run, args=([socket],))
     thread.start()

@@ -50,8 +50,9 @@ class AutoML(BaseEstimator):
         ``time_limit``: processor seconds of ``fit``, of all its threads. ``objective``: what models
         are compared by (``accuracy``, ``roc-auc``, ``r2``, ...), by default what fits the answers.
         ``max_models``: models to try at most; ``models``: names of those that may be tried, by
-        default all that fit (``easeml module list``). ``n_jobs``: threads of a fit, -1 for all
-        cores. ``callback`` hears of each model that was tried.
+        default all that fit (``easeml module list``). ``random_state``: seeds what is drawn; what
+        is tried next hangs on what runs have cost, too, which no seed repeats. ``n_jobs``: threads
+        of a fit, -1 for all cores. ``callback`` hears of each model that was tried.
 
         ``url``: of an easeml service that is to have the rows, search and predict; None: all is done
         in this process. There ``time_limit`` is in seconds of its devices, and ``n_jobs`` says
