@@ -4,10 +4,11 @@
         [--seconds 3600]
 
 Starts an easeml of its own with two workers. Each tenant has an application on a small table and
-searches models that train in milliseconds; together they may run so many tasks. Each stream follows
-the events of one tenant. Twice a second somebody asks for a prediction, and for the page's view of
-an application, each of a tenant drawn at random. A row is written every half minute, so that a run
-that is cut short leaves what it measured. It ends when the time is over or all tasks are done.
+searches models that train in milliseconds; together they may run so many tasks. Who has nothing
+more to search feeds rows, so that there is always work. Each stream follows the events of one
+tenant. Twice a second somebody asks for a prediction, and for the page's view of an application,
+each of a tenant drawn at random. A row is written every half minute, so that a run that is cut
+short leaves what it measured. It ends when the time is over or all tasks are done.
 
     predict, view   milliseconds of the requests of the last half minute: median and worst
     event           seconds from an event in the store to its line in a stream: median and worst
@@ -15,6 +16,7 @@ that is cut short leaves what it measured. It ends when the time is over or all 
 """
 
 import asyncio
+import itertools
 import json
 import random
 import statistics
@@ -22,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,8 @@ from sklearn.datasets import make_classification
 from common import arguments, machine_line, read_options, write_table
 from easeml.client import Client
 from easeml.contract.applications import Declaration
+from easeml.contract.states import JobState
+from easeml.errors import NotReady
 from easeml.settings import Settings
 from easeml.store import Store
 from live_search import new_user
@@ -42,6 +47,7 @@ from service_process import EasemlProcess
 from watched_memory import KINDS, MemoryWatch, proportional
 
 MODELS = ["naive-bayes", "logistic", "decision-tree-classifier", "knn-classifier"]
+LOOK_EVERY = 0.5  # seconds between looks at whether a search rests
 EVERY = 30.0  # seconds between two rows
 COLUMNS = ["seconds", "tasks", "events", "predict_median", "predict_worst", "view_median"]
 COLUMNS += ["view_worst", "event_median", "event_worst", "refused"]
@@ -67,10 +73,11 @@ class Seen:
 
 @dataclass(frozen=True)
 class Tenant:
-    """A tenant's key and application, and a row that it predicts."""
+    """A tenant's key and application, a file of rows like its own, and a row that it predicts."""
 
     key: str
     application: str
+    source: Path
     row: dict[str, float]
 
 
@@ -98,7 +105,23 @@ def settle(easeml: EasemlProcess, folder: Path, place: int, tasks: int) -> Tenan
         client.wait_version_ready(dataset.version.id)
         wish = {"dataset_id": dataset.id, "target": "target", "models": MODELS, "seed": place}
         declared = Declaration(**wish, tolerance=0, max_tasks=tasks)
-        return Tenant(key, client.create_application(declared).id, row)
+        return Tenant(key, client.create_application(declared).id, source, row)
+
+
+async def feed_at_rest(easeml: EasemlProcess, tenants: list[Tenant]) -> None:
+    """Look at one tenant after the other; feed rows to its application where the search rests."""
+    for one in itertools.cycle(tenants):
+        await asyncio.to_thread(_feed_at_rest, easeml, one)
+        await asyncio.sleep(LOOK_EVERY)
+
+
+def _feed_at_rest(easeml: EasemlProcess, tenant: Tenant) -> None:
+    with Client(easeml.url, tenant.key) as client:
+        job = client.application(tenant.application).job
+        if job is None or job.state != JobState.RESTING:
+            return
+        with suppress(NotReady):  # fed a moment ago
+            client.feed(tenant.application, tenant.source)
 
 
 async def follow(easeml: EasemlProcess, key: str, seen: Seen) -> None:
@@ -159,6 +182,7 @@ async def watch(
     keys = [tenants[place % len(tenants)].key for place in range(streams)]
     running = [asyncio.create_task(follow(easeml, key, seen)) for key in keys]
     running.append(asyncio.create_task(ask_often(easeml, tenants, seen)))
+    running.append(asyncio.create_task(feed_at_rest(easeml, tenants)))
     began = time.monotonic()
     while time.monotonic() - began < seconds:
         await asyncio.sleep(min(EVERY, seconds))

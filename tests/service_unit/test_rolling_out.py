@@ -182,6 +182,32 @@ def test_a_shadow_that_only_complaints_speak_for_does_not_serve(
     assert _live(store, app) == before
 
 
+def test_each_class_counts_alike_where_the_objective_says_so(
+    store: Store, ann: Caller, app: Application, clock: Clock
+):
+    before = _live(store, app)
+    with store.write() as tx:
+        tx.unscoped().applications.update(app.id, objective="balanced-accuracy")
+    promised = rollouts.set_rollout_rule(store, ann, app.id, SHADOW).promise
+    assert promised.endswith("Each class counts alike, so a rare one decides how long it takes.")
+    _better(store, app)
+    _rest(store, app)
+    _keep(store, ann, app, "req_1", ["red"] * 90, by=before)
+    _tell(store, ann, app, "req_1", ["blue"] * 80)  # what is new is right on each
+    _compare(store, clock, "blue")
+    found = _newest(store, ann, app)
+    assert (found.state, found.better) == (RolloutState.RUNNING, 0)
+    assert "80 more count as soon as each class has come" in found.says
+    assert found.says.endswith("none of these yet: red.")
+    _tell(store, ann, app, "req_1", ["blue"] * 80 + ["red"] * 10)  # and wrong on these
+    _compare(store, clock, "blue")
+    found = _newest(store, ann, app)
+    assert (found.better, found.worse, found.state) == (80, 1, RolloutState.RUNNING)
+    assert found.quality == pytest.approx(0.5)
+    assert found.quality_before == pytest.approx(0.5)
+    assert "9 more count" in found.says
+
+
 def test_what_is_worse_is_taken_back_and_not_tried_again(
     store: Store, ann: Caller, app: Application, clock: Clock
 ):

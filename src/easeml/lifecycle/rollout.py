@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -73,7 +73,8 @@ class Outcome:
     ``gain``: quality of the new model less that of the old, the mean over its rows, in [-1, 1].
     ``before``: quality of the old model, likewise, in [0, 1]. ``share``: the chance that the new
     model would answer it; ``by_new``: whether it did. ``shown``: the gain in the unit of the
-    objective, where ``gain`` is weighted for the bets.
+    objective, where ``gain`` is weighted for the bets. ``part``: what it counts beside others of its
+    class, in (0, 1]; see ``rounds``.
     """
 
     gain: float
@@ -81,6 +82,7 @@ class Outcome:
     share: float = 0.0
     by_new: bool = False
     shown: float | None = None
+    part: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,9 @@ class Evidence:
     ``fine``, ``worse``: log wealth of each bet on the new model being not worse than tolerated, and
     on its being worse; empty before the first. ``peak``: the most that all bets on the first have
     ever been worth, in nats. ``better``, ``worse_off``, ``alike``: numbers of requests. ``before``:
-    sum of the quality of the old model; ``gained``: of the gains.
+    sum of the quality of the old model; ``gained``: of the gains. Where each class counts alike
+    (``rounds``), ``classes``: of each how many rows came, and on how many the old model was right;
+    ``waiting``: the counts of rows whose round has not ended, by share and class.
     """
 
     fine: tuple[float, ...] = ()
@@ -102,6 +106,8 @@ class Evidence:
     failures: int = 0
     before: float = 0.0
     gained: float = 0.0
+    classes: dict[str, list[int]] = field(default_factory=dict)
+    waiting: dict[str, dict[str, list[int]]] = field(default_factory=dict)
 
     @property
     def requests(self) -> int:
@@ -112,12 +118,12 @@ class Evidence:
 def weight(outcome: Outcome) -> float:
     """Return how much a request counts, in (0, 1]: more, the rarer its model answers.
 
-    It is 1 where one model answers all.
+    Where one model answers all, that is its part in the rows of its class.
     """
     if not 0 < outcome.share < 1:
-        return 1.0
+        return outcome.part
     own = outcome.share if outcome.by_new else 1 - outcome.share
-    return min(1.0, (1 - own) / own)
+    return outcome.part * min(1.0, (1 - own) / own)
 
 
 def told(plan: Plan, evidence: Evidence, outcomes: Iterable[Outcome]) -> Evidence:
@@ -177,15 +183,31 @@ def is_worse(plan: Plan, evidence: Evidence) -> bool:
 
 
 def is_selective(plan: Plan, evidence: Evidence, expected: float) -> bool:
-    """Tell whether the truth of a shadow seems to come mostly of wrong answers.
+    """Tell whether the truth seems to come mostly of wrong answers, where that would mislead.
 
     The old model does worse on these rows than ``expected``, by more than a margin and chance
-    (Hoeffding's bound). The world may also have changed: the rows do not tell which.
+    (Hoeffding's bound). The world may also have changed: the rows do not tell which. Shares of
+    requests are misled only where each class counts alike: the class of which more wrong answers
+    are told has more rows, and each weighs less.
     """
-    if plan.shares or not evidence.requests:
+    is_fair = bool(plan.shares) and not evidence.classes
+    if is_fair or not evidence.requests:
         return False
-    chance = math.sqrt(-math.log(_SELECTIVE_CHANCE) / (2 * evidence.requests))
-    return evidence.before / evidence.requests + chance < expected - _MARGIN
+    known, rows = _quality_before(evidence)
+    chance = math.sqrt(-math.log(_SELECTIVE_CHANCE) / (2 * rows))
+    return known + chance < expected - _MARGIN
+
+
+def _quality_before(evidence: Evidence) -> tuple[float, float]:
+    """Return the mean quality of the old model, and of how many rows it is as sure as a mean.
+
+    Where each class counts alike, that is the mean over classes, which few rows of one make unsure.
+    """
+    if not evidence.classes:
+        return evidence.before / evidence.requests, evidence.requests
+    rows, right = np.array(list(evidence.classes.values())).T
+    variance = np.sum(1 / rows) / len(rows) ** 2
+    return float(np.mean(right / rows)), float(1 / variance)
 
 
 def share_now(plan: Plan, evidence: Evidence) -> float:
@@ -231,13 +253,18 @@ def why(plan: Plan, evidence: Evidence, expected: float = 0.0) -> str:
         f"better on {evidence.better:,}, worse on {evidence.worse_off:,} and alike on "
         f"{evidence.alike:,} of {evidence.requests:,}"
     )
+    if evidence.classes:
+        counted = f"{counted}, where each class counts alike"
     answer = verdict(plan, evidence, expected)
     if answer != TAKEN_BACK and is_selective(plan, evidence, expected):
-        known = evidence.before / evidence.requests
+        known, _ = _quality_before(evidence)
+        remedy = "A shadow cannot be judged by them. Compare by shares."
+        if evidence.classes:
+            remedy = "The models cannot be judged by them. Tell the truth of right answers as well."
         return (
             f"The truth seems to come mostly of wrong answers, or the world has changed: what "
-            f"serves has a quality of {known:.2g} on these rows, {expected:.2g} was expected. A "
-            f"shadow cannot be judged by them. Compare by shares."
+            f"serves has a quality of {known:.2g} on these rows, {expected:.2g} was expected. "
+            f"{remedy}"
         )
     if answer == TAKEN_BACK:
         chance = chance_if_not_worse(evidence)

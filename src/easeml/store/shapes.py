@@ -119,7 +119,8 @@ class RolloutPlan(Shape):
     """How a model is rolled out; ``lifecycle.rollout.Plan`` says what each means.
 
     ``run``, ``least``: where balanced accuracy counts, rows of a run, and of each class in it
-    (``lifecycle.balanced``); 0 where each row is a gain of its own.
+    (``lifecycle.balanced``); 0 where each row is a gain of its own. ``by_class``: before a release,
+    balanced accuracy counts (``lifecycle.rounds``).
     """
 
     shares: list[float]
@@ -127,6 +128,7 @@ class RolloutPlan(Shape):
     reliability: float
     run: int = 0
     least: int = 0
+    by_class: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,8 @@ class RolloutEvidence(Shape):
     failures: int = 0
     before: float = 0.0
     gained: float = 0.0
+    classes: dict[str, list[int]] = field(default_factory=dict)
+    waiting: dict[str, dict[str, list[int]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

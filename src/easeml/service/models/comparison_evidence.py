@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from easeml.contract.states import PromotionKind, RolloutState, RolloutWay
 from easeml.service.models import promotion, released_rows, returning
 from easeml.service.models.compared_rows import News
-from easeml.service.models.told_truths import Truths, said, target_of, truths_of
+from easeml.service.models.told_truths import Category, Truths, said, target_of, truths_of
 from easeml.service.rollouts import kept
 from easeml.store import Tables, Transaction, grouped
 from easeml.store.records import ProductionRow, Rollout
 
 if TYPE_CHECKING:
     from easeml.lifecycle.rollout import Outcome
+    from easeml.lifecycle.rounds import Row
 
 Qualities = dict[str, tuple[float, float]]  # of the new and the old model, by the id of a row
 
@@ -22,6 +23,7 @@ Qualities = dict[str, tuple[float, float]]  # of the new and the old model, by t
 def count(tx: Transaction, rollout: Rollout, news: News) -> None:
     """Let rows whose truth is known, and failures, be a part of the evidence, and decide."""
     from easeml.lifecycle import rollout as rollouts
+    from easeml.lifecycle import rounds
 
     tables = tx.scoped(rollout.tenant_id)
     # The roll-out was written before this, which others wait for: what they counted is seen here.
@@ -32,13 +34,20 @@ def count(tx: Transaction, rollout: Rollout, news: News) -> None:
     if rollout.way == RolloutWay.AFTER:
         rows = released_rows.complete(tables, rollout, rows)
     truths = truths_of(tables, rollout, rows)
+    plan, evidence = kept.plan_of(rollout), kept.evidence_of(rollout)
     if rollout.way == RolloutWay.AFTER:
         counted, unknown, outcomes = released_rows.outcomes(tables, rollout, rows, truths)
+        evidence = rollouts.told(plan, evidence, outcomes)
+    elif rollout.plan.by_class:
+        target = target_of(tables, rollout)
+        assert isinstance(target, Category)  # nothing else has a balanced accuracy
+        counted, unknown, told = _rows_of_classes(tables, rollout, rows, truths)
+        evidence = rounds.told(plan, evidence, told, target.classes)
     else:
         counted, unknown, outcomes = _outcomes(tables, rollout, rows, truths)
+        evidence = rollouts.told(plan, evidence, outcomes)
     tables.production_rows.set_each("counted", dict.fromkeys(counted, True))
     tables.production_rows.set_each("rollout_id", dict.fromkeys(counted, rollout.id))
-    evidence = rollouts.told(kept.plan_of(rollout), kept.evidence_of(rollout), outcomes)
     evidence = replace(evidence, failures=max(evidence.failures, news.failures))
     rollout = tables.rollouts.update(
         rollout.id,
@@ -61,6 +70,25 @@ def _outcomes(
     groups = _groups(tables, rollout, told, qualities)
     outcomes = [_outcome(rollout, rows, qualities) for rows in groups]
     return [*truths], len(told) - len(qualities), outcomes
+
+
+def _rows_of_classes(
+    tables: Tables, rollout: Rollout, rows: list[ProductionRow], truths: Truths
+) -> tuple[list[str], int, list[Row]]:
+    """Return what ``_outcomes`` does, as rows of classes: one of each request that has a share."""
+    from easeml.lifecycle.rounds import Row
+
+    by_id = {row.id: row for row in rows}
+    told = [by_id[id] for id in truths]
+    qualities = _qualities(tables, rollout, told, truths)
+    target = target_of(tables, rollout)
+    found: list[Row] = []
+    for first, *_ in _groups(tables, rollout, told, qualities):
+        new, old = map(bool, qualities[first.id])
+        true = str(target.true(truths[first.id]))
+        share = _share(rollout, first)
+        found.append(Row(true, new, old, share, _is_by_new(rollout, first)))
+    return [*truths], len(told) - len(qualities), found
 
 
 def take_back(tx: Transaction, rollout: Rollout, reason: str) -> None:
@@ -118,8 +146,13 @@ def _outcome(rollout: Rollout, rows: list[ProductionRow], qualities: Qualities) 
 
     new = sum(qualities[row.id][0] for row in rows) / len(rows)
     old = sum(qualities[row.id][1] for row in rows) / len(rows)
-    share = 0.0 if rollout.way == RolloutWay.SHADOW else rows[0].share
+    share = _share(rollout, rows[0])
     return Outcome(new - old, old, share, _is_by_new(rollout, rows[0]))
+
+
+def _share(rollout: Rollout, row: ProductionRow) -> float:
+    """Return the chance that the new model would answer a row; 0 in a shadow."""
+    return 0.0 if rollout.way == RolloutWay.SHADOW else row.share
 
 
 def _decide(tx: Transaction, rollout: Rollout) -> None:

@@ -136,7 +136,7 @@ def show(tables: Tables, application: Application) -> Rollouts:
         reliability=rule.reliability,
         shares=rule.shares,
         scale=rule.scale,
-        promise=_promise(rule),
+        promise=_promise(rule, application),
         running=bool(found) and found[0].state == RolloutState.RUNNING,
         keeps_requests=log is not None and log.share > 0,
         rollouts=shown,
@@ -206,12 +206,15 @@ def _why_not(objective: str) -> str:
     return "that is not built yet"
 
 
-def _promise(rule: RolloutRule) -> str:
+def _promise(rule: RolloutRule, application: Application) -> str:
     from easeml.lifecycle import rollout as rollouts
 
     if rule.way == RolloutWay.AT_ONCE:
         return AT_ONCE
-    return rollouts.promise(kept.plan_by(rule))
+    promised = rollouts.promise(kept.plan_by(rule))
+    if kept.is_by_class(application):
+        return f"{promised} Each class counts alike, so a rare one decides how long it takes."
+    return promised
 
 
 def _show(
@@ -256,8 +259,14 @@ def _show(
 
 def _says(tables: Tables, application: Application, rollout: records.Rollout) -> str:
     from easeml.lifecycle import rollout as rollouts
+    from easeml.lifecycle import rounds
 
-    return rollouts.why(kept.plan_of(rollout), kept.evidence_of(rollout), rollout.expected)
+    evidence = kept.evidence_of(rollout)
+    said = rollouts.why(kept.plan_of(rollout), evidence, rollout.expected)
+    if not evidence.waiting:
+        return said
+    classes = tables.versions.get(application.version_id).target_classes
+    return f"{said} {rounds.waits(evidence, classes)}"
 
 
 def _rule_for(tables: Tables, application: Application, way: RolloutWay | None) -> RolloutRule:

@@ -76,7 +76,7 @@ class Number:
 class Category:
     """A target that is a category. ``classes``: their names."""
 
-    classes: set[str | None]
+    classes: set[str]
 
     def true(self, told: Any) -> str | None:
         """Return the name of the class that was told; None where the target has no such class."""
@@ -106,7 +106,7 @@ def target_of(tables: Tables, rollout: Rollout) -> Number | Category:
     if rollout.scale > 0:
         return Number(rollout.scale, kept.power_of(application, rollout))
     version = tables.versions.get(application.version_id)
-    return Category(set(map(class_name, version.target_classes)))
+    return Category(set(filter(None, map(class_name, version.target_classes))))
 
 
 def _number(value: Any) -> float | None:

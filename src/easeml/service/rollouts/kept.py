@@ -76,6 +76,11 @@ def is_proven_by_rows(application: Application) -> bool:
     return application.objective in _COMPARED
 
 
+def is_by_class(application: Application) -> bool:
+    """Tell whether each class counts alike where two models are compared."""
+    return application.objective == _BALANCED
+
+
 def running(tables: Tables, application_id: str) -> Rollout | None:
     """Return the roll-out that runs, of a model that is not released; None where there is none."""
     return tables.rollouts.find(
@@ -142,7 +147,9 @@ def add(
     from easeml.lifecycle import rollout as rollouts
 
     evidence = rollouts.Evidence()
-    runs = runs_of(tables, application) if way == RolloutWay.AFTER else (0, 0)
+    is_after = way == RolloutWay.AFTER
+    run, least = runs_of(tables, application) if is_after else (0, 0)
+    by_class = not is_after and is_by_class(application)
     first = _last_id(tables.production_rows, application)
     return tables.rollouts.add(
         Rollout(
@@ -152,7 +159,9 @@ def add(
             model_id=model_id,
             against_id=against_id or application.live_model_id,
             way=way,
-            plan=RolloutPlan(list(plan.shares), plan.tolerance, plan.reliability, *runs),
+            plan=RolloutPlan(
+                list(plan.shares), plan.tolerance, plan.reliability, run, least, by_class
+            ),
             evidence=evidence_to_keep(evidence),
             scale=scale,
             expected=_expected(tables, application, scale),
@@ -168,7 +177,7 @@ def runs_of(tables: Tables, application: Application) -> tuple[int, int]:
     """Return the rows of a run, and of each class in it; zeros where each row is a gain alone."""
     from easeml.lifecycle import balanced
 
-    if application.objective != _BALANCED:
+    if not is_by_class(application):
         return 0, 0
     target = tables.versions.get(application.version_id).target
     if target is None:
@@ -306,7 +315,7 @@ def _expected(tables: Tables, application: Application, scale: float) -> float:
     ``scale``: the largest error that counts; 0: of classes. 0 where it is not known.
     """
     if scale <= 0:
-        return _measured(tables, application, "accuracy")
+        return _measured(tables, application, _BALANCED if is_by_class(application) else "accuracy")
     error = _measured(tables, application, "mean-absolute-error")
     return 1 - error / scale if error else 0.0
 
