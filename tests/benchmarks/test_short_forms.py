@@ -35,6 +35,7 @@ RUN_ELSEWHERE = {
     "executors",  # tests/engine
     "exports",  # tests/export
     "headline_live",  # live_search asks the same
+    "hundred_devices",  # tests/store/test_work_hints.py, tests/service/test_on_postgres.py
     "kill_processes",  # tests/faults
     "return_live",  # tests/api/test_returns.py
     "large_predictions",  # tests/service/test_predicted_files.py

@@ -25,6 +25,7 @@ from easeml.errors import DatabaseAway, Unreachable
 from easeml.search import policy_named
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.store.work_hints import ANY
 
 
 @pytest.fixture
@@ -112,9 +113,9 @@ class OneHint:
     def __init__(self) -> None:
         self.left = 1
 
-    def wait(self, timeout: float) -> bool:
+    def wait(self, timeout: float) -> set[str]:
         self.left -= 1
-        return self.left >= 0
+        return {ANY} if self.left >= 0 else set()
 
     def close(self) -> None:
         pass
@@ -133,13 +134,13 @@ def test_a_worker_that_could_not_look_when_it_was_told_looks_later(
     stop = Stop()
     looks: list[bool] = []
 
-    def look() -> None:
+    def look(told: set[str]) -> None:
         looks.append(True)
         if len(looks) == 1:
             raise DatabaseAway
         stop.asked = True
 
-    monkeypatch.setattr(store, "wakeup", OneHint)
+    monkeypatch.setattr(store, "work_wakeup", OneHint)
     monkeypatch.setattr(worker, "_follow_commits", look)
     latest = threading.Timer(20.0, lambda: setattr(stop, "asked", True))
     latest.start()

@@ -20,7 +20,7 @@ from easeml.store.records import Process
 from easeml.store.shapes import SeenGpus, given
 
 NO_OFFER = Offer()
-HEARTBEAT_SECONDS = 3.0  # every beat is a commit, and wakes all who wait for one
+HEARTBEAT_SECONDS = 3.0  # every beat is a commit
 
 
 def register(
@@ -75,7 +75,7 @@ def beat(
     seen: dict[str, Any] = {} if felt is None else asdict(felt)
     seen |= given(offer=offer)
     seen["gpus"] = _seen(tx, gpus, process_id)
-    tx.processes.update(process_id, heartbeat=tx.now(), state=ProcessState.RUNNING, **seen)
+    tx.processes.note(process_id, heartbeat=tx.now(), state=ProcessState.RUNNING, **seen)
 
 
 def _seen(tx: Transaction, gpus: Sequence[FoundGpu], process_id: str = "") -> SeenGpus:

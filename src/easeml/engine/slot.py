@@ -4,7 +4,7 @@ result.
 
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -25,6 +25,7 @@ from easeml.service.tasks.kinds import kind_named
 from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
+from easeml.store.work_hints import ROOM
 
 from . import task_main
 from .attempt_trace import AttemptTrace
@@ -70,6 +71,7 @@ class Slot(threading.Thread):
         self._woken = threading.Event()
         self._guard = threading.Lock()
         self._stopping = False
+        self._lacks_room = False  # when it last looked, tasks waited that it could not take
         self._attempt: Attempt | None = None
         self._recording: set[str] = set()
         self._execution: Execution | None = None
@@ -93,6 +95,11 @@ class Slot(threading.Thread):
     def wake(self) -> None:
         """Look for work: something was committed."""
         self._woken.set()
+
+    def hear(self, told: Set[str]) -> None:
+        """Look for work where one of these words (``work_hints``) may mean that there is some."""
+        if self.lane in told or (self._lacks_room and ROOM in told):
+            self.wake()
 
     def stop(self) -> None:
         """End after killing what runs; its result is discarded."""
@@ -197,12 +204,14 @@ class Slot(threading.Thread):
         context = self._context
         with context.store.read() as tx:  # most looks find nothing: these take no lock
             if self.lane not in tx.queue.waiting_lanes():
+                self._lacks_room = False
                 return None
         with context.store.write() as tx:
             worker = tx.processes.find(id=context.process_id)
             if worker is not None and worker.draining:
                 return None
             claimed = tx.queue.claim(context.process_id, self.lane, context.lease_seconds)
+            self._lacks_room = claimed is None
             if claimed is None:
                 return None
             task, attempt = claimed

@@ -1,7 +1,7 @@
 """A worker: a slot a lane (search, short work, long files), their leases, and the heartbeat."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.machine_room import Offer
 from easeml.store.queue import Asked
+from easeml.store.work_hints import ANY, NOTHING, ROOM
 
 from . import containers, copies
 from .away import AwayPause
@@ -32,6 +33,8 @@ from .signals import Stop
 from .slot import Slot, SlotContext
 
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
+# Between looks of slots that found no room: a machine's room changes with other work on it.
+_ROUND_SECONDS = 1.0
 _log = structlog.get_logger()
 
 
@@ -102,20 +105,23 @@ class Worker:
 
     def run(self, stop: Stop) -> None:
         """Work until ``stop``; afterwards nothing runs any more."""
-        wakeup = self._context.store.wakeup()
+        wakeup = self._context.store.work_wakeup()
         for slot in self._slots:
             slot.start()
         try:
-            next_beat = 0.0
+            next_beat = next_round = 0.0
             pause = AwayPause()
-            is_told = False
+            told: Set[str] = {ANY}
             while not stop.asked:
                 try:
                     # Who could not look when they were told have to look later.
-                    is_told = wakeup.wait(_LONGEST_WAIT) or is_told
-                    if is_told:
-                        self._follow_commits()
-                        is_told = False
+                    told |= wakeup.wait(_LONGEST_WAIT)
+                    if time.monotonic() >= next_round:
+                        told |= {ROOM}
+                        next_round = time.monotonic() + _ROUND_SECONDS
+                    if told:
+                        self._follow_commits(told)
+                        told = NOTHING
                     if time.monotonic() >= next_beat:
                         self._keep_leases()
                         next_beat = time.monotonic() + min(
@@ -137,12 +143,17 @@ class Worker:
                 slot.join()
             wakeup.close()
 
-    def _follow_commits(self) -> None:
+    def _follow_commits(self, told: Set[str]) -> None:
         """Wake the slots that have something to do; kill at once what was cancelled, or given to
         another; pass on who has to end.
 
-        Any process's commit leads here, dozens a task: so it is one short look for all slots.
+        ``told``: what commits may mean for workers. Those that do not concern this one cost it no
+        look, those that may concern all of it one short look for all slots.
         """
+        if ANY not in told:
+            for slot in self._slots:
+                slot.hear(told)
+            return
         attempts = self._under_way()
         with self._context.store.read() as tx:
             waiting = tx.queue.waiting_lanes()

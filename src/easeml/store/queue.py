@@ -32,6 +32,7 @@ from easeml.store.shapes import SeenGpus
 from easeml.store.tables import attempts, candidates, processes, tasks
 from easeml.store.turns import amounts_of, turns
 from easeml.store.usage import Used
+from easeml.store.work_hints import ANY, ROOM
 
 LOST_ALLOWED = 3
 """Attempts that may be lost, with their process, on top of a task's own ``max_attempts``."""
@@ -102,7 +103,7 @@ class Queue:
         room = gpu_room(self._session, device.gpus.seen, seen, lane, gives_containers=device.gpu)
         waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
-            waiting = sa.and_(waiting, tasks.c.kind.in_(kinds))
+            waiting &= tasks.c.kind.in_(kinds)
         offers = {id: one.offer for id, one in devices.items()}
         has_room, held = machine_room(self._session, device.offer, offers, lane)
         waiting = sa.and_(waiting, room.fits(), has_room)
@@ -249,10 +250,8 @@ class Queue:
         row = self._session.first(sa.select(attempts.c.lease_expires).where(current))
         if row is None or row.lease_expires >= expires - _RENEW_AFTER * lease_seconds:
             return row is not None
-        return (
-            self._session.change(sa.update(attempts).where(current).values(lease_expires=expires))
-            > 0
-        )
+        renewed = sa.update(attempts).where(current).values(lease_expires=expires)
+        return self._session.note(renewed) > 0
 
     def complete(
         self,
@@ -288,6 +287,7 @@ class Queue:
         running = sa.and_(attempts.c.task_id == task_id, attempts.c.state == AttemptState.RUNNING)
         asked = sa.update(attempts).where(running, attempts.c.asked_to_end.is_(None))
         self._session.change(asked.values(asked_to_end=self._session.now()))
+        self._session.hints.add(ANY)
 
     def suspend(self, attempt: Attempt, *, cost: float) -> Task:
         """Put back the task of an attempt that was asked to end and had nothing to show.
@@ -339,6 +339,7 @@ class Queue:
         cost = task.cost + own
         self._used.add(task.tenant_id, own)
         self._end_attempt(attempts.c.task_id == task_id, AttemptState.LOST, reason)
+        self._session.hints.add(ANY)
         return self._set(task, state=TaskState.CANCELLED, error=reason, cost=cost, finished=now)
 
     def _finish(
@@ -378,6 +379,7 @@ class Queue:
         task = self._locked(row.task_id)
         if not self._end_attempt(sa.and_(attempts.c.id == row.id, which), AttemptState.LOST, error):
             return None  # renewed or finished meanwhile
+        self._session.hints.add(ANY)
         if task.attempts - task.suspensions < task.max_attempts + LOST_ALLOWED:
             return self._set(task, state=TaskState.WAITING, error=error)
         return self._set(task, state=TaskState.FAILED, error=error, finished=self._session.now())
@@ -392,12 +394,8 @@ class Queue:
         self, which: "sa.ColumnElement[bool]", state: AttemptState, error: str
     ) -> bool:
         ended = sa.update(attempts).where(which, attempts.c.state == AttemptState.RUNNING)
-        return (
-            self._session.change(
-                ended.values(state=state, error=error, finished=self._session.now())
-            )
-            > 0
-        )
+        end = {"state": state, "error": error, "finished": self._session.now()}
+        return self._session.change(ended.values(**end)) > 0
 
     def _failures(self, task_id: str) -> int:
         failed = sa.select(sa.func.count()).where(
@@ -408,7 +406,10 @@ class Queue:
 
     def _set(self, task: Task, **changes: Any) -> Task:
         self._session.change(sa.update(tasks).where(tasks.c.id == task.id).values(**changes))
-        return replace(task, **changes)
+        after = replace(task, **changes)
+        # Others may have room for it, or for what waits, now that it holds none.
+        self._session.hints.add(after.lane if after.state == TaskState.WAITING else ROOM)
+        return after
 
 
 def _is_slow(device: _Device, paces: set[float]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import sqlalchemy as sa
 
 from easeml.errors import Conflict, NotAllowed, NotFound
-from easeml.store import records, tables
+from easeml.store import records, tables, work_hints
 from easeml.store.selecting import (
     AFTER,
     MOST,
@@ -130,7 +130,9 @@ class Rows(Generic[R]):
             return []
         added = [self._completed(record) for record in records]
         statement = self._session.insert(self._table).on_conflict_do_nothing()
-        if self._session.change(statement, [values(record) for record in added]) < len(added):
+        rows = [values(record) for record in added]
+        self._session.hints |= work_hints.of_rows(self._table.name, rows)
+        if self._session.change(statement, rows) < len(added):
             raise Conflict(
                 f"One of these {self._table.name} is already there.", where=self._table.name
             )
@@ -166,7 +168,17 @@ class Rows(Generic[R]):
         rows = self._session.change_returning(statement)
         if not rows:
             raise _changed_meanwhile(self.get(id), where or {})
+        self._session.hints |= work_hints.of_change(self._table.name, changes)
         return self._record(*rows[0])
+
+    def note(self, id: str, **changes: Any) -> None:
+        """Change a row, and tell nobody: for what nobody waits for, such as a sign of life.
+
+        Raises ``NotFound`` if there is no such row.
+        """
+        change = sa.update(self._table).where(*self._conditions({"id": id})).values(**changes)
+        if not self._session.note(change):
+            raise self._missing(id)
 
     def set_each(self, name: str, values: Mapping[str, Any]) -> None:
         """Give the field ``name`` of each row its own value, by id, in one statement.
@@ -181,6 +193,7 @@ class Rows(Generic[R]):
             sa.update(self._table).where(*conditions).values({name: sa.bindparam("new_value")})
         )
         given = [{"of_row": id, "new_value": value} for id, value in values.items()]
+        self._session.hints |= work_hints.of_change(self._table.name, [name])
         self._session.change(statement, given)
 
     def forget(self, before: float, **equals: Any) -> int:

@@ -11,14 +11,19 @@ Values = Mapping[str, Any]
 
 
 class Session:
-    """Runs statements in one transaction. ``changed`` tells whether any row was written."""
+    """Runs statements in one transaction.
 
-    __slots__ = ("_clock", "_now", "_writes", "changed", "connection", "postgres")
+    ``changed`` tells whether anything was written that others wait for, ``hints`` what it may mean
+    for workers (``work_hints``).
+    """
+
+    __slots__ = ("_clock", "_now", "_writes", "changed", "connection", "hints", "postgres")
 
     def __init__(self, connection: sa.Connection, clock: Clock, *, writes: bool):
         self.connection = connection
         self.postgres = connection.dialect.name == "postgresql"
         self.changed = False
+        self.hints: set[str] = set()
         self._clock = clock
         self._writes = writes
         self._now: float | None = None
@@ -54,6 +59,14 @@ class Session:
         count = self.connection.execute(statement, values, execution_options=options).rowcount
         self.changed |= count > 0
         return count
+
+    def note(self, statement: sa.Executable) -> int:
+        """Run a writing statement of which nobody is told, as nobody waits for it; returns how many
+        rows it wrote.
+        """
+        self._check_writes()
+        options = {"preserve_rowcount": True}
+        return self.connection.execute(statement, execution_options=options).rowcount
 
     def change_returning(self, statement: sa.Executable) -> Sequence[sa.Row[Any]]:
         """Run a writing statement with a RETURNING clause; returns the rows it wrote."""

@@ -20,7 +20,7 @@ from easeml.store.session import Clock, Session
 from easeml.store.snapshots import mentioned_digests, write_snapshot
 from easeml.store.transaction import Transaction
 from easeml.store.uploads import UploadStore
-from easeml.store.wakeups import Wakeup, open_wakeup
+from easeml.store.wakeups import Wakeup, WorkWakeup, open_wakeup, open_work_wakeup
 
 
 class Store:
@@ -159,6 +159,10 @@ class Store:
     def wakeup(self) -> Wakeup:
         """Start listening for commits; close it after use."""
         return open_wakeup(self._engine)
+
+    def work_wakeup(self) -> WorkWakeup:
+        """Start listening for commits that concern workers; close it after use."""
+        return open_work_wakeup(self._engine)
 
     def close(self) -> None:
         """Close all connections."""

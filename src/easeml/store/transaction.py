@@ -18,6 +18,8 @@ from easeml.store.usage import Used
 
 CHANNEL = "easeml"
 """The channel on which PostgreSQL tells of commits."""
+WORK_CHANNEL = "easeml_work"
+"""The channel on which it tells workers what a commit may mean for them (``work_hints``)."""
 
 
 class Transaction:
@@ -70,4 +72,9 @@ class Transaction:
         self._used.flush()
         self.events.flush()
         if self._session.changed and self._session.postgres:
-            self._session.all(sa.select(sa.func.pg_notify(CHANNEL, "")))
+            self._tell(CHANNEL, "")
+            if self._session.hints:
+                self._tell(WORK_CHANNEL, ",".join(sorted(self._session.hints)))
+
+    def _tell(self, channel: str, words: str) -> None:
+        self._session.all(sa.select(sa.func.pg_notify(channel, words)))

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,7 +11,8 @@ import sqlalchemy as sa
 from easeml.store.database import PATIENCE
 from easeml.store.faults import database_is_away
 from easeml.store.sqlite import driver
-from easeml.store.transaction import CHANNEL
+from easeml.store.transaction import CHANNEL, WORK_CHANNEL
+from easeml.store.work_hints import ANY, NOTHING
 
 if TYPE_CHECKING:
     import psycopg
@@ -33,6 +35,27 @@ class Wakeup(Protocol):
     def close(self) -> None:
         """Stop listening."""
         ...
+
+
+class WorkWakeup(Protocol):
+    """A worker's view of the commits of all processes. For one thread at a time."""
+
+    def wait(self, timeout: float) -> Set[str]:
+        """Wait up to ``timeout`` seconds; return what was committed since the last wait returned may
+        mean for workers, in the words of ``work_hints``; none where nothing was.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop listening."""
+        ...
+
+
+def open_work_wakeup(engine: sa.Engine) -> WorkWakeup:
+    """Start listening for commits that concern workers on an engine's database."""
+    if engine.dialect.name == "sqlite":
+        return SqliteWorkWakeup(engine)
+    return PostgresWorkWakeup(engine)
 
 
 def open_wakeup(engine: sa.Engine) -> Wakeup:
@@ -130,40 +153,55 @@ class SqliteWakeup:
         return self._connection.execute("PRAGMA data_version").fetchone()[0]
 
 
-class PostgresWakeup:
-    """Listens for the notifications that writing transactions send as they commit."""
+class SqliteWorkWakeup:
+    """SQLite says that something was committed, and not what: every commit may mean anything."""
 
     def __init__(self, engine: sa.Engine):
+        self._wakeup = SqliteWakeup(engine)
+
+    def wait(self, timeout: float) -> Set[str]:
+        """See ``WorkWakeup.wait``."""
+        return {ANY} if self._wakeup.wait(timeout) else NOTHING
+
+    def close(self) -> None:
+        """See ``WorkWakeup.close``."""
+        self._wakeup.close()
+
+
+class _Listener:
+    """A connection that listens on a channel, and is opened again where it was lost."""
+
+    def __init__(self, engine: sa.Engine, channel: str):
+        self._channel = channel
         self._address = engine.url.set(drivername="postgresql").render_as_string(
             hide_password=False
         )
         self._query = engine.url.query
         self._connection = self._listen()
 
-    def wait(self, timeout: float) -> bool:
-        """See ``Wakeup.wait``. A lost connection is opened again, and counts as a commit.
+    def heard(self, timeout: float) -> list[str] | None:
+        """Wait for what was sent, and return it; None where the connection was lost meanwhile.
 
         Raises ``DatabaseAway`` where it cannot be opened; the next wait tries it again.
         """
         import psycopg
 
         try:
-            heard = any(True for _ in self._connection.notifies(timeout=timeout, stop_after=1))
-            if heard:
-                for _ in self._connection.notifies(timeout=0):
-                    pass
+            first = list(self._connection.notifies(timeout=timeout, stop_after=1))
+            more = list(self._connection.notifies(timeout=0)) if first else []
         except psycopg.OperationalError:
             self._connection.close()
             self._connection = self._listen()
-            return True
-        return heard
+            return None
+        return [one.payload for one in (*first, *more)]
 
     def close(self) -> None:
-        """See ``Wakeup.close``."""
+        """Stop listening."""
         self._connection.close()
 
     def _listen(self) -> "psycopg.Connection":
         import psycopg
+        from psycopg import sql
 
         own: dict[str, Any] = {}
         for name, value in PATIENCE.items():
@@ -171,7 +209,46 @@ class PostgresWakeup:
                 own[name] = value
         try:
             connection = psycopg.connect(self._address, autocommit=True, **own)
-            connection.execute(f"LISTEN {CHANNEL}")
+            connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
         except psycopg.OperationalError as error:
             raise database_is_away() from error
         return connection
+
+
+class PostgresWakeup:
+    """Listens for the notifications that writing transactions send as they commit."""
+
+    def __init__(self, engine: sa.Engine):
+        self._listener = _Listener(engine, CHANNEL)
+
+    def wait(self, timeout: float) -> bool:
+        """See ``Wakeup.wait``. A lost connection is opened again, and counts as a commit.
+
+        Raises ``DatabaseAway`` where it cannot be opened; the next wait tries it again.
+        """
+        return self._listener.heard(timeout) != []
+
+    def close(self) -> None:
+        """See ``Wakeup.close``."""
+        self._listener.close()
+
+
+class PostgresWorkWakeup:
+    """Listens for the words that writing transactions send to workers."""
+
+    def __init__(self, engine: sa.Engine):
+        self._listener = _Listener(engine, WORK_CHANNEL)
+
+    def wait(self, timeout: float) -> Set[str]:
+        """See ``WorkWakeup.wait``. A lost connection is opened again; anything may have been missed.
+
+        Raises ``DatabaseAway`` as ``PostgresWakeup.wait`` does.
+        """
+        heard = self._listener.heard(timeout)
+        if heard is None:
+            return {ANY}
+        return set(",".join(heard).split(",")) if heard else NOTHING
+
+    def close(self) -> None:
+        """See ``WorkWakeup.close``."""
+        self._listener.close()
