@@ -132,6 +132,11 @@ class Settings(BaseSettings):
     module_packages: str = Field(
         "", description="more packages whose classes added models may name, with commas"
     )
+    embeddings: str = Field(
+        "",
+        description="pre-trained models on this machine by which feasibility looks at pictures and "
+        "texts, with commas: folders of Hugging Face models, files of ONNX (.onnx) or torch models",
+    )
     package_index: str = Field(
         "",
         description="where packages come from that modules name in requirements.txt: the address of "

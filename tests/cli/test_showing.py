@@ -17,6 +17,7 @@ from easeml.contract.knowledge import Titles
 from easeml.contract.measures import (
     against_baseline,
     best_found,
+    called,
     in_unit,
     named,
     of_event,
@@ -119,6 +120,43 @@ def test_the_best_of_a_search_is_in_the_unit_of_the_target() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("changes", "best"),
+    [
+        ({}, "rmse 4,800 price"),
+        ({"quality": 0.40}, "rmse 5,012 price"),
+        ({"members": []}, "rmse 5,012 price"),  # a single model of an earlier search, say
+        ({"comparable": False}, "rmse 5,012 price"),
+    ],
+)
+def test_an_ensemble_that_is_better_than_each_model_is_the_best_so_far(
+    changes: dict[str, Any], best: str
+) -> None:
+    measure = {"value": 4800.0, "lower_is_better": True, "in_unit_of_target": True}
+    serves = {"id": "m9", "name": "Ensemble 1", "quality": 0.45, "measure": measure}
+    serves |= {
+        "task_id": "t9",
+        "created": 2.0,
+        "members": [{"name": "tree", "weight": 1.0, "model_id": "m1"}],
+    }
+    application = _application(job=_job(), live_model=serves | changes)
+    assert best_found(application) == best
+
+
+@pytest.mark.parametrize(
+    ("objective", "told"),
+    [
+        ("balanced-accuracy", "balanced accuracy"),
+        ("roc-auc", "ROC AUC"),
+        ("recall(well-done)", "recall(well-done)"),
+        ("cost(a as b=1)", "cost"),
+        ("rmse", "rmse"),
+    ],
+)
+def test_an_objective_is_called_as_people_read_it(objective: str, told: str) -> None:
+    assert called(objective) == told
+
+
 def test_a_search_of_before_has_its_score_called_a_score() -> None:
     assert best_found(_application(job=_job(improvements=[]))) == "score 0.4100"
 
@@ -126,7 +164,7 @@ def test_a_search_of_before_has_its_score_called_a_score() -> None:
 def test_an_event_tells_its_measure_in_its_own_unit() -> None:
     measure = {"value": 0.14, "lower_is_better": True, "in_unit_of_target": False}
     told = {"objective": "log-loss", "target": "kind", "quality": 0.87, "measure": measure}
-    assert of_event(told) == "log-loss 0.14"
+    assert of_event(told) == "log loss 0.14"
     assert of_event({"quality": 0.87}) == "score 0.8700"
 
 

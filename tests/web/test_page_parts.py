@@ -358,6 +358,7 @@ def test_numbers_have_sensible_digits():
     assert formatting.number(1234567) == "1,234,567"
     assert formatting.number(math.pi) == "3.1416"
     assert formatting.number(15_566_000.0) == "15,566,000"
+    assert formatting.number(8400.0) == "8,400"
     assert formatting.number([1e5, -2.5e6]) == "[100,000, -2,500,000]"
     assert formatting.number(1e300) == "1e+300"
     assert formatting.number("<b>") == "<b>"

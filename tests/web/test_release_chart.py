@@ -118,7 +118,7 @@ def test_models_are_drawn_by_the_objective_of_their_application_with_intervals()
     points = {series.name: series for series in found.series if series.name}
     live = points["went live, on validation rows"]
     assert (live.y, live.low, live.high) == ((0.6, 0.6), (0.5, 0.5), (0.7, 0.7))
-    assert found.y.title == "balanced-accuracy"
+    assert found.y.title == "balanced accuracy"
     assert not [name for name in points if "production" in name or "truth" in name]
 
 

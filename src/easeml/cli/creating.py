@@ -25,6 +25,7 @@ from easeml.cli.showing import (
 from easeml.client import Client, made_request
 from easeml.contract.applications import Application, Declaration
 from easeml.contract.datasets import Version
+from easeml.contract.journey import asked_of_goal
 from easeml.errors import InvalidInput, TimedOut
 
 if TYPE_CHECKING:  # it imports numpy, which most commands about applications do without
@@ -192,11 +193,12 @@ def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: b
 
     The answer is kept with the application in any case.
     """
-    if not goal.is_judged:
+    asked = asked_of_goal(goal.objective, goal.value)
+    if not asked:
         message = f"Whether {goal.text} can be reached cannot be told before Start: "
-        say_aside(message + "only goals of accuracy and R2 can.")
+        say_aside(message + "only goals of accuracy, balanced accuracy, R2 and rmse can.")
         return
-    task = client.ask_tool_before_start(declaration, "feasibility", goal=goal.value)
+    task = client.ask_tool_before_start(declaration, "feasibility", **asked)
     if quiet:
         return
     say(f"Finding out whether {goal.text} can be reached; waiting {_GOAL_SECONDS} s at most.")

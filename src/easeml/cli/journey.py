@@ -10,6 +10,7 @@ from easeml.cli.options import ApplicationId, Json, at_most_one
 from easeml.cli.output import plural, print_done, print_found, print_table, say
 from easeml.client import Client
 from easeml.contract.journey import Action, Goal, GoalPart, Journey
+from easeml.contract.measures import called
 from easeml.errors import InvalidInput
 
 
@@ -62,7 +63,7 @@ def print_journey(found: Journey) -> None:
 def _told(goal: Goal) -> str:
     if not goal.text:
         return "No goal is set."
-    by = "" if goal.objective in goal.text else f" (by {goal.objective})"
+    by = "" if goal.objective in goal.text else f" (by {called(goal.objective)})"
     return "\n".join([f"Goal: {goal.text}{by}.", *map(_told_part, goal.parts)])
 
 
@@ -78,7 +79,7 @@ def _costs(action: Action) -> str:
     parts = []
     low, high = action.interval or (0.0, 0.0)
     if high > 0:
-        parts.append(f"Expected gain of score {action.gain:.3f} ({low:.3f} to {high:.3f}).")
+        parts.append(f"Expected gain of score {action.gain:.2g} ({low:.2g} to {high:.2g}).")
     if action.human_minutes:
         parts.append(f"About {_time_of_people(action.human_minutes)} of a person.")
     if action.device_seconds:

@@ -63,7 +63,12 @@ def _print_choice(found: ObjectiveChoice) -> None:
 
 
 def _row(one: ObjectiveOption) -> tuple[str, ...]:
-    return called(one.name), "in use" if one.default else "", one.about or one.title
+    return _short(one.name), "in use" if one.default else "", one.about or one.title
+
+
+def _short(name: str) -> str:
+    """Return a name as it is typed, without a table of costs."""
+    return "cost" if name.startswith("cost(") else name
 
 
 def _trained(found: ObjectiveChoice) -> str:

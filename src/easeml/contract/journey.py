@@ -7,6 +7,26 @@ from pydantic import Field
 from easeml.contract.resources import Answer
 from easeml.contract.times import Moment
 
+_JUDGED: dict[str, dict[str, Any]] = {
+    "accuracy": {},
+    "r2": {},
+    "balanced-accuracy": {"of": "balanced-accuracy"},
+    "rmse": {"of": "rmse"},
+}
+"""Objectives whose goals feasibility can judge, with what it is told beside the goal."""
+
+
+def is_judged(objective: str) -> bool:
+    """Can feasibility tell whether a goal of this objective can be reached?"""
+    return objective in _JUDGED
+
+
+def asked_of_goal(objective: str, goal: float | None) -> dict[str, Any]:
+    """Return what feasibility is asked about a goal: nothing of one that it cannot judge."""
+    if not is_judged(objective):
+        return {}
+    return {"goal": goal, **_JUDGED[objective]}
+
 
 class GoalPart(Answer):
     """A further condition of a goal. ``now``: what serves has, on validation rows; null: not known."""

@@ -7,6 +7,7 @@ from easeml.contract.applications import Application, TestQuality
 from easeml.contract.jobs import Job
 from easeml.contract.models import Measure
 from easeml.contract.pareto import ParetoAxis
+from easeml.objective_names import in_words
 
 
 def kept(measure: Mapping[str, Any]) -> Measure | None:
@@ -67,9 +68,7 @@ def named(measure: Measure) -> str:
     return f"{called(measure.objective)} {in_unit(measure)}".strip()
 
 
-def called(objective: str) -> str:
-    """Return the name of an objective for people: a table of costs is not told each time."""
-    return "cost" if objective.startswith("cost(") else objective
+called = in_words
 
 
 def interval(measure: Measure) -> str:
@@ -139,10 +138,22 @@ def _best(application: Application) -> tuple[str, str]:
     job = application.job
     if job is None or job.best_quality is None:
         return "", ""
+    together = _better_together(application, job.best_quality)
+    if together is not None:
+        return called(application.objective), in_unit(together, application.target)
     best = best_of(job)
     if best is None:
         return "", f"score {score(job.best_quality)}"
     return called(application.objective), in_unit(best, application.target)
+
+
+def _better_together(application: Application, single: float) -> Measure | None:
+    """Return the measure of the ensemble that serves, where it is better than each model alone."""
+    serves = application.live_model
+    if serves is None:
+        return None
+    counts = bool(serves.members) and serves.comparable and not serves.former_objective
+    return serves.measure if counts * serves.quality > single else None
 
 
 def of_event(data: dict[str, Any]) -> str:

@@ -299,6 +299,7 @@ class Slot(threading.Thread):
         except EasemlError as error:
             return TaskResult(ok=False, error=str(error))
         self._hand_grant(task, folder)
+        self._bring_provided(task, folder)
         with self._guard:
             if self._dropped or self._stopping:
                 return None
@@ -351,6 +352,13 @@ class Slot(threading.Thread):
         if context.settings is not None and grant is not None:
             granted = grant(context.store, context.settings, task)
             task_main.hand_grant(folder, granted.model_dump_json())
+
+    def _bring_provided(self, task: Task, folder: Path) -> None:
+        """Bring the files of this machine that the body of a kind reads."""
+        context = self._context
+        if context.settings is not None:
+            provided = kind_named(task.spec_kind).provided(context.settings, task)
+            task_main.bring(folder, provided)
 
     def _put_back(self, task: Task, attempt: Attempt, seconds: float) -> None:
         """Let a task whose attempt had nothing to show when it was asked to end wait again."""

@@ -7,10 +7,11 @@ The work folder is all a body knows: ``spec.json``, ``inputs/<name>``, ``outputs
 import faulthandler
 import json
 import os
+import shutil
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,18 @@ def module_texts(folder: Path) -> bytes:
         if _MANIFEST in names:
             texts.append((Path(place) / _MANIFEST).read_bytes())
     return b"\n".join(texts)
+
+
+_COPY: dict[bool, Callable[..., object]] = {True: shutil.copytree, False: shutil.copyfile}
+
+
+def bring(folder: Path, provided: Mapping[str, Sequence[Path]]) -> None:
+    """Copy files and folders of this machine below inputs; those that are not there are left out."""
+    for name, paths in provided.items():
+        place = folder / INPUTS / name
+        place.mkdir(parents=True, exist_ok=True)
+        for path in filter(Path.exists, paths):
+            _COPY[path.is_dir()](path, place / path.name)
 
 
 def name_images(folder: Path, images: Mapping[str, str]) -> None:

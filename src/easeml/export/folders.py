@@ -42,6 +42,7 @@ _FILES = (
     "folders.py",
     "ids.py",
     "namespaces.py",
+    "objective_names.py",
     "parents.py",
     "seccomp.py",
     "signing.py",

@@ -7,6 +7,7 @@ from typing import Any
 
 from easeml.figures.description import Axis, Series, column, numbers
 from easeml.figures.figure import Figure
+from easeml.objective_names import in_words
 
 _MOST_BARS = 60  # values that are shown one by one
 _PROBABILITY = Axis("probability", low=0.0)
@@ -38,7 +39,7 @@ def searched(answer: Mapping[str, Any]) -> Figure:
     )
     return Figure(
         f"{answer['model']}, the best of {answer['trained']} models",
-        Axis(f"{answer['objective']} on validation rows"),
+        Axis(f"{in_words(answer['objective'])} on validation rows"),
         Axis("model", scale="category", categories=names),
         (qualities,),
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
-from easeml.kinds.shared.facts import Sources, facts_of, newer_rows
+from easeml.kinds.shared.facts import Sources, facts_of, newer_rows, values_of
 from easeml.kinds.shared.row_weights import that_are_ignored
 from easeml.service.tasks.kinds import Kind
 
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from easeml.data import Declared
+    from easeml.settings import Settings
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
+
+
+_EMBEDDINGS = "embeddings"  # folder below the inputs
 
 
 class AdviseSpec(Spec):
@@ -65,7 +69,7 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     tool = tool_named(spec.tool)
     sources = _sources(spec, inputs)
     facts = facts_of(tool, sources)
-    notes: list[str] = []
+    notes = values_of(sources, facts) if tool.reads_values else []
     if spec.newer_name:
         facts["newer"], notes = newer_rows(sources)
     kept = (inputs / "state").read_bytes() if spec.before else None
@@ -94,7 +98,18 @@ def _sources(spec: AdviseSpec, inputs: Path) -> Sources:
     folders = {name: inputs / f"model-{place}" for place, name in enumerate(spec.models)}
     newer = (inputs / "newer", spec.newer_name) if spec.newer_name else None
     version = _version(spec, inputs / "version")
-    return Sources(version, inputs / "model", spec.objective, folders, newer, spec.elsewhere)
+    model, embeddings = inputs / "model", inputs / _EMBEDDINGS
+    return Sources(version, model, spec.objective, folders, newer, spec.elsewhere, embeddings)
+
+
+def provided(settings: Settings, task: Task) -> dict[str, list[Path]]:
+    """Return the pre-trained models of this machine, for tools that look at values themselves."""
+    from easeml.lifecycle.tool import tool_named
+
+    if not tool_named(AdviseSpec.model_validate(task.payload).tool).reads_values:
+        return {}
+    paths = filter(None, map(str.strip, settings.embeddings.split(",")))
+    return {_EMBEDDINGS: list(map(Path, paths))}
 
 
 def _write_rows(path: Path, ids: Any, columns: Mapping[str, Any]) -> None:
@@ -167,5 +182,6 @@ KIND = Kind(
     record=record,
     outputs=("answer",),
     values=("advice",),
+    provided=provided,
     called=called,
 )

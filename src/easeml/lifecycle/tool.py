@@ -120,6 +120,11 @@ class Tool:
         """Does it ask the model that serves, where there is one?"""
         return self.asks_about_a_model or "unseen" in self.may
 
+    @property
+    def reads_values(self) -> bool:
+        """Does it look at the values of inputs itself, in representations of its own?"""
+        return "representations" in self.may
+
     def configured(self, parameters: Mapping[str, Any]) -> Any:
         """Return the configuration that ``parameters`` (JSON) say.
 

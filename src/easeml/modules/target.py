@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
+from easeml.objective_names import in_words
 
 from .contract import Context, Predictions
 from .decision import class_weights
@@ -88,7 +89,7 @@ class Target:
         if weights.ndim == 2:
             how = "that of the least expected cost is named"
         family = objective.partition("(")[0]
-        note = f"{CHOSEN_FOR}{family}: {how}. Probabilities stay as they are."
+        note = f"{CHOSEN_FOR}{in_words(family)}: {how}. Probabilities stay as they are."
         return replace(self, class_weights=weights, notes=(*self.notes, note))
 
     @property

@@ -158,7 +158,7 @@ def _numbers(value: list) -> str:
 def _five_digits(value: float) -> str:
     if _MANY_DIGITS <= abs(value) < _TOO_MANY_DIGITS:
         return f"{value:,.0f}"  # instead of 1.5566e+07
-    return f"{value:.5g}"
+    return f"{value:,.5g}"
 
 
 @_or_dash

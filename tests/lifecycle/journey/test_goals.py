@@ -42,11 +42,17 @@ def test_a_goal_on_the_wrong_side_is_refused(text: str):
         read_goal(text)
 
 
-def test_only_accuracy_and_r2_are_judged_before_start():
-    assert read_goal("0.9").is_judged
-    assert read_goal("error below 5 %").is_judged
-    assert not read_goal("balanced-accuracy >= 0.9").is_judged
-    assert not read_goal("rmse below 5").is_judged
+@pytest.mark.parametrize("text", ["error below 5 minutes", "error < 5", "rmse below 5 °C"])
+def test_an_error_with_a_unit_or_of_more_than_one_is_of_numbers(text: str):
+    goal = read_goal(text)
+    assert (goal.objective, goal.value, goal.wants_less) == ("rmse", 5.0, True)
+    assert goal.text == text
+
+
+@pytest.mark.parametrize("text", ["accuracy >= 0.9 points", "0.9 or so", "error above 5 minutes"])
+def test_only_what_is_to_be_small_has_a_unit(text: str):
+    with pytest.raises(InvalidInput):
+        read_goal(text)
 
 
 @pytest.mark.parametrize(
@@ -60,4 +66,4 @@ def test_a_goal_beyond_the_best_is_refused_with_what_to_write(text: str, objecti
 
 def test_a_goal_without_a_name_is_of_the_objective_that_was_chosen():
     goal = read_goal("5000").of("rmse")
-    assert (goal.objective, goal.is_judged) == ("rmse", False)
+    assert (goal.objective, goal.value) == ("rmse", 5000)

@@ -138,7 +138,7 @@ def test_a_goal_that_is_met_has_to_be_proven():
 def test_test_rows_that_were_read_by_another_objective_prove_nothing():
     facts = replace(KNOWN, unit="balanced-accuracy", tested_by="accuracy")
     stations = {one.name: one for one in rail(facts, [])}
-    assert stations["Check"].said == "Test rows were read by accuracy, not by balanced-accuracy."
+    assert stations["Check"].said == "Test rows were read by accuracy, not by balanced accuracy."
     assert not facts.is_proven
 
 

@@ -162,7 +162,7 @@ def _said_of_group(name: str) -> str:
 
 def rows_told(count: int) -> str:
     """A number of rows in words."""
-    return "1 row" if count == 1 else f"{count} rows"
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def group_roles(split: Split, by: np.ndarray | None, roles: np.ndarray) -> dict[str, str]:

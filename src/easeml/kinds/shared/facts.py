@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from easeml.kinds.shared.embeddings import representations
+from easeml.kinds.shared.readable import readable
 from easeml.kinds.shared.row_weights import weights_of
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ class Sources:
 
     ``models``: folders of the models whose predictions are compared, by name. ``newer``: a file of
     rows that came later, and its name. ``elsewhere``: nats that other tools told of test rows.
+    ``embeddings``: folder of the provider's pre-trained models.
     """
 
     version: Declared
@@ -34,6 +37,7 @@ class Sources:
     models: Mapping[str, Path] = field(default_factory=dict)
     newer: tuple[Path, str] | None = None
     elsewhere: float = 0.0
+    embeddings: Path | None = None
 
 
 def facts_of(tool: Tool, sources: Sources) -> dict[Fact, Any]:
@@ -43,6 +47,21 @@ def facts_of(tool: Tool, sources: Sources) -> dict[Fact, Any]:
     if sources.model.exists():
         wanted += [fact for fact in tool.may if fact in MAKERS]
     return {fact: MAKERS[fact](sources, rows) for fact in wanted}
+
+
+def values_of(sources: Sources, facts: dict[Fact, Any]) -> list[str]:
+    """Put into ``facts`` what tools see that look at values themselves; return notes.
+
+    Numbers stand in place of pictures, series and graphs. Pre-trained models see the pictures and
+    texts beside.
+    """
+    frame = facts["inputs"]
+    notes: list[str] = []
+    if sources.embeddings is not None:
+        found, notes = representations(sources.version, frame, sources.embeddings)
+        facts["representations"] = found
+    facts["inputs"] = readable(sources.version, frame)
+    return notes
 
 
 def newer_rows(sources: Sources) -> tuple[Predicted, list[str]]:

@@ -18,6 +18,7 @@ from easeml.lifecycle.feasibility.bounds import (
 from easeml.lifecycle.feasibility.representations import (
     Representation,
     hugging_face,
+    onnx_model,
     pretrained,
     torch_model,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "bayes_error",
     "hugging_face",
     "lower_bound",
+    "onnx_model",
     "pretrained",
     "study",
     "torch_model",

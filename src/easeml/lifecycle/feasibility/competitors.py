@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -95,12 +96,18 @@ def _names(inputs: Inputs) -> tuple[str, ...]:
     return unrepeated(inputs.rows) if inputs.kind == "table" else ()
 
 
+def _part(own: Representation, inputs: Inputs, rows: np.ndarray) -> Any:
+    """Return what a representation is given for rows: themselves, or their positions."""
+    if own.of_places:
+        return rows
+    return inputs.rows.iloc[rows] if inputs.kind == "table" else inputs.rows[rows]
+
+
 def _checked(own: Representation, inputs: Inputs) -> Callable[[np.ndarray], np.ndarray]:
     """Return the representation as a function of positions of rows, whose answers are checked."""
 
     def embed(rows: np.ndarray) -> np.ndarray:
-        part = inputs.rows.iloc[rows] if inputs.kind == "table" else inputs.rows[rows]
-        matrix = np.asarray(own.embed(part), dtype=np.float64)
+        matrix = np.asarray(own.embed(_part(own, inputs, rows)), dtype=np.float64)
         fits = matrix.ndim == 2 and len(matrix) == len(rows)
         if not fits or not np.isfinite(matrix).all():
             raise InvalidInput(

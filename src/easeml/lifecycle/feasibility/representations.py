@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 BATCH = 64  # rows a model sees at once
-_REMEDY = "Install it: pip install torch transformers."
+_SIDE = 224  # pixels, where a model does not say
+_REMEDY = "Install it: pip install torch transformers, or onnxruntime."
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,14 @@ class Representation:
     """A named function from inputs (a part of X, of X's own type) to a matrix (rows, dimensions).
 
     It must not have learned from the labels of these rows, and treats every row alone, so that only
-    rows that the race still needs are computed.
+    rows that the race still needs are computed. ``of_places``: it takes the positions of rows in X.
+    ``side``: height and width of the pictures that it wants.
     """
 
     name: str
     embed: Callable[[Any], np.ndarray]
+    of_places: bool = False
+    side: int = _SIDE
 
 
 def hugging_face(path: str | Path, *, name: str | None = None) -> Representation:
@@ -123,13 +127,47 @@ def torch_model(path: str | Path, *, name: str | None = None) -> Representation:
     return Representation(name or file.stem, _in_batches(embed))
 
 
+def onnx_model(path: str | Path, *, name: str | None = None) -> Representation:
+    """Return the embedding of pictures by an ONNX model in a file.
+
+    The model takes float32 (n, 3, height, width) in [0, 1]; its first output is flattened to one
+    vector a row. Pictures (rows, height, width[, channels]) are bytes, of the size that it wants.
+
+    Raises InvalidInput: if the file or onnxruntime is missing, or it holds no such model.
+    """
+    file = Path(path)
+    onnxruntime = _library("onnxruntime")
+    try:
+        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+    except Exception as error:  # it has exceptions of its own, without a common ancestor
+        raise InvalidInput(f"The model cannot be loaded: {error}", where=str(file)) from error
+    taken = session.get_inputs()[0]
+
+    def embed(rows: Any) -> np.ndarray:
+        import numpy as np
+
+        images = np.moveaxis(_as_images(rows), 3, 1).astype(np.float32) / 255
+        first = session.run(None, {taken.name: np.ascontiguousarray(images)})[0]
+        return first.reshape(len(images), -1)
+
+    *_, width = taken.shape
+    side = width if isinstance(width, int) else _SIDE
+    return Representation(name or file.stem, _in_batches(embed), side=side)
+
+
 def pretrained(path: str | Path, *, name: str | None = None) -> Representation:
-    """Return the embedding of the model at a path: a Hugging Face folder, or a torch model's file."""
-    load: Callable[..., Representation] = hugging_face if Path(path).is_dir() else torch_model
-    return load(path, name=name)
+    """Return the embedding of the model at a path.
+
+    That is a Hugging Face folder, an ONNX model's file, or a torch model's.
+    """
+    place = Path(path)
+    if place.is_dir():
+        return hugging_face(place, name=name)
+    load: Callable[..., Representation] = onnx_model if place.suffix == ".onnx" else torch_model
+    return load(place, name=name)
 
 
-def _library(name: Literal["torch", "transformers"]) -> Any:
+def _library(name: Literal["torch", "transformers", "onnxruntime"]) -> Any:
     import importlib
 
     try:

@@ -85,6 +85,7 @@ class BayesError(Result):
     a quick learner on rows it never saw). ``estimate`` is the most likely value, between them.
     ``goal`` is an accuracy or R2. ``risk``: chance that the verdict is wrong. ``more_examples``
     would turn the verdict into ``next_verdict``; None where no number up to a thousandfold would.
+    ``balanced``: errors and goal are of balanced accuracy, on rows whose classes are equally likely.
     ``work``: share of the work of reading all rows in all representations. ``final``: all rows are
     read.
     """
@@ -113,6 +114,7 @@ class BayesError(Result):
     final: bool
     assumes: tuple[str, ...]
     notes: tuple[str, ...]
+    balanced: bool = False
 
     @property
     def advice(self) -> str:
@@ -120,16 +122,19 @@ class BayesError(Result):
         best = 1 - self.estimate
         span = f"between {max(0.0, 1 - self.upper):.3f} and {1 - self.lower:.3f}"
         sure = f"{self.confidence:.0%} confidence"
-        found = f"The best reachable {self._measure} is about {best:.3f} ({span} at {sure})."
+        found = f"The best reachable {self.measure} is about {best:.3f} ({span} at {sure})."
         return f"{found} {self._next_step()}"
 
     @property
-    def _measure(self) -> str:
-        return "accuracy" if self.classes else "R2"
+    def measure(self) -> str:
+        """What the goal is of, in words."""
+        if not self.classes:
+            return "R2"
+        return "balanced accuracy" if self.balanced else "accuracy"
 
     def _next_step(self) -> str:
         if self.verdict is None:
-            judged = f"Only a goal of {self._measure} is judged"
+            judged = f"Only a goal of {self.measure} is judged"
             return f"{judged}: name one to learn whether it can be reached."
         if self.verdict == "realistic":
             return f"A goal of {self.goal:g} is realistic: train models now."

@@ -14,6 +14,7 @@ from easeml.lifecycle.journey.estimates import NO_GAIN
 from easeml.lifecycle.journey.facts import Estimate, Facts, WorkLeft
 from easeml.lifecycle.journey.phrases import between, counted, goal_of, told
 from easeml.lifecycle.tool_answer import PERSON_SECOND
+from easeml.objective_names import in_words
 
 MOST_ACTIONS = 3
 FEASIBILITY_SECONDS = 30.0
@@ -113,7 +114,7 @@ def _served(facts: Facts, quality: Estimate) -> str:
     """
     found, rows = (quality, "validation") if facts.tested is None else (facts.tested, "test")
     reached = between(found, facts.unit)
-    return f"By {facts.unit}, the model that serves reaches {reached} on {rows} rows."
+    return f"By {in_words(facts.unit)}, the model that serves reaches {reached} on {rows} rows."
 
 
 def _answers(facts: Facts) -> Action | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from easeml.lifecycle.journey.conditions import Condition
 from easeml.lifecycle.journey.estimate import Estimate
@@ -20,7 +21,8 @@ from easeml.lifecycle.questions.bounds import bounds_after
 class Feasible:
     """What the tool ``feasibility`` said of train and validation rows.
 
-    ``unit``: accuracy or R2. ``goal``: the one it was asked about, None for none. ``best``: what
+    ``unit``: accuracy, balanced accuracy or R2. ``goal``: in this unit, None where there is none.
+    ``asked``: what the tool was asked about. ``best``: what
     any model can reach; ``reached``: what a quick learner does. ``noise``: the share of wrong
     labels, at most. ``more_rows``: labelled rows to add until the verdict is clear. ``doubled``:
     what a quick learner should reach with twice the rows. None: not told. ``answers``: of people
@@ -37,6 +39,7 @@ class Feasible:
     more_rows: int | None = None
     doubled: Estimate | None = None
     answers: int = 0
+    asked: Mapping[str, Any] = field(default_factory=dict)
 
     def after(self, answers: int) -> Feasible | None:
         """Return this with bounds that allow for answers of people since; None where it is stale.
@@ -45,7 +48,7 @@ class Feasible:
         """
         if not answers:
             return self
-        if self.unit != "accuracy":
+        if self.unit == "r2":
             return None
         best = self.best
         share = answers / self.rows

@@ -1,4 +1,4 @@
-"""A goal as people write it: ``0.9``, ``accuracy >= 0.95``, ``error below 5 %``."""
+"""A goal as people write it: ``0.9``, ``error below 5 %``, ``error below 5 minutes``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ _GOAL = re.compile(
     r"""
     (?: (?P<name> [a-z] [a-z0-9 -]*? ) \s*
         (?P<side> >= | <= | > | < | = | at\ least | at\ most | above | below ) \s* )?
-    (?P<value> [-+]? (?: \d+ \.? \d* | \.\d+ ) ) \s* (?P<percent> % )?
+    (?P<value> [-+]? (?: \d+ \.? \d* | \.\d+ ) ) \s* (?: (?P<percent> % ) | (?P<unit> [^\s\d%] .* ) )?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _MOST = frozenset({"<=", "<", "at most", "below"})  # sides on which less is wanted
 _ERROR = "error"  # the share of rows that are predicted wrong: 1 - accuracy
-_JUDGED = frozenset({"accuracy", "r2"})  # what feasibility can tell
+_AMOUNT = "rmse"  # what an error is that has a unit or is more than 1, as of numbers
+_REMEDY = 'Write a number, or, say, "balanced-accuracy >= 0.9" or "error below 5 minutes".'
+_AT_MOST_ONE = frozenset({"accuracy", "balanced-accuracy", "r2"})
 
 
 @dataclass(frozen=True)
@@ -37,18 +39,13 @@ class Goal:
     wants_less: bool | None = None
     parts: tuple[Condition, ...] = ()
 
-    @property
-    def is_judged(self) -> bool:
-        """Whether feasibility can tell if it can be reached: goals of accuracy and R2."""
-        return not self.objective or self.objective in _JUDGED
-
     def of(self, objective: str) -> Goal:
         """Return the goal with its objective: ``objective`` where it names none.
 
         Raises InvalidInput where it is beyond the best there is.
         """
         named = replace(self, objective=self.objective or objective)
-        if named.objective in _JUDGED and named.value > 1:
+        if named.objective in _AT_MOST_ONE and named.value > 1:
             raise InvalidInput(
                 f"{self.text!r} is beyond the best there is.",
                 where="goal",
@@ -72,11 +69,7 @@ def read_goal(text: str) -> Goal:
 def _read_first(text: str) -> Goal:
     matched = _GOAL.fullmatch(text.strip())
     if matched is None:
-        raise InvalidInput(
-            f"{text!r} is not a goal.",
-            where="goal",
-            remedy='Write a number, or, say, "balanced-accuracy >= 0.9".',
-        )
+        raise InvalidInput(f"{text!r} is not a goal.", where="goal", remedy=_REMEDY)
     found = matched.groupdict("")
     value = float(found["value"])
     if found["percent"]:
@@ -85,10 +78,15 @@ def _read_first(text: str) -> Goal:
     objective = re.sub(r"[ -]+", "-", found["name"].strip().lower())
     side = found["side"].lower()
     wants_less = side in _MOST
+    if found["unit"] and not wants_less:
+        message = f"{text!r} has a unit, which only errors have."
+        raise InvalidInput(message, where="goal", remedy=_REMEDY)
     if objective == _ERROR:
         _check_side(wants_less, text, "An error is to be small", "error <= 0.05")
+        if found["unit"] or value > 1:
+            return Goal(_AMOUNT, value, text, wants_less=True)
         return Goal("accuracy", 1 - value, text, wants_less=False)
-    if objective in _JUDGED:
+    if objective in _AT_MOST_ONE:
         _check_side(not wants_less, text, f"More {objective} is better", f"{objective} >= 0.9")
     return Goal(objective, value, text, wants_less if side else None)
 

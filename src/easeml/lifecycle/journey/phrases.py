@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from easeml.lifecycle.journey.facts import Estimate, Facts, Feasible
+from easeml.objective_names import in_words
 
 _SHARES = (
     "accuracy",
@@ -18,7 +19,7 @@ def told(value: float, unit: str) -> str:
     """Return a quality: a share in percent, any other number with its unit."""
     if unit in _SHARES:
         return f"{value:.1%}"
-    return f"{unit} {value:.4g}"
+    return f"{in_words(unit)} {value:.4g}"
 
 
 def between(estimate: Estimate, unit: str) -> str:
@@ -33,7 +34,7 @@ def between(estimate: Estimate, unit: str) -> str:
 def best_of(feasible: Feasible) -> str:
     """Return a sentence on the best that any model can reach, and for what it allows."""
     best = between(feasible.best, feasible.unit)
-    said = f"The best {feasible.unit} that any model can reach is {best}."
+    said = f"The best {in_words(feasible.unit)} that any model can reach is {best}."
     if not feasible.answers:
         return said
     since = counted(feasible.answers, "answer of a person", "answers of people")

@@ -9,6 +9,7 @@ from easeml.lifecycle.journey.actions import Action
 from easeml.lifecycle.journey.facts import Facts, Feasible
 from easeml.lifecycle.journey.phrases import best_of, between, goal_of, told
 from easeml.lifecycle.journey.testing import ROW_SHARES, TOLERANCE, rows_to_test
+from easeml.objective_names import in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,13 @@ def _reachable(facts: Facts) -> Question:
         "realistic": f"Yes, {goal_of(facts)} is realistic.",
         "unrealistic": f"No, {goal_of(facts)} is out of reach with these columns and labels.",
         "cannot tell": "That cannot be told yet.",
-    }.get(feasible.verdict, f"That cannot be told of {facts.unit}, only of {feasible.unit}.")
+    }.get(feasible.verdict, _not_judged(facts, feasible))
     return Question(asked, f"{begin} {best_of(feasible)}", bool(feasible.verdict), tool)
+
+
+def _not_judged(facts: Facts, feasible: Feasible) -> str:
+    unit = in_words(facts.unit)
+    return f"That cannot be told of {unit}, only of {in_words(feasible.unit)}."
 
 
 def _examples(facts: Facts) -> Question:
@@ -61,10 +67,10 @@ def _to_test(facts: Facts) -> str:
     if facts.goal is None:
         return ""
     if facts.unit not in ROW_SHARES:
-        return f"To test: how many rows a test of {facts.unit} needs is not planned yet."
+        return f"To test: how many rows a test of {in_words(facts.unit)} needs is not planned yet."
     goal = facts.goal.value
     return (
-        f"To test: {rows_to_test(goal):,} rows tell {told(goal, facts.unit)} from "
+        f"To test: {rows_to_test(goal):,} rows{ROW_SHARES[facts.unit]} tell {told(goal, facts.unit)} from "
         f"{told(goal - TOLERANCE, facts.unit)} at 95 %; there are {facts.count('test'):,}."
     )
 

@@ -9,6 +9,7 @@ from typing import Literal
 from easeml.lifecycle.journey.actions import Action
 from easeml.lifecycle.journey.facts import Facts, Part
 from easeml.lifecycle.journey.phrases import best_of, between, counted
+from easeml.objective_names import in_words
 
 State = Literal["done", "next", "open", "trouble"]
 
@@ -162,7 +163,8 @@ def _check(facts: Facts) -> Known:
     if facts.tested is None:
         said = "No model was read on test rows."
         if facts.tested_by:
-            said = f"Test rows were read by {facts.tested_by}, not by {facts.unit}."
+            by, wanted = in_words(facts.tested_by), in_words(facts.unit)
+            said = f"Test rows were read by {by}, not by {wanted}."
         return "Check", "open", said
     said = f"On test rows: {between(facts.tested, facts.unit)}."
     if facts.meter:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from easeml.lifecycle.ci import Adaptivity, Config, parse, plan
 
-ROW_SHARES = ("accuracy",)
-"""Objectives that are a share of rows, of which a plan is made."""
+ROW_SHARES = {"accuracy": "", "balanced-accuracy": ", as many of each class,"}
+"""Objectives that are a share of rows, of which a plan is made, and which rows it asks for.
+
+With as many rows of each class, balanced accuracy is a mean of as many independent rows. It is
+spread no wider than that of rows which are all right equally often (Hoeffding, 1956).
+"""
 TOLERANCE = 0.02
 """How far below the goal a quality is told from it."""
 _RELIABILITY = 0.95

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from easeml.errors import InvalidInput
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 
 if TYPE_CHECKING:
     from easeml.lifecycle.feasibility import BayesError
 
 _LEAST_RISK = 1e-4  # what is less is not claimed
-_GOAL = "Wanted accuracy, or R2 where the target is a number: 0.9 is 90 %."
+_GOAL = "What is to be reached: 0.9 is 90 % of accuracy."
+_OF = "What the goal is of: accuracy, or R2 of a number, where nothing is said."
 
 
 @dataclass(frozen=True)
 class FeasibilityConfig:
     """Without a goal there is no verdict."""
 
-    goal: Annotated[float | None, Field(le=1, description=_GOAL)] = None
+    goal: Annotated[float | None, Field(description=_GOAL)] = None
+    of: Annotated[Literal["balanced-accuracy", "rmse"] | None, Field(description=_OF)] = None
     confidence: Annotated[
         float, Field(gt=0, lt=1, description="Confidence of the bounds and the verdict.")
     ] = 0.95
     quick: Annotated[bool, Field(description="Stop as soon as the verdict is decided.")] = False
     seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a goal above the best there is, before anything is asked."""
+        highest = {"rmse": math.inf}.get(str(self.of), 1.0)
+        if self.goal is not None and self.goal > highest:
+            message = f"A goal of {self.goal:g} is above 1, the best there is."
+            raise InvalidInput(message, where="parameters.goal", remedy="Write 0.9 for 90 %.")
 
 
 def _open(config: FeasibilityConfig) -> FeasibilityConfig:
@@ -39,20 +50,56 @@ def _ask(
 ) -> tuple[ToolAnswer, FeasibilityConfig]:
     """Every question stands alone: the state is the configuration."""
     from easeml.lifecycle.feasibility import bayes_error
+    from easeml.lifecycle.feasibility.balanced import balanced_bayes_error
 
-    answers = facts["answers"]
-    found = bayes_error(
-        facts["inputs"],
-        answers,
-        goal=state.goal,
-        task="regression" if answers.dtype.kind == "f" else "classification",
-        representations=facts.get("representations", ()),
-        confidence=state.confidence,
-        until_decided=state.quick,
-        seed=state.seed,
-        progress=facts.get("progress"),
+    inputs, answers = facts["inputs"], facts["answers"]
+    options: dict[str, Any] = {
+        "goal": state.goal,
+        "representations": facts.get("representations", ()),
+        "confidence": state.confidence,
+        "until_decided": state.quick,
+        "seed": state.seed,
+        "progress": facts.get("progress"),
+    }
+    are_numbers = answers.dtype.kind == "f"
+    _check_fits(state.of, are_numbers)
+    if state.of == "balanced-accuracy":
+        return _answer(balanced_bayes_error(inputs, answers, **options)), state
+    if state.of == "rmse":
+        return _of_rmse(inputs, answers, options), state
+    task = "regression" if are_numbers else "classification"
+    return _answer(bayes_error(inputs, answers, task=task, **options)), state
+
+
+def _of_rmse(inputs: Any, answers: Any, options: dict[str, Any]) -> ToolAnswer:
+    """Return the answer to a goal of root mean squared error: it is one of R2 on these rows."""
+    import numpy as np
+
+    from easeml.lifecycle.feasibility import bayes_error
+
+    goal, variance = options["goal"], float(answers.var(ddof=0))
+    notes = ()
+    if goal is not None:
+        options["goal"] = 1 - goal**2 / variance
+        notes = (f"On these rows an rmse of {goal:g} is an R2 of {options['goal']:.3f}.",)
+    found = bayes_error(inputs, answers, task="regression", **options)
+    errors = np.clip([found.estimate, found.lower, found.upper], 0, None)
+    least, low, high = np.sqrt(errors * variance).tolist()
+    answer = _answer(found)
+    reached = Number("rmse", "Least rmse that any model can reach", least, low, high)
+    return replace(answer, numbers=(*answer.numbers, reached), notes=(*notes, *answer.notes))
+
+
+def _check_fits(of: str | None, are_numbers: bool) -> None:
+    """Raise ``InvalidInput`` for a goal of classes where the target is numbers, or the reverse."""
+    if of is None or (of == "rmse") == are_numbers:
+        return
+    held = "numbers" if are_numbers else "classes"
+    raise InvalidInput(
+        f"A goal of {of} does not fit: the target holds {held}.",
+        where="of",
+        remedy="Leave it out.",
     )
-    return _answer(found), state
 
 
 def _answer(found: BayesError) -> ToolAnswer:
@@ -68,7 +115,7 @@ def _answer(found: BayesError) -> ToolAnswer:
 
 
 def _numbers(found: BayesError) -> tuple[Number, ...]:
-    quality = "accuracy" if found.classes else "R2"
+    quality = found.measure
     best = Number(
         "best",
         f"Best {quality} that any model can reach",

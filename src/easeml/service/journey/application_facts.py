@@ -30,7 +30,7 @@ from easeml.service.journey import feasible, goals, suggested
 from easeml.service.tasks import requests
 from easeml.service.work import queue
 from easeml.store import Tables, records
-from easeml.store.records import Application, DatasetVersion
+from easeml.store.records import Application, DatasetVersion, Json
 from easeml.store.shapes import ColumnSeen
 
 _LEAST_MISSING = 0.001  # share of missing cells below which a column is not named
@@ -83,7 +83,7 @@ def facts_of(
         answers=answers,
         asked=_asked(tables, application),
         worn=kept_gates.retirable(kept_gates.of_application(tables, application.id), version),
-        stale=_stale(reports, version, found, goals.asked_goal(goal, application)),
+        stale=_stale(reports, version, found, goals.asked(goal, application)),
     )
 
 
@@ -91,13 +91,13 @@ def _stale(
     reports: Sequence[Report],
     version: DatasetVersion,
     found: Feasible | None,
-    goal: float | None,
+    asked: Json,
 ) -> frozenset[str]:
-    """Return the tools whose answer is of other data, or of another goal than ``goal``."""
+    """Return the tools whose answer is of other data, or of another goal than ``asked`` about."""
     stale = {report.tool for report in reports if report.version_id != version.id}
     if found is not None and found.answers:
         stale.discard(feasible.TOOL)
-    if found is not None and goal not in (None, found.goal):
+    if found is not None and asked and asked != found.asked:
         stale.add(feasible.TOOL)
     return frozenset(stale)
 

@@ -82,8 +82,9 @@ def _found(
 ) -> Feasible:
     return Feasible(
         verdict=verdict,
-        unit="accuracy" if version.target_type in ("category", "") else "r2",
-        goal=if_known(parameters.get("goal"), float),
+        unit=_unit(version, parameters),
+        asked=parameters,
+        goal=_goal(parameters),
         best=estimate_of(numbers["best"]),
         reached=numbers["reached"].value,
         rows=count_of(numbers["rows"]),
@@ -91,6 +92,20 @@ def _found(
         more_rows=if_known(numbers.get("more-rows"), count_of),
         doubled=if_known(numbers.get("doubled"), estimate_of),
     )
+
+
+def _unit(version: DatasetVersion, parameters: Json) -> str:
+    """Return by what the best that any model can reach is told."""
+    if version.target_type not in ("category", ""):
+        return "r2"
+    return parameters.get("of", "accuracy")
+
+
+def _goal(parameters: Json) -> float | None:
+    """Return the goal in the unit of what is told; None of an rmse, which is told as R2."""
+    if parameters.get("of") == "rmse":
+        return None
+    return if_known(parameters.get("goal"), float)
 
 
 def if_known(found: S | None, read: Callable[[S], T]) -> T | None:

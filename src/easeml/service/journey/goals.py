@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from easeml.contract.journey import Goal
+from easeml.contract.journey import Goal, asked_of_goal
 from easeml.contract.states import VersionState
 from easeml.ids import new_id
 from easeml.lifecycle import journey
@@ -18,13 +18,11 @@ from easeml.service.journey.feasible import TOOL
 from easeml.service.knowledge import knowledge_base
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, DatasetVersion, Json
-from easeml.store.shapes import given
 
 Text = Annotated[
     str,
     Field(max_length=200, description='such as "balanced-accuracy >= 0.9"; empty takes it back'),
 ]
-_JUDGED = ("accuracy", "r2")  # objectives whose goals feasibility can judge
 
 
 def get(store: Store, caller: Caller, application_id: str) -> Goal:
@@ -98,18 +96,17 @@ def ask_feasibility(tx: Transaction, application: Application, version: DatasetV
     goal = newest(tables, application.id)
     if goal is None:
         return
-    parameters = given(goal=asked_goal(goal, application))
+    parameters = asked(goal, application)
     is_known = _is_answered(tables, application, parameters)
     if not is_known and not feasible.is_followed(tables, application, parameters):
         tools.request(tx, application, version, tools.Question(TOOL, parameters))
 
 
-def asked_goal(goal: records.Goal | None, application: Application) -> float | None:
-    """Return the goal that feasibility is asked about; None for one that it cannot judge."""
+def asked(goal: records.Goal | None, application: Application) -> Json:
+    """Return what feasibility is asked about a goal; nothing of one that it cannot judge."""
     if goal is None:
-        return None
-    objective = goal.objective or application.objective
-    return goal.value if objective in _JUDGED else None
+        return {}
+    return asked_of_goal(goal.objective or application.objective, goal.value)
 
 
 def _is_answered(tables: Tables, application: Application, parameters: Json) -> bool:
@@ -117,8 +114,7 @@ def _is_answered(tables: Tables, application: Application, parameters: Json) -> 
     found = tables.reports.list(
         kind=TOOL, subject=application.id, version_id=application.version_id, limit=None
     )
-    asked = [tools.Answered.from_json(report.value).parameters for report in found]
-    return parameters in asked
+    return parameters in [tools.Answered.from_json(report.value).parameters for report in found]
 
 
 def _record(

@@ -12,8 +12,7 @@ from easeml.service.advice import tools
 from easeml.service.applications import application_views
 from easeml.service.journey import application_facts, goals, suggested
 from easeml.store import Store, Tables
-from easeml.store.records import Application
-from easeml.store.shapes import given
+from easeml.store.records import Application, Json
 
 _TOOLS = {
     "ask-feasibility": goals.TOOL,
@@ -66,7 +65,7 @@ def of(
         goal=goals.show(goal, application).model_copy(update={"parts": _parts(facts)}),
         reached=facts.is_reached,
         proven=facts.is_proven,
-        actions=[_action(one, goals.asked_goal(goal, application)) for one in actions],
+        actions=[_action(one, goals.asked(goal, application)) for one in actions],
         stations=[Station(**asdict(one)) for one in journey.rail(facts, actions)],
         questions=[JourneyQuestion(**asdict(one)) for one in journey.questions(facts, actions)],
     )
@@ -82,8 +81,8 @@ def _parts(facts: journey.Facts) -> list[GoalPart]:
     return found
 
 
-def _action(action: journey.Action, goal: float | None) -> Action:
-    """Return the resource of an action. ``goal``: the one that feasibility is asked about."""
+def _action(action: journey.Action, asked: Json) -> Action:
+    """Return the resource of an action. ``asked``: what feasibility is asked about the goal."""
     gain = action.gain
     tool = _TOOLS.get(action.kind, "")
     value, interval = (None, None) if gain is None else (gain.value, [gain.low, gain.high])
@@ -99,5 +98,5 @@ def _action(action: journey.Action, goal: float | None) -> Action:
         device_seconds=action.device_seconds,
         evidence=list(action.evidence),
         tool=tool,
-        parameters=given(goal=goal) if tool == goals.TOOL else {},
+        parameters=asked if tool == goals.TOOL else {},
     )

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Record = Callable[[Transaction, Task, TaskResult, Mapping[str, str]], None]
     Failed = Callable[[Transaction, Task], None]
     Grant = Callable[[Store, Settings, Task], BaseModel]
+    Provided = Callable[[Settings, Task], dict[str, list[Path]]]
     Called = Callable[[Mapping[str, Any]], str]
 
 Body = Callable[[Any, Path, Path], TaskResult]
@@ -45,6 +46,10 @@ _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 def _no_inputs(tables: Tables, task: Task) -> dict[str, str]:
+    return {}
+
+
+def _none_provided(settings: Settings, task: Task) -> dict[str, list[Path]]:
     return {}
 
 
@@ -73,6 +78,7 @@ class Kind:
     lane: Lane = Lane.SHORT
     seconds: float | None = None  # a limit below the worker's usual one
     grant: Grant | None = None  # what its body may do that is on the network: see ``reaches_out``
+    provided: Provided = _none_provided  # files of this machine that its body reads
     called: Called | None = None  # a title that depends on what the task is told
 
     @property

@@ -12,6 +12,8 @@ from starlette.routing import Route
 from easeml.client import made_request
 from easeml.contract.applications import Declaration, Proposal
 from easeml.contract.datasets import Column, Dataset, Version
+from easeml.contract.journey import asked_of_goal, is_judged
+from easeml.contract.measures import called
 from easeml.contract.sources import NewOrigin
 from easeml.contract.states import VersionState
 from easeml.contract.task_views import Task
@@ -32,6 +34,7 @@ _ABOUT = {
 _TYPES = ("number", "category", "text", "timestamp")
 _MOST_COLUMNS = 200  # shown; wider tables are declared as proposed, or by the command line
 _UNFINISHED = 5
+_SIDES = {"rmse": "<="}  # of goals of which less is better
 
 
 @signed_in
@@ -110,14 +113,25 @@ async def start(context: PageContext) -> Response:
 
 
 async def _goal_text(context: PageContext, declaration: Declaration, value: str) -> str:
-    """Return the goal that was asked about before the start, with its objective.
+    """Return the goal that was asked about before the start, with its objective."""
+    objective = await _judged_objective(context, declaration)
+    return f"{objective} {_SIDES.get(objective, '>=')} {value}"
 
-    Feasibility judges the accuracy of classes and the R2 of numbers.
+
+async def _judged_objective(context: PageContext, declaration: Declaration) -> str:
+    return _judged(await context.client.propose(declaration))
+
+
+def _judged(proposal: Proposal) -> str:
+    """Return the objective that a goal is of: the chosen one, where feasibility can judge it.
+
+    Else it is the accuracy of classes, or the R2 of numbers.
     """
-    proposal = await context.client.propose(declaration)
-    names = list(map(attrgetter("name"), proposal.objectives))
-    judged = "accuracy" if "accuracy" in names else "r2"
-    return f"{judged} >= {value}"
+    chosen = next((one.name for one in proposal.objectives if one.default), "")
+    if is_judged(chosen):
+        return chosen
+    names = map(attrgetter("name"), proposal.objectives)
+    return "accuracy" if "accuracy" in names else "r2"
 
 
 @signed_in
@@ -129,7 +143,9 @@ async def ask(context: PageContext) -> Response:
     text = str(form.get("goal", "")).strip()
     goal = _goal(text)
     declaration = wishes.declaration(version)
-    task = await context.client.ask_tool_before_start(declaration, "feasibility", goal=goal)
+    objective = await _judged_objective(context, declaration)
+    parameters = asked_of_goal(objective, goal)
+    task = await context.client.ask_tool_before_start(declaration, "feasibility", **parameters)
     asked = replace(wishes, goal=text, asked=task.id)
     return back_to(f"/new/{context.path('dataset')}?{asked.query()}#realistic")
 
@@ -157,6 +173,7 @@ async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Respo
         "followed": _followed(columns, proposal),
         "cost_table": cost_table(proposal),
         "is_cost": is_cost,
+        "judged": called(_judged(proposal)) if proposal else "accuracy",
         "question": question,
         "answer": answer,
     }

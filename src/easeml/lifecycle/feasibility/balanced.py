@@ -1,0 +1,81 @@
+"""The best balanced accuracy that any model can reach.
+
+Balanced accuracy is the mean of the shares of each class that are predicted right. That is the
+accuracy on rows whose classes are equally likely. So it is studied on rows that are drawn that way:
+as many of each class as the rarest one has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from easeml.lifecycle.feasibility.estimation import bayes_error
+from easeml.lifecycle.feasibility.representations import Representation
+from easeml.lifecycle.feasibility.result import BayesError, LabelNoise
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def balanced_bayes_error(X: Any, y: ArrayLike, *, seed: int = 0, **options: Any) -> BayesError:
+    """Estimate the least mean of the classes' errors that any model can reach.
+
+    X, y, ``options``, and what is raised: as ``bayes_error`` has them; y holds classes, and the goal
+    is a balanced accuracy. Numbers of rows to add or to check are of rows as they come, with the
+    classes as frequent as they are in y.
+    """
+    labels = pd.Series(np.asarray(y))
+    drawn = rows_of_equal_classes(labels, seed)
+    inputs = X.iloc[drawn] if hasattr(X, "iloc") else X[drawn]
+    own = [_among(drawn, one) for one in options.pop("representations", ())]
+    found = bayes_error(
+        inputs,
+        labels.iloc[drawn],
+        task="classification",
+        representations=own,
+        seed=seed,
+        **options,
+    )
+    times = len(labels) / len(drawn)
+    note = (
+        f"{len(drawn):,} of {len(labels):,} rows were looked at: as many of each class, since "
+        "balanced accuracy weighs classes alike."
+    )
+    return replace(
+        found,
+        balanced=True,
+        more_examples=_times(times, found.more_examples),
+        noise=_noise(found.noise, times),
+        notes=(note, *found.notes),
+    )
+
+
+def rows_of_equal_classes(labels: pd.Series, seed: int) -> np.ndarray:
+    """Return places of rows, in order: of each class as many as the rarest one has.
+
+    ``labels``: with the places of the rows as their index.
+    """
+    fewest = int(labels.value_counts().loc[lambda counts: counts > 0].min())
+    drawn = labels.groupby(labels.to_numpy(), observed=True).sample(fewest, random_state=seed)
+    return np.sort(drawn.index.to_numpy())
+
+
+def _among(drawn: np.ndarray, own: Representation) -> Representation:
+    """Return a representation of the rows that were drawn."""
+    if not own.of_places:
+        return own
+    return replace(own, embed=lambda places: own.embed(drawn[places]))
+
+
+def _noise(found: LabelNoise | None, times: float) -> LabelNoise | None:
+    if found is None:
+        return None
+    return replace(found, labels_to_fix=_times(times, found.labels_to_fix))
+
+
+def _times(times: float, count: int | None) -> int | None:
+    return None if count is None else round(times * count)

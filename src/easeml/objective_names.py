@@ -1,0 +1,19 @@
+"""What objectives are called in sentences."""
+
+_KNOWN = {
+    "f-beta": "F-beta",
+    "f1-macro": "macro F1",
+    "f1-weighted": "weighted F1",
+    "roc-auc": "ROC AUC",
+}
+
+
+def in_words(objective: str) -> str:
+    """Return the name of an objective as people read it: ``balanced accuracy``.
+
+    A table of costs is not told each time; classes that a name holds stay as they are.
+    """
+    name, parenthesis, held = objective.partition("(")
+    if name == "cost":
+        return name
+    return f"{_KNOWN.get(name, name.replace('-', ' '))}{parenthesis}{held}"
