@@ -318,3 +318,19 @@ def test_a_single_value_that_is_not_of_the_type_is_named_with_its_row(tmp_path: 
     reports = infer_table(table).columns
     with pytest.raises(DatasetError, match=r"column 'x', row 40 .*'about forty' is not a number"):
         declare(table, reports, "y", set={"x": "number"}, keep=["x"])
+
+
+@pytest.mark.parametrize("cell", ["1e39", "-4e38"])
+def test_a_target_that_no_model_can_compute_with_is_refused_with_its_row(
+    tmp_path: Path, cell: str
+) -> None:
+    path = tmp_path / "t.csv"
+    rows = [f"{row % 7},{row * 1.5}" for row in range(60)]
+    path.write_text("\n".join(["x,y", *rows[:40], f"1,{cell}", *rows[40:]]))
+    table = read_table(path)
+    with pytest.raises(DatasetError, match=f"'{cell}' is too large to be learned") as caught:
+        declare(table, infer_table(table, "y").columns, "y")
+    assert caught.value.where.startswith("column 'y', row 40 ")
+    path.write_text("\n".join(["x,y", *rows, "1,3.4e38"]))
+    table = read_table(path)
+    declare(table, infer_table(table, "y").columns, "y")

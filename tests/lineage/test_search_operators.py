@@ -7,7 +7,7 @@ import pytest
 import easeml
 from easeml.errors import InvalidInput
 from easeml.lineage import NodeFailed
-from easeml.operators.typed import rows_in, schemas_of
+from easeml.operators.typed import columns_of, rows_in
 
 MODELS = ["logistic", "decision-tree-classifier"]
 ROLES = ["train"] * 200 + ["validation"] * 80 + ["test"] * 120 + ["production"] * 50
@@ -52,6 +52,14 @@ def test_a_search_is_staged_and_says_the_same_each_time(
     assert answer["quality"] == max(one["quality"] for one in answer["models"])
 
 
+def test_a_search_warns_of_what_may_know_the_answers():
+    told = table().assign(copy=lambda rows: rows["kind"].map({"up": 1.5, "down": 2.5}))
+    dirty = easeml.Relation.from_frame(told, "kind", ROLES)
+    with pytest.warns(UserWarning, match="'copy'"):
+        answer = dirty.search(1, models=["baseline-classifier"]).eval()
+    assert any("'copy'" in note for note in answer["notes"])
+
+
 def test_a_search_ends_when_its_goal_is_reached(relation: easeml.Relation):
     answer = relation.search(4, goal=0.3, models=MODELS).eval()
     assert (answer["verdict"], answer["trained"]) == ("reached", 1)
@@ -89,7 +97,8 @@ def test_labels_that_are_likely_enough_are_learned_from():
         likely = 0.95 if number < 10 else 0.8
         weights = {label: likely, "up" if label == "down" else "down": 1 - likely}
         relation = relation.with_candidates(f"row {number}", "kind", weights)
-    schemas = schemas_of(relation)
+    columns = columns_of(relation)
+    schemas = columns.schema_in, columns.schema_out
     assert len(rows_in(relation, schemas, "train", sure=0.9).known) == 50 + 10
     assert len(rows_in(relation, schemas, "train", sure=0.8).known) == 200
     assert len(rows_in(relation, schemas, "train").known) == 50

@@ -52,6 +52,16 @@ def test_codes() -> None:
     np.testing.assert_array_equal(made[:, 1], [0, 0, 1, np.nan, 2, 0])
 
 
+def test_a_gap_that_training_had_not_is_the_median(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1990.0, 2000.0, 2010.0], "b": [1.0, np.nan, 3.0]})
+    nodes = {name: {"type": "tensor", "dim": [1], "optional": name == "b"} for name in frame}
+    transform = fitted("table-codes", frame, {"nodes": nodes})
+    transform.save(tmp_path)
+    gaps = pd.DataFrame({"a": [np.nan, 5.0], "b": [np.nan, 5.0]})
+    for made in (transform, REGISTRY.get("table-codes").make().load(tmp_path)):
+        np.testing.assert_array_equal(made.transform(gaps), [[2000.0, np.nan], [5.0, 5.0]])
+
+
 def test_one_hot_with_marks() -> None:
     made = fitted("table-onehot", FRAME, without_text()).transform(FRAME)
     np.testing.assert_array_equal(made[:, 0], [1, 3, 3, 5, 100, 3])  # the median is 3

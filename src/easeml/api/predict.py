@@ -17,7 +17,7 @@ from easeml.api.gate import let_in
 from easeml.api.headers import header_of
 from easeml.api.problems import problem_of, response_of
 from easeml.contract.applications import Prediction
-from easeml.data import FILL_ABSENT
+from easeml.data import permitted
 from easeml.ids import new_id
 from easeml.service.access import sharing
 from easeml.service.production.request_log import Seen
@@ -124,12 +124,11 @@ class _Predicted:
 
 
 def _content_type(scope: Scope) -> str:
-    """Return the media type of the rows, and whether columns may be absent."""
+    """Return the media type of the rows, and what they may lack."""
     content_type = header_of(scope, b"content-type").decode("latin-1") or "application/json"
     if not scope["query_string"]:
         return content_type
-    filled = QueryParams(scope["query_string"]).get("fill_absent", "")
-    return f"{content_type}; {FILL_ABSENT}" if filled.lower() in ("true", "1") else content_type
+    return content_type + permitted(QueryParams(scope["query_string"]))
 
 
 async def _body(receive: Receive) -> bytes:
@@ -181,6 +180,13 @@ def describe() -> dict[str, Any]:
                     "in": "query",
                     "required": False,
                     "description": "Columns that may be empty may be absent as well.",
+                    "schema": {"type": "boolean", "default": False},
+                },
+                {
+                    "name": "fill_empty",
+                    "in": "query",
+                    "required": False,
+                    "description": "Cells may be empty in columns that had no empty one in training.",
                     "schema": {"type": "boolean", "default": False},
                 },
             ],

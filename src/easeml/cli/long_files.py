@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypedDict
 
 from easeml.cli.output import print_done, say_aside
 from easeml.cli.predicted_table import write_as, written_to
@@ -19,30 +20,47 @@ LONG = 16 << 20  # bytes of a file from which a task predicts it
 _HEAD = 1 << 12
 
 
-def send(client: Client, application_id: str, file: Path, *, fill_absent: bool) -> Task:
-    """Send a file to be predicted by a task."""
+class Permitted(TypedDict):
+    """What rows may lack, as ``Client.predict`` takes it."""
+
+    fill_absent: bool
+    fill_empty: bool
+
+
+def send(client: Client, application_id: str, file: Path, permitted: Permitted) -> Task:
+    """Send a file to be predicted by a task; ``permitted``: what its rows may lack."""
     with progress("Uploading") as move:
         return client.predict_file(
             application_id,
             file,
-            fill_absent=fill_absent,
+            **permitted,
             progress=lambda sent, size: move(sent / max(1, size)),
         )
 
 
 def detach(
-    application_id: str, file: Path, out: Path | None, *, fill_absent: bool, as_json: bool
+    application_id: str,
+    file: Path,
+    out: Path | None,
+    permitted: Permitted,
+    *,
+    as_json: bool,
 ) -> None:
     """Send a file to be predicted by a task, and say how the result is fetched."""
     with Client() as client:
-        task = send(client, application_id, file, fill_absent=fill_absent)
+        task = send(client, application_id, file, permitted)
     name = out or file.with_name(f"{file.stem}.predicted.csv")
     sentence = f"{task.id} predicts {file.name}. When it is done: easeml task fetch {task.id}"
     print_done(task, f"{sentence} --out {name}", as_json=as_json)
 
 
 def predict(
-    application_id: str, file: Path, out: Path | None, *, fill_absent: bool, keep_formulas: bool
+    application_id: str,
+    file: Path,
+    out: Path | None,
+    permitted: Permitted,
+    *,
+    keep_formulas: bool,
 ) -> None:
     """Have a file predicted by a task, wait for it, and write the rows with their predictions.
 
@@ -52,7 +70,7 @@ def predict(
     if out is not None and not out.parent.is_dir():
         raise InvalidInput("There is no such folder.", where=str(out.parent))
     with Client() as client:
-        task = send(client, application_id, file, fill_absent=fill_absent)
+        task = send(client, application_id, file, permitted)
         say_aside(f"{task.id} predicts {file.name}.")
         try:
             rows = fetch(client, task.id, out, keep_formulas=keep_formulas)

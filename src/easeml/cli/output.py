@@ -164,7 +164,8 @@ def print_error(error: EasemlError) -> None:
 
 def _in_flags(advice: str) -> str:
     """Return advice of the service with the flag of a command instead of a part of a request."""
-    return advice.replace("fill_absent=true in the query", "--fill-absent")
+    flags = advice.replace("fill_absent=true in the query", "--fill-absent")
+    return flags.replace("fill_empty=true in the query", "--fill-empty")
 
 
 def share_missing(share: float) -> str:

@@ -68,6 +68,12 @@ def predict(
         bool,
         typer.Option("--fill-absent", help="Columns that may be empty may be absent as well."),
     ] = False,
+    fill_empty: Annotated[
+        bool,
+        typer.Option(
+            "--fill-empty", help="Cells may be empty in columns that had no empty one in training."
+        ),
+    ] = False,
     detach: Annotated[
         bool,
         typer.Option(
@@ -84,17 +90,14 @@ def predict(
 
     Columns prediction, probability_CLASS for categories, lower and upper for numbers are added.
     """
+    permitted = long_files.Permitted(fill_absent=fill_absent, fill_empty=fill_empty)
     with long_files.given(file) as path:
         if detach:
-            long_files.detach(application_id, path, out, fill_absent=fill_absent, as_json=as_json)
+            long_files.detach(application_id, path, out, permitted, as_json=as_json)
         elif _is_long(path) and not as_json:
-            long_files.predict(
-                application_id, path, out, fill_absent=fill_absent, keep_formulas=keep_formulas
-            )
+            long_files.predict(application_id, path, out, permitted, keep_formulas=keep_formulas)
         else:
-            ask = partial(
-                _predicted, application_id=application_id, file=path, fill_absent=fill_absent
-            )
+            ask = partial(_predicted, application_id=application_id, file=path, permitted=permitted)
             _predict_now(ask, out, timeout, keep_formulas=keep_formulas, as_json=as_json)
 
 
@@ -127,7 +130,7 @@ def _predict_now(
 
 
 def _predicted(
-    client: Client, *, application_id: str, file: Path, fill_absent: bool
+    client: Client, *, application_id: str, file: Path, permitted: long_files.Permitted
 ) -> tuple[Prediction, PredictedTable]:
     """Return the predictions of a file, and its rows with them."""
     if file.is_dir() or file.suffix.lower() in _SAMPLES:
@@ -140,7 +143,7 @@ def _predicted(
         parts = rows.divided(rows.content, ROWS_AT_ONCE)
 
     def send(part: Any) -> Prediction:
-        return client.predict(application_id, fill_absent=fill_absent, **{rows.sent_as: part})
+        return client.predict(application_id, **{rows.sent_as: part}, **permitted)
 
     prediction = _joined(_answers(send, parts, file.name))
     is_row_more = len(prediction.predictions) == len(rows.cells) + 1

@@ -20,7 +20,7 @@ from easeml.data.readers.header import is_header
 from easeml.data.readers.read import is_one_of_several, read_table
 from easeml.data.rows.column_table import ColumnTable
 from easeml.data.rows.newer import NewerRows, read_newer
-from easeml.data.rows.parsing import FILL_ABSENT, Rows, parse_rows
+from easeml.data.rows.parsing import FILL_ABSENT, FILL_EMPTY, Rows, parse_rows, permitted
 from easeml.data.rows.parts import RowParts
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data.types.column_report import UNSURE_TARGET, ColumnReport, commonest_share
@@ -95,6 +95,7 @@ __all__ = [
     "CELLS",
     "FEWEST_ROWS",
     "FILL_ABSENT",
+    "FILL_EMPTY",
     "GRAPH",
     "OFF",
     "ROLES",
@@ -153,6 +154,7 @@ __all__ = [
     "object_array",
     "of_rows_left",
     "parse_rows",
+    "permitted",
     "pixels",
     "places_with",
     "pushed",

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from easeml.data import FILL_ABSENT, kinds_of, parse_rows
+from easeml.data import kinds_of, parse_rows, permitted
 from easeml.errors import EasemlError, NotFound
 from easeml.export.exported import ExportedModel, load_exported
 from easeml.modules import conformal, known_rows
@@ -51,8 +51,7 @@ class Server:
     async def predict(self, request: Request) -> Response:
         """Predict rows in any form that the endpoint of the service takes."""
         content_type = request.headers.get("content-type", "application/json")
-        if request.query_params.get("fill_absent", "").lower() in ("true", "1"):
-            content_type = f"{content_type}; {FILL_ABSENT}"
+        content_type += permitted(request.query_params)
         return JSONResponse(await self._ask(content_type, await request.body()))
 
     async def invoke(self, request: Request) -> Response:

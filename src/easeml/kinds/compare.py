@@ -47,10 +47,10 @@ def predict_others(spec: CompareSpec, inputs: Path, outputs: Path) -> TaskResult
 
 def _predicted(model: ExportedModel, rows: list[dict[str, Any]]) -> list[Any]:
     """Return predictions; where one row makes the model fail, only its own is missing."""
-    from easeml.data import FILL_ABSENT, parse_rows
+    from easeml.data import FILL_ABSENT, FILL_EMPTY, parse_rows
 
     body = json.dumps({"rows": rows}).encode()
-    content_type = f"application/json; {FILL_ABSENT}"
+    content_type = f"application/json; {FILL_ABSENT}; {FILL_EMPTY}"
     try:
         read = parse_rows(body, content_type, model.schema_in, model.schema_out)
         return model.trained.predict(read.table).values.tolist()

@@ -24,13 +24,14 @@ class PredictFileSpec(Spec):
 
     Inputs ``source``, the file (an artefact with the digest ``source``), and ``model``, a folder.
     ``filename``: its ending tells the format. ``fill_absent``: columns that may be empty may be
-    absent as well.
+    absent as well. ``fill_empty``: cells may be empty in columns that had no empty one in training.
     """
 
     kind: Literal["predict-file"] = "predict-file"
     filename: str
     source: str
     fill_absent: bool = False
+    fill_empty: bool = False
 
 
 def predict_file(spec: PredictFileSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -52,6 +53,7 @@ def predict_file(spec: PredictFileSpec, inputs: Path, outputs: Path) -> TaskResu
         model.schema_in,
         model.schema_out,
         fill_absent=spec.fill_absent,
+        fill_empty=spec.fill_empty,
     )
     done = 0
     with predicted_rows(outputs / "predictions", model.schema_out) as out:

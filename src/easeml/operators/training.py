@@ -6,6 +6,7 @@ same, by whatever asks for it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from easeml.errors import InvalidInput
 from easeml.lineage import Operator
 from easeml.modules import Module, Registry, interval, load_registry
 from easeml.modules.pipeline import Context, TrainedPipeline, fit
-from easeml.operators.typed import Rows, rows_in, schemas_of
+from easeml.operators.typed import Rows, columns_of, rows_in
 from easeml.relation import Relation
 from easeml.schema import Schema
 from easeml.search import (
@@ -81,7 +82,8 @@ def search(
 
     Returns: JSON values. ``verdict`` (reached, missed, or found without a goal), ``model``,
         ``quality`` with ``low`` and ``high`` (95 %), ``trained``, ``failed``; ``models``: the best,
-        each with its pipeline.
+        each with its pipeline; ``notes``: on inputs that may know the answers, of which it warns,
+        too.
 
     Raises:
         InvalidInput: where rows or labels are missing, or no model fits or succeeds.
@@ -89,7 +91,10 @@ def search(
     if trials < 1:
         raise InvalidInput(f"trials is {trials}; it takes at least one.")
     registry = load_registry()
-    schemas = schemas_of(relation)
+    columns = columns_of(relation)
+    schemas = columns.schema_in, columns.schema_out
+    for note in columns.leak_notes:
+        warnings.warn(note, stacklevel=1)
     measure = objective or registry.objectives_for(schemas[1])[0].name
     problem = _problem(relation, schemas, measure, roles, sure, seed)
     arms, pipelines = _candidates(registry, problem, models, exclude)
@@ -110,6 +115,7 @@ def search(
         "roles": list(roles),
         "sure": sure,
         "seed": seed,
+        "notes": list(columns.leak_notes),
         "schema_in": source.to_json(),
         "schema_out": target.to_json(),
         "models": found[:_SHOWN],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from easeml.data import declare_columns, infer_table, read_newer
+from easeml.data import Columns, declare_columns, infer_table, read_newer
 from easeml.data.types.text_tables import text_table
 from easeml.errors import InvalidInput
 from easeml.relation import Relation
@@ -47,7 +47,7 @@ def target_of(relation: Relation) -> str:
     return relation.target
 
 
-def schemas_of(relation: Relation) -> tuple[Schema, Schema]:
+def columns_of(relation: Relation) -> Columns:
     """Return what inputs and answers look like, by the rows that models are chosen with.
 
     Raises InvalidInput where there are no such rows, or nothing can be learned from them.
@@ -59,8 +59,7 @@ def schemas_of(relation: Relation) -> tuple[Schema, Schema]:
         raise InvalidInput(
             "No row of train or validation has a label.", remedy="Use split() or weak_labels()."
         )
-    found = declare_columns(infer_table(_text(known), target).columns, target)
-    return found.schema_in, found.schema_out
+    return declare_columns(infer_table(_text(known), target).columns, target)
 
 
 def rows_in(

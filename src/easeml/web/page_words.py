@@ -38,6 +38,11 @@ PLACES = (
         "./try#fill-absent",
     ),
     Place(
+        r"fill_empty=true in the query",
+        'tick "Cells may be empty" beside "Many rows"',
+        "./try#fill-empty",
+    ),
+    Place(
         rf"easeml app feed(?: {_ID} FILE)?(?: --role \w+)?",
         'the tab Data, "Add rows"',
         "./data#drop",

@@ -45,13 +45,17 @@ async def predict_file(
     fill_absent: Annotated[
         bool, Query(description="columns that may be empty may be absent as well")
     ] = False,
+    fill_empty: Annotated[
+        bool,
+        Query(description="cells may be empty in columns that had no empty one in training"),
+    ] = False,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Task:
     """Predict the rows of a file (the body, or an upload) in a task, with what is live now."""
     limit = here.settings.upload_limit
     file = source(request, upload)
-    wish = predicted_files.Wish(application_id, filename, fill_absent)
+    wish = predicted_files.Wish(application_id, filename, fill_absent, fill_empty)
     ask = partial(predicted_files.request, here.store, asker, wish, file, once, limit)
     return await here.uploads.run(asker.tenant_id, ask)
 

@@ -83,6 +83,7 @@ class AsyncApplications(AsyncCalls):
         file: bytes | None = None,
         timeout: float | None = None,
         fill_absent: bool = False,
+        fill_empty: bool = False,
     ) -> Prediction: ...
 
     @overload
@@ -93,6 +94,7 @@ class AsyncApplications(AsyncCalls):
         *,
         timeout: float | None = None,
         fill_absent: bool = False,
+        fill_empty: bool = False,
         progress: Progress | None = None,
     ) -> Any: ...
 
@@ -105,6 +107,7 @@ class AsyncApplications(AsyncCalls):
         file: bytes | None = None,
         timeout: float | None = None,
         fill_absent: bool = False,
+        fill_empty: bool = False,
         progress: Progress | None = None,
     ) -> Any:
         """Predict rows, a table in memory, the body of a CSV file with a header, or a ``file``: a picture, a zip file
@@ -115,12 +118,14 @@ class AsyncApplications(AsyncCalls):
         pandas with the same index, and ``attrs["notes"]``; an array gets a frame of pandas.
         ``progress`` is called with rows that are predicted and rows in all. All
         else is answered with a ``Prediction``. Rows that have the target, too, get the quality of their predictions.
-        ``fill_absent``: columns that may be empty may be absent as well.
+        ``fill_absent``: columns that may be empty may be absent as well. ``fill_empty``: cells may be
+        empty in columns that had no empty one in training.
         ``timeout``: seconds to wait instead of the client's. Raises InvalidInput (naming row and
         column), NotReady while there is no model yet, TimedOut.
         """
+        permitted = _permitted(fill_absent=fill_absent, fill_empty=fill_empty)
         if is_frame(rows):
-            return await self._predict_frame(application_id, rows, timeout, fill_absent, progress)
+            return await self._predict_frame(application_id, rows, timeout, permitted, progress)
         if csv is not None:
             content = csv.encode() if isinstance(csv, str) else csv
             content_type = "text/csv"
@@ -129,14 +134,14 @@ class AsyncApplications(AsyncCalls):
         else:
             content = json.dumps({"rows": [dict(row) for row in rows or ()]}).encode()
             content_type = "application/json"
-        return await self._predict_body(application_id, content, content_type, timeout, fill_absent)
+        return await self._predict_body(application_id, content, content_type, timeout, permitted)
 
     async def _predict_frame(
         self,
         application_id: str,
         data: Any,
         timeout: float | None,
-        fill_absent: bool,
+        permitted: dict[str, str],
         progress: Progress | None,
     ) -> Any:
         """Predict a table in memory, in parts where it is long."""
@@ -144,7 +149,7 @@ class AsyncApplications(AsyncCalls):
         answers = []
         for start, part in parts_of(table):
             try:
-                answer = await self._predict_body(application_id, part, ARROW, timeout, fill_absent)
+                answer = await self._predict_body(application_id, part, ARROW, timeout, permitted)
             except InvalidInput as error:
                 raise error_in_table(error, start) from error
             answers.append(answer)
@@ -158,15 +163,20 @@ class AsyncApplications(AsyncCalls):
         content: bytes,
         content_type: str,
         timeout: float | None,
-        fill_absent: bool,
+        permitted: dict[str, str],
     ) -> Prediction:
         response = await self._transport.request(
             "POST",
             f"{API}/applications/{application_id}/predict",
             repeatable=True,
-            params={"fill_absent": "true"} if fill_absent else {},
+            params=permitted,
             content=content,
             headers={"content-type": content_type},
             timeout=timeout,
         )
         return read_answer(Prediction, response)
+
+
+def _permitted(**permissions: bool) -> dict[str, str]:
+    """Return the query of a request for what the rows may lack."""
+    return {name: "true" for name, is_given in permissions.items() if is_given}

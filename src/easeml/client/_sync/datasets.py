@@ -63,13 +63,15 @@ class Datasets(Uploads):
         path: str | Path,
         *,
         fill_absent: bool = False,
+        fill_empty: bool = False,
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Task:
         """Ask for the predictions of a file's rows by a task, with the model that is live now.
 
         ``save_predictions`` fetches them when it is done. ``fill_absent``: columns that may be empty
-        may be absent as well. ``progress`` is called with bytes sent and bytes in all. Raises
+        may be absent as well. ``fill_empty``: cells may be empty in columns that had no empty one
+        in training. ``progress`` is called with bytes sent and bytes in all. Raises
         InvalidInput where the file cannot be read or is no table, NotFound, NotReady while there is
         no model, TooLarge.
         """
@@ -85,7 +87,7 @@ class Datasets(Uploads):
             f"/applications/{application_id}/predictions",
             path,
             key=idempotency_key,
-            params={"filename": path.name, "fill_absent": fill_absent},
+            params={"filename": path.name, "fill_absent": fill_absent, "fill_empty": fill_empty},
             progress=progress,
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from easeml.data.errors import did_you_mean, shown
-from easeml.data.rows.faults import ALLOW_ABSENT, MISSING, Findings
+from easeml.data.rows.faults import ALLOW_ABSENT, Findings
 from easeml.data.rows.places import Place
 from easeml.data.types import values as v
 from easeml.data.types.number_forms import plain_number_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-LARGEST = (2 - 2**-23) * 2.0**127  # of 32 bits, with which models compute
 _LOOKED_AT = 100  # cells of a column that do not fit; of more only the number is told
 _BAD = "bad"  # a kind of faults
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -115,7 +114,8 @@ class TextColumn:
         rows, more = _first_of(missing)
         for row in rows:
             self._missing(place(row), findings)
-        findings.like_it(MISSING, self.name, more)
+        if more:
+            findings.more_empty_cells(self.name, more)
 
     def _find_unfit(
         self, array: pa.Array, unfit: np.ndarray, findings: Findings, place: Place
@@ -157,8 +157,7 @@ class TextColumn:
     def _missing(self, where: str, findings: Findings) -> None:
         """Tell of a missing value where there has to be one."""
         if not self.node.optional:
-            said = "the value is missing."
-            findings.fault_of_cell(MISSING, said, where, self.name, self._needed)
+            findings.empty_cell(self.name, where, self._needed)
 
     @property
     def _needed(self) -> str:
@@ -203,7 +202,7 @@ class _NumberColumn(TextColumn):
         if isinstance(value, str):
             value = plain_number_of(value.strip(), self.node.format)
             is_number = v.is_number(value)
-        if not is_number or not -LARGEST <= float(value) <= LARGEST:
+        if not is_number or not -v.LARGEST <= float(value) <= v.LARGEST:
             raise _BadCell
         return float(value)
 
@@ -213,13 +212,13 @@ class _NumberColumn(TextColumn):
         return np.array(cells, dtype=float)  # None becomes NaN
 
     def _are_unfit(self, made: v.Converted) -> np.ndarray:
-        return made.bad | (abs(made.values) > LARGEST)
+        return made.bad | (abs(made.values) > v.LARGEST)
 
     def _expected_for(self, value: Any) -> str:
         text = plain_number_of(str(value).strip(), self.node.format)
         is_large = not isinstance(value, bool) and v.is_number(text)
         if is_large:
-            return f"a number that models can compute with (at most {LARGEST:.1e})"
+            return f"a number that models can compute with (at most {v.LARGEST:.1e})"
         return self.expected
 
     def _remedy_for(self, value: Any) -> str:

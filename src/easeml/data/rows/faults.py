@@ -14,6 +14,9 @@ MISSING = "missing"
 """The kind of the fault of a cell without a value."""
 ALLOW_ABSENT = "fill_absent=true in the query"
 """How a request allows absent columns; commands and pages tell their own way instead."""
+ALLOW_EMPTY = "fill_empty=true in the query"
+"""How a request allows empty cells in columns that had none in training; told likewise."""
+_ALLOW = f"Or allow empty cells: {ALLOW_EMPTY}."
 _ABSENT = "absent"
 _About = tuple[str, str | int]  # a kind of faults, and the column or the remedy that it has
 _MOST_NOTES = 20
@@ -70,17 +73,33 @@ class _Unseen:
 
 
 @dataclass
+class _Empty:
+    """How many cells of a column are empty that may not be, and the rows of the first ones."""
+
+    rows: int = 0
+    places: list[str] = field(default_factory=list)
+
+    def told(self, column: str) -> str:
+        """The column, and how many rows and which."""
+        places = first_of(self.places, _MOST_PLACES, ", ...")
+        return f"'{column}' in {self.rows:,} {'row' if self.rows == 1 else 'rows'} ({places})"
+
+
+@dataclass
 class Findings:
     """Notes and faults.
 
-    ``fill_absent``: whether columns that may be empty may be absent as well.
+    ``fill_absent``: whether columns that may be empty may be absent as well. ``fill_empty``:
+    whether cells may be empty in columns that had no empty one in training.
     """
 
     fill_absent: bool = False
+    fill_empty: bool = False
     said: list[str] = field(default_factory=list)
     faults: dict[_About, _Fault] = field(default_factory=dict)
     count: int = 0  # of all faults, also of those that are not kept
     unseen: dict[str, _Unseen] = field(default_factory=dict)
+    empty: dict[str, _Empty] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)  # columns that the model does not know
     misspelt: set[str] = field(default_factory=set)  # columns that are there by another name
 
@@ -88,12 +107,43 @@ class Findings:
     def notes(self) -> list[str]:
         """What was unusual; of very much the first."""
         unseen = [found.note(column) for column, found in self.unseen.items()]
-        return [*self.said, *unseen][:_MOST_NOTES]
+        return [*self.said, *self._told_of_empty(), *unseen][:_MOST_NOTES]
+
+    def _told_of_empty(self) -> list[str]:
+        """What is said of the columns with empty cells that had none in training, if any has."""
+        if not self.empty:
+            return []
+        found = [empty.told(column) for column, empty in self.empty.items()]
+        return [
+            f"No value, where all training rows had one: {first_of(found, MOST_FAULTS)}. "
+            "These predictions are less certain than the test quality says."
+        ]
 
     def note(self, said: str) -> None:
         """Keep a note, once; of very many the first ones."""
         if len(self.said) < _MOST_NOTES and said not in self.said:
             self.said.append(said)
+
+    def empty_cell(self, column: str, where: str, remedy: str) -> None:
+        """Keep that the cell at ``where`` is empty in a column that had no such cell in training.
+
+        It is a fault, unless such cells are allowed.
+        """
+        if not self.fill_empty:
+            said = "the value is missing."
+            self.fault_of_cell(MISSING, said, where, column, remedy)
+            return
+        found = self.empty.setdefault(column, _Empty())
+        found.rows += 1
+        if len(found.places) <= _MOST_PLACES:
+            found.places.append(where)
+
+    def more_empty_cells(self, column: str, rows: int) -> None:
+        """Count rows with empty cells like those that were kept."""
+        if self.fill_empty:
+            self.empty[column].rows += rows
+        else:
+            self.like_it(MISSING, column, rows)
 
     def new_value(self, column: str, value: object, where: str) -> None:
         """Keep that the category at ``where`` was not there in training."""
@@ -184,9 +234,11 @@ class Findings:
         if not self.faults:
             return
         told = list(map(_Fault.told, self.faults.values()))
-        if len(told) == 1:
-            raise _with_base(told[0])
-        raise self._together(told)
+        error = _with_base(told[0]) if len(told) == 1 else self._together(told)
+        if any(kind == MISSING for kind, _ in self.faults):
+            remedy = f"{error.remedy} {_ALLOW}"
+            error = DatasetError(error.message, where=error.where, remedy=remedy)
+        raise error
 
     def _together(self, told: list[DatasetError]) -> DatasetError:
         """Several faults as one, a line each; of very many the first."""

@@ -13,11 +13,12 @@ from easeml.data.errors import DatasetError, did_you_mean, first_of, refusing, r
 from easeml.data.readers.read import table_from_bytes
 from easeml.data.rows.cell_column import CellColumn
 from easeml.data.rows.column_table import ColumnTable, Numbers
-from easeml.data.rows.columns import LARGEST, TextColumn, text_column
+from easeml.data.rows.columns import TextColumn, text_column
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
 from easeml.data.rows.nameless import numbered_table, width_of
 from easeml.data.rows.places import Place, places
+from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS
 from easeml.data.types.table_schemas import kinds_of, node_of
 from easeml.data.types.text_tables import noted
@@ -40,6 +41,7 @@ _TABLES = {  # media types and the endings of their files
 _TEXTS = (".csv", ".tsv")  # whose first row may hold values
 _SHOWN_NAMES = 8  # of columns, in one sentence
 FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
+FILL_EMPTY = "fill-empty=true"  # another
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
 _PLAIN_NUMBERS = {int, float}  # types of JSON values; truth values are a type of their own
 _FILES = ("application/octet-stream", "application/zip", "multipart/form-data")  # and every picture
@@ -81,7 +83,8 @@ def parse_rows(
     pictures or of an ease.ml data set, NumPy arrays and ``.ts`` series come as the files they are.
     Columns that were dropped, and the target, may come along. A value may be missing where it was
     missing in training; a column as a whole only where ``content_type`` has the parameter
-    ``fill-absent=true`` (``FILL_ABSENT``), and with a note. A category that was not there in
+    ``fill-absent=true`` (``FILL_ABSENT``), and with a note. In a column without missing values in
+    training one is allowed by ``fill-empty=true`` (``FILL_EMPTY``), with a note. A category that was not there in
     training becomes missing, and a column that the model does not know is not used, with notes.
     ``loads`` reads JSON as ``json.loads`` does.
 
@@ -90,7 +93,8 @@ def parse_rows(
     """
     reader = reader_of(schema_in, schema_out)
     kind = content_type.partition(";")[0].strip().lower()
-    findings = Findings(fill_absent=FILL_ABSENT in content_type.lower())
+    asked = content_type.lower()
+    findings = Findings(fill_absent=FILL_ABSENT in asked, fill_empty=FILL_EMPTY in asked)
     if kind in ("application/json", ""):
         return reader.read_json(body, findings, loads)
     if kind in _TABLES:
@@ -98,6 +102,16 @@ def parse_rows(
     if kind in _FILES or kind.startswith("image/"):
         return reader.read_files(files_of(body, content_type), findings)
     raise DatasetError(f"rows cannot be read as {shown(content_type)}.", remedy=_FORM)
+
+
+def permitted(query: Mapping[str, str]) -> str:
+    """Return the parameters of the media type for what the query of a request permits."""
+    permissions = {"fill_absent": FILL_ABSENT, "fill_empty": FILL_EMPTY}
+    said = []
+    for name, parameter in permissions.items():
+        if query.get(name, "").lower() in ("true", "1"):
+            said.append(f"; {parameter}")
+    return "".join(said)
 
 
 def read_rows(table: pa.Table, schema_in: Schema, schema_out: Schema) -> Rows:
@@ -178,7 +192,7 @@ class Reader:
             block = np.array(cells, dtype=float)
         except OverflowError:
             return None
-        if not (abs(block) <= LARGEST).all():  # NaN is no plain number, either
+        if not (abs(block) <= v.LARGEST).all():  # NaN is no plain number, either
             return None
         return Numbers(self._numbers, block)
 

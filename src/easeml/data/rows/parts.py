@@ -36,14 +36,15 @@ class RowParts:
         schema_out: Schema,
         *,
         fill_absent: bool = False,
+        fill_empty: bool = False,
     ):
-        """Read through the file once; ``fill_absent``: see ``parse_rows``.
+        """Read through the file once; ``fill_absent``, ``fill_empty``: see ``parse_rows``.
 
         Raises ``DatasetError`` where it is no table.
         """
         self._reader = reader_of(schema_in, schema_out)
         self._table = _opened(path, filename, self._reader)
-        self._findings = Findings(fill_absent=fill_absent)
+        self._findings = Findings(fill_absent=fill_absent, fill_empty=fill_empty)
         target = self._reader.target.name
         if target in self._table.names:
             self._findings.note(f"The answers in '{target}' were not compared with predictions.")

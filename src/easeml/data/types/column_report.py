@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from easeml.data.types import values as v
+from easeml.data.types.ranges import in_order_of_ranges
 from easeml.schema import Dim
 
 TYPES = ("number", "category", "text", "timestamp")
@@ -95,6 +96,9 @@ def _dimension(least: int, most: int, variable: str) -> tuple[Dim, str]:
 
 
 def sort_labels(labels: list[str]) -> list[str]:
-    """Labels in the order that defines their indices: numbers by size, others by code point."""
-    numeric = v.numeric_labels(tuple(labels))
-    return sorted(labels, key=float) if numeric else sorted(labels)
+    """Labels in the order that defines their indices: numbers and ranges of them by size, others
+    by code point.
+    """
+    if v.numeric_labels(tuple(labels)):
+        return sorted(labels, key=float)
+    return in_order_of_ranges(labels) or sorted(labels)

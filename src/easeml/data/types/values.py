@@ -338,6 +338,9 @@ def label_finder(labels: tuple[str, ...]) -> Callable[[str], int | None]:
     return code_of.get
 
 
+LARGEST = (2 - 2**-23) * 2.0**127  # of 32 bits, with which models compute
+
+
 def numeric_labels(labels: tuple[str, ...]) -> bool:
     """Whether every label is a number as ``plain_number`` writes it.
 

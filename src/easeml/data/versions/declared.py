@@ -242,7 +242,23 @@ def _typed_column(table: pa.Table, report: ColumnReport) -> Any:
             where=f"column '{name}', {row_place(row)}",
             remedy=f"Correct the value, or let the column be another type (--set {name}=text).",
         )
+    if report.role == "target" and report.type == "number":
+        _check_size(table, name, made.values)
     return made.values
+
+
+def _check_size(table: pa.Table, name: str, values: np.ndarray) -> None:
+    """Raise DatasetError for a target that no model can compute with."""
+    too_large = abs(values) > v.LARGEST
+    if not too_large.any():
+        return
+    row = int(too_large.argmax())
+    raise DatasetError(
+        f"{shown(table.column(name)[row].as_py())} is too large to be learned: a number of the "
+        f"target is at most {v.LARGEST:.1e}.",
+        where=f"column '{name}', {row_place(row)}",
+        remedy="Correct the value, or empty the cell: then the row is not learned from.",
+    )
 
 
 def split_values(table: pa.Table, split: Split, report: ColumnReport) -> np.ndarray:

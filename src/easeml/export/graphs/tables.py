@@ -42,11 +42,19 @@ def _onehot(graph: Graph, fitted: Any) -> str:
 
 def _codes(graph: Graph, fitted: Any) -> str:
     table = fitted.table
-    parts = [_numbers(graph, table)] if table.numbers else []
+    parts = [_filled(graph, fitted)] if table.numbers else []
     for place in range(len(table.categories)):
         values = fitted.lookup[fitted.offsets[place] : fitted.offsets[place + 1]]
         parts.append(_looked_up(graph, table, place, values))
     return _joined(graph, table, [*parts, *_means(graph, fitted)])
+
+
+def _filled(graph: Graph, fitted: Any) -> str:
+    """Add the number columns, with medians where no value was missing in training."""
+    numbers = _numbers(graph, fitted.table)
+    if fitted.fill is None:
+        return numbers
+    return graph.add("Where", graph.add("IsNaN", numbers), graph.constant(fitted.fill), numbers)
 
 
 def _means(graph: Graph, fitted: Any) -> list[str]:

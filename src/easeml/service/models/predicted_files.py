@@ -33,12 +33,14 @@ class Predicted(Shape):
 class Wish:
     """What is asked for: predictions of an application's model for a file with that name.
 
-    ``fill_absent``: columns that may be empty may be absent as well.
+    ``fill_absent``: columns that may be empty may be absent as well. ``fill_empty``: cells may be
+    empty in columns that had no empty one in training.
     """
 
     application_id: str
     filename: str
     fill_absent: bool = False
+    fill_empty: bool = False
 
 
 def request(
@@ -67,8 +69,9 @@ def request(
             "The file is empty.", where=filename, remedy="Send a table with a header and rows."
         )
     asked = {"application": application_id, "filename": filename, "file": digest}
-    spec = {"filename": filename, "source": digest, "fill_absent": wish.fill_absent}
-    once = Once(caller, KIND, idempotency_key, {**asked, "fill_absent": wish.fill_absent})
+    allowed = {"fill_absent": wish.fill_absent, "fill_empty": wish.fill_empty}
+    spec = {"filename": filename, "source": digest, **allowed}
+    once = Once(caller, KIND, idempotency_key, {**asked, **allowed})
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):

@@ -56,8 +56,12 @@ async def _predicted(context: PageContext, form: FormData) -> Prediction:
         return await context.client.predict(application_id, [row])
     content = await _content(file)
     if _is_table(file, inputs):
-        absent = "fill_absent" in form
-        return await context.client.predict(application_id, csv=content, fill_absent=absent)
+        return await context.client.predict(
+            application_id,
+            csv=content,
+            fill_absent="fill_absent" in form,
+            fill_empty="fill_empty" in form,
+        )
     return await context.client.predict(application_id, file=content)
 
 

@@ -24,6 +24,10 @@ _MOST_PLAIN = 9  # categories that a few splits of codes tell apart (decision 00
 class FittedCodes:
     """``lookup`` holds, for each column, NaN for "missing" and the value of each label (NaN where
     unseen).
+
+    ``fill`` holds, for each number, its median where no training row lacked one, else NaN: a split
+    that met no missing value says nothing on where one belongs, and LightGBM takes it as 0. None:
+    fitted before medians were kept.
     """
 
     table: Table
@@ -31,11 +35,12 @@ class FittedCodes:
     offsets: NDArray[np.intp]
     notes: tuple[str, ...] = ()
     means: TargetMeans | None = None
+    fill: NDArray[np.float64] | None = None
 
     def transform(self, data: Any) -> NDArray[np.float64]:
         """Return the features: numbers, dates, categories, texts, means of categories."""
         codes = self.table.codes(data)
-        parts = [self.table.numeric(data)]
+        parts = [self._filled(self.table.numeric(data))]
         if self.table.categories:
             parts.append(self.lookup[self.offsets[:-1] + 1 + codes])
         parts += self.table.text(data)
@@ -43,6 +48,12 @@ class FittedCodes:
             parts.append(self.means.of(codes))
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return joined if joined.shape[1] else np.zeros((len(data), 1))
+
+    def _filled(self, numeric: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.fill is None:
+            return numeric
+        missing = np.isnan(numeric)
+        return np.where(missing, self.fill, numeric) if missing.any() else numeric
 
     def place_of(self, column: str) -> int | None:
         """Return which feature a column of numbers is; None for one that is no feature."""
@@ -52,7 +63,8 @@ class FittedCodes:
     def save(self, folder: Path) -> None:
         """Write all files."""
         self.table.save(folder)
-        save_arrays(folder / _FILE, lookup=self.lookup)
+        kept = {} if self.fill is None else {"fill": self.fill}
+        save_arrays(folder / _FILE, lookup=self.lookup, **kept)
         if self.means is not None:
             self.means.save(folder)
 
@@ -73,11 +85,13 @@ class TableCodes:
         for position, start in enumerate(starts[:-1]):
             seen = np.unique(codes[:, position])
             lookup[start + 1 + seen[seen >= 0]] = seen[seen >= 0]
-        missing = np.isnan(table.numeric(data)).sum(axis=0)
+        numeric = table.numeric(data)
+        missing = np.isnan(numeric).sum(axis=0)
         names = [*table.feature_columns, *(column for column, _ in table.categories)]
         counts = [*missing, *(codes < 0).sum(axis=0)]
         told = missing_notes(dict(zip(names, counts, strict=True)), "kept as such")
-        return FittedCodes(table, lookup, starts, (*notes, *told))
+        fill = np.array([np.median(column) for column in numeric.T])  # NaN where one is missing
+        return FittedCodes(table, lookup, starts, (*notes, *told), fill=fill)
 
     def fit_transform(
         self, data: Data, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
@@ -94,6 +108,7 @@ class TableCodes:
     def load(self, folder: Path) -> FittedCodes:
         """Read what was saved."""
         table = Table.load(folder)
-        lookup = load_arrays(folder / _FILE)["lookup"]
+        arrays = load_arrays(folder / _FILE)
         starts = offsets(table.categories)
-        return FittedCodes(table, lookup, starts, means=TargetMeans.load(folder))
+        means = TargetMeans.load(folder)
+        return FittedCodes(table, arrays["lookup"], starts, means=means, fill=arrays.get("fill"))
