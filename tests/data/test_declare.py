@@ -44,6 +44,7 @@ def test_defaults_and_frames(tmp_path: Path) -> None:
         "target": "kind",
         "seed": 0,
         "split": "random",
+        "folds": 4,
     }
     assert made.schema_in.dropped == ("id", "country")
     assert made.schema_in.nodes["born"].format == "%m/%d/%Y"

@@ -12,9 +12,10 @@ from easeml.data import declare, infer_table, read_table, read_version, write_ve
 from easeml.errors import Damaged
 from easeml.kinds.ensemble import EnsembleSpec, MayJoin, ensemble
 from easeml.kinds.refit import RefitSpec, refit
+from easeml.kinds.shared.judged import read_judging
 from easeml.kinds.shared.predictions import read_predictions
 from easeml.kinds.train import TrainSpec, train
-from easeml.modules import score
+from easeml.modules import Predictions, score
 from easeml.modules.ensemble import load_model
 
 MODELS = {"knn-regressor": {"k": 3}, "ridge": {}, "decision-tree-regressor": {}}
@@ -30,7 +31,7 @@ def trained(tmp_path: Path) -> Path:
     """Inputs of an ensemble: a version, and three models trained on it."""
     rng = np.random.default_rng(0)
     x = rng.uniform(-2, 2, size=(150, 2))
-    noise = rng.normal(scale=0.3, size=150)
+    noise = rng.normal(scale=0.8, size=150)
     price = x[:, 0] + np.sin(2 * x[:, 1]) + noise
     frame = pd.DataFrame({"x": x[:, 0], "y": x[:, 1], "price": price})
     frame.to_csv(tmp_path / "rows.csv", index=False)
@@ -90,11 +91,19 @@ def test_it_is_served_as_one_model_with_an_honest_quality(trained: Path, tmp_pat
     np.testing.assert_allclose(kept.values, mean)
 
     # Its quality is that of predictions by weights that the row did not choose.
-    _, unseen = read_predictions(outputs / "predictions", "validation")
-    answers = version.validation["price"]
-    assert result.value["quality"] == pytest.approx(score("r2", answers, unseen))
-    assert score("r2", answers, model.predict(version.validation)) > result.value["quality"]
-    assert model.manifest["interval"]["rows"] == len(version.validation)
+    rows, unseen = read_judging(outputs / "predictions", version)
+    assert len(rows) == len(version.validation) + len(version.train)  # folds have judged it
+    quality = score("r2", rows["price"], unseen)
+    assert result.value["quality"] == pytest.approx(quality)
+    flattered = [read_judging(trained / f"predictions-{place}", version) for place in range(3)]
+    order = [said.of_rows(np.argsort(one["_row"].to_numpy())).values for one, said in flattered]
+    shares = [weights.get(name, 0.0) for name in MODELS]
+    chosen = Predictions(np.average(order, axis=0, weights=shares), None, None)
+    assert score("r2", rows.sort_values("_row")["price"], chosen) >= quality
+    assert model.manifest["interval"]["rows"] == len(rows)
+    _, held_out = read_predictions(outputs / "predictions", "validation")
+    alone = score("r2", version.validation["price"], held_out)
+    assert result.value["held_out"] == pytest.approx(alone)
 
 
 def test_what_takes_too_long_is_no_ensemble(trained: Path, tmp_path: Path) -> None:

@@ -91,9 +91,9 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         tx.tenants.add(Tenant("t1", "lab"))
     store.close()
     assert not list(tmp_path.glob("*.before-*"))  # there was nothing to keep
-    newest = import_module("easeml.store.migrations.versions.0048_after_release")
+    newest = import_module("easeml.store.migrations.versions.0049_quality_held_out")
     with closing(driver.connect(tmp_path / "easeml.db")) as older:
-        for place in ("rollout_rules.days", "rollout_rules.truth", "feedback.chosen"):
+        for place in ("models.held_out",):
             table, column = place.split(".")
             older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))

@@ -99,7 +99,7 @@ def test_a_long_run_keeps_a_model_of_some_rows_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     rows = {"train": table(), "validation": table(1), "test": table(2)}
-    version = SimpleNamespace(**rows, target="target", weights=None)
+    version = SimpleNamespace(**rows, target="target", weights=None, folds=None)
     monkeypatch.setattr("easeml.data.read_version", lambda folder: version)
     monkeypatch.setattr(train, "_MANY_ROWS", ROWS)
     monkeypatch.setattr(train, "_FIRST_ROWS", 40)

@@ -10,7 +10,7 @@ from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_found, print_resources, print_table, say
 from easeml.client import Client
 from easeml.contract.knowledge import Titles
-from easeml.contract.measures import called, in_unit, value_on
+from easeml.contract.measures import best_judged_on, called, in_unit, value_on
 from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.pareto import Pareto, ParetoAxis, ParetoPoint
 from easeml.errors import Conflict, EasemlError
@@ -62,7 +62,8 @@ def _print_board(client: Client, application_id: str, board: list[TrainedModel])
     application = client.application(application_id)
     asked = client.measures(application_id).asked
     objective = called(application.objective)
-    say(f"Measured on validation rows. Score: {objective}, scaled so that 1 is best.")
+    rows = best_judged_on(application)
+    say(f"Measured on {rows}. Score: {objective}, scaled so that 1 is best.")
     further = {name: partial(_further, name) for name in asked}
     columns = {
         "id": "id",

@@ -26,6 +26,7 @@ from easeml.contract.knowledge import Titles
 from easeml.contract.measures import (
     against_baseline,
     best_found,
+    best_judged_on,
     called,
     in_unit,
     interval,
@@ -239,7 +240,7 @@ def _search(application: Application, titles: Titles) -> list[tuple[str, object]
     """Return what the search of an application does, by name."""
     best = best_found(application)
     shown: list[tuple[str, object]] = [
-        ("best so far", f"{best} on validation rows (optimistic)" if best else None),
+        ("best so far", f"{best} on {best_judged_on(application)} (optimistic)" if best else None),
         ("expected improvement", expected_improvement(application)),
         ("running", list(map(titles.of, application.running))),
         ("next", list(map(titles.of, application.next))),

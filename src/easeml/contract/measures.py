@@ -78,6 +78,13 @@ def interval(measure: Measure) -> str:
     return f"{_figure_of(measure, measure.low)} to {_figure_of(measure, measure.high)}"
 
 
+def judged_on(measure: Measure | None) -> str:
+    """Return on which rows a measure was taken: validation rows, or 240 rows by four folds."""
+    if measure is None or not measure.folds:
+        return "validation rows"
+    return f"{measure.rows:,} rows by {measure.folds} folds"
+
+
 def against_baseline(measure: Measure) -> str:
     """Return how much better than always guessing alike; nothing where that is not known."""
     if measure.baseline is None:
@@ -116,6 +123,11 @@ def best_of(job: Job | None) -> Measure | None:
     if job is None or not job.improvements:
         return None
     return job.improvements[-1].measure
+
+
+def best_judged_on(application: Application) -> str:
+    """Return on which rows the best that a search found so far was measured."""
+    return judged_on(best_of(application.job))
 
 
 def best_found(application: Application) -> str:
@@ -168,6 +180,11 @@ def of_event(data: dict[str, Any]) -> str:
     if quality is None:
         return ""
     return f"score {score(quality)}"
+
+
+def rows_of_event(data: dict[str, Any]) -> str:
+    """Return on which rows the quality that an event tells was measured."""
+    return judged_on(kept(data.get("measure") or {}))
 
 
 def value_on(axis: ParetoAxis, value: float) -> str:

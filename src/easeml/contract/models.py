@@ -14,7 +14,8 @@ class Measure(Answer):
     ``in_unit_of_target``: its unit is that of the target column. ``baseline``: what always guessing
     ``guess`` (such as the commonest class) reaches on the same rows. ``objective``: what was
     measured; ``unit``: of the value, the name of the target. Measures of older versions of easeml
-    have neither.
+    have neither. ``rows`` and ``folds``: how many rows have judged by how many folds, where the
+    validation rows have not judged alone.
     """
 
     value: float
@@ -26,6 +27,8 @@ class Measure(Answer):
     guess: str = ""
     objective: str = ""
     unit: str = ""
+    rows: int = 0
+    folds: int = 0
 
 
 class EnsembleMember(Answer):
@@ -37,7 +40,8 @@ class EnsembleMember(Answer):
 
 
 class TrainedModel(Answer):
-    """A trained model; quality on the validation rows of the version that it learned from.
+    """A trained model; quality on the validation rows of the version that it learned from, and of a
+    small one by folds on its train rows as well.
 
     ``measure``: the quality in its own unit; ``measures``: by every objective that fits. Models of
     older versions of easeml have none.

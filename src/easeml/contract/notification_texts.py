@@ -5,7 +5,7 @@ pages, mails and what is posted.
 from collections.abc import Callable
 from typing import Any
 
-from easeml.contract.measures import of_event
+from easeml.contract.measures import of_event, rows_of_event
 
 _LONGEST_ERROR = 200  # characters of an error
 Called = Callable[[str], str]
@@ -30,10 +30,10 @@ def _error(data: dict[str, Any]) -> str:
 
 
 def _serves(data: dict[str, Any], called: Called) -> str:
-    rows = "validation rows"
+    rows = rows_of_event(data)
     if data.get("is_ensemble"):
         # The best of many single models has a flattering number, on rows that did choose it.
-        rows = "validation rows that did not choose it, better there than any single model"
+        rows += " that did not choose it, better there than any single model"
     return f"serves a better model: {_model(data, called)}, {of_event(data)} on {rows}"
 
 

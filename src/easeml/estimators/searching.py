@@ -17,6 +17,7 @@ from easeml.estimators.outcome import Trial
 from easeml.estimators.problem import Clock, Found, Problem
 from easeml.modules import Module, Predictions, Registry
 from easeml.modules.ensemble import TrainedEnsemble
+from easeml.modules.joined import joined
 from easeml.modules.pipeline import Context, TrainedPipeline, fit
 from easeml.modules.selection import choose, seconds_to_choose
 from easeml.modules.weights import of_rows
@@ -387,19 +388,6 @@ def _on_all_rows(problem: Problem, trial: Trial, clock: Clock) -> tuple[TrainedP
 def seconds_of_a_fit(problem: Problem, trial: Trial) -> float:
     """Return the seconds that a fit of a trial's pipeline on all rows should take."""
     return _REFIT * trial.seconds / len(problem.splits)
-
-
-def joined(parts: Sequence[Predictions]) -> Predictions:
-    """Return predictions of rows, part after part, as one."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    values = np.concatenate([part.values for part in parts])
-    known = [part.probabilities for part in parts if part.probabilities is not None]
-    probabilities = None
-    if len(known) == len(parts):
-        probabilities = np.concatenate(list(map(np.asarray, known)))
-    return Predictions(values, probabilities, first.classes, first.class_weights)
 
 
 def fit_on(

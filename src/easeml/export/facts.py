@@ -14,8 +14,8 @@ from easeml.schema import Schema
 class ModelFacts:
     """Origin and quality of a trained model.
 
-    ``version``: number of the data's version. ``quality`` is on validation rows, ``test_quality``
-    on test rows, as a score (1 is best) with its 95 % interval; ``None`` where it was not read.
+    ``version``: number of the data's version. ``quality`` is on rows that ``judged_on`` tells,
+    ``test_quality`` on test rows, as a score (1 is best) with its 95 % interval; ``None`` where it was not read.
     ``weight``: the column by which rows count in both; empty: each once. ``retired``: rows that it
     learned from, or could have, that were test rows until tests had worn them out.
     """
@@ -32,6 +32,7 @@ class ModelFacts:
     notes: list[str] = field(default_factory=list)
     weight: str = ""
     retired: int = 0
+    judged_on: str = "validation rows"
 
     @classmethod
     def from_json(cls, text: str) -> "ModelFacts":
@@ -79,7 +80,7 @@ def card(
         "",
         "## How good it is",
         "",
-        f"- {facts.objective} on validation rows (a score, 1 is best; the search has looked at "
+        f"- {facts.objective} on {facts.judged_on} (a score, 1 is best; the search has looked at "
         f"them): {_told(facts.quality)}",
         f"- {_test_sentence(facts)}",
         *([f"- Rows count by their weights, of column '{facts.weight}'"] if facts.weight else []),

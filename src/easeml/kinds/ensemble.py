@@ -15,7 +15,8 @@ from pydantic import BaseModel, Field
 from easeml.contract.states import Lane
 from easeml.contract.tasks import MOST_MEMBERS, Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
-from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
+from easeml.kinds.shared.judged import by_role, held_out_of, read_judging
+from easeml.kinds.shared.predictions import read_predictions, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
 from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from easeml.data import VersionTables
     from easeml.modules import Predictions
     from easeml.modules.ensemble import TrainedEnsemble
     from easeml.store import Tables, Transaction
@@ -80,21 +82,17 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     started = time.perf_counter()
     version = read_version(inputs / "version")
     target = version.target
-    rows: Any = version.validation
+    rows, judged = _judged(spec, inputs, version)
     actual = rows[target]
-    of_validation = _kept(spec, inputs, "validation", rows)
     counts = weights_of(version, rows["_row"])
-    choice = choose(
-        spec.objective, actual, of_validation, partial(_may_join, spec), spec.seed, counts
-    )
+    choice = choose(spec.objective, actual, judged, partial(_may_join, spec), spec.seed, counts)
     places = np.flatnonzero(choice.weights).tolist()
     weights = choice.weights[places].tolist()
-    of_test = _kept(spec, inputs, "test", version.test)
-    predictions = {
-        "validation": choice.unseen,
-        "test": combined([of_test[place] for place in places], weights),
-    }
-    row_ids = {role: getattr(version, role)["_row"] for role in ROLES}
+    of_test = _of_test(spec, inputs, version)
+    frames, predictions = by_role(version, rows, choice.unseen)
+    frames["test"] = version.test
+    predictions["test"] = combined([of_test[place] for place in places], weights)
+    row_ids = {role: frame["_row"] for role, frame in frames.items()}
     write_predictions(outputs / "predictions", row_ids, predictions)
     write_evaluation(outputs / "evaluation", version, rows, choice.unseen)
 
@@ -117,6 +115,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         members.append({"model_id": one.model_id, "name": one.name, "weight": weight})
     value = {
         **found,
+        **held_out_of(spec.objective, version, frames, predictions),
         "name": spec.name,
         "seconds": time.perf_counter() - started,
         "latency": latency_of(trained, rows),
@@ -145,14 +144,30 @@ def _are_within(limit: float | None, parts: Iterable[float]) -> bool:
     return limit is None or sum(parts) <= limit
 
 
-def _kept(spec: EnsembleSpec, inputs: Path, role: str, rows: pd.DataFrame) -> list[Predictions]:
-    """Return what each model predicted of the rows of a role, in the order of ``rows``."""
+def _judged(
+    spec: EnsembleSpec, inputs: Path, version: VersionTables
+) -> tuple[pd.DataFrame, list[Predictions]]:
+    """Return the rows that judge the models, and what each said of them, in that order."""
+    files = [inputs / f"predictions-{place}" for place in range(len(spec.models))]
+    found = [read_judging(file, version) for file in files]
+    rows, _ = found[0]
+    return rows, [_in_order(one["_row"], said, rows["_row"]) for one, said in found]
+
+
+def _of_test(spec: EnsembleSpec, inputs: Path, version: VersionTables) -> list[Predictions]:
+    """Return what each model predicted of the test rows, in their order."""
     found = []
     for place in range(len(spec.models)):
-        ids, predictions = read_predictions(inputs / f"predictions-{place}", role)
-        order = np.argsort(ids)
-        found.append(predictions.of_rows(order[np.searchsorted(ids[order], rows["_row"])]))
+        ids, said = read_predictions(inputs / f"predictions-{place}", "test")
+        found.append(_in_order(ids, said, version.test["_row"]))
     return found
+
+
+def _in_order(ids: Any, said: Predictions, wanted: Any) -> Predictions:
+    """Return what was said of rows with these ids, in the order of the ``wanted`` ones."""
+    ids = np.asarray(ids)
+    order = np.argsort(ids)
+    return said.of_rows(order[np.searchsorted(ids[order], np.asarray(wanted))])
 
 
 def _put_together(

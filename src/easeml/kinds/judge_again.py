@@ -12,7 +12,8 @@ from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
-from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
+from easeml.kinds.shared.judged import by_role, held_out_of, read_judging
+from easeml.kinds.shared.predictions import read_predictions, write_predictions
 from easeml.kinds.shared.qualities import qualities_of, write_evaluation
 from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
@@ -79,18 +80,19 @@ def _judged(
     from easeml.modules.judged_again import decided_again, is_decided_alike, notes_again, rewrite
 
     model = inputs / f"model-{place}"
-    kept = {role: read_predictions(inputs / f"predictions-{place}", role) for role in ROLES}
-    said = {role: decided_again(predictions, target) for role, (_, predictions) in kept.items()}
-    ids, before = kept["validation"]
-    rows = version.validation.set_index("_row").loc[ids].reset_index()
-    unseen = said["validation"]
+    rows, before = read_judging(inputs / f"predictions-{place}", version)
+    unseen = decided_again(before, target)
+    frames, said = by_role(version, rows, unseen)
     predict = partial(_predicted, model, target)
     found, notes = qualities_of(spec, version, rows, unseen, predict)
+    found |= held_out_of(spec.objective, version, frames, said)
     found["notes"] = notes_again(notes, target)
     if is_decided_alike(before, unseen):
         return found, False
 
-    row_ids = {role: rows_of_role for role, (rows_of_role, _) in kept.items()}
+    row_ids = {role: frame["_row"] for role, frame in frames.items()}
+    row_ids["test"], test = read_predictions(inputs / f"predictions-{place}", "test")
+    said["test"] = decided_again(test, target)
     folder, predictions, evaluation = (outputs / name for name in outputs_of(place))
     shutil.copytree(model, folder)
     rewrite(folder, target, objective=spec.objective, quality=found["quality"])

@@ -11,7 +11,7 @@ from pydantic import Field
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.errors import InvalidInput
 from easeml.kinds.shared.inputs import version_of_job
-from easeml.kinds.shared.predictions import read_predictions
+from easeml.kinds.shared.judged import read_judging
 from easeml.kinds.shared.qualities import further_of
 from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
@@ -52,24 +52,20 @@ def measure(spec: MeasureSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml.modules import score
 
     version = read_version(inputs / "version")
-    by_row = version.validation.set_index("_row")
-    answers = by_row[version.target]
     qualities = {}
     measures: dict[str, Any] = {}
     notes: list[str] = []
     for place, model_id in enumerate(spec.models):
-        rows, predictions = read_predictions(inputs / f"predictions-{place}", "validation")
+        rows, predictions = read_judging(inputs / f"predictions-{place}", version)
         if not spec.measures:
-            actual = answers.loc[rows].to_numpy()
-            weights = weights_of(version, rows)
+            actual, weights = rows[version.target], weights_of(version, rows["_row"])
             qualities[model_id] = score(spec.objective, actual, predictions, weights)
             continue
-        frame = by_row.loc[rows].reset_index()
         measures[model_id], said = further_of(
             spec.measures,
             spec.objective,
             version,
-            frame,
+            rows,
             predictions,
             partial(_predicted, inputs / f"model-{place}"),
         )

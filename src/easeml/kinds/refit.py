@@ -10,7 +10,8 @@ from easeml.contract.states import Lane
 from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline
 from easeml.kinds.shared.fitting import fit_members, save_members, together
 from easeml.kinds.shared.inputs import version_of_job
-from easeml.kinds.shared.predictions import read_predictions, write_predictions
+from easeml.kinds.shared.judged import read_judging
+from easeml.kinds.shared.predictions import write_predictions
 from easeml.kinds.shared.qualities import latency_of
 from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
@@ -84,9 +85,9 @@ def _interval(version: VersionTables, first_fit: Path) -> dict[str, float] | Non
     """
     from easeml.modules import conformal
 
-    rows, predictions = read_predictions(first_fit, "validation")
-    actual = version.validation.set_index("_row").loc[rows, version.target]
-    return conformal.describe(actual.tolist(), predictions, weights_of(version, rows))
+    rows, said = read_judging(first_fit, version)
+    weights = weights_of(version, rows["_row"])
+    return conformal.describe(rows[version.target], said, weights)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

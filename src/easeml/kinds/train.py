@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,9 +15,10 @@ from pydantic import Field
 
 from easeml.contract.evaluation import CurvePoint
 from easeml.contract.states import Lane
-from easeml.contract.tasks import CHECKPOINT, Pipeline, Spec, TaskResult
+from easeml.contract.tasks import Pipeline, Spec, TaskResult, checkpoint_of
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
+from easeml.kinds.shared.judged import BY_FOLDS, further_folds, held_out_of, judging
 from easeml.kinds.shared.predictions import ROLES, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
 from easeml.kinds.shared.row_weights import weights_of
@@ -24,6 +27,12 @@ from easeml.service.tasks.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import pandas as pd
+
+    from easeml.data import VersionTables
+    from easeml.modules import Context, Predictions
+    from easeml.modules.leash import Leash
+    from easeml.modules.target import Target
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -77,26 +86,26 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     with span("read"):
         version = read_version(inputs / "version")
     seconds = math.inf if spec.leash is None else spec.leash
-    enough = Leash(seconds, folder=outputs.parent).is_over
+    leash = Leash(seconds, folder=outputs.parent)
     rows = len(version.train)
     if spec.leash is None or spec.leash < _LONG_LEASH or rows < _MANY_ROWS:
-        return _train(spec, version, outputs, enough)
+        return _train(spec, version, outputs, leash)
 
-    first = _train(spec, version, outputs, enough, fidelity=_FIRST_ROWS / rows)
+    first = _train(spec, version, outputs, leash, fidelity=_FIRST_ROWS / rows)
     note = f"It learnt from {_FIRST_ROWS} of {rows} rows."
     keep_first(outputs, first.model_copy(update={"notes": [*first.notes, note]}))
     whole = outputs.parent / "whole"
     whole.mkdir()
-    result = _train(spec, version, whole, enough)
+    result = _train(spec, version, whole, leash)
     put_whole(whole, outputs)
     return result
 
 
 def _train(
     spec: TrainSpec,
-    version: Any,
+    version: VersionTables,
     outputs: Path,
-    enough: Callable[[], bool],
+    leash: Leash,
     fidelity: float = 1.0,
 ) -> TaskResult:
     """Train on a share of the rows, and write all outputs; see ``train``."""
@@ -107,15 +116,16 @@ def _train(
     from easeml.spans import span
 
     frames = {role: getattr(version, role) for role in ROLES}
+    folds = further_folds(version)
     curve: list[CurvePoint] = []
     context = Context(
         seed=spec.seed,
         threads=int(os.environ.get("OMP_NUM_THREADS", "1")),
         fidelity=fidelity,
         report=partial(_report, curve),
-        enough=enough,
+        enough=_part_of(leash, 1, 1 + len(folds)),
         objective=spec.objective,
-        checkpoint=outputs.parent / CHECKPOINT if fidelity == 1.0 else None,
+        checkpoint=outputs.parent / checkpoint_of(0) if fidelity == 1.0 else None,
         weights=weights_of(version, version.train["_row"]),
     )
     started = time.perf_counter()
@@ -123,14 +133,16 @@ def _train(
         spec.pipeline.model_dump(), version.train, spec.schema_in, spec.schema_out, context
     )
     predictions = dict(zip(frames, trained.predict_each(list(frames.values())), strict=True))
+    if folds:
+        said = _said_by_folds(spec, version, context, leash, folds, trained.target)
+        frames[BY_FOLDS], predictions[BY_FOLDS] = said
     seconds = time.perf_counter() - started
     row_ids = {role: frame["_row"] for role, frame in frames.items()}
     write_predictions(outputs / "predictions", row_ids, predictions)
 
     target = version.target
-    rows = frames["validation"]
+    rows, unseen = judging(frames, predictions)
     weights = weights_of(version, rows["_row"])
-    unseen = predictions["validation"]
     with span("measure"):
         found, unmeasured = qualities_of(spec, version, rows, unseen, trained.predict)
     with span("evaluate"):
@@ -152,6 +164,7 @@ def _train(
     fault = fault_of(version.train[target], rows[target], unseen, context.weights, weights)
     value = {
         **found,
+        **held_out_of(spec.objective, version, frames, predictions),
         "name": spec.pipeline.model.module,
         "seconds": seconds,
         "latency": latency,
@@ -165,6 +178,47 @@ def _train(
         outputs=["model", "predictions", "evaluation"],
         notes=[*trained.notes, *doubts, *unmeasured],
     )
+
+
+def _said_by_folds(
+    spec: TrainSpec,
+    version: VersionTables,
+    context: Context,
+    leash: Leash,
+    folds: Sequence[tuple[pd.DataFrame, pd.DataFrame]],
+    target: Target,
+) -> tuple[pd.DataFrame, Predictions]:
+    """Return the rows of all ``folds``, and what fits say of each that have not learned from it.
+
+    ``target``: of the first fit, as which all choose labels.
+    """
+    import pandas as pd
+
+    from easeml.modules.joined import joined
+    from easeml.modules.judged_again import decided_again
+    from easeml.modules.pipeline import fit
+
+    parts = []
+    for number, (learned, held) in enumerate(folds, 1):
+        own = replace(
+            context,
+            report=_unheard,
+            enough=_part_of(leash, number + 1, 1 + len(folds)),
+            checkpoint=context.checkpoint and context.checkpoint.with_name(checkpoint_of(number)),
+            weights=weights_of(version, learned["_row"]),
+        )
+        trained = fit(spec.pipeline.model_dump(), learned, spec.schema_in, spec.schema_out, own)
+        parts.append(decided_again(trained.predict(held), target))
+    return pd.concat([held for _, held in folds], ignore_index=True), joined(parts)
+
+
+def _part_of(leash: Leash, fits: int, of: int) -> Callable[[], bool]:
+    """Return what tells that the first ``fits`` of so many have had their share of the seconds."""
+    return replace(leash, seconds=leash.seconds * fits / of).is_over
+
+
+def _unheard(step: int, quality: float | None) -> None:
+    """The first fit has told how a model learns."""
 
 
 def _report(curve: list[CurvePoint], step: int, quality: float | None) -> None:

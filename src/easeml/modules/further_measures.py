@@ -52,6 +52,11 @@ class Further:
         first = f"{self.share:.15g}" if self.kind == NOISY else quoted(self.column)
         return written(self.kind, list(filter(None, [first, self.objective])))
 
+    @property
+    def asks_model(self) -> bool:
+        """Whether the model itself is asked again, and not what it predicted."""
+        return self.kind == NOISY
+
 
 def read_further(name: str) -> Further | None:
     """Return the measure that a name means; None for one that is an objective.

@@ -14,7 +14,7 @@ from sqlalchemy import exc
 from easeml.errors import Conflict
 from easeml.store.sqlite import driver
 
-SCHEMA_VERSION = "0048"
+SCHEMA_VERSION = "0049"
 """The newest revision under ``migrations/versions``; known here so that an up-to-date start needs
 no Alembic.
 """

@@ -398,6 +398,16 @@ class VersionSummary(Shape):
         return self.told.get("off", 0)
 
     @property
+    def folds(self) -> int:
+        """By how many folds models are judged; 0: by the validation rows alone."""
+        return self.told.get("folds", 0)
+
+    @property
+    def fits(self) -> int:
+        """How often a model is fitted to be judged."""
+        return max(self.folds, 1)
+
+    @property
     def retired(self) -> int:
         """Test rows that were worn out and are train rows now, of this version and those before."""
         return self.told.get("retired", 0)

@@ -228,6 +228,8 @@ FILTERS = {
     "interval": measures.interval,
     "measured_by": measures.called,
     "against_baseline": measures.against_baseline,
+    "best_judged_on": measures.best_judged_on,
+    "judged_on": measures.judged_on,
     "best_value": measures.best_value,
     "times_read": measures.times_read,
     "of_event": measures.of_event,

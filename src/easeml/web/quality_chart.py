@@ -78,10 +78,11 @@ def quality_figure(
     for kind in _KINDS:
         series += _tasks(kind, groups[kind], measured, length, called)
     left_out = progress.tasks - len(progress.points)
+    rows = measures.best_judged_on(application)
     return Figure(
         "Quality over device time",
         Axis("device time", unit, low=0.0),
-        Axis(f"{measured.title} on validation rows", measured.unit, low=low, high=high),
+        Axis(f"{measured.title} on {rows}", measured.unit, low=low, high=high),
         tuple(series),
         references=_baseline(measured, low, high),
         note=_note(len(groups["far"]), left_out, worst_end),

@@ -21,6 +21,7 @@ from easeml.data.types.text_tables import ROW, ROWS_COUNT
 from easeml.data.versions.copies import compared_columns, content_keys, roles_of_copies
 from easeml.data.versions.declared import Declared, report_named, split_values
 from easeml.data.versions.fitting import fit_table
+from easeml.data.versions.folds import with_folds
 from easeml.data.versions.row_weights import (
     beside,
     left_out_notes,
@@ -295,7 +296,10 @@ def summed(version: Declared, added: dict[str, int]) -> Declared:
         summary[name] = version.summary[name]
     summary["off"] = len(version.off)
     summary["added"] = added
-    return replace(version, summary=summary, columns=_counted(version))
+    changed = replace(version, summary=summary, columns=_counted(version))
+    if not version.summary.get("folds"):
+        return changed  # its models are judged by validation rows alone for ever
+    return replace(changed, summary=with_folds(changed))
 
 
 def _labelled_frames(version: Declared) -> list[pd.DataFrame]:

@@ -16,6 +16,7 @@ from easeml.data.types.number_forms import number_form
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW, column_text, row_place
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
+from easeml.data.versions.folds import with_folds
 from easeml.data.versions.row_weights import count_notes, left_out_notes, weights_of_table
 from easeml.data.versions.splits import ROLES, Split, group_roles, row_roles, rows_told, split_notes
 from easeml.schema import Schema
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 class Declared:
     """A declared table. ``frames``: by role, with column ``_row`` (the row's id), inputs, target.
 
-    ``summary``: rows in all and by role, the target, the seed, the split. ``off``: ids of train
+    ``summary``: rows in all and by role, the target, the seed, the split, and by how many ``folds``
+    models are judged, if by any (``folds``). ``off``: ids of train
     rows that are switched off; they stay in their frame. ``next_row``: the id of the next row that
     is fed. ``groups``: where rows are split by group, the role of each group. ``weights``: how much
     each row counts, see ``row_weights``.
@@ -110,7 +112,7 @@ def declare(
     by_role = {role: len(frame) for role, frame in frames.items()}
     told = {"target": final.target, "seed": seed, "split": split}
     summary = {"rows": len(answered), **by_role, **told}
-    return Declared(
+    found = Declared(
         frames,
         final.schema_in,
         final.schema_out,
@@ -122,6 +124,7 @@ def declare(
         groups=group_roles(way, by, roles),
         weights=weights,
     )
+    return replace(found, summary=with_folds(found))
 
 
 def report_named(name: str, reports: Sequence[ColumnReport]) -> ColumnReport:

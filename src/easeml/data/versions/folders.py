@@ -16,6 +16,7 @@ from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.table_schemas import kinds_of, labels_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.declared import Declared
+from easeml.data.versions.folds import fold_numbers
 from easeml.data.versions.parts import is_there, read_parts, write_parts
 from easeml.data.versions.row_weights import beside, taken_out
 from easeml.data.versions.splits import ROLES, UNLABELLED
@@ -34,7 +35,8 @@ class VersionTables:
     """A version as models meet it: frames with column ``_row``, inputs and target.
 
     Rows that are switched off are left out. ``weights``: how much each row counts, by its id; None:
-    each once.
+    each once. ``folds``: the fold of each train and validation row, by its id, where each judges
+    models; None: validation rows alone do.
     """
 
     train: pd.DataFrame
@@ -45,6 +47,7 @@ class VersionTables:
     target: str
     notes: list[str]
     weights: pd.Series | None = None
+    folds: pd.Series | None = None
 
 
 def write_version(folder: str | Path, declared: Declared) -> None:
@@ -86,6 +89,7 @@ def read_version(folder: str | Path) -> VersionTables:
         target=found.target,
         notes=found.notes,
         weights=found.weights,
+        folds=fold_numbers(found),
     )
 
 

@@ -1,6 +1,7 @@
 """Predictions kept by row id, in one Arrow file a training task.
 
-Columns: ``row`` (int64), ``role`` (validation or test), ``prediction`` (nested lists of a tensor),
+Columns: ``row`` (int64), ``role`` (validation, test, or train of what folds predicted),
+``prediction`` (nested lists of a tensor),
 ``probabilities`` (list of double, in the order of the classes; null for regression). The classes
 are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a
 label, key ``class_weights`` (``easeml.modules.decision``).
@@ -57,6 +58,14 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
         classes=names,
         class_weights=None if weights is None else np.asarray(weights),
     )
+
+
+def roles_in(path: Path) -> set[str]:
+    """Return the roles of the rows that were predicted."""
+    from pyarrow import ipc
+
+    with ipc.open_file(path) as file:
+        return set(file.read_all()["role"].unique().to_pylist())
 
 
 def _table(role: str, rows: Any, predictions: Any) -> Any:

@@ -66,6 +66,7 @@ def _by_objectives(
     names = _objectives(objective, spec.schema_out, weighted=weights is not None)
     metrics = {name: score(name, actual, predictions, weights) for name in names}
     measures = {}
+    judged = _judged_by(version, rows)
     for name in names:
         resamples = _RESAMPLES if name == objective else 0
         found = measured(
@@ -78,7 +79,7 @@ def _by_objectives(
             learnt_weights=weights_of(version, version.train["_row"]),
             target=target,
         )
-        measures[name] = asdict(found)
+        measures[name] = {**asdict(found), **judged}
     _, low, high = interval(objective, actual, predictions, weights, resamples=_RESAMPLES)
     return {
         "quality": metrics[objective],
@@ -87,6 +88,13 @@ def _by_objectives(
         "metrics": metrics,
         "measures": measures,
     }
+
+
+def _judged_by(version: VersionTables, rows: pd.DataFrame) -> dict[str, int]:
+    """Return by how many folds so many rows have judged; nothing where the validation rows have."""
+    if version.folds is None or len(rows) == len(version.validation):
+        return {}
+    return {"rows": len(rows), "folds": int(version.folds.max()) + 1}
 
 
 def further_of(
@@ -107,6 +115,9 @@ def further_of(
 
     target = version.target
     weights = weights_of(version, rows["_row"])
+    # The model itself has learned from the rows that other fits have judged.
+    held: Any = rows[rows["_row"].isin(version.validation["_row"])]
+    held_weights = weights_of(version, held["_row"])
     found, notes = {}, []
     for name in names:
         try:
@@ -115,10 +126,12 @@ def further_of(
                 one = measured(
                     name, rows[target], predictions, weights, resamples=_RESAMPLES, target=target
                 )
-            else:
+            elif further.asks_model:
                 one = measure_further(
-                    further, objective, rows, target, predictions, predict, weights
+                    further, objective, held, target, predictions, predict, held_weights
                 )
+            else:
+                one = measure_further(further, objective, rows, target, predictions, None, weights)
             found[name] = asdict(one)
         except EasemlError as error:
             notes.append(f"Not measured: {error}")

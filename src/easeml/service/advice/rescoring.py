@@ -52,13 +52,29 @@ class Rescored(Shape):
         return self.objective or (self.measure or {}).get("objective", "")
 
 
-def live_quality(tables: Tables, application: Application) -> float | None:
-    """Return the standing of the live model on the validation rows of the application's version.
+def live_quality(
+    tables: Tables, application: Application, rival: TrainedModel
+) -> tuple[float | None, float]:
+    """Return by what the live model and a ``rival`` of the application's version are compared.
 
-    None without a live model, and where it is not known (yet, or because the model could not be
-    scored).
+    Both numbers are of the same rows: those that judged both, else the validation rows of the
+    version. The first is None without a live model, and where it is not known (yet, or because the
+    model could not be scored).
     """
-    return _live(tables, application).quality
+    live = tables.models.find(id=application.live_model_id)
+    if live is not None and _are_judged_alike(tables, application, live, rival):
+        return live.standing, rival.standing
+    return _live(tables, application).quality, rival.on_validation_rows
+
+
+def _are_judged_alike(
+    tables: Tables, application: Application, live: TrainedModel, rival: TrainedModel
+) -> bool:
+    """Tell whether the rows that judged a rival have judged what serves, by as many folds."""
+    job = tables.jobs.get(live.job_id)
+    is_of_version = job.version_id == application.version_id
+    have_folds = {live.held_out is None, rival.held_out is None}
+    return is_of_version and job.is_judged_by(application.objective) and len(have_folds) == 1
 
 
 def request(tx: Transaction, application: Application) -> bool:
@@ -103,7 +119,8 @@ def _live(tables: Tables, application: Application) -> Rescored:
     model = tables.models.get(application.live_model_id)
     if not _is_comparable(tables, application, model):
         return _rescored(tables, application)
-    return Rescored(model.id, model.standing, tables.tasks.get(model.task_id).measure)
+    measure = tables.tasks.get(model.task_id).measure
+    return Rescored(model.id, model.on_validation_rows, measure)
 
 
 def record(

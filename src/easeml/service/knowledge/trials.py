@@ -176,8 +176,11 @@ def classes_of(version: DatasetVersion) -> int:
 
 
 def size(version: DatasetVersion) -> tuple[int, int]:
-    """Return the rows of a declared version and the ``width`` of its inputs."""
-    return version.summary.rows or 0, width(version.columns)
+    """Return the rows that are learned from to judge a model, and the ``width`` of its inputs.
+
+    By folds a row is learned from several times, and costs as much.
+    """
+    return (version.summary.rows or 0) * version.summary.fits, width(version.columns)
 
 
 def width(columns: Sequence[Mapping[str, Any]]) -> int:

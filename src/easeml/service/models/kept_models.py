@@ -23,7 +23,8 @@ def keep(
     Args:
         tx: A write transaction.
         task: What has trained it.
-        result: Its value tells the ``quality`` (a score, 1 is best), and the ``metrics``.
+        result: Its value tells the ``quality`` (a score, 1 is best), and the ``metrics``;
+            ``held_out`` as ``TrainedModel`` has it, where folds have judged it.
         digests: Of its outputs: ``model``, ``predictions``; ``evaluation``, ``refitted`` and
             ``refitted-predictions`` where they were written.
         name: What the model is called.
@@ -45,6 +46,7 @@ def keep(
             evaluation=digests.get("evaluation", ""),
             quality=float(result.value["quality"]),
             compared_by=compared_by,
+            held_out=result.value.get("held_out"),
             metrics=result.value.get("metrics", {}),
             notes=list(result.notes),
             refitted=digests.get("refitted", ""),

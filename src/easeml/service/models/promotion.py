@@ -3,7 +3,10 @@
 Every change is a compare-and-set with a record.
 """
 
-from easeml.contract.measures import of_event
+from collections.abc import Sequence
+from operator import attrgetter
+
+from easeml.contract.measures import of_event, rows_of_event, score
 from easeml.contract.states import (
     SEARCHING_JOBS,
     ApplicationState,
@@ -71,12 +74,11 @@ def _better_model(tables: Tables, application: Application) -> TrainedModel | No
         return None
     if _live_breaks_rules(tables, application):
         return model
-    before = rescoring.live_quality(tables, application)
-    if before is None or model.standing > before:
+    before, now = rescoring.live_quality(tables, application, model)
+    if before is None or now > before:
         return model
     # One that another objective chose gives way to any as good, which may be the same model.
-    is_as_good = model.standing == before
-    if is_as_good and _is_live_judged_otherwise(tables, application):
+    if now == before and _is_live_judged_otherwise(tables, application):
         return model
     return None
 
@@ -145,14 +147,16 @@ def _waits_for_rollout(tables: Tables, application: Application, model: TrainedM
 def _why_better(tables: Tables, application: Application, model: TrainedModel) -> str:
     """Return the measure of a model on validation rows, and that of what serves before it."""
     data = _event_data(tables, application, model)
-    reason = f"{of_event(data)} on validation rows"
+    reason = f"{of_event(data)} on {rows_of_event(data)}"
     if data["is_ensemble"]:
         return f"{reason} that did not choose it; better there than the choice of a single model"
     if _live_breaks_rules(tables, application):
         return f"{reason}; what served before breaks a rule of the application"
-    before = rescoring.live_quality(tables, application)
+    before, now = rescoring.live_quality(tables, application, model)
     if before is None:
         return reason
+    if now != model.standing:
+        return f"{reason}; on the validation rows alone score {score(now)}, over {score(before)}"
     live = {**data, "quality": before, "measure": rescoring.live_measure(tables, application)}
     return f"{reason}, over {of_event(live)}"
 
@@ -344,8 +348,22 @@ def best_model(tables: Tables, application: Application) -> TrainedModel | None:
         objective=["", application.objective],
     )
     models = tables.models.list(job_id=jobs, error="", limit=None)
-    models = model_limits.keeping(tables, application, models)
-    return max(models, key=lambda model: model.standing, default=None)
+    return _best(model_limits.keeping(tables, application, models))
+
+
+def _best(models: Sequence[TrainedModel]) -> TrainedModel | None:
+    """Return the best of models of a version.
+
+    Those that folds have judged compete by that; with others, such as imported ones, their best
+    competes on the validation rows alone.
+    """
+    by_folds = [model for model in models if model.held_out is not None]
+    others = [model for model in models if model.held_out is None]
+    best = max(by_folds, key=attrgetter("standing"), default=None)
+    other = max(others, key=attrgetter("standing"), default=None)
+    if best is None or other is None:
+        return best or other
+    return other if other.standing > best.on_validation_rows else best
 
 
 def _is_live_judged_otherwise(tables: Tables, application: Application) -> bool:

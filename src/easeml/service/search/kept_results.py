@@ -193,6 +193,7 @@ def _judged(
         candidate_id=result.candidate_id,
         quality=float(found["quality"]),
         metrics=found["metrics"],
+        held_out=found.get("held_out"),
         measures={},
         notes=[*found["notes"], *kept],
         created=0.0,

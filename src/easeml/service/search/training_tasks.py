@@ -53,7 +53,8 @@ def write_decision(
     if cost is not None and cost != candidate.predicted_cost:
         candidate = tables.candidates.update(candidate.id, predicted_cost=cost)
     longest = candidate.predicted_cost * _slowest_pace(tx)
-    leash = max(_SHORTEST_LEASH, _LEASH * longest)
+    fits = tables.versions.get(job.version_id).summary.fits
+    leash = max(_SHORTEST_LEASH * fits, _LEASH * longest)
     task = request_training(tx, registry, job, candidate, leash, urgent=urgent)
     tables.decisions.add(
         Decision(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from easeml.contract.applications import TestQuality
+from easeml.contract.measures import judged_on
 from easeml.data import kinds_of, read_declared, read_version, write_version
 from easeml.service.access.caller import Caller
 from easeml.service.applications import application_views
@@ -87,6 +88,7 @@ def facts_of(tx: Transaction, caller: Caller, model_id: str) -> dict[str, Any]:
         "notes": model.notes,
         "weight": shown.weight,
         "retired": tables.versions.get(version_id).summary.retired,
+        "judged_on": judged_on(described.measure),
     }
 
 

@@ -10,7 +10,8 @@ from easeml.store.shapes import Json, ModelFiles, RolloutEvidence, RolloutPlan
 class TrainedModel:
     """The artefact of a finished training task, or an ensemble of such (``candidate_id`` empty).
 
-    ``quality`` is on validation rows (optimistic for the best).
+    ``quality`` is on validation rows (optimistic for the best); of a small version, by folds, on
+    its train rows as well.
     """
 
     id: str
@@ -32,11 +33,17 @@ class TrainedModel:
     refitted_predictions: str = ""  # of the test rows, by that
     compared_by: float | None = None  # in place of the quality, where that is not flattered
     measures: Json = field(default_factory=dict)  # in their own units, asked for after training
+    held_out: float | None = None  # on validation rows alone, where folds give the quality
 
     @property
     def standing(self) -> float:
-        """What it is compared with other models of its validation rows by."""
+        """What it is compared with other models by that the same rows judged."""
         return self.quality if self.compared_by is None else self.compared_by
+
+    @property
+    def on_validation_rows(self) -> float:
+        """What it is compared by with models that folds did not judge, or others."""
+        return self.standing if self.held_out is None else self.held_out
 
     @property
     def served(self) -> str:
