@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -21,8 +22,8 @@ def cluster() -> Iterator[str]:
 
     Without the server programs the test is skipped; in CI it fails.
     """
-    programs = _programs()
-    if programs is None:
+    found = programs()
+    if found is None:
         if os.environ.get("CI"):
             pytest.fail(REMEDY)
         pytest.skip(REMEDY)
@@ -32,7 +33,7 @@ def cluster() -> Iterator[str]:
     folder.mkdir(mode=0o700)
     try:
         if os.geteuid() == 0:
-            owner = pwd.getpwnam("postgres")
+            owner = owner_of_clusters()
             os.chown(folder, owner.pw_uid, owner.pw_gid)
         data = folder / "data"
         init = (
@@ -42,11 +43,11 @@ def cluster() -> Iterator[str]:
             "--no-sync",
             "--locale=C.UTF-8",
         )
-        _run(folder, programs / "initdb", "--pgdata", data, *init)
+        _run(folder, found / "initdb", "--pgdata", data, *init)
         options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=200 -c fsync=off"
         _run(
             folder,
-            programs / "pg_ctl",
+            found / "pg_ctl",
             "start",
             "--wait",
             "-D",
@@ -59,7 +60,7 @@ def cluster() -> Iterator[str]:
         try:
             yield f"postgresql+psycopg://easeml@/{{name}}?host={folder}"
         finally:
-            _run(folder, programs / "pg_ctl", "stop", "-D", data, "-m", "immediate")
+            _run(folder, found / "pg_ctl", "stop", "-D", data, "-m", "immediate")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -80,7 +81,8 @@ def database(template: str, like: str | None = None) -> Iterator[str]:
     server.dispose()
 
 
-def _programs() -> Path | None:
+def programs() -> Path | None:
+    """Return the folder of the server programs; None where they are not installed."""
     found = shutil.which("initdb")
     if found:
         return Path(found).resolve().parent
@@ -90,11 +92,20 @@ def _programs() -> Path | None:
     return folders[-1].parent if folders else None
 
 
+def owner_of_clusters() -> pwd.struct_passwd:
+    """Return the user that clusters run as where one is root: the programs refuse root."""
+    return pwd.getpwnam("postgres")
+
+
+def as_owner() -> dict[str, Any]:
+    """Return what ``subprocess.run`` takes to run a server program."""
+    if os.geteuid() != 0:
+        return {}
+    return {"user": "postgres", "group": "postgres", "extra_groups": []}
+
+
 def _run(folder: Path, *command: str | Path) -> None:
     """Run a server program, as the user ``postgres`` where one is root: the programs refuse root."""
-    user = (
-        {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
-    )
     log = folder / "run.log"
     with log.open("ab") as output:
         done = subprocess.run(
@@ -103,7 +114,7 @@ def _run(folder: Path, *command: str | Path) -> None:
             stdout=output,
             stderr=output,
             check=False,
-            **user,
+            **as_owner(),
         )
     if done.returncode:
         raise RuntimeError(f"{command[0]} failed:\n{log.read_text()}")

@@ -1,5 +1,7 @@
 """The document describes every route, how to authenticate, and problems."""
 
+import re
+
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
@@ -45,3 +47,11 @@ def test_all_references_resolve_and_operations_have_names_of_their_own(client: T
         for operation in item.values()
     ]
     assert len(ids) == len(set(ids))
+
+
+def test_each_part_of_a_path_is_described(client: TestClient) -> None:
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    for path, methods in paths.items():
+        for method, about in methods.items():
+            described = {one["name"] for one in about.get("parameters", ()) if one["in"] == "path"}
+            assert described == set(re.findall(r"{(\w+)}", path)), (method, path)

@@ -209,6 +209,19 @@ def test_a_page_of_what_was_shared_follows_its_owner_where_it_may_be_seen(
     assert 'data-stream="/live?latest=true"' in own
 
 
+@pytest.mark.parametrize("role", ["viewer", "owner"])
+def test_the_page_of_a_task_of_what_was_shared_follows_its_owner(
+    client: TestClient, store: Store, ann, bob, role: str
+) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, role)
+    page = browser_of(client, bob.key).get(f"/tasks/{ids['task_id']}").text
+    stream = f"/applications/{ids['application_id']}/live"
+    assert f'data-events="application.changed" data-stream="{stream}"' in page
+    own = browser_of(client, ann.key).get(f"/tasks/{ids['task_id']}").text
+    assert 'data-stream="/live?latest=true"' in own
+
+
 @pytest.mark.parametrize(
     ("member", "role", "permissions"),
     [

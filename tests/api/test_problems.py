@@ -89,6 +89,16 @@ def test_nul_characters(client: TestClient, ann) -> None:
     problem(client.get("/api/v1/tasks?job_id=a%00b", headers=ann.headers), 422, "invalid-input")
 
 
+def test_halves_of_characters(client: TestClient, ann) -> None:
+    bodies = {
+        "login": b'{"name": "\\ud800", "password": "a"}',
+        "applications": b'{"dataset_id": "\\ud800"}',
+    }
+    for path, body in bodies.items():
+        answer = client.post(f"/api/v1/{path}", content=body, headers=ann.headers)
+        problem(answer, 422, "invalid-input")
+
+
 @pytest.fixture
 def failing(store, settings, predictor) -> Iterator[TestClient]:
     app: FastAPI = create_app(store, settings, predictor)

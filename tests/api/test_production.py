@@ -132,5 +132,9 @@ def test_truth_comes_by_request_and_by_key(
         client.post(place(application, "feedback"), json=both, headers=ann.headers).status_code
         == 422
     )
+    for no_number in ("NaN", "Infinity"):
+        text = f'[{{"key": "7", "value": {no_number}}}]'
+        refused = client.post(place(application, "feedback"), content=text, headers=ann.headers)
+        assert refused.status_code == 422
     shown = client.get(place(application, "requests"), headers=ann.headers).json()
     assert (shown["rows"], shown["told"]) == (2, 3)

@@ -34,10 +34,12 @@ RUN_ELSEWHERE = {
     "documents",  # tests/data/test_documents.py; it makes PDFs with libraries of others
     "executors",  # tests/engine
     "exports",  # tests/export
+    "fuzzed_requests",  # tests/api: it ends and changes what a service shared with others has
     "headline_live",  # live_search asks the same
     "hundred_devices",  # tests/store/test_work_hints.py, tests/service/test_on_postgres.py
     "kill_processes",  # tests/faults
     "return_live",  # tests/api/test_returns.py
+    "mutants",  # tests/lifecycle/ci, which it runs once for each fault
     "large_predictions",  # tests/service/test_predicted_files.py
     "logged_predictions",  # tests/service/test_rollouts.py, tests/api/test_log_writer.py
     "pages_in_browser",  # tests/web

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from easeml.contract.states import MemberRole
+from easeml.contract.states import MemberRole, ShareRole
 from easeml.contract.subscriptions import (
     Confirmation,
     NewSubscription,
@@ -28,10 +28,12 @@ from easeml.engine.messages.mail import mail_of
 from easeml.engine.messages.messenger import Messenger
 from easeml.engine.messages.webhooks import signed
 from easeml.errors import Conflict, InvalidInput, NotFound, Unreachable
+from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.events import deliveries, notifications, subscriptions
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.store.records import Share
 
 from .conftest import Clock
 
@@ -466,6 +468,71 @@ def test_nobody_elses_is_seen_changed_or_told(
     subscriptions.unsubscribe(store, ann, made.id)
     assert deliveries.due(store) == []
     assert subscriptions.list_page(store, ann).items == []
+
+
+def share(store: Store, owner: Caller, user: Caller, application_id: str, role: ShareRole) -> str:
+    with store.write() as tx:
+        made = Share(new_id("share"), owner.tenant_id, application_id, user.user_id, role)
+        return tx.scoped(owner.tenant_id).shares.add(made).id
+
+
+def subjects_sent(receiver: Receiver) -> list[str]:
+    return [json.loads(body)["subject"] for _, body in receiver.got]
+
+
+def test_what_others_share_is_told_elsewhere_from_then_on_until_it_is_not(
+    store: Store, ann: Caller, bob: Caller, clock: Clock, tmp_path: Path, receiver: Receiver
+) -> None:
+    post_to(store, tmp_path, bob, receiver.url)
+    sender = messenger(store, tmp_path)
+    tell(store, ann, "promotion.live", "app_1")
+    clock.now += 1
+    given = share(store, ann, bob, "app_1", ShareRole.OWNER)
+    share(store, ann, bob, "app_2", ShareRole.VIEWER)
+    share(store, ann, bob, "app_3", ShareRole.LABELLER)
+    for name in ("app_1", "app_2", "app_3", "app_4"):
+        tell(store, ann, "promotion.live", name)
+    tell(store, ann, "subscription.test", "sub_of_ann")
+    tell(store, bob, "promotion.live", "app_5")
+    sender.send_due()
+    assert subjects_sent(receiver) == ["app_1", "app_2", "app_5"]
+    with store.write() as tx:
+        tx.scoped(ann.tenant_id).shares.forget(tx.now() + 1.0, id=given)
+    tell(store, ann, "promotion.live", "app_1")
+    tell(store, ann, "promotion.live", "app_2")
+    sender.send_due()
+    assert subjects_sent(receiver)[3:] == ["app_2"]
+    assert sender.send_due() == 0
+
+
+def test_much_that_happens_beside_what_is_shared_holds_nothing_up(
+    store: Store, ann: Caller, bob: Caller, tmp_path: Path, receiver: Receiver
+) -> None:
+    post_to(store, tmp_path, bob, receiver.url)
+    share(store, ann, bob, "app_1", ShareRole.VIEWER)
+    with store.write() as tx:
+        for _ in range(120):
+            tx.events.append("promotion.live", "app_9", {}, ann.tenant_id)
+    tell(store, ann, "promotion.live", "app_1")
+    tell(store, bob, "promotion.live", "app_5")
+    sender = messenger(store, tmp_path)
+    assert [sender.send_due() for _ in range(4)] == [1, 1, 1, 0]
+    assert subjects_sent(receiver) == ["app_1", "app_5"]
+
+
+def test_one_may_ask_for_one_application_that_is_shared(
+    store: Store, ann: Caller, bob: Caller, tmp_path: Path, receiver: Receiver
+) -> None:
+    share(store, ann, bob, "app_2", ShareRole.VIEWER)
+    share(store, ann, bob, "app_3", ShareRole.LABELLER)
+    post_to(store, tmp_path, bob, receiver.url, application_id="app_2")
+    for closed in ("app_1", "app_3"):
+        with pytest.raises(NotFound):
+            post_to(store, tmp_path, bob, receiver.url, application_id=closed)
+    tell(store, ann, "promotion.live", "app_2")
+    tell(store, bob, "promotion.live", "app_5")
+    messenger(store, tmp_path).send_due()
+    assert subjects_sent(receiver) == ["app_2"]
 
 
 def test_of_two_messengers_one_sends(

@@ -17,8 +17,8 @@ from pathlib import Path
 
 SECTOR = 512
 _CALLS = (
-    "openat,close,write,pwrite64,lseek,fsync,fdatasync,ftruncate,rename,renameat,renameat2,"
-    "unlink,unlinkat,mkdir,mkdirat"
+    "openat,close,write,pwrite64,pwritev,lseek,fsync,fdatasync,ftruncate,fallocate,"
+    "rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat"
 )
 _LINE = re.compile(r"^\d+ +(\w+)\((.*)\) += (-?\d+)(?:<(.*)>)?")
 _TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
@@ -112,12 +112,16 @@ def _on_file(
     number = int(opened[1])
     path = bytes.fromhex(opened[2].replace("\\x", "")).decode()
     if number == 1 and name == "write":
-        return Call("say", "", data=texts[0])
+        return Call("say", "", data=texts[0]) if path.startswith("pipe:") else None
     if name == "fdatasync":
         name = "fsync"
-    data = texts[0][:result] if texts else b""
-    is_placed = name in ("pwrite64", "ftruncate")
+    data = b"".join(texts)[:result]
+    is_placed = name in ("pwrite64", "pwritev", "ftruncate", "fallocate")
     place = int(said.rpartition(", ")[2]) if is_placed else result
+    if name == "fallocate":  # as many zeros, from the place before
+        start = int(said.split(", ")[-2])
+        return Call("pwrite64", path, data=bytes(place), number=start, file=number)
+    name = "pwrite64" if name == "pwritev" else name
     return Call(name, path, data=data, number=place, file=number)
 
 
@@ -178,7 +182,7 @@ class Disk:
             self._names[str(folder / path.relative_to(before))] = contents
         self._sure = dict(self._names)
         self._changes: list[tuple[str, _Contents | None, bool]] = []  # name, what, is it there?
-        self._open: dict[int, tuple[_Contents, int]] = {}
+        self._open: dict[tuple[int, str], tuple[_Contents, int]] = {}
         self.said = b""
 
     def play(self, call: Call) -> None:
@@ -221,29 +225,46 @@ class Disk:
         if "O_TRUNC" in call.flags:
             contents.changes.append((0, None))
         place = len(contents.now()) if "O_APPEND" in call.flags else 0
-        self._open[call.file] = (contents, place)
+        self._open[call.file, call.path] = (contents, place)
 
     def _close(self, call: Call) -> None:
-        self._open.pop(call.file, None)
+        self._open.pop((call.file, call.path), None)
 
     def _lseek(self, call: Call) -> None:
-        if call.file in self._open:
-            self._open[call.file] = (self._open[call.file][0], call.number)
+        contents, _ = self._at(call)
+        if contents is not None:
+            self._open[call.file, call.path] = (contents, call.number)
 
     def _write(self, call: Call) -> None:
-        contents, place = self._open[call.file]
-        contents.changes.append((place, call.data))
-        self._open[call.file] = (contents, place + len(call.data))
+        contents, place = self._at(call)
+        if contents is not None:
+            contents.changes.append((place, call.data))
+            self._open[call.file, call.path] = (contents, place + len(call.data))
 
     def _pwrite64(self, call: Call) -> None:
-        self._open[call.file][0].changes.append((call.number, call.data))
+        self._change_of(call, call.data)
 
     def _ftruncate(self, call: Call) -> None:
-        self._open[call.file][0].changes.append((call.number, None))
+        self._change_of(call, None)
+
+    def _change_of(self, call: Call, data: bytes | None) -> None:
+        contents, _ = self._at(call)
+        if contents is not None:
+            contents.changes.append((call.number, data))
+
+    def _at(self, call: Call) -> tuple[_Contents | None, int]:
+        """Return the contents that an open file has, and the place in them that comes next.
+
+        A file goes by its number and its name: processes have numbers of their own, threads share
+        them. One that another process opened, or that was renamed since, goes by its name; a name
+        that is gone has none.
+        """
+        return self._open.get((call.file, call.path)) or (self._names.get(call.path), 0)
 
     def _fsync(self, call: Call) -> None:
-        if call.file in self._open:
-            self._open[call.file][0].sync()
+        contents, _ = self._at(call)
+        if contents is not None:
+            contents.sync()
             return
         waiting = []
         for change in self._changes:  # a folder: the names in it

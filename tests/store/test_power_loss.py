@@ -82,19 +82,21 @@ def fault(home: Path, acknowledged: dict[str, str]) -> str:
     return ""
 
 
+def acknowledged_in(disk: Disk) -> dict[str, str]:
+    """Return the rows that the program said are kept: ids and the digests that they name."""
+    said = [line.partition(" ") for line in disk.said.decode().splitlines()]
+    return {f"ds_{int(number):03}": digest for number, _, digest in said if number.isdigit()}
+
+
 def faults(recording: Recording, count: int, folder: Path) -> Iterator[str]:
     """Give what is wrong after power was lost at some moments, where anything is."""
     for disk, seed in recording.losses(count):
-        lines = disk.said.decode().splitlines()
-        acknowledged = {}
-        for line in lines:
-            number, _, digest = line.partition(" ")
-            acknowledged[f"ds_{int(number):03}"] = digest
+        acknowledged = acknowledged_in(disk)
         home = folder / f"home-{seed}"
         disk.write_after_a_loss(home, seed, SHARES[seed % len(SHARES)])
         wrong = fault(home, acknowledged)
         if wrong:
-            yield f"{len(lines)} acknowledged, seed {seed}: {wrong}"
+            yield f"{len(acknowledged)} acknowledged, seed {seed}: {wrong}"
         shutil.rmtree(home)
 
 

@@ -1,3 +1,4 @@
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -110,6 +111,15 @@ def test_a_number_that_no_database_holds_is_a_fault_of_who_named_it(store):
             tx.unscoped().tasks.list(state="waiting", skip=number)
     with store.read() as tx:
         assert tx.events.last() == 0
+
+
+def test_a_text_that_no_database_holds_is_a_fault_of_who_wrote_it(store):
+    with pytest.raises(InvalidInput, match="cannot be kept"), store.read() as tx:
+        tx.tenants.list(name="half a pair: \ud800")
+    with suppress(InvalidInput), store.write() as tx:  # PostgreSQL alone refuses it
+        tx.events.append("kind", "a zero: \0", {}, "t1")
+    with suppress(InvalidInput), store.write() as tx:
+        tx.events.append("kind", "subject", {"of": "a zero: \0"}, "t1")
 
 
 def test_none_finds_what_is_unset(store):

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from easeml.contract.resources import Problem
-from easeml.errors import Damaged, EasemlError, TooMany
+from easeml.errors import Damaged, EasemlError, InvalidInput, TooMany
 from easeml.ids import request_id
 from easeml.protocols.errors import in_form_of
 
@@ -47,6 +47,9 @@ _CODE = {
     413: "too-large",
     429: "too-many",
 }
+_HALF = InvalidInput(
+    "A text has half a character.", remedy="Leave out U+D800 to U+DFFF, or name whole pairs."
+)
 _MOST_ERRORS = 20  # shown of one request
 _log = structlog.get_logger("easeml.api")
 
@@ -60,6 +63,8 @@ def problem_of(error: Exception) -> Response:
         return _of_validation(error.errors())
     if isinstance(error, HTTPException):
         return _of_http(error)
+    if isinstance(error, UnicodeEncodeError):  # JSON may name halves of characters (\ud800)
+        return _of_easeml(_HALF)
     if isinstance(error, EasemlError) and error.code in _STATUS:
         return _of_easeml(error)
     return _of_unforeseen(error)

@@ -38,6 +38,11 @@ _FRAME = {
     "properties": {name: {} for name in invocations.FORMATS},
     "example": {"dataframe_records": [{"age": 31}, {"age": 58}]},
 }
+_NAMES_VERSION = {
+    "parameters": [
+        {"name": "model_id", "in": "path", "required": True, "schema": {"type": "string"}}
+    ]
+}
 
 
 def _body(**content: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +61,7 @@ def get_ready(here: Here) -> Response:
     return JSONResponse({"ready": is_ready}, 200 if is_ready else 503)
 
 
-@v2.get(_VERSION)
+@v2.get(_VERSION, openapi_extra=_NAMES_VERSION)
 @v2.get(_MODEL)
 def get_metadata(request: Request, here: Here, asker: Asker, application_id: str) -> dict[str, Any]:
     """Tell inputs and outputs of an application's endpoint; its version is the live model's id."""
@@ -66,7 +71,7 @@ def get_metadata(request: Request, here: Here, asker: Asker, application_id: str
     return inference.metadata(application_id, versions, found.schema_in, found.schema_out)
 
 
-@v2.get(f"{_VERSION}/ready")
+@v2.get(f"{_VERSION}/ready", openapi_extra=_NAMES_VERSION)
 @v2.get(f"{_MODEL}/ready")
 def get_model_ready(
     request: Request, here: Here, asker: Asker, application_id: str
@@ -81,7 +86,7 @@ def get_model_ready(
 
 @v2.post(
     f"{_VERSION}/infer",
-    openapi_extra=_body(**{"application/json": _TENSORS}),
+    openapi_extra=_body(**{"application/json": _TENSORS}) | _NAMES_VERSION,
 )
 @v2.post(
     f"{_MODEL}/infer",

@@ -18,9 +18,11 @@ class Answer(BaseModel):
 
 
 class Request(BaseModel):
-    """Requests do not: a misspelt key is an error, not a silent default."""
+    """Requests do not: a misspelt key is an error, not a silent default. Nor do they have numbers
+    that JSON has not (NaN and infinities), which no answer could tell.
+    """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class Page(Answer, Generic[T]):

@@ -107,13 +107,15 @@ class Decision(Answer):
 class TaskView(Answer):
     """All that the page of a task shows.
 
-    ``may``: what the caller may do with it, and with its application. ``log``: what its newest
+    ``may``: what the caller may do with it, and with its application; ``shared_application``: that
+    application's id where it was shared with them. ``log``: what its newest
     attempt printed; ``trace``: what the newest that was traced did;
     ``answers``: of lifecycle tools about its model.
     """
 
     task: Task
     may: list[Permission] = Field(default_factory=list)
+    shared_application: str = ""
     detail: TaskDetail
     log: AttemptLog
     report: TaskReport

@@ -11,15 +11,18 @@ from easeml.errors import Damaged, DatabaseAway, EasemlError, InvalidInput, Stor
 _FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 _FULL_DATABASE = ("database or disk is full", "no space left on device", "could not extend file")
 _BUSY_FILE = ("database is locked", "database table is locked", "unable to open database file")
-_TOO_LARGE = ("int too large to convert", "out of range")
+_NOT_KEPT = (
+    *("int too large to convert", "out of range"),
+    *("surrogates not allowed", "cannot contain nul", "unsupported unicode escape"),
+)
 _BROKEN_DATABASE = ("malformed", "is not a database", "disk i/o error", "invalid page")
 
 
 @contextmanager
 def storage_faults() -> Iterator[None]:
     """Turn a full disk into ``StorageFull``, a broken database into ``Damaged``, one that cannot be
-    reached or is locked for too long into ``DatabaseAway``, and a number of more than 64 bits into
-    ``InvalidInput``.
+    reached or is locked for too long into ``DatabaseAway``, and a number of more than 64 bits, or a
+    text that is none, into ``InvalidInput``.
     """
     try:
         yield
@@ -30,10 +33,10 @@ def storage_faults() -> Iterator[None]:
         raise fault from error
     except exc.TimeoutError as error:  # all connections of this process are in use
         raise database_is_away() from error
-    except OverflowError as error:  # SQLite's driver; PostgreSQL says it itself
-        if not _has(str(error), _TOO_LARGE):
+    except (OverflowError, UnicodeEncodeError) as error:  # the driver; PostgreSQL says it itself
+        if not _has(str(error).lower(), _NOT_KEPT):
             raise
-        raise _number_is_too_large() from error
+        raise _value_is_not_kept() from error
     except OSError as error:
         if error.errno not in _FULL_DISK:
             raise
@@ -47,8 +50,8 @@ def fault_of_database(error: exc.DatabaseError) -> EasemlError | None:
         return disk_is_full()
     if _has(reason, _BROKEN_DATABASE):
         return database_is_broken()
-    if isinstance(error, exc.DataError) and _has(reason, _TOO_LARGE):
-        return _number_is_too_large()
+    if isinstance(error, exc.DataError) and _has(reason, _NOT_KEPT):
+        return _value_is_not_kept()
     if _is_away(error, reason):
         return database_is_away()
     return None
@@ -71,8 +74,11 @@ def _has(reason: str, phrases: Sequence[str]) -> bool:
     return any(words in reason for words in phrases)
 
 
-def _number_is_too_large() -> InvalidInput:
-    return InvalidInput("A number is too large.", remedy="Take one of at most 64 bits.")
+def _value_is_not_kept() -> InvalidInput:
+    return InvalidInput(
+        "A number is too large, or a text has a character that cannot be kept.",
+        remedy="Take numbers of at most 64 bits, and texts without U+0 and U+D800 to U+DFFF.",
+    )
 
 
 def disk_is_full() -> StorageFull:

@@ -1381,7 +1381,8 @@ class Operations(Calls):
         application_id: str = "",
         quiet: list[int] | None = None,
     ) -> Subscription:
-        """Have the caller's notifications sent to an address from now on.
+        """Have the caller's notifications sent to an address from now on: those of
+        ``notifications``.
 
         The answer to this alone has the ``secret`` that signs what is posted. An address of mail
         gets a code first, that confirms it. Raises ``InvalidInput`` for an address or kinds that

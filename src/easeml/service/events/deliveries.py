@@ -103,13 +103,13 @@ def _delivery(tx: Transaction, one: Subscription, now: float) -> Delivery | None
         return _code(one)
     if _is_quiet(one, now):
         return None
-    found = notifications.following(
-        tx, one.tenant_id, _kinds(one), after=one.seq, limit=_MOST_AT_ONCE
+    found, last = notifications.following(
+        tx, one.user_id, one.tenant_id, _kinds(one), after=one.seq, limit=_MOST_AT_ONCE
     )
-    if not found:
+    if last == one.seq:
         return None
     wanted = tuple(note for note in found if _is_wanted(one, note))
-    return Delivery(one, wanted, seq=found[-1].seq)
+    return Delivery(one, wanted, seq=last)
 
 
 def _code(one: Subscription) -> Delivery | None:

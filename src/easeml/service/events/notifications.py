@@ -1,7 +1,7 @@
 """What easeml tells a user by itself: of all events, those that they would ask for."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import ChainMap, defaultdict
+from collections.abc import Mapping, Sequence
 from math import inf
 
 from easeml.contract.notification_texts import sentence
@@ -37,6 +37,8 @@ KINDS = (
     "watch.over",
     "subscription.paused",
 )
+_Since = Mapping[str, dict[str, float]]
+"""When applications of other tenants were shared with a user: tenant -> application -> seconds."""
 _MOST_COUNTED = 100
 _MOST_READ = 300  # events, of which some are superseded
 
@@ -67,12 +69,27 @@ def mark_read(store: Store, caller: Caller, seq: EventNumber) -> Notifications:
 
 
 def following(
-    tx: Transaction, tenant_id: str, kinds: Sequence[str], *, after: int, limit: int
-) -> list[Notification]:
-    """Return the notifications of a tenant that follow event ``after``, oldest first."""
-    events = tx.events.next_of_kinds(tenant_id, kinds, after=after, limit=limit)
-    subjects = _subjects(tx.scoped(tenant_id), events)
-    return [_show(event, *subjects[event.seq], after) for event in events]
+    tx: Transaction, user_id: str, tenant_id: str, kinds: Sequence[str], *, after: int, limit: int
+) -> tuple[list[Notification], int]:
+    """Return the notifications that follow event ``after``, oldest first, of the same as ``get``.
+
+    The second is the number of the newest event that was looked at, of ``limit``: those of a
+    sharing tenant's other applications are not told.
+    """
+    since = _shared_since(tx, user_id, tenant_id)
+    events: list[Event] = []
+    for owner_id in (tenant_id, *since):
+        events += tx.events.next_of_kinds(owner_id, kinds, after=after, limit=limit)
+    events = sorted(events, key=_number)[:limit]
+    told = [one for one in events if _is_told(one, since)]
+    subjects = _subjects(tx.unscoped(), told)
+    last = max(map(_number, events), default=after)
+    return [_show(event, *subjects[event.seq], after) for event in told], last
+
+
+def is_told_of(tx: Transaction, user_id: str, tenant_id: str, application_id: str) -> bool:
+    """Is an application of another tenant shared with a user, to look at or own?"""
+    return application_id in ChainMap(*_shared_since(tx, user_id, tenant_id).values())
 
 
 def unread(tx: Transaction, user_id: str, tenant_id: str) -> int:
@@ -91,7 +108,7 @@ def _news(tx: Transaction, user_id: str, tenant_id: str, after: int = 0) -> list
     """
     events = tx.events.newest(tenant_id, KINDS, after=after, limit=_MOST_READ)
     events += _of_shared(tx, user_id, tenant_id, after)
-    events.sort(key=lambda event: event.seq, reverse=True)
+    events.sort(key=_number, reverse=True)
     found = []
     serving = set()
     for event in events:
@@ -105,17 +122,32 @@ def _news(tx: Transaction, user_id: str, tenant_id: str, after: int = 0) -> list
 
 
 def _of_shared(tx: Transaction, user_id: str, tenant_id: str, after: int) -> list[Event]:
-    """Return the events of applications of other tenants since they are shared with a user."""
+    """Return the newest events of applications of other tenants since they are shared with a user."""
+    since = _shared_since(tx, user_id, tenant_id)
+    found = []
+    for owner_id in since:
+        events = tx.events.newest(owner_id, KINDS, after=after, limit=_MOST_READ)
+        found += [one for one in events if _is_told(one, since)]
+    return found
+
+
+def _shared_since(tx: Transaction, user_id: str, tenant_id: str) -> _Since:
     shares = tx.unscoped().shares.list(user_id=user_id, limit=None)
     since: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for share in shares:
         if share.tenant_id != tenant_id and Permission.LOOK in OF_SHARE[share.role]:
             since[share.tenant_id][share.application_id] = share.created
-    found = []
-    for owner_id, shared in since.items():
-        events = tx.events.newest(owner_id, KINDS, after=after, limit=_MOST_READ)
-        found += [one for one in events if one.created >= shared.get(_application_of(one), inf)]
-    return found
+    return since
+
+
+def _is_told(event: Event, since: _Since) -> bool:
+    application_id = _application_of(event)
+    shared = since.get(event.tenant_id, {application_id: 0.0})  # of their own tenant all is told
+    return event.created >= shared.get(application_id, inf)
+
+
+def _number(event: Event) -> int:
+    return event.seq
 
 
 def _show(event: Event, subject: str, name: str, mark: int) -> Notification:

@@ -18,7 +18,7 @@ from easeml.fetching.origin import check_web_address
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_of
-from easeml.service.events.notifications import KINDS
+from easeml.service.events.notifications import KINDS, is_told_of
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Subscription
@@ -44,7 +44,7 @@ _LIVING = [one for one in SubscriptionState if one != SubscriptionState.ENDED]
 def subscribe(
     store: Store, settings: Settings, caller: Caller, wish: NewSubscription
 ) -> SubscriptionAnswer:
-    """Have the caller's notifications sent to an address from now on.
+    """Have the caller's notifications sent to an address from now on: those of ``notifications``.
 
     The answer to this alone has the ``secret`` that signs what is posted. An address of mail gets a
     code first, that confirms it. Raises ``InvalidInput`` for an address or kinds that cannot be,
@@ -61,7 +61,7 @@ def subscribe(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if wish.application_id:
-            tables.applications.get(wish.application_id)
+            _check_application(tx, caller, wish.application_id)
         if tables.subscriptions.count(state=_LIVING) >= _MOST:
             raise Conflict(f"There are {_MOST} already.", remedy="End one first.")
         made = Subscription(
@@ -163,6 +163,12 @@ def unsubscribe(store: Store, caller: Caller, subscription_id: str) -> Subscript
         ended = rows.update(found.id, state=SubscriptionState.ENDED, secret="", old_secret="")
         _tell(tx, ended, "subscription.ended")
     return _show(ended)
+
+
+def _check_application(tx: Transaction, caller: Caller, application_id: str) -> None:
+    """Raise ``NotFound`` where the caller may not look at an application."""
+    if not is_told_of(tx, caller.user_id, caller.tenant_id, application_id):
+        tx.scoped(caller.tenant_id).applications.get(application_id)
 
 
 def _living(tx: Transaction, caller: Caller, subscription_id: str) -> Subscription:

@@ -26,11 +26,13 @@ def get(store: Store, settings: Settings, caller: Caller, task_id: str) -> TaskV
         attempts = task_views.attempts_of(tables, task)
         model = tables.models.find(task_id=task.id)
         reports = tools.of_task(tables, task, model)
+        application_ids = tables.jobs.column("application_id", id=task.job_id) or [task.subject]
     work = settings.home / "work"
     log = logs.read(store, work, attempts[-1]) if attempts else _NO_LOG
     return TaskView(
         task=shown,
         may=in_order(caller.may),
+        shared_application="" if caller.granted is None else application_ids[0],
         detail=task_views.show_detail(task, attempts),
         log=log,
         report=evaluation.of_model(store, model),

@@ -31,6 +31,7 @@ async def show(context: PageContext) -> Response:
         "task.html",
         task=view.task,
         may=allowed(view.may),
+        shared_application=view.shared_application,
         detail=view.detail,
         log=view.log,
         report=view.report,
