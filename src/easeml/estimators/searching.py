@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ class Search:
                 self._add(modules[choice["module"]], [choice["config"]])
         self._firsts = len(self._arms)
         for module in modules.values():
-            wanted = [tried.config for tried in self._tried_of(module.name)]
+            wanted = list(map(attrgetter("config"), self._tried_of(module.name)))
             configs = spaces.suggest(module.space, _CONFIGURATIONS, seed=0)
             self._add(module, [config for config in configs if config not in wanted])
         if not self._arms:

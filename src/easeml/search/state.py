@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -121,9 +122,10 @@ class SearchState:
             return False
 
         own = [job for job in self.jobs.values() if job.tenant == tenant]
-        running = sum(len(job.running) for job in own)
-        seconds = sum(job.spent + job.ahead for job in own)
-        return is_reached(terms.devices, running) or is_reached(terms.seconds, seconds)
+        running = sum(map(len, map(attrgetter("running"), own)))
+        spent = sum(map(attrgetter("spent"), own))
+        ahead = sum(map(attrgetter("ahead"), own))
+        return is_reached(terms.devices, running) or is_reached(terms.seconds, spent + ahead)
 
 
 def add_job(

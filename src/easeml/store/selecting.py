@@ -63,10 +63,13 @@ def select(shape: Shape) -> "sa.Select[*tuple[Any, ...]]":
     columns = [table.c[name] for name in shape.columns] or [table]
     key = table.c.id
     query = sa.select(*columns).where(*_conditions(shape))
+    start = sa.bindparam(AFTER, type_=key.type)
+    order, is_behind = key, key > start
+    if shape.newest_first:
+        order, is_behind = key.desc(), key < start
     if shape.is_after:
-        start = sa.bindparam(AFTER, type_=key.type)
-        query = query.where(key < start if shape.newest_first else key > start)
-    query = query.order_by(key.desc() if shape.newest_first else key)
+        query = query.where(is_behind)
+    query = query.order_by(order)
     if shape.is_limited:
         query = query.limit(sa.bindparam(MOST, type_=sa.Integer))
     if shape.skips:

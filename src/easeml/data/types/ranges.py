@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 _RANGE = re.compile(
@@ -19,26 +20,23 @@ def in_order_of_ranges(labels: Sequence[str]) -> list[str] | None:
     They are written as "5-9", "10 to 14", "[20, 25)", "<18" or "65+", beside single numbers. None
     where a label is none of these, or no label is a range with two ends.
     """
-    found = {}
-    has_two_ends = False
-    for label in labels:
-        match = _RANGE.fullmatch(label.strip())
-        if match is None:
-            return None
-        found[label] = (*_ends(match), label)
-        has_two_ends = has_two_ends or match["end"] is not None
-    return sorted(labels, key=found.__getitem__) if has_two_ends else None
+    found = list(map(_RANGE.fullmatch, map(str.strip, labels)))
+    ranges = list(filter(None, found))
+    if len(ranges) < len(found) or not any(map(itemgetter("end"), ranges)):
+        return None
+    ends = dict(zip(labels, map(_ends, ranges), strict=True))
+    return sorted(labels, key=lambda label: (ends[label], label))
 
 
 def _ends(found: re.Match[str]) -> tuple[float, float]:
     """Where a range begins and ends; a single number is both."""
-    start = _number(found["start"])
-    sign = found["sign"] or ""
-    if sign.startswith(("<", "≤")):
-        return -math.inf, start
-    if sign or found["open"]:
-        return start, math.inf
-    return start, _number(found["end"] or found["start"])
+    start, end = found["start"], found["end"]
+    parts = found.groupdict("")
+    if parts["sign"].startswith(("<", "≤")):
+        return -math.inf, _number(start)
+    if parts["sign"] + parts["open"]:
+        return _number(start), math.inf
+    return _number(start), _number(end or start)
 
 
 def _number(text: str) -> float:

@@ -71,12 +71,12 @@ class Source:
                 where="package_index",
                 remedy="Bring an image, or ask the provider to set package_index.",
             )
-        network = [Path(path) for path in _OF_NETWORK]
+        network = list(map(Path, _OF_NETWORK))
         if not setting:
             configured = {k: v for k, v in os.environ.items() if _is_for_pip(k)}
             named = " ".join(configured.values()).split()
             places = [Path(one.removeprefix("file://")) for one in named]
-            folders = [one for one in places if one.is_absolute()]
+            folders = list(filter(Path.is_absolute, places))
             return cls([], configured, network + folders)
         own = {"PIP_CONFIG_FILE": os.devnull}
         if Path(setting).is_dir():

@@ -24,7 +24,7 @@ from easeml.service.models import ensembling, gating
 from easeml.service.rollouts import after_release
 from easeml.service.rollouts import kept as kept_rollouts
 from easeml.service.search import model_limits
-from easeml.store import Tables, Transaction
+from easeml.store import Tables, Transaction, grouped
 from easeml.store.records import (
     Application,
     Job,
@@ -357,13 +357,12 @@ def _best(models: Sequence[TrainedModel]) -> TrainedModel | None:
     Those that folds have judged compete by that; with others, such as imported ones, their best
     competes on the validation rows alone.
     """
-    by_folds = [model for model in models if model.held_out is not None]
-    others = [model for model in models if model.held_out is None]
-    best = max(by_folds, key=attrgetter("standing"), default=None)
-    other = max(others, key=attrgetter("standing"), default=None)
+    by_folds = grouped(models, lambda model: model.held_out is not None)
+    best = max(by_folds[True], key=attrgetter("standing"), default=None)
+    other = max(by_folds[False], key=attrgetter("standing"), default=best)
     if best is None or other is None:
-        return best or other
-    return other if other.standing > best.on_validation_rows else best
+        return other
+    return max(best, other, key=attrgetter("on_validation_rows"))
 
 
 def _is_live_judged_otherwise(tables: Tables, application: Application) -> bool:

@@ -90,7 +90,7 @@ class TableCodes:
         names = [*table.feature_columns, *(column for column, _ in table.categories)]
         counts = [*missing, *(codes < 0).sum(axis=0)]
         told = missing_notes(dict(zip(names, counts, strict=True)), "kept as such")
-        fill = np.array([np.median(column) for column in numeric.T])  # NaN where one is missing
+        fill = np.median(numeric, axis=0)  # NaN where one is missing
         return FittedCodes(table, lookup, starts, (*notes, *told), fill=fill)
 
     def fit_transform(
