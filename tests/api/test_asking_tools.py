@@ -245,7 +245,9 @@ def test_any_two_models_are_compared(
     browser.post(f"{page}/difference", data=chosen).raise_for_status()
     by_page = newest(client, store, ann, tmp_path, application)
     assert (by_page["against_id"], by_page["model_id"]) == (other, live)
-    qualities = {one["id"]: one["quality"] for one in models}
+    with store.read() as tx:  # it compares them on the validation rows alone
+        kept = tx.unscoped().models.list(application_id=application, limit=None)
+    qualities = {one.id: one.on_validation_rows for one in kept}
     assert named(found)["old"] == pytest.approx(qualities[live])
     assert named(found)["new"] == pytest.approx(qualities[other])
 

@@ -106,7 +106,7 @@ def test_a_gate_that_still_buys_labels_keeps_the_rows_that_it_asks_about(
         tx.unscoped().jobs.update(job, state="running")
     model = better_model(store, tmp_path, job, arm=1)
     with store.write() as tx:
-        tx.unscoped().models.update(model, quality=1.0)
+        tx.unscoped().models.update(model, quality=1.0, held_out=1.0)
     rest(store, job)
     work_off(store, tmp_path)
     assert answer_all(client, store, ann, application, tmp_path)
@@ -120,7 +120,7 @@ def test_a_gate_that_still_buys_labels_keeps_the_rows_that_it_asks_about(
     job = job_of(client, ann, application)
     model = better_model(store, tmp_path, job, arm=2)
     with store.write() as tx:
-        tx.unscoped().models.update(model, quality=1.1)
+        tx.unscoped().models.update(model, quality=1.1, held_out=1.1)
     rest(store, job)
     assert [task.error for task in work_off(store, tmp_path)] == [""]
     assert "could not be tested" not in promotions(client, ann, application)[-1]["reason"]

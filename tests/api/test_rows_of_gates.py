@@ -51,7 +51,8 @@ def outcome(desk: Desk, arm: int) -> dict:
         tables.jobs.update(job, state="running")
         models = tables.models.list(job_id=job, error="", limit=None)
         model = [one for one in models if one.id != desk.live()][-1]
-        tables.models.update(model.id, quality=1 + arm / 10)  # what serves has 1
+        best = 1 + arm / 10  # what serves has 1
+        tables.models.update(model.id, quality=best, held_out=best)
     rest(desk.store, job)
     work_off(desk.store, desk.folder)
     return promotions(desk.client, desk.person, desk.id)[-1]

@@ -241,7 +241,7 @@ def test_a_chart_is_one_tab_stop_read_by_arrow_keys(searched: str, sign_in: Sign
     page.keyboard.press("ArrowRight")
     tip = page.locator(".fig-tip")
     expect(tip).to_contain_text("device time")
-    expect(tip).to_contain_text("on validation rows")
+    expect(tip).to_contain_text("rows by 4 folds")
     first = tip.inner_text()
     page.keyboard.press("End")
     page.keyboard.press("ArrowDown")
