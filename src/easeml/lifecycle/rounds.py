@@ -1,4 +1,4 @@
-"""Two models by balanced accuracy, as the truth of requests comes: by rounds in which all classes come.
+"""Two models by balanced accuracy, as truth comes: by rounds in which all classes come.
 
 A round ends when each class has come at least once. The rows of a class then weigh alike, and one in
 sum. The bets of a roll-out multiply ``1 + bet * weight * (gain + tolerance)``. Given the classes of

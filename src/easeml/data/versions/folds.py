@@ -1,4 +1,4 @@
-"""Folds of a small version: each row that is no test row judges models once, and teaches the others.
+"""Folds of a small version: each row but those of test judges once, and teaches the others.
 
 The validation rows of a small table are few, and what is chosen by them is chosen by chance. So the
 train rows are divided as well: the validation rows are fold 0, as they are where nothing is divided,
@@ -100,7 +100,7 @@ def _learned(version: Divided) -> pd.DataFrame:
 
 
 def _units(version: Divided, rows: pd.DataFrame) -> np.ndarray:
-    """Return what each row (rows,) stays together with: the number of its group, or of its copies."""
+    """Return what each row (rows,) stays together with: its group, or its copies, by number."""
     import numpy as np
 
     split = Split.of(version.summary)

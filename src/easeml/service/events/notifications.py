@@ -122,7 +122,7 @@ def _news(tx: Transaction, user_id: str, tenant_id: str, after: int = 0) -> list
 
 
 def _of_shared(tx: Transaction, user_id: str, tenant_id: str, after: int) -> list[Event]:
-    """Return the newest events of applications of other tenants since they are shared with a user."""
+    """Return the newest events of what others share with a user, since it is shared."""
     since = _shared_since(tx, user_id, tenant_id)
     found = []
     for owner_id in since:
