@@ -269,6 +269,23 @@ def test_images_are_loaded_once_and_removed(tmp_path: Path) -> None:
     assert digest not in images.held(container_images.REPOSITORY)
 
 
+@pytest.mark.parametrize("failures", [0, 1, 3])
+def test_images_are_listed_while_another_process_removes_one(
+    monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    asked = []
+
+    class Busy:
+        def call(self, arguments: list[str]) -> str:
+            asked.append(arguments)
+            if len(asked) <= failures:
+                raise EasemlError("locating image with ID: image not known")
+            return "localhost/own:one\nlocalhost/other:two\n<none>:<none>\n"
+
+    monkeypatch.setattr(images, "engine", Busy)
+    assert images.held("localhost/own") == ["one"]
+
+
 def test_what_a_machine_cannot_start_is_no_fault_of_the_module(tmp_path: Path) -> None:
     container_images.needs_containers()
     (tmp_path / "own").mkdir()

@@ -17,6 +17,7 @@ from easeml.contract.devices import DeviceState, WorkerDevice
 from service_process import LOOK_EVERY, EasemlProcess
 
 pytestmark = pytest.mark.service
+_CALLERS = 6
 _LATEST = 200.0  # seconds, in which also a busy machine has opened a predictor
 
 
@@ -93,7 +94,10 @@ def test_a_joined_machine_trains_and_answers_and_nothing_is_lost_with_it(
 def asked_without_pause(
     easeml: EasemlProcess, application: str, rows: list[dict[str, float]]
 ) -> Iterator[None]:
-    """Have three callers ask for predictions meanwhile; each request has to be answered."""
+    """Have several callers ask for predictions meanwhile; each request has to be answered.
+
+    They encode rows in one process: fewer would not keep a predictor busy on a busy machine.
+    """
     is_over, counts = threading.Event(), list[int]()
 
     def ask() -> None:
@@ -101,8 +105,8 @@ def asked_without_pause(
             while not is_over.is_set():
                 counts.append(len(caller.predict(application, rows).predictions))
 
-    with ThreadPoolExecutor(3) as callers:
-        asking = [callers.submit(ask) for _ in range(3)]
+    with ThreadPoolExecutor(_CALLERS) as callers:
+        asking = [callers.submit(ask) for _ in range(_CALLERS)]
         try:
             yield
         finally:

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from easeml.errors import InvalidInput, NotFound
+from easeml.errors import EasemlError, InvalidInput, NotFound
 
 from . import image_files
 from .engines import Engine, engine
@@ -19,6 +20,7 @@ BY_DIGEST = "image-sha256:"
 BY_NAME = "image-name:"
 _NAMED = re.compile(rb"image-sha256:[0-9a-f]{64}|image-name:[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 _REWRITE_SECONDS = 900.0
+_LISTED_AGAIN = 3  # times that a list of images may fail
 
 _loaded: dict[str, str] = {}  # images of tar files that this process has provided itself
 
@@ -94,13 +96,21 @@ def digest_of_file(file: Path) -> str:
 
 def held(own: str) -> list[str]:
     """Return the digests of the images of a home that the engine holds."""
-    listed = engine().call(["images", "--format", "{{.Repository}}:{{.Tag}}"])
-    found = []
-    for line in listed.splitlines():
-        name, _, tag = line.strip().rpartition(":")
-        if name == own:
-            found.append(tag)
-    return found
+    start = f"{own}:"
+    names = map(str.strip, _listed().splitlines())
+    return [name.removeprefix(start) for name in names if name.startswith(start)]
+
+
+def _listed() -> str:
+    """Return the names of all images, a line each.
+
+    Podman lists none while another process removes one: it is asked again.
+    """
+    asked = ["images", "--format", "{{.Repository}}:{{.Tag}}"]
+    for _ in range(_LISTED_AGAIN):
+        with suppress(EasemlError):
+            return engine().call(asked)
+    return engine().call(asked)
 
 
 def remove(digests: Iterable[str], own: str) -> None:
