@@ -20,7 +20,7 @@ from easeml.cli.watching import Progress, progress_on
 from easeml.client import AsyncClient, made_request
 from easeml.contract.applications import Application, Declaration, Prediction
 from easeml.contract.knowledge import Titles
-from easeml.contract.measures import in_unit
+from easeml.contract.measures import in_unit, judged_on
 from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.states import JobState
 from easeml.errors import Conflict, EasemlError, NotFound, NotReady, NotSignedIn, Unreachable
@@ -169,7 +169,9 @@ class _Demo:
             what = f"first prediction {tenant.first_prediction:.1f} s after the service was up:"
         value = text(prediction.predictions[0])
         model = self._titles.of(prediction.model_name)
-        good = "" if measure is None else f", {in_unit(measure, table.target)} on validation rows"
+        good = ""
+        if measure is not None:
+            good = f", {in_unit(measure, table.target)} on {judged_on(measure)}"
         self._say(
             f"{table.tenant}: {what} {table.target} = {value} (actual {actual}) by {model}{good}"
         )

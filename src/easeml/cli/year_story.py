@@ -14,6 +14,7 @@ from easeml.cli.year_slice import cleaned_slice
 from easeml.client import Client, made_request
 from easeml.contract.applications import Declaration, Prediction, Promotion
 from easeml.contract.gates import NewGate
+from easeml.contract.measures import judged_on
 from easeml.contract.production import Feedback, NewRequestLog
 from easeml.contract.states import PromotionState
 from easeml.errors import TimedOut
@@ -136,7 +137,7 @@ def first_model(year: Year) -> None:
     year.note(
         "December",
         "first model",
-        f"A first model serves: {live.name}, {live.quality:.3f} on validation rows.",
+        f"A first model serves: {live.name}, {live.quality:.3f} on {judged_on(live.measure)}.",
         f"easeml app create december.csv --target {TARGET} --models {_FIRST_MODEL} --max-tasks 1",
         live=live.id,
         quality=live.quality,
