@@ -1,6 +1,7 @@
 """Accounts: passwords, keys, and who may do what."""
 
 import pytest
+from pydantic import ValidationError
 
 from easeml.contract.accounts import Access, NewKey, NewUser, PasswordChange
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
@@ -144,6 +145,11 @@ def test_a_key_that_cannot_be_shown_is_not_made(store: Store, ann: Caller, wish:
     with pytest.raises(InvalidInput):
         keys.create_key(store, ann, NewKey(**{"name": "laptop", **wish}))
     assert keys.list_keys(store, ann).items == []
+
+
+def test_no_key_lasts_for_ever_by_a_number_without_end() -> None:
+    with pytest.raises(ValidationError, match="finite number"):
+        NewKey(name="laptop", expires_in=float("inf"))
 
 
 def test_a_password_that_a_provider_sets_ends_every_key(
