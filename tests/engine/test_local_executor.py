@@ -2,6 +2,7 @@
 is left.
 """
 
+import os
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,33 @@ def test_a_result_comes_back_with_its_cost(executor: LocalExecutor, tmp_path: Pa
     assert outcome.result.ok
     assert outcome.result.outputs == ["table"]
     assert outcome.result.cost == outcome.seconds > 0
+
+
+def test_a_task_with_a_time_limit_of_its_own_is_run_by_the_child_that_waits(
+    executor: LocalExecutor, tmp_path: Path
+) -> None:
+    usual = Limits(seconds=60, memory=2**30, threads=1)
+    executor.start(work_folder(tmp_path / "first", "finish"), usual).wait()
+    waiting = children_of_children()
+    limits = usual.model_copy(update={"seconds": 17.0})
+    executor.start(work_folder(tmp_path / "second", "finish"), limits).wait()
+    assert int((tmp_path / "second" / "pid").read_text()) in waiting
+
+
+def children_of_children() -> set[int]:
+    """Return the processes that fork servers of this process have forked."""
+    found: set[int] = set()
+    for server in children(os.getpid()):
+        found |= children(server)
+    return found
+
+
+def children(pid: int) -> set[int]:
+    """Return the children of a process."""
+    found: set[int] = set()
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        found |= {int(child) for child in (thread / "children").read_text().split()}
+    return found
 
 
 def test_a_hanging_body_is_ended_when_its_time_is_up(

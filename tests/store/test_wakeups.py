@@ -1,17 +1,34 @@
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from easeml.store import Tenant, wakeups
+from easeml.store import Store, Tenant, wakeups
+from easeml.store.notices import NoNotices, NoticeBoard, ToldNotices
 
 
-@pytest.fixture(params=["as here", "as where no kernel tells of writes"])
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Iterator[Store]:
+    """A store on SQLite, whatever database others are tried on."""
+    opened = Store.open(f"sqlite:///{tmp_path / 'easeml.db'}", tmp_path / "artefacts")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def board(sqlite: Store) -> NoticeBoard:
+    """Where its notices are given."""
+    return NoticeBoard(sqlite._engine)  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.fixture(params=["as here", "as where no kernel tells of notices"])
 def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ways to hear of writes to SQLite's files."""
+    """The ways to hear of commits to SQLite."""
     if request.param != "as here":
-        monkeypatch.setattr(wakeups, "watch_writes", lambda folder: wakeups.AssumedWrites())
+        monkeypatch.setattr(wakeups, "watch_notices", lambda folder: NoNotices())
 
 
 def test_the_store_needs_nothing_that_only_linux_has():
@@ -20,12 +37,59 @@ def test_the_store_needs_nothing_that_only_linux_has():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
-def test_on_linux_the_kernel_tells_of_writes(tmp_path):
-    writes = wakeups.NotedWrites(tmp_path)
-    assert not writes.wait(0.01)
-    (tmp_path / "file").write_text("new")
-    assert writes.wait(10)
-    writes.close()
+def test_on_linux_the_kernel_tells_of_notices(board):
+    notices = ToldNotices(board.folder)
+    assert not notices.wait(0.01)
+    board.tell(["search", "room"])
+    board.tell(["room"])
+    assert notices.wait(10) == {"search", "room"}
+    assert not notices.wait(0.01)
+    notices.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody is told")
+def test_who_waits_asks_the_database_only_about_commits(sqlite, monkeypatch):
+    looks: list[object] = []
+    ask = wakeups.SqliteWords._version  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(
+        wakeups.SqliteWords, "_version", lambda words: looks.append(words) or ask(words)
+    )
+    wakeup = sqlite.wakeup()
+    looks.clear()
+    for number in range(10):
+        with sqlite.write() as tx:
+            tx.tenants.add(Tenant(f"t{number}", f"tenant {number}"))
+        assert wakeup.wait(10)
+    assert len(looks) <= 20
+    wakeup.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody is told")
+@pytest.mark.parametrize("kind", ["wakeup", "work_wakeup"])
+def test_a_commit_whose_writer_told_nobody_is_found_a_little_later(sqlite, monkeypatch, kind):
+    waiter = getattr(sqlite, kind)()
+    monkeypatch.setattr(NoticeBoard, "tell", lambda board, words: None)  # as if it were killed
+    with sqlite.write() as tx:
+        tx.tenants.add(Tenant("t1", "one"))
+    assert waiter.wait(10)
+    assert not waiter.wait(0.01)
+    waiter.close()
+
+
+def test_a_commit_holds_where_no_notice_can_be_given(sqlite, board):
+    for file in board.folder.iterdir():
+        file.unlink()
+    board.folder.rmdir()
+    board.folder.write_text("in the way")
+    with sqlite.write() as tx:
+        tx.tenants.add(Tenant("t1", "one"))
+    with sqlite.read() as tx:
+        assert tx.tenants.get("t1").name == "one"
+    wakeup = sqlite.wakeup()
+    with sqlite.write() as tx:
+        tx.tenants.add(Tenant("t2", "two"))
+    assert wakeup.wait(10)
+    wakeup.close()
 
 
 @pytest.mark.usefixtures("system")

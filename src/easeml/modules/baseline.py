@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .contract import Predictions, weighted
-from .target import as_numbers, encode_labels
+from .target import answers_of
 from .weights import Weights, of_rows
 
 MEAN, COMMONEST, SHARES = "the mean", "the commonest class", "the shares of the classes"
@@ -22,26 +22,24 @@ def always_the_same(
 ) -> Predictions:
     """Return the predictions of a model that gives each of ``rows`` rows the same answer.
 
-    ``learnt``: the answers of the train rows. Of a number, or each element of a tensor, it says the
-    mean; of a category the commonest of ``classes``, with their shares as probabilities. By a table
-    of costs (``class_weights`` of ``Predictions``) it says the class that costs least. ``weights``:
-    by which the train rows count.
+    ``learnt``: the answers of the train rows, also as ``Answers``. Of a number, or each element of a
+    tensor, it says the mean; of a category the commonest of ``classes``, with their shares as
+    probabilities. By a table of costs (``class_weights`` of ``Predictions``) it says the class that
+    costs least. ``weights``: by which the train rows count.
     """
+    answers = answers_of(learnt, classes)
+    known = answers.values[answers.are_known]
+    counted = of_rows(weights, answers.are_known)
     if classes is None:
-        known = as_numbers(learnt)
-        finite = np.isfinite(known).reshape(len(known), -1).all(axis=1)
-        counts = of_rows(weights, finite)
-        mean = np.average(known[finite], axis=0, weights=counts)
+        mean = np.average(known, axis=0, weights=counted)
         return Predictions(np.broadcast_to(mean, (rows, *np.shape(mean))), None, None)
-    codes = encode_labels(learnt, classes)
-    is_known = codes >= 0
-    counts = np.bincount(codes[is_known], of_rows(weights, is_known), minlength=len(classes))
+    counts = np.bincount(known, counted, minlength=len(classes))
     shares = np.tile(counts / counts.sum(), (rows, 1))
     by_cost = class_weights is not None and class_weights.ndim == 2
-    counted = class_weights if by_cost else None
-    said = weighted(counts[np.newaxis] / counts.sum(), counted).argmax()
+    costs = class_weights if by_cost else None
+    said = weighted(counts[np.newaxis] / counts.sum(), costs).argmax()
     labels = np.repeat(np.asarray(classes)[[said]], rows)
-    return Predictions(labels, shares, classes, counted)
+    return Predictions(labels, shares, classes, costs)
 
 
 def name_of_guess(same: Predictions, needs_probabilities: bool) -> str:

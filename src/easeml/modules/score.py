@@ -17,7 +17,7 @@ from .added import objective_for
 from .baseline import always_the_same, name_of_guess
 from .contract import Objective, Predictions, weighted
 from .objective_programs import ProcessObjective
-from .target import as_numbers, encode_labels
+from .target import Answers, answers_of, encode_labels
 from .weights import Weights, counts_of
 
 _SEED = 20180801
@@ -29,10 +29,10 @@ _LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM = 20, 200_000  # it reads all of them as a t
 def score(objective: str, actual: Any, predictions: Predictions, weights: Weights = None) -> float:
     """Return the quality of predictions, 1 best, at least -1.
 
-    ``actual``: labels or numbers, a row each (Series or array). ``weights`` (rows,): by which rows
-    count, for an objective that says ``weights = true``. Raises ``NotFound`` for an unknown
-    objective, ``InvalidInput`` where no row can be scored, labels are not of the predicted classes,
-    or probabilities are needed.
+    ``actual``: labels or numbers, a row each (Series or array), or ``answers_to_score`` of them.
+    ``weights`` (rows,): by which rows count, for an objective that says ``weights = true``. Raises
+    ``NotFound`` for an unknown objective, ``InvalidInput`` where no row can be scored, labels are
+    not of the predicted classes, or probabilities are needed.
     """
     measure = objective_for(objective, predictions.classes)
     return measure.quality(*_prepare(measure, objective, actual, predictions, weights))
@@ -53,13 +53,9 @@ def scorer(
     """
     measure = objective_for(objective, classes)
     counted = None if measure.needs_probabilities else class_weights
-    if classes is None:
-        known = as_numbers(actual)
-        good = np.isfinite(known).reshape(len(known), -1).all(axis=1)
-    else:
-        known = encode_labels(actual, classes)
-        good = known >= 0
-    told = known[good]
+    answers = answers_of(actual, classes)
+    good = answers.are_known
+    told = answers.values[good]
     given = _given(weights, good)
     if counted is None:
         return lambda outputs: measure.quality(told, outputs[good], *given)
@@ -269,21 +265,24 @@ def _aligned(
     measure: Objective, name: str, actual: Any, predictions: Predictions
 ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
     """Return the actual and the predicted values of all rows, and which can be scored."""
-    if len(actual) != len(predictions.values):
+    answers = answers_to_score(actual, predictions.classes)
+    if len(answers) != len(predictions.values):
         raise InvalidInput(
-            f"{len(actual)} actual values, but {len(predictions.values)} predictions.",
+            f"{len(answers)} actual values, but {len(predictions.values)} predictions.",
             where="actual",
         )
-    if predictions.classes is None:
-        known = as_numbers(actual)
-        predicted = np.asarray(predictions.values, dtype=np.float64)
-        good = np.isfinite(known).reshape(len(known), -1).all(axis=1)
-    else:
-        known = encode_labels(actual, predictions.classes)
-        _check_labels(actual, known, predictions.classes)
-        predicted = _probabilities(measure, name, predictions)
-        good = known >= 0
-    return known, predicted, np.asarray(good)
+    return answers.values, _outputs(measure, name, predictions), answers.are_known
+
+
+def answers_to_score(actual: Any, classes: NDArray[Any] | None) -> Answers:
+    """Return actual values as answers, for ``score`` and ``measured`` by several objectives.
+
+    ``actual`` and errors as for ``score``; ``classes``: of the predictions.
+    """
+    answers = answers_of(actual, classes)
+    if answers is not actual and classes is not None:
+        _check_labels(actual, answers.values, classes)
+    return answers
 
 
 def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -> None:
@@ -300,8 +299,12 @@ def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -
         )
 
 
-def _probabilities(measure: Objective, name: str, predictions: Predictions) -> NDArray[np.float64]:
-    """Return probabilities, weighted as the labels were chosen where these are what counts."""
+def _outputs(measure: Objective, name: str, predictions: Predictions) -> NDArray[np.float64]:
+    """Return numbers, or probabilities, weighted as the labels were chosen where these are what
+    counts.
+    """
+    if predictions.classes is None:
+        return np.asarray(predictions.values, dtype=np.float64)
     needed = measure.needs_probabilities
     if predictions.probabilities is not None:
         found = predictions.probabilities if needed else predictions.class_scores
@@ -311,7 +314,6 @@ def _probabilities(measure: Objective, name: str, predictions: Predictions) -> N
             f"{name} needs class probabilities.",
             where="predictions",
         )
-    assert predictions.classes is not None  # _prepare() asks for category targets only
     return np.eye(len(predictions.classes))[encode_labels(predictions.values, predictions.classes)]
 
 

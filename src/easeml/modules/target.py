@@ -205,6 +205,32 @@ def encode_labels(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     return np.append(codes, -1)[places]
 
 
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What is known of the target of rows, read once for all objectives that are asked about them.
+
+    ``values`` (rows, ...): numbers, or codes of classes; ``are_known`` (rows,): which rows have one.
+    """
+
+    values: NDArray[Any]
+    are_known: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def answers_of(told: Any, classes: NDArray[Any] | None) -> Answers:
+    """Return labels of ``classes``, or numbers where there are none, as answers; answers stay so."""
+    if isinstance(told, Answers):
+        return told
+    if classes is None:
+        numbers = as_numbers(told)
+        are_known = np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
+        return Answers(numbers, np.asarray(are_known))
+    codes = encode_labels(told, classes)
+    return Answers(codes, codes >= 0)
+
+
 def _check_values(values: NDArray[Any], column: str, good: Any) -> None:
     if len(values) == 0:
         raise InvalidInput(

@@ -1,6 +1,6 @@
 """The store: the one place for what must not be lost."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from easeml.store.database import connect, describe, empty_log, read_clock
 from easeml.store.faults import database_is_broken, storage_faults
 from easeml.store.files import LocalFiles
 from easeml.store.migrate import migrate
+from easeml.store.notices import NoticeBoard
 from easeml.store.session import Clock, Session
 from easeml.store.snapshots import mentioned_digests, write_snapshot
 from easeml.store.transaction import Transaction
@@ -37,6 +38,7 @@ class Store:
         self._engine = engine
         self._clock = clock
         self._read_options, self._write_options = _options(engine)
+        self._tell = _teller(engine)
         self.artefacts = artefacts
         self.uploads = uploads
 
@@ -112,6 +114,7 @@ class Store:
             transaction = Transaction(Session(connection, self._clock, writes=True))
             yield transaction
             transaction.finish()
+        self._tell(transaction.news)
 
     def describe(self) -> str:
         """Return the database's name and version for people, like ``SQLite 3.53.4``."""
@@ -167,6 +170,17 @@ class Store:
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
+
+
+def _teller(engine: sa.Engine) -> Callable[[Set[str]], None]:
+    """Return what tells those who wait of a commit; PostgreSQL does so by itself."""
+    if engine.dialect.name == "sqlite":
+        return NoticeBoard(engine).tell
+    return _tell_nobody
+
+
+def _tell_nobody(words: Set[str]) -> None:
+    """Do nothing: the commit has told them."""
 
 
 def _unreachable(engine: sa.Engine, error: BaseException) -> Unreachable:

@@ -1,6 +1,6 @@
 """What can be done in one transaction."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Set
 
 import sqlalchemy as sa
 
@@ -9,12 +9,14 @@ from easeml.store import records, tables
 from easeml.store.events import Events
 from easeml.store.leases import Leases
 from easeml.store.mentions import Mention, mentions
+from easeml.store.notices import COMMIT
 from easeml.store.old_logs import OldLogs
 from easeml.store.queue import Queue
 from easeml.store.rows import Rows, Tables
 from easeml.store.session import Session
 from easeml.store.snapshots import mentioned_digests
 from easeml.store.usage import Used
+from easeml.store.work_hints import NOTHING
 
 CHANNEL = "easeml"
 """The channel on which PostgreSQL tells of commits."""
@@ -75,6 +77,13 @@ class Transaction:
             self._tell(CHANNEL, "")
             if self._session.hints:
                 self._tell(WORK_CHANNEL, ",".join(sorted(self._session.hints)))
+
+    @property
+    def news(self) -> Set[str]:
+        """What the commit means for those who wait: words of ``notices``."""
+        if not self._session.changed:
+            return NOTHING
+        return {COMMIT, *self._session.hints}
 
     def _tell(self, channel: str, words: str) -> None:
         self._session.all(sa.select(sa.func.pg_notify(channel, words)))

@@ -1,26 +1,20 @@
 """Hints that something was committed, so that waiting processes look for work at once."""
 
-import sys
 import time
 from collections.abc import Set
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import sqlalchemy as sa
 
 from easeml.store.database import PATIENCE
 from easeml.store.faults import database_is_away
+from easeml.store.notices import COMMIT, NoticeBoard, watch_notices
 from easeml.store.sqlite import driver
 from easeml.store.transaction import CHANNEL, WORK_CHANNEL
-from easeml.store.work_hints import ANY, NOTHING
+from easeml.store.work_hints import ANY, NOTHING, WORDS
 
 if TYPE_CHECKING:
     import psycopg
-
-_SHORTEST_PAUSE = 0.0005  # seconds
-_LONGEST_PAUSE = 0.1
-_BACKING_OFF = 1.3
-_LOOK_EVERY = 0.005  # seconds, where the kernel does not tell of writes
 
 
 class Wakeup(Protocol):
@@ -54,7 +48,7 @@ class WorkWakeup(Protocol):
 def open_work_wakeup(engine: sa.Engine) -> WorkWakeup:
     """Start listening for commits that concern workers on an engine's database."""
     if engine.dialect.name == "sqlite":
-        return SqliteWorkWakeup(engine)
+        return SqliteWords(engine, ignored={COMMIT})
     return PostgresWorkWakeup(engine)
 
 
@@ -63,109 +57,68 @@ def open_wakeup(engine: sa.Engine) -> Wakeup:
     return SqliteWakeup(engine) if engine.dialect.name == "sqlite" else PostgresWakeup(engine)
 
 
-class Writes(Protocol):
-    """Tells of writes to the files of a folder."""
+class SqliteWords:
+    """What commits of SQLite mean, by the notices of their writers (``notices``).
 
-    def wait(self, seconds: float) -> bool:
-        """Wait up to ``seconds``, or less; true if a file was written to since the last wait."""
-        ...
-
-    def close(self) -> None:
-        """Stop watching."""
-        ...
-
-
-class NotedWrites:
-    """The Linux kernel tells of writes (inotify), so that waiting takes no processor time."""
-
-    def __init__(self, folder: Path):
-        from inotify_simple import INotify, flags
-
-        self._writes = INotify()
-        self._writes.add_watch(folder, flags.MODIFY)
-
-    def wait(self, seconds: float) -> bool:
-        """See ``Writes.wait``."""
-        return bool(self._writes.read(timeout=1000 * seconds))
-
-    def close(self) -> None:
-        """See ``Writes.close``."""
-        self._writes.close()
-
-
-class AssumedWrites:
-    """Other systems: nobody tells, so that the waiter has to look again after a few milliseconds."""
-
-    def wait(self, seconds: float) -> bool:
-        """See ``Writes.wait``: never true, and never long."""
-        time.sleep(min(seconds, _LOOK_EVERY))
-        return False
-
-    def close(self) -> None:
-        """See ``Writes.close``."""
-
-
-def watch_writes(folder: Path) -> Writes:
-    """Return the best way that this system has to hear of writes."""
-    return NotedWrites(folder) if sys.platform == "linux" else AssumedWrites()
-
-
-class SqliteWakeup:
-    """Asks SQLite for the number that changes with every commit, when its files are written to.
-
-    On Linux a waiter that nobody writes for uses no processor time; polling alone would take some
-    from every prediction.
+    Where notices are not told, or late, SQLite itself says that something was committed, and not
+    what: then it may mean anything.
 
     Args:
         engine: of the database.
-        writes: tells when it is worth asking; the best way of this system by default.
+        ignored: words that do not concern the waiter.
     """
 
-    def __init__(self, engine: sa.Engine, writes: Writes | None = None):
-        database = Path(str(engine.url.database))
+    def __init__(self, engine: sa.Engine, ignored: Set[str]):
+        database = str(engine.url.database)
         self._connection = driver.connect(database, timeout=60, check_same_thread=False)
-        self._writes = writes or watch_writes(database.parent)
+        self._notices = watch_notices(NoticeBoard(engine).folder)
+        self._ignored = ignored
         self._seen = self._version()
+        self._next_look = time.monotonic() + self._notices.look_every
 
-    def wait(self, timeout: float) -> bool:
-        """See ``Wakeup.wait``."""
+    def wait(self, timeout: float) -> Set[str]:
+        """See ``WorkWakeup.wait``."""
         end = time.monotonic() + timeout
-        pause = _LONGEST_PAUSE
-        while (version := self._version()) == self._seen:
-            left = end - time.monotonic()
-            if left <= 0:
-                return False
-            if pause < _LONGEST_PAUSE:
-                # A write was seen: its commit will show when it has reached the disk.
-                time.sleep(min(left, pause))
-                pause *= _BACKING_OFF
-            elif self._writes.wait(left):
-                pause = _SHORTEST_PAUSE
-        self._seen = version
-        return True
+        while True:
+            now = time.monotonic()
+            if now >= self._next_look and self._has_changed():
+                return {ANY}
+            left = min(end, self._next_look) - now
+            if told := self._notices.wait(max(left, 0.0)) - self._ignored:
+                self._has_changed()  # the next look need not tell it again
+                return told
+            if time.monotonic() >= end:
+                return NOTHING
 
     def close(self) -> None:
-        """See ``Wakeup.close``."""
-        self._writes.close()
+        """See ``WorkWakeup.close``."""
+        self._notices.close()
         self._connection.close()
+
+    def _has_changed(self) -> bool:
+        """Ask for the number that changes with every commit."""
+        self._next_look = time.monotonic() + self._notices.look_every
+        before = self._seen
+        self._seen = self._version()
+        return self._seen != before
 
     def _version(self) -> int:
         return self._connection.execute("PRAGMA data_version").fetchone()[0]
 
 
-class SqliteWorkWakeup:
-    """SQLite says that something was committed, and not what: every commit may mean anything."""
+class SqliteWakeup:
+    """Listens for any commit."""
 
     def __init__(self, engine: sa.Engine):
-        self._wakeup = SqliteWakeup(engine)
+        self._words = SqliteWords(engine, ignored=WORDS)
 
-    def wait(self, timeout: float) -> Set[str]:
-        """See ``WorkWakeup.wait``."""
-        return {ANY} if self._wakeup.wait(timeout) else NOTHING
+    def wait(self, timeout: float) -> bool:
+        """See ``Wakeup.wait``."""
+        return bool(self._words.wait(timeout))
 
     def close(self) -> None:
-        """See ``WorkWakeup.close``."""
-        self._wakeup.close()
+        """See ``Wakeup.close``."""
+        self._words.close()
 
 
 class _Listener:

@@ -6,13 +6,14 @@ ask the database nothing: there may be a hundred of them.
 
 from collections.abc import Iterable, Mapping, Set
 
-from easeml.contract.states import TaskState
+from easeml.contract.states import Lane, TaskState
 
 ROOM = "room"
 """A task ended: what found no room may find some now."""
 ANY = "any"
 """Look at everything: a running attempt may have been ended, or asked for something."""
 
+WORDS: Set[str] = frozenset({*map(str, Lane), ROOM, ANY})
 NOTHING: Set[str] = frozenset()
 
 # Fields that a worker looks at, or that decide what it can claim.

@@ -47,8 +47,7 @@ class _Child:
 
     process: ForkServerProcess
     folder: "_ConnectionBase"
-    limits: Limits
-    is_apart: bool
+    kind: tuple[Limits, bool]
 
 
 class LocalExecutor:
@@ -114,12 +113,12 @@ class LocalExecutor:
         )
         process.start()
         theirs.close()
-        return _Child(process, ours, limits, is_apart)
+        return _Child(process, ours, _kind(limits, is_apart))
 
     def _spare_with(self, limits: Limits, is_apart: bool) -> _Child | None:
         with self._guard:
             spare = self._spare
-            if spare is None or (spare.limits, spare.is_apart) != (limits, is_apart):
+            if spare is None or spare.kind != _kind(limits, is_apart):
                 return None
             self._spare = None
         return spare if spare.process.is_alive() else None
@@ -255,6 +254,11 @@ class _LocalExecution:
         tail = task_main.printed(self._folder, _LOG_TAIL)
         said = tail.decode(errors="replace").strip()
         return f"{text}\n{said}" if said else text
+
+
+def _kind(limits: Limits, is_apart: bool) -> tuple[Limits, bool]:
+    """Return what tells children apart: not their seconds, which who waits for them counts."""
+    return limits.model_copy(update={"seconds": 0.0}), is_apart
 
 
 def _child(

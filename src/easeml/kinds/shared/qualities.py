@@ -59,9 +59,12 @@ def _by_objectives(
 ) -> dict[str, Any]:
     """Return the qualities by all objectives that fit; see ``qualities_of``."""
     from easeml.modules import interval, measured, score
+    from easeml.modules.score import answers_to_score
+    from easeml.modules.target import answers_of
 
     objective, target = spec.objective, version.target
-    actual = rows[target]
+    actual = answers_to_score(rows[target], predictions.classes)
+    learnt = answers_of(version.train[target], predictions.classes)
     weights = weights_of(version, rows["_row"])
     names = _objectives(objective, spec.schema_out, weighted=weights is not None)
     metrics = {name: score(name, actual, predictions, weights) for name in names}
@@ -75,7 +78,7 @@ def _by_objectives(
             predictions,
             weights,
             resamples=resamples,
-            learnt=version.train[target],
+            learnt=learnt,
             learnt_weights=weights_of(version, version.train["_row"]),
             target=target,
         )
