@@ -10,7 +10,8 @@ Starts an easeml of its own, with an application that serves, and asks it in two
   pieces were cut out, doubled or overwritten; some requests are no HTTP. They run until so many
   were asked in all.
 
-Of five ids four are of things that are there. Whoever asks is the provider, a user, or nobody. What
+Two of three requests of this file are as the service wants them, with one odd value at most. Of
+five ids four are of things that are there. Whoever asks is the provider, a user, or nobody. What
 ends the access of who asks is done to others only.
 
     5xx      answers that are server errors: all but 503 with ``Retry-After``, which says that
@@ -65,6 +66,7 @@ PREFIXES = {
     "subscription_id": "sub",
     "report_id": "rep",
     "invitation_id": "inv",
+    "upload_id": "up",
     "version_id": "ver",
     "task_id": "task",
     "job_id": "job",
@@ -75,10 +77,13 @@ PREFIXES = {
 ID = re.compile(r'"(?:[a-z_]*)":"(([a-z]+)_[0-9a-z]{20})"')
 LEFT_OUT = {"/api/v1/logout", "/api/v1/sign-ins", "/api/v1/limits", "/api/v1/me/tenant"}
 """They would end the access of who asks, or slow all down."""
-WHO, WEIGHTS = ("provider", "user", "nobody"), (6, 3, 1)
+WHO, WEIGHTS = ("provider", "user", "nobody"), (8, 1, 1)
 OF_PEOPLE = r"/api/v1/(keys|users|members)/"
 """schemathesis uses ids that it was answered, and would end the access of who asks by them."""
 STREAMS = ("/live", "/events")
+REAL = 0.8  # share of ids of things that are there
+CAREFUL = 2 / 3  # share of requests with one hostile value at most
+MANY = 1000
 WORDS = ("wine", "target", "x0", "accuracy", "train", "2026-11-29", "model", "all", "text/csv")
 HOSTILE: tuple[Any, ...] = (
     None,
@@ -105,6 +110,18 @@ HOSTILE: tuple[Any, ...] = (
     [[[[[[[[]]]]]]]],
     {"": {"": {"": None}}},
 )
+USUAL: dict[str, Any] = {
+    "target": "target",
+    "objective": "accuracy",
+    "rows": [{f"x{place}": 0.5 for place in range(6)}],
+    "models": ["naive-bayes"],
+    "columns": ["x0", "x1"],
+    "column": "x0",
+    "role": "viewer",
+    "seed": 0,
+    "number": 1,
+}
+"""What fits the application, by the name of a field; it is drawn half of the times."""
 NOT_HTTP = (
     b"\0\1\2\3" * 50,
     b"GET\r\n\r\n",
@@ -151,15 +168,18 @@ class Things:
     def note(self, text: str) -> None:
         """Keep the ids of an answer."""
         for id, prefix in ID.findall(text[:20_000]):
-            if id not in self.own:
+            if id not in self.own and id not in self.lasting.get(prefix, ()):
                 self.seen[prefix].append(id)
 
-    def one(self, name: str, draw: random.Random) -> str:
-        """Draw a value for a parameter of a path: four of five times something that is there."""
-        if draw.random() < 0.2:
-            return str(draw.choice(HOSTILE))
+    def one(self, name: str, draw: random.Random, *, keeps: bool = True) -> str:
+        """Draw something that is there for a parameter of a path; what lasts half of the times.
+
+        ``keeps``: the request ends nothing.
+        """
         prefix = PREFIXES.get(name, name.removesuffix("_id"))
-        there = [*self.lasting.get(prefix, []), *self.seen.get(prefix, ())]
+        lasting = self.lasting.get(prefix, []) if keeps else []
+        seen = self.seen.get(prefix, ())
+        there = lasting if lasting and draw.random() < 0.5 else [*lasting, *seen]
         return draw.choice(there) if there else draw.choice(WORDS)
 
 
@@ -224,6 +244,7 @@ class Drawing:
         self._document = document
         self._things = things
         self._draw = random.Random(seed)
+        self._odd = 0  # hostile values that the request may have yet
         self._files = [make() for make in (_csv, _parquet, _archive, _lines)]
         self._doors = [
             Door(method.upper(), path, about)
@@ -237,13 +258,14 @@ class Drawing:
     def request(self) -> Fuzzed:
         """Draw one."""
         draw = self._draw
+        self._odd = 1 if draw.random() < CAREFUL else MANY
         door = draw.choices(self._doors, self._weights)[0]
         path = door.path
         headers = {}
         query = {}
         for one in door.about.get("parameters", ()):
             if one["in"] == "path":
-                value = self._things.one(one["name"], draw)
+                value = self._id(one["name"], door)
                 path = path.replace(f"{{{one['name']}}}", _quoted(value))
             elif one["in"] == "query" and draw.random() < 0.6:
                 query[one["name"]] = str(self._value(one.get("schema", {}), 0))
@@ -255,6 +277,15 @@ class Drawing:
         if content_type:
             headers["content-type"] = content_type
         return Fuzzed(door.method, path, headers, body, "json" not in content_type and body != b"")
+
+    def _id(self, name: str, door: Door) -> str:
+        """Draw a value for a parameter of a path."""
+        if self._odd and self._draw.random() > REAL:
+            self._odd = max(0, self._odd - 1)
+            return str(self._draw.choice(HOSTILE))
+        if name in USUAL:
+            return str(USUAL[name])
+        return self._things.one(name, self._draw, keeps=door.method != "DELETE")
 
     def _body(self, door: Door) -> tuple[bytes, str]:
         content = door.about.get("requestBody", {}).get("content", {})
@@ -272,7 +303,8 @@ class Drawing:
 
     def _value(self, schema: dict[str, Any], depth: int) -> Any:
         draw = self._draw
-        if draw.random() < 0.08 or depth > 6:
+        if (self._odd and draw.random() < 0.08) or depth > 6:
+            self._odd = max(0, self._odd - 1)
             return draw.choice(HOSTILE)
         if "$ref" in schema:
             name = schema["$ref"].rpartition("/")[2]
@@ -285,8 +317,8 @@ class Drawing:
         make = {
             "object": self._object,
             "array": self._array,
-            "integer": lambda _, __: draw.choice((0, 1, 2, 7, 100)),
-            "number": lambda _, __: draw.choice((0.0, 0.5, 1.0, 3.7, -2.5)),
+            "integer": lambda about, __: self._number(about, (0, 1, 2, 7, 100)),
+            "number": lambda about, __: self._number(about, (0.0, 0.5, 1.0, 3.7, -2.5)),
             "boolean": lambda _, __: draw.random() < 0.5,
             "null": lambda _, __: None,
         }.get(schema.get("type", ""), self._text)
@@ -298,11 +330,20 @@ class Drawing:
         for name, about in schema.get("properties", {}).items():
             if self._draw.random() < (0.95 if name in needed else 0.4):
                 made[name] = self._value(about, depth + 1)
-                if name in PREFIXES and self._draw.random() < 0.8:
+                if name in USUAL and self._draw.random() < 0.5:
+                    made[name] = USUAL[name]
+                if name in PREFIXES and self._draw.random() < REAL:
                     made[name] = self._things.one(name, self._draw)
-        if self._draw.random() < 0.1:
+        if self._odd and self._draw.random() < 0.1:
+            self._odd -= 1
             made[self._text({}, depth)] = self._draw.choice(HOSTILE)
         return made
+
+    def _number(self, schema: dict[str, Any], choices: tuple[float, ...]) -> float:
+        """Return one of some numbers, within the bounds of the schema where one is."""
+        least, most = schema.get("minimum", -1e9), schema.get("maximum", 1e9)
+        fitting = [one for one in choices if least <= one <= most]
+        return self._draw.choice(fitting or choices)
 
     def _array(self, schema: dict[str, Any], depth: int) -> list[Any]:
         count = self._draw.choice((0, 1, 1, 2, 5))

@@ -49,6 +49,8 @@ def test_a_device_is_drained_and_resumed(client: TestClient, provider, worker: s
         client.post(f"/api/v1/devices/{worker}/drain", json=body, headers=provider.headers)
         (found,) = client.get("/api/v1/devices", headers=provider.headers).json()["items"]
         states.append(found["state"])
+        metrics = client.get("/metrics", headers=provider.headers).text
+        assert f'easeml_devices{{state="{states[-1]}"}} 1.0' in metrics
     assert states == ["drained", "free"]
     assert (found["kind"], found["pace"]) == ("old", 4.0)
     felt = [found[name] for name in ("temperature", "memory", "memory_free")]

@@ -296,6 +296,21 @@ def test_the_report_says_which_values_were_not_searched_for(
     assert "7" not in told
 
 
+def test_the_report_names_other_data_sets_that_may_have_the_rows(desk: Desk) -> None:
+    ann_first = HEADER + f"{ANN},7.25,red,large\n" + table(range(60)).decode().removeprefix(HEADER)
+    other = desk.post("/datasets", params={"filename": "copy.csv"}, content=ann_first.encode())
+    elsewhere = b"name,size\n" + b"ann,1\nbob,2\n" * 30
+    desk.post("/datasets", params={"filename": "unlike.csv"}, content=elsewhere)
+    work_off(desk.store, desk.folder)
+    done = desk.erase(ANN, plan_only=False)
+    (told,) = [one for one in done["elsewhere"] if "Other data sets" in one]
+    assert f"copy ({other['id']})." in told
+    assert "unlike" not in told
+    why = {one["place"]: one["why"] for one in done["remains"]}
+    assert "another data set" in why["versions.columns"]
+    assert "another data set" in why["tasks.result"]
+
+
 def test_a_request_that_is_written_after_the_erasure_goes_too(desk: Desk, store: Store) -> None:
     desk.serve(EVE, "req_0")  # of another person
     desk.erase(ANN, plan_only=False)

@@ -185,6 +185,25 @@ def test_a_model_that_goes_live_is_asked_what_it_looks_at(
     assert (newest["task_id"], newest["model_id"]) == (asked.json()["id"], live)
 
 
+def test_what_is_no_answer_of_a_tool_has_no_remedies(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    application = prepared(client, store, ann, tmp_path)
+    place = f"{APPLICATIONS}/{application}"
+    job = client.get(place, headers=ann.headers).json()["job"]["id"]
+    train(store, tmp_path, job)
+    end_search(store, job)
+    work_off(store, tmp_path)
+    with store.read() as tx:
+        known = tx.scoped(ann.caller.tenant_id).reports.list(subject=application, limit=None)
+    kinds = {report.kind: report.id for report in known}
+    assert {"test-quality", "importance"} <= kinds.keys()
+    for id in kinds.values():
+        for number in (0, 1):
+            refused = client.post(f"{place}/reports/{id}/remedies/{number}", headers=ann.headers)
+            assert (refused.status_code, refused.json()["where"]) == (422, "number")
+
+
 def test_two_clicks_ask_once(client: TestClient, store: Store, ann, tmp_path: Path) -> None:
     application = prepared(client, store, ann, tmp_path)
     first = ask(client, ann, application, goal=0.9).json()["id"]

@@ -73,6 +73,19 @@ def test_acting_elsewhere_keeps_where_one_came_from(client: TestClient, ann) -> 
     assert moved.json()["origin"] == "Firefox on Linux, testclient"
 
 
+def test_the_audit_says_who_did_it_and_finds_what_they_did(
+    client: TestClient, ann, provider
+) -> None:
+    limited = client.put(
+        f"/api/v1/tenants/{ann.caller.tenant_id}/limits", json={}, headers=provider.headers
+    )
+    limited.raise_for_status()
+    asked = {"person": provider.name, "kind": "tenant"}
+    answer = client.get("/api/v1/audit", params=asked, headers=provider.headers)
+    told = [(one["by"], one["tenant"], one["kind"]) for one in answer.json()["items"]]
+    assert told == [(provider.name, ann.name, "tenant.limited")]
+
+
 def test_others_are_not_told(client: TestClient, ann, bob) -> None:
     user = client.get("/api/v1/me", headers=ann.headers).json()["id"]
     assert client.get(f"/api/v1/keys?user={user}", headers=bob.headers).status_code == 404
@@ -98,9 +111,10 @@ def test_sign_ins_are_in_the_audit_and_found_there(
     assert [one["data"]["name"] for one in failed] == ["", ann.name]
     assert "my secret password" not in str(failed)
     assert {one["kind"].partition(".")[0] for one in told(kind="user")} == {"user"}
+    assert told(kind="user.") == told(kind="user")
     assert told(kind="use") == []
     assert all(
-        one["subject"] == ann.caller.user_id or one["tenant"] == ann.name
+        one["subject"] == ann.caller.user_id or ann.name in (one["tenant"], one["by"])
         for one in told(person=ann.name)
     )
     missing = client.get("/api/v1/audit", params={"person": "nobody"}, headers=provider.headers)

@@ -309,9 +309,11 @@ def _member_named(client: Client, name: str) -> Member:
 
 def audit(
     *,
-    person: Annotated[str, typer.Option(help="Name of a user: what concerns them.")] = "",
+    person: Annotated[
+        str, typer.Option(help="Name of a user: what they did, and what concerns them.")
+    ] = "",
     kind: Annotated[
-        str, typer.Option(help="Such as user.signed-in, or the beginning of a kind: user.")
+        str, typer.Option(help="Such as user.signed-in, or all that begin so: user")
     ] = "",
     number: Annotated[int, typer.Option("--number", min=1, max=200, help="How many.")] = 50,
     as_json: Json = False,
@@ -322,6 +324,7 @@ def audit(
     columns = {
         "number": "seq",
         "when": "created",
+        "who": "by",
         "tenant": "tenant",
         "what": "kind",
         "more": _facts,
@@ -330,5 +333,11 @@ def audit(
 
 
 def _facts(one: AuditEvent) -> str:
-    told = [f"{name} {value}" for name, value in one.data.items() if value not in (None, "")]
+    """Say what a line has room for; ``--json`` tells the rest."""
+    facts = {**one.data, "by": ""}
+    told = [f"{name} {value}" for name, value in facts.items() if _is_short(value)]
     return ", ".join(told)
+
+
+def _is_short(value: object) -> bool:
+    return value not in (None, "") and not isinstance(value, dict | list)

@@ -104,9 +104,13 @@ class Storage(Answer):
 
 
 class AuditEvent(Answer):
-    """Something that happened to a tenant."""
+    """Something that happened to a tenant.
+
+    ``by``: the name of who did it, or their id where they are removed; empty: the service itself.
+    """
 
     seq: int
+    by: str = ""
     tenant: str
     kind: str
     subject: str

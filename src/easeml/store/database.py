@@ -33,10 +33,17 @@ _SERVER_PATIENCE = (
     "idle_in_transaction_session_timeout=300000",
 )
 
+CACHE_BYTES = 16_000 * 1024
+"""Most pages of SQLite that one connection keeps in memory."""
+
+CACHES_BYTES = 64_000 * 1024
+"""Most that all connections of a process keep: beyond that, a new page takes the place of another."""
+
 _PRAGMAS = (
     "synchronous=FULL",
     "temp_store=MEMORY",
-    "cache_size=-16000",
+    f"cache_size=-{CACHE_BYTES // 1024}",
+    f"soft_heap_limit={CACHES_BYTES}",
     "secure_delete=ON",  # what is deleted or changed does not stay in the file's free space
 )
 
@@ -105,6 +112,7 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         connect_args={"timeout": BUSY_SECONDS},
         pool_size=8,
         max_overflow=56,
+        pool_use_lifo=True,  # one full cache serves all that comes one after the other
         **_json_options(),
     )
     event.listen(engine, "connect", _prepare_sqlite)

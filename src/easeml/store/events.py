@@ -11,6 +11,8 @@ from easeml.store.tables import events
 
 _LOCK = 0x6561_7365_0001  # one writer numbers events at a time
 
+_BY = "by"  # the id of who did it; see ``shapes.Deed``
+
 
 class Events:
     """Events of this easeml, numbered in the order of their commits."""
@@ -73,7 +75,7 @@ class Events:
         """Events of all tenants numbered below ``seq``, newest first, at most ``limit``.
 
         ``kind``: a whole kind, or what stands before its dot. ``person``: id of a user and of the
-        tenant of their own: what they or their tenant are the subject of.
+        tenant of their own: what they did, and what they or their tenant are the subject of.
         """
         self.flush()
         query = sa.select(events).where(events.c.seq < seq)
@@ -84,6 +86,7 @@ class Events:
         if person is not None:
             user_id, tenant_id = person
             is_theirs = events.c.subject == user_id
+            is_theirs |= events.c.data[_BY].as_string() == user_id
             if tenant_id:
                 is_theirs |= events.c.tenant_id == tenant_id
             query = query.where(is_theirs)

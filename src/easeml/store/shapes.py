@@ -49,6 +49,16 @@ def _reader(shape: type) -> TypeAdapter[Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class Deed(Shape):
+    """What an event tells of who did it: the id of a user, or the name of what took its place.
+
+    Nobody did what the service does by itself.
+    """
+
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeenGpu:
     """A GPU, or a slice of one, as a worker saw it; sizes in bytes.
 

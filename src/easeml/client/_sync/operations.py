@@ -282,8 +282,8 @@ class Operations(Calls):
 
         ``before``: ``next`` of the page before. ``kind``: of this kind, such as
         ``user.signed-in``, or of all that begin with it, such as ``user``. ``person``: the name
-        of a user; what they or the tenant of their own are the subject of. Raises
-        ``NotAllowed``, and ``NotFound`` for a name that nobody has.
+        of a user: what they did, and what they or the tenant of their own are the subject of.
+        Raises ``NotAllowed``, and ``NotFound`` for a name that nobody has.
         """
         return self._get(
             Page[AuditEvent], "/audit", before=before, limit=limit, kind=kind, person=person

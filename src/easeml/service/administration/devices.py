@@ -38,6 +38,18 @@ def list_page(
         return Page(items=_show(tx, settings, workers), next=following)
 
 
+def states(tx: Transaction, silence: float) -> list[DeviceState]:
+    """Return what each device does. ``silence``: seconds after which a worker counts as silent."""
+    there = {"kind": ProcessKind.WORKER, "state": ProcessState.RUNNING}
+    workers = tx.processes.list(limit=None, **there)
+    attempts = {"process_id": [one.id for one in workers], "state": AttemptState.RUNNING}
+    busy = set(tx.unscoped().attempts.column("process_id", **attempts))
+    latest = tx.now() - silence
+    return [
+        _state(one, is_busy=one.id in busy, is_silent=one.heartbeat < latest) for one in workers
+    ]
+
+
 def drain(
     store: Store, settings: Settings, caller: Caller, device_id: str, *, draining: Draining = True
 ) -> WorkerDevice:

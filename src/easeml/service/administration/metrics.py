@@ -7,6 +7,8 @@ from easeml.contract.states import AttemptState, Lane, ProcessState, TaskState
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables
 
+from . import devices
+
 Labels = tuple[str, ...]
 _Counts = dict[Labels, float]
 _ENDED = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
@@ -38,10 +40,12 @@ def read(store: Store, caller: Caller, silence: float) -> list[Family]:
         earliest = tx.now() - silence
         processes = tx.processes.list(state=ProcessState.RUNNING, limit=None)
         alive = [str(one.kind) for one in processes if one.heartbeat >= earliest]
+        of_devices = _counted(list(map(str, devices.states(tx, silence))))
         open_now, over = _tasks(tables)
         lost = tables.attempts.count(state=AttemptState.LOST)
         return [
             _gauge("processes", "Processes that give signs of life.", "kind", _counted(alive)),
+            _gauge("devices", "Devices, by what they do.", "state", of_devices),
             Family("tasks", "Tasks that wait or run.", ("lane", "state"), open_now),
             Family("tasks_ended", "Tasks that ended.", ("lane", "state"), over, is_total=True),
             _total("attempts_lost", "Attempts that ended with their worker.", lost),

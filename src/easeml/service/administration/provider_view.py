@@ -17,6 +17,8 @@ from easeml.service.administration import kept_settings
 from easeml.service.limits.used import totals
 from easeml.settings import Settings
 from easeml.store import Store, Tables, Transaction
+from easeml.store.records import Event
+from easeml.store.shapes import Deed
 
 EventKind = Annotated[
     str, Field(max_length=100, description="a kind, such as `user.signed-in`, or its beginning")
@@ -120,17 +122,20 @@ def audit(
 
     ``before``: ``next`` of the page before. ``kind``: of this kind, such as
     ``user.signed-in``, or of all that begin with it, such as ``user``. ``person``: the name of a
-    user; what they or the tenant of their own are the subject of. Raises ``NotAllowed``, and
+    user: what they did, and what they or the tenant of their own are the subject of. Raises ``NotAllowed``, and
     ``NotFound`` for a name that nobody has.
     """
     caller.require_provider()
     with store.read() as tx:
         end = tx.events.last() + 1 if before is None else int(before)
-        found = tx.events.before(end, kind=kind, person=_person(tx, person), limit=limit)
+        begins = kind.removesuffix(".")
+        found = tx.events.before(end, kind=begins, person=_person(tx, person), limit=limit)
         names = dict(tx.tenants.pick("id", "name"))
+        people = dict(tx.users.pick("id", "name"))
     items = [
         AuditEvent(
             seq=event.seq,
+            by=_who(people, event),
             tenant=names.get(event.tenant_id, ""),
             kind=event.kind,
             subject=event.subject,
@@ -141,6 +146,12 @@ def audit(
     ]
     is_last = len(items) < limit or items[-1].seq == 1
     return Page(items=items, next=None if is_last else str(items[-1].seq))
+
+
+def _who(people: dict[str, str], event: Event) -> str:
+    """Return the name of who did it; of one who is removed the id is left."""
+    by = Deed.from_json(event.data).by or ""
+    return people.get(by, by)
 
 
 def _person(tx: Transaction, name: str) -> tuple[str, str] | None:

@@ -118,6 +118,11 @@ def _names() -> list[str]:
     return [tool.name for tool in all_tools()]
 
 
+def is_answer(report: records.Report) -> bool:
+    """Return whether a report is what a tool answered; its value is an ``Answered`` then."""
+    return report.kind in _names()
+
+
 def asks(task: Task, tool: str) -> bool:
     """Tell whether a task asks the tool of this name."""
     return task.spec_kind == KIND and Told.from_json(task.payload).tool == tool

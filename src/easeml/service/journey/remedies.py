@@ -81,12 +81,18 @@ def _learn(
 
 def _remedy(store: Store, report: Report, number: int) -> dict[str, Any]:
     """Return a remedy as the tool told it; raises ``InvalidInput`` for one that there is not."""
-    answered = tools.Answered.from_json(report.value)
-    found: list[dict[str, Any]] = []
-    if answered.artefact:
-        path = store.artefacts.path(report.tenant_id, answered.artefact)
-        found = json.loads(read_plain(path, 0, _LARGEST_ANSWER)).get("remedies", [])
+    found = _remedies(store, report)
     if not 1 <= number <= len(found):
         remedy = f"It has {len(found)}." if found else "This report has none."
         raise InvalidInput(f"There is no remedy {number}.", where="number", remedy=remedy)
     return found[number - 1]
+
+
+def _remedies(store: Store, report: Report) -> list[dict[str, Any]]:
+    if not tools.is_answer(report):
+        return []
+    digest = tools.Answered.from_json(report.value).artefact
+    if not digest:
+        return []
+    path = store.artefacts.path(report.tenant_id, digest)
+    return json.loads(read_plain(path, 0, _LARGEST_ANSWER)).get("remedies", [])

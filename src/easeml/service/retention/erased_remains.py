@@ -10,7 +10,10 @@ _NAMED = "People gave this name. An application can be renamed."
 _AUDIT = "The audit and the news keep it until they go by themselves (keep_event_days)."
 _WRITTEN = "Somebody wrote it there, and what people write is not changed."
 _REPEATED = "A repeated request gets this answer; it goes after a day."
+_OTHER_DATA = "It stands in what is shown of another data set: erase the rows there as well."
 _WHY = {
+    "versions.columns": _OTHER_DATA,
+    "tasks.result": _OTHER_DATA,
     "datasets.name": _NAMED,
     "applications.name": _NAMED,
     "events.data": _AUDIT,

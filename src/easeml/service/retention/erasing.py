@@ -1,8 +1,9 @@
 """Erasing rows, such as those of a person, everywhere that easeml has them."""
 
+from collections import defaultdict
 from collections.abc import Mapping
-from itertools import compress
-from operator import attrgetter
+from itertools import compress, starmap
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from easeml.contract.erasures import ErasedModel, ErasedVersion, Erasure, NewErasure
@@ -46,6 +47,10 @@ _SHORT_NUMBERS = (
 _IN_GRAPHS = (
     "Labels of nodes within graphs that only these rows had are not searched for: their names may "
     "stand in what is said of the column, in schemas and in models."
+)
+_BESIDE = (
+    "Other data sets have these columns too, and are not changed. Where they have the rows, erase "
+    "them there as well: {names}."
 )
 _AT_ITS_SOURCE = "The data is fetched: erase the rows at their source too, or they come back."
 
@@ -242,10 +247,27 @@ def _report(
         versions=versions,
         models=_erased_models(affected, found, spec["models"]),
         bytes_gone_by=tx.now() + GRACE_SECONDS + 2 * _LOOK_EVERY,
-        elsewhere=_elsewhere(rows, [*spec["where"].values(), *found.classes]),
+        elsewhere=[
+            *_beside(tables, task.subject, spec["where"]),
+            *_elsewhere(rows, [*spec["where"].values(), *found.classes]),
+        ],
         remains=[],
         **found.counts,
     )
+
+
+def _beside(tables: Tables, dataset_id: str, where: Mapping[str, str]) -> list[str]:
+    """Return a sentence on other data sets of the tenant that may have the same rows."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for id, columns in tables.versions.pick("dataset_id", "columns", state=VersionState.READY):
+        found[id].update(map(itemgetter("name"), columns))
+    found.pop(dataset_id, None)
+    beside = [id for id, names in found.items() if where.keys() <= names]
+    others = tables.datasets.pick("name", "id", id=beside)
+    if not others:
+        return []
+    names = ", ".join(starmap("{} ({})".format, others))
+    return [_BESIDE.format(names=names)]
 
 
 def _elsewhere(versions: list[DatasetVersion], values: list[str]) -> list[str]:
