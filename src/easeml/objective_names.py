@@ -4,6 +4,7 @@ _KNOWN = {
     "f-beta": "F-beta",
     "f1-macro": "macro F1",
     "f1-weighted": "weighted F1",
+    "r2": "R²",
     "roc-auc": "ROC AUC",
 }
 

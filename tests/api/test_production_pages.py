@@ -30,6 +30,15 @@ def test_an_owner_keeps_requests_and_tells_what_was_true(
     assert "1 truth kept" in browser.post(f"{here}/truth", data={**token, **one}).text
     assert client.get(f"/api/v1{here}/requests", headers=ann.headers).json()["told"] == 3
 
+    # The answer has an address that can be followed: a live page fetches itself again.
+    one = {"request_id": "req_2", "value": "daisy"}
+    told = browser.post(f"{here}/truth", data={**token, **one})
+    assert "1 of them name nothing that a model could answer" in told.text
+    again = browser.get(told.url)
+    assert again.status_code == 200
+    assert "1 of them name nothing that a model could answer" in again.text
+    assert browser.get(f"{here}/history", params={"told": "many-1"}).status_code == 200
+
     none = {"share": "0", "days": "7"}
     assert "No requests are kept." in browser.post(f"{here}/keeping", data={**token, **none}).text
 

@@ -9,10 +9,10 @@ from typer.testing import CliRunner, Result
 from easeml.cli import watching
 from easeml.cli.output import print_error, say
 from easeml.cli.output import text as text_of
-from easeml.cli.showing import ask_for_target, notes_beside, print_application, print_proposal
+from easeml.cli.showing import ask_for_target, print_application, print_proposal
 from easeml.cli.watching import progress_line
 from easeml.contract.applications import Application, Declaration, Proposal
-from easeml.contract.datasets import Version
+from easeml.contract.datasets import Version, notes_beside
 from easeml.contract.knowledge import Titles
 from easeml.contract.measures import (
     against_baseline,
@@ -241,6 +241,15 @@ def test_a_gain_that_is_not_all_is_not_rounded_to_all() -> None:
     assert against_baseline(error) == "99.9% below always guessing the mean (11.92)"
     tiny = error.model_copy(update={"value": 1e-9})
     assert against_baseline(tiny).startswith("more than 99.9% below")
+
+
+def test_a_quality_whose_interval_holds_that_of_guessing_says_so() -> None:
+    r2 = {"value": -0.0057, "low": -0.048, "high": 0.0, "objective": "r2", "guess": "the mean"}
+    r2 |= {"lower_is_better": False, "in_unit_of_target": False, "baseline": -0.0075}
+    told = "0.0018 above always guessing the mean (-0.0075, within the interval)"
+    assert against_baseline(Measure(**r2)) == told
+    assert against_baseline(Measure(**r2 | {"low": -0.007})).endswith("the mean (-0.0075)")
+    assert named(Measure(**r2)) == "R² -0.0057"
 
 
 def test_lists_of_all_applications_name_the_measure_and_its_unit() -> None:

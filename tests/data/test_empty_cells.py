@@ -71,6 +71,8 @@ def test_an_absent_column_that_had_no_gaps_stays_refused(sides: Any) -> None:
     with pytest.raises(DatasetError, match="'job': the column is not there") as caught:
         parse_rows(body(row), f"application/json; {FILL_ABSENT}; {FILL_EMPTY}", *sides)
     assert "fill_" not in caught.value.remedy
+    assert caught.value.remedy.startswith("Send it: ")
+    assert caught.value.remedy.endswith("make an application that leaves it out.")
 
 
 def test_a_long_file_is_read_alike(sides: Any, tmp_path: Path) -> None:

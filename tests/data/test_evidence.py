@@ -44,3 +44,14 @@ def test_the_only_column_that_could_be_the_target_is_said_to_be_the_only_one(
     rows = "".join(f"{'ab'[place % 2]},{text}\n" for place, text in enumerate(texts))
     found = infer(write(tmp_path, "kind,what\n" + rows))
     assert (found.target, found.reason) == ("kind", "the only column that could be one")
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"), [(["thirty"], True), (["thirty"] * 3, True), ([], False)]
+)
+def test_a_column_of_repeated_numbers_that_words_make_a_category_says_so(
+    tmp_path: Path, cells: list[str], told: bool
+) -> None:
+    ages = [str(20 + place % 50) for place in range(600)]
+    found = evidence(tmp_path, "age", [*ages, *cells])
+    assert ("It would be a number but for values such as 'thirty'." in found) is told

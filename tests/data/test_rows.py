@@ -212,7 +212,7 @@ def test_unseen_categories_of_many_rows_are_one_note_a_column(tmp_path: Path) ->
         ({"job": None}, "row 0, column 'job'", "the value is missing", "one of its classes"),
         ({"story": ""}, "row 0, column 'story'", "the value is missing", "text"),
         ({"story": {}}, "row 0, column 'story'", "not text", "text"),
-        ({"born": "1990-03-04"}, "row 0, column 'born'", "not a date", "month/day/year"),
+        ({"born": "4.3.1990"}, "row 0, column 'born'", "not a date", "month/day/year"),
         (
             {"kind": "z"},
             "row 0, column 'kind'",
@@ -462,3 +462,22 @@ def test_a_column_that_is_known_is_not_what_an_absent_one_was_meant_as(tmp_path:
     with pytest.raises(DatasetError, match="column 'v12': the column is not there") as caught:
         parse_rows(b"v1,v2\n1,2\n", "text/csv", made.schema_in, made.schema_out)
     assert "Did you mean" not in caught.value.remedy
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/csv"])
+def test_dates_are_read_as_the_column_writes_them_or_as_exported_tables_do(
+    kind: str, tmp_path: Path
+) -> None:
+    made = declared(tmp_path)  # its dates are written like 3/4/1990
+    row = {"age": 30, "job": "cook", "story": "went home"}
+    rows = [{**row, "born": day} for day in ("3/4/1990", "1990-03-04 00:00:00.000000")]
+    content = body(*rows)
+    if kind == "text/csv":
+        lines = [",".join(map(str, cells.values())) for cells in rows]
+        content = "\n".join(["age,job,story,born", *lines]).encode()
+    read = parse_rows(content, kind, made.schema_in, made.schema_out)
+    assert read.frame["born"].nunique() == 1
+    wrong = content.replace(b"1990-03-04", b"1990-13-44")
+    with pytest.raises(DatasetError, match="is not a date or time") as caught:
+        parse_rows(wrong, kind, made.schema_in, made.schema_out)
+    assert caught.value.where == "row 1, column 'born'"

@@ -18,6 +18,7 @@ from easeml.contract.models import Measure
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.scheduling import LossCurve, SchedulerView, Share
 from easeml.errors import InvalidInput, NotAllowed
+from easeml.lifecycle.cleaning import METHODS
 from easeml.web import formatting, rendering, session
 from easeml.web.charts import histogram_figure, spark_figure, time_unit
 from easeml.web.page_words import worded
@@ -416,3 +417,9 @@ def test_values_that_may_stand_for_missing_ones_are_declared_by_a_choice():
     [change] = wishes.changes(version)
     assert change.text == "age: -1,999 is missing"
     assert change.without == ""
+
+
+def test_a_page_says_in_words_why_a_cell_is_in_doubt() -> None:
+    for method in METHODS:
+        assert "clean" not in formatting.why_in_doubt(f"clean: {method}, 4 of 9 values")
+    assert formatting.why_in_doubt("a tool of mine") == "a tool of mine"

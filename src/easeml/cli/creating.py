@@ -18,13 +18,12 @@ from easeml.cli.output import check_can_ask, is_interactive, print_found, say, s
 from easeml.cli.showing import (
     ask_for_target,
     default_objective,
-    notes_beside,
     print_answer,
     print_proposal,
 )
 from easeml.client import Client, made_request
 from easeml.contract.applications import Application, Declaration
-from easeml.contract.datasets import Version
+from easeml.contract.datasets import Version, notes_beside
 from easeml.contract.journey import asked_of_goal
 from easeml.errors import InvalidInput, TimedOut
 

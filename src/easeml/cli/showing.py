@@ -111,16 +111,6 @@ def default_objective(proposal: Proposal) -> str:
     return next(iter(names), "")
 
 
-def notes_beside(version: Version, target: str | None) -> list[str]:
-    """Return what is to be said of an upload; of a target that is a guess, where none was named."""
-    from easeml.data import UNSURE_TARGET
-
-    notes = list(version.summary.get("notes", ()))
-    if target is None:
-        return notes
-    return [note for note in notes if not note.startswith(UNSURE_TARGET)]
-
-
 def ask_for_target(version: Version) -> str:
     """Ask which column of an upload is to be predicted, as none suggests itself surely enough."""
     say_aside(*version.summary.get("notes", []))

@@ -7,6 +7,8 @@ from pydantic import Field
 from easeml.contract.resources import Answer
 from easeml.contract.times import Moment
 
+UNSURE_TARGET = "What to predict is not sure"  # how the note on a target that is a guess begins
+
 
 class Upload(Answer):
     """A file that comes in pieces: ``offset`` of ``length`` bytes are here; given up after
@@ -65,6 +67,14 @@ class Version(Answer):
     summary: dict[str, Any] = Field(default_factory=dict)
     error: str = ""
     created: Moment
+
+
+def notes_beside(version: Version, target: str | None) -> list[str]:
+    """Return what is to be said of an upload; of a target that is a guess, where none was named."""
+    notes = list(version.summary.get("notes", ()))
+    if not target:
+        return notes
+    return [note for note in notes if not note.startswith(UNSURE_TARGET)]
 
 
 class Dataset(Answer):

@@ -90,7 +90,8 @@ def against_baseline(measure: Measure) -> str:
     if measure.baseline is None:
         return ""
     guessed = _figure_of(measure, measure.baseline)
-    always = f"always guessing {measure.guess} ({guessed})"
+    within = ", within the interval" if _holds(measure, measure.baseline) else ""
+    always = f"always guessing {measure.guess} ({guessed}{within})"
     gained = measure.value - measure.baseline
     if measure.lower_is_better:
         saved = -gained
@@ -99,6 +100,13 @@ def against_baseline(measure: Measure) -> str:
     elif gained > 0:
         return f"{_figure_of(measure, gained)} above {always}"
     return f"no better than {always}"
+
+
+def _holds(measure: Measure, value: float) -> bool:
+    """Return whether a value lies in the interval of a measure: chance alone may set them apart."""
+    if measure.low is None or measure.high is None:
+        return False
+    return measure.low <= value <= measure.high
 
 
 def _share(gain: float) -> str:

@@ -23,7 +23,7 @@ from easeml.data.rows.newer import NewerRows, read_newer
 from easeml.data.rows.parsing import FILL_ABSENT, FILL_EMPTY, Rows, parse_rows, permitted
 from easeml.data.rows.parts import RowParts
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
-from easeml.data.types.column_report import UNSURE_TARGET, ColumnReport, commonest_share
+from easeml.data.types.column_report import ColumnReport, commonest_share
 from easeml.data.types.declared_columns import Columns, declare_columns
 from easeml.data.types.pictures import pixels
 from easeml.data.types.table_schemas import kinds_of
@@ -103,7 +103,6 @@ __all__ = [
     "ROW",
     "ROW_COLUMN",
     "UNLABELLED",
-    "UNSURE_TARGET",
     "VERSION_FORMATS",
     "ColumnReport",
     "ColumnTable",

@@ -189,6 +189,24 @@ def badge(state: str) -> Markup:
     return Markup('<span class="badge badge-{}">{}</span>').format(tone, escape(state))
 
 
+_DOUBTS = {
+    "clean: missing": "no value",
+    "clean: format": "written unlike the others",
+    "clean: outlier": "far from the other numbers",
+    "clean: misspelling": "nearly a common value",
+    "clean: dependency": "other columns say otherwise",
+    "clean: rule": "breaks a rule",
+    "clean: duplicate": "repeats another row",
+    "clean: label": "other rows say otherwise",
+}
+
+
+def why_in_doubt(source: str) -> str:
+    """Return why a cell is in doubt, in words; a tool that is not known by its name."""
+    tool, _, _ = source.partition(", ")
+    return _DOUBTS.get(tool, source)
+
+
 def counted(count: int, noun: str) -> str:
     """Say ``1 task``, ``2 tasks``."""
     if count == 1:
@@ -245,6 +263,7 @@ FILTERS = {
     "counted": counted,
     "json": json.dumps,
     "use": use,
+    "why_in_doubt": why_in_doubt,
     "in_page_words": in_page_words,
     "message_parts": message_parts,
 }

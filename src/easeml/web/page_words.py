@@ -39,7 +39,7 @@ PLACES = (
     ),
     Place(
         r"fill_empty=true in the query",
-        'tick "Cells may be empty" beside "Many rows"',
+        'tick "Cells may be empty"',
         "./try#fill-empty",
     ),
     Place(

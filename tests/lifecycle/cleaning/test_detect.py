@@ -324,3 +324,26 @@ def test_the_end_of_a_scale_or_a_tail_is_no_outlier() -> None:
     table.at[3, "size"] = "1900.0"
     table.at[4, "size"] = "-400.0"
     assert found(table, "outlier") == {(3, "size"), (4, "size")}
+
+
+@pytest.mark.parametrize(
+    ("others", "is_missing"),
+    [(["yes", "guarantor"], False), (["12.5", "7"], True), (["2024-03-01", "2024-04-02"], True)],
+)
+def test_none_is_a_value_among_words_and_no_value_among_numbers(
+    others: list[str], is_missing: bool
+) -> None:
+    table = pd.DataFrame({"telephone": others * 20})
+    table.loc[5, "telephone"] = "None"
+    assert found(table, "missing") == ({(5, "telephone")} if is_missing else set())
+
+
+@pytest.mark.parametrize(("odd", "is_found"), [("1.1001", False), ("7.25", True)])
+def test_a_measured_number_that_nearly_is_the_usual_one_is_no_slip(
+    odd: str, is_found: bool
+) -> None:
+    kinds = np.repeat(["a", "b", "c", "d"], 25)
+    usual = {"a": "1.1", "b": "2.3", "c": "4.2", "d": "7.25"}
+    table = pd.DataFrame({"kind": kinds, "weight": [usual[kind] for kind in kinds]})
+    table.loc[3, "weight"] = odd
+    assert ((3, "weight") in found(table, "dependency")) is is_found

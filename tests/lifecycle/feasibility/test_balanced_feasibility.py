@@ -76,3 +76,25 @@ def test_a_goal_that_does_not_fit_the_target_is_refused(of: str, held: str):
     answers = labels if held == "classes" else frame["other"]
     with pytest.raises(InvalidInput, match=f"the target holds {held}"):
         ask({"inputs": frame[["near"]], "answers": answers}, of=of)
+
+
+def test_too_few_rows_of_a_class_are_named_with_how_many_to_bring():
+    frame, labels = rare_class(300)
+    kept = np.r_[np.flatnonzero(labels == "ill")[:7], np.flatnonzero(labels == "well")]
+    facts = {"inputs": frame.iloc[kept], "answers": labels.iloc[kept]}
+    with pytest.raises(
+        InvalidInput, match=f"Only 7 of {len(kept)} rows are of class 'ill'"
+    ) as caught:
+        ask(facts, goal=0.7, of="balanced-accuracy")
+    assert "at least 10 rows of each class" in str(caught.value)
+    assert "a goal of accuracy" in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_r2_of_noise_lies_in_its_own_interval(seed: int):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+    answer = ask({"inputs": frame, "answers": pd.Series(rng.normal(size=200))}, goal=0.5)
+    best = next(one for one in answer.numbers if one.name == "best")
+    assert 0 <= best.low <= best.value <= best.high
+    assert f"about {best.value:.3f} (between {best.low:.3f} and {best.high:.3f}" in answer.advice

@@ -73,6 +73,22 @@ def test_more_rows_never_promise_more_than_any_model_can_reach(
             assert serves + action.gain.high <= max(serves, best + 0.02) + 1e-9
 
 
+def test_more_rows_bring_nothing_surely_where_little_may_be_left_to_reach():
+    feasible = replace(
+        UNDECIDED,
+        best=Estimate(0.975, 0.945, 1.0),
+        reached=0.963,
+        rows=646,
+        more_rows=2200,
+        doubled=Estimate(0.9715, 0.9698, 0.9731),
+    )
+    facts = replace(KNOWN, goal=replace(GOAL, value=0.97), feasible=feasible)
+    gains = [action.gain for action in next_actions(facts) if action.kind == "collect"]
+    assert len(gains) == 1
+    assert gains[0] is not None
+    assert gains[0].low == 0 < gains[0].value < gains[0].high
+
+
 def test_without_a_goal_one_is_asked_for_first():
     assert kinds(Facts("kind", goal=None, rows=ROWS))[:2] == ["set-goal", "ask-feasibility"]
 

@@ -9,7 +9,7 @@ from math import inf
 from easeml.data.inference import name_words as names
 from easeml.data.inference.column_values import Values, report_on
 from easeml.data.inference.missing_codes import suspect_words
-from easeml.data.inference.text_hints import has_digit, like_codes, nearly_numbers
+from easeml.data.inference.text_hints import but_for_words, has_digit, like_codes, nearly_numbers
 from easeml.data.types.column_report import ColumnReport, sort_labels
 
 MOST_CLASSES = 1000
@@ -44,7 +44,7 @@ def _category(values: Values) -> ColumnReport:
     each = values.each
     said = f"{len(values.texts)} different values, each in {_mean_told(each)} rows on average."
     confidence = 0.95 if each >= 20 else 0.8
-    report = report_on(values, "category", confidence, said)
+    report = report_on(values, "category", confidence, said + but_for_words(values.texts))
     return replace(report, classes=sort_labels(values.texts))
 
 

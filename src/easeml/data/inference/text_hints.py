@@ -1,8 +1,14 @@
 """What a column of short texts looks like: codes, or numbers that are written otherwise."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 from easeml.data.types import values as v
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _LEADING_ZERO = re.compile(r"0\d")
 
@@ -26,15 +32,27 @@ def _is_like_code(text: str) -> bool:
 
 
 def nearly_numbers(texts: list[str]) -> str:
+    """A hint for a column that a few values, or how they are written, keep from being a number."""
+    return _leading_zeros(texts) if _all_are_numbers(texts) else but_for_words(texts)
+
+
+def but_for_words(texts: list[str]) -> str:
     """A hint for a column that a few values keep from being a number."""
+    bad = _no_numbers(texts)
+    if not bad.any() or bad.mean() > 0.1:
+        return ""
+    return f" It would be a number but for values such as {texts[int(bad.argmax())]!r}."
+
+
+def _all_are_numbers(texts: list[str]) -> bool:
+    return not _no_numbers(texts).any()
+
+
+def _no_numbers(texts: list[str]) -> np.ndarray:
+    """Which of the first values are no numbers."""
     import pyarrow as pa
 
-    bad = v.to_numbers(pa.array(texts[:10_000], pa.string())).bad
-    if bad.mean() > 0.1:
-        return ""
-    if not bad.any():
-        return _leading_zeros(texts)
-    return f" It would be a number but for values such as {texts[int(bad.argmax())]!r}."
+    return v.to_numbers(pa.array(texts[:10_000], pa.string())).bad
 
 
 def _leading_zeros(texts: list[str]) -> str:

@@ -30,6 +30,9 @@ _NEVER_MISSING = "the model was trained without missing values there."
 _ALLOW = (
     f"Send it, with empty cells where there is no value; or allow absent columns: {ALLOW_ABSENT}."
 )
+_HAS_TO_COME = (
+    f"Send it: {_NEVER_MISSING} To predict without it, make an application that leaves it out."
+)
 
 
 class _BadCell(ValueError):
@@ -145,10 +148,10 @@ class TextColumn:
         """A column that may be empty may be absent only where the caller allows it."""
         is_allowed = self.node.optional and findings.fill_absent
         if is_allowed and self.name not in findings.misspelt:
-            findings.note(f"The column '{self.name}' is not there; it is treated as missing.")
+            findings.without(self.name)
             return
 
-        remedy = _ALLOW if self.node.optional else self._needed
+        remedy = _ALLOW if self.node.optional else _HAS_TO_COME
         likely = did_you_mean(self.name, findings.unknown)
         if likely.startswith("Did"):
             remedy = f"{likely} {remedy}"

@@ -100,6 +100,7 @@ class Findings:
     count: int = 0  # of all faults, also of those that are not kept
     unseen: dict[str, _Unseen] = field(default_factory=dict)
     empty: dict[str, _Empty] = field(default_factory=dict)
+    absent: list[str] = field(default_factory=list)  # columns that may be
     unknown: list[str] = field(default_factory=list)  # columns that the model does not know
     misspelt: set[str] = field(default_factory=set)  # columns that are there by another name
 
@@ -123,6 +124,12 @@ class Findings:
         """Keep a note, once; of very many the first ones."""
         if len(self.said) < _MOST_NOTES and said not in self.said:
             self.said.append(said)
+
+    def without(self, column: str) -> None:
+        """Keep that a column is absent, which is allowed; of a table in parts once."""
+        if column not in self.absent:
+            self.absent.append(column)
+        self.note(f"The column '{column}' is not there; it is treated as missing.")
 
     def empty_cell(self, column: str, where: str, remedy: str) -> None:
         """Keep that the cell at ``where`` is empty in a column that had no such cell in training.

@@ -52,13 +52,14 @@ class Rows:
     """Rows to predict.
 
     ``labels``: the target column, where every row has it. ``notes``: what was unusual. ``names``:
-    those of the files that the rows are.
+    those of the files that the rows are. ``absent``: columns that were not sent.
     """
 
     table: ColumnTable
     labels: pd.Series | None
     notes: list[str]
     names: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -161,7 +162,8 @@ class Reader:
             columns = self._columns_of_cells(rows, columns, findings)
         labels = self._labels_of_cells(rows, findings)
         findings.check()
-        return Rows(ColumnTable(columns, len(rows), numbers), labels, findings.notes)
+        table = ColumnTable(columns, len(rows), numbers)
+        return Rows(table, labels, findings.notes, absent=findings.absent)
 
     def _columns_of_cells(
         self, rows: list[Any], read: Mapping[str, Any], findings: Findings
@@ -222,7 +224,7 @@ class Reader:
         inputs = self._inputs(table, findings, place)
         labels = self._labels_of_table(table, findings, place)
         findings.check()
-        return Rows(inputs, labels, findings.notes, list(names))
+        return Rows(inputs, labels, findings.notes, list(names), findings.absent)
 
     def look_at(self, table: pa.Table, findings: Findings) -> None:
         """Note columns that are not known. Raises DatasetError where none is."""
@@ -310,7 +312,7 @@ class Reader:
         """Whether all rows have an answer; of some alone there is a note."""
         if 0 < given < rows:
             without = f"{rows - given} of {rows} rows have no '{self.target.name}'"
-            findings.note(f"{without}: quality is not computed.")
+            findings.note(f"{without}: quality is not computed. Send the others alone to see it.")
         return given == rows
 
 

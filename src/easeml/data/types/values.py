@@ -67,11 +67,12 @@ class Converted:
 def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str = "") -> Converted:
     """Convert text to ``kind``: number, category, text or timestamp.
 
-    ``labels``: of a category. ``form``: how a timestamp is written.
+    ``labels``: of a category. ``form``: how a timestamp is written; ISO 8601, as in the files that
+    easeml writes, is read as well.
     """
     converters = {
         "number": to_numbers,
-        "timestamp": partial(to_timestamps, form=form),
+        "timestamp": partial(_to_timestamps_or_iso, form=form),
         "category": partial(to_categories, labels=labels),
     }
     return converters.get(kind, to_text)(array)
@@ -219,6 +220,18 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
     return Converted(values, missing, np.isnat(values) & ~missing)
 
 
+def _to_timestamps_or_iso(array: pa.Array, form: str) -> Converted:
+    """As ``to_timestamps``, but what is not of the form may be ISO 8601: no other form is like it."""
+    import numpy as np
+
+    made = to_timestamps(array, form)
+    if not form or not made.bad.any():
+        return made
+    iso = to_timestamps(array, "")
+    values = np.where(made.bad, iso.values, made.values)
+    return Converted(values, made.missing, made.bad & iso.bad)
+
+
 def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
     """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``.
 
@@ -291,11 +304,12 @@ def swapped_day(form: str) -> str:
 
 
 def parse_timestamp(text: str, form: str) -> np.datetime64:
-    """Read one timestamp as ``to_timestamps`` does. Raises ValueError."""
+    """Read one timestamp as ``convert`` does. Raises ValueError."""
     import numpy as np
 
     if form:
-        return np.datetime64(datetime.strptime(text, form), "us")
+        with suppress(ValueError):
+            return np.datetime64(datetime.strptime(text, form), "us")
     if not _ISO.match(text):
         raise ValueError(text)
     import pandas as pd

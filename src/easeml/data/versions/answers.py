@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +100,5 @@ def _value(column: Any, text: str, form: str) -> Any:
 
 def _moment(text: str, form: str, where: str) -> np.datetime64:
     """A date or time as the column writes it, or as ISO 8601, in which people are shown it."""
-    with suppress(ValueError):
-        return parse_timestamp(text, form)
     with refusing(ValueError, f"{text!r} is not a date or time.", where):
-        return parse_timestamp(text, "")
+        return parse_timestamp(text, form)

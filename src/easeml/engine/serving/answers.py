@@ -178,6 +178,9 @@ def _tell_training_rows(
     """
     if served.known is None or rows.labels is None:
         return
+    if rows.absent:
+        reply["notes"].append(_not_recognised(rows.absent[0]))
+        return
     known = served.known.are_known(rows.table.columns, rows.labels)
     if not known.any():
         return
@@ -188,6 +191,13 @@ def _tell_training_rows(
         reply["quality"]["others"] = others
         said += f" {_on_the_others(others)}"
     reply["notes"].append(said)
+
+
+def _not_recognised(column: str) -> str:
+    return (
+        f"Without '{column}' it cannot be told which of these rows the model was trained on. "
+        "Those that it was flatter it."
+    )
 
 
 def _known_by_heart(known: int, rows: int) -> str:

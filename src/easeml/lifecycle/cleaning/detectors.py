@@ -26,10 +26,12 @@ PLACEHOLDERS = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", "<na>", "missing"}
     | SHEET_ERRORS
 )
+_NONE = "none"  # of the placeholders: see ``mark_missing``
 _FEW, _MANY = 0.05, 0.2  # of a column's numbers: many far ones are no outliers, few always are
 _GAP = 0.25  # of the threshold: what lies between outliers and the rest
 _A_CATEGORY = 20  # rows that each value of a column of categories has, on average
 _SLIPS = 3  # times that one wrong value may stand in a group, or 1% of its rows
+_NEARLY = 0.01  # of a standard deviation
 _MOSTLY_SLIPS = 0.5  # of the rows that break a rule: with fewer slips it is no rule
 _WITH_UNIT = re.compile(rf"^\s*({NUMBER})\s*([^\d\s.,:/+-][^\d]*)?$")
 
@@ -167,7 +169,8 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
     Such rules may be wrong, so a cell is found only if most of the rules about it say so, and only
     if its value is rare in its group: a value that a fifth of the group has, or that is there again
     and again (over three times and 1%), is another truth, not a slip. Where less than half of what
-    breaks a rule are slips, the two columns only go together, and the rule says nothing.
+    breaks a rule are slips, the two columns only go together, and the rule says nothing. A measured
+    number that is nearly the usual one is no slip either.
     """
     import pandas as pd
 
@@ -187,7 +190,8 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
         opinions[is_slip.index, place[rule.then]] += 1
         broken = find_violations(text, missing, [rule])
         slips = is_slip.index[is_slip]
-        parts.append(broken[broken["row"].isin(slips)])
+        broken = broken[broken["row"].isin(slips)]
+        parts.append(broken[~_are_nearly(text[rule.then], broken)])
 
     found = joined(parts)
     if not len(found):
@@ -196,6 +200,28 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
     rows = found["row"].to_numpy(np.int64)
     columns = found["column"].map(place).to_numpy(np.int64)
     return found[2 * votes > opinions[rows, columns]].reset_index(drop=True)
+
+
+def _are_nearly(column: Column, broken: Frame) -> Column:
+    """Tell of which rows the number nearly is the one that is suggested, by row of ``broken``.
+
+    The two differ by less than ``_NEARLY`` standard deviations of the column. Whole numbers may be
+    codes, where any digit counts.
+    """
+    import pandas as pd
+
+    written = column.iloc[broken["row"]].set_axis(broken.index)
+    gap = (_fractions(written) - _fractions(broken["suggestion"])).abs()
+    numbers: Column = pd.to_numeric(column, errors="coerce")
+    return gap < _NEARLY * float(numbers.std())
+
+
+def _fractions(texts: Column) -> Column:
+    """Return the numbers with a decimal point; all else is NaN."""
+    import pandas as pd
+
+    numbers: Column = pd.to_numeric(texts, errors="coerce")
+    return numbers.where(texts.str.contains(".", regex=False))
 
 
 def _slips(given: np.ndarray, then: np.ndarray) -> Column:
@@ -279,8 +305,25 @@ def find_wrong_labels(text: Frame, missing: Frame, target: str, *, seed: int = 0
 
 
 def mark_missing(text: Frame) -> Frame:
-    """Return a frame of bool: empty cells and placeholders, in any case."""
-    return text.apply(lambda column: column.str.lower().isin(PLACEHOLDERS))
+    """Return a frame of bool: empty cells and placeholders, in any case.
+
+    Among words "none" is a value, as for a guarantor or a telephone; among numbers and dates it
+    stands for no value.
+    """
+    return text.apply(_are_missing)
+
+
+def _are_missing(column: Column) -> Column:
+    written = column.str.lower()
+    missing = written.isin(PLACEHOLDERS)
+    is_none = written == _NONE
+    if not is_none.any():
+        return missing
+    others = column[~missing]
+    have_digits = others.str.contains(r"\d", regex=True)
+    if have_digits.sum() >= 0.5 * len(others):
+        return missing
+    return missing & ~is_none
 
 
 def measures(values: np.ndarray) -> bool:

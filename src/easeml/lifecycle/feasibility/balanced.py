@@ -7,13 +7,16 @@ as many of each class as the rarest one has.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from easeml.errors import InvalidInput
 from easeml.lifecycle.feasibility.estimation import bayes_error
+from easeml.lifecycle.feasibility.inputs import FEWEST
 from easeml.lifecycle.feasibility.representations import Representation
 from easeml.lifecycle.feasibility.result import BayesError, LabelNoise
 
@@ -29,6 +32,7 @@ def balanced_bayes_error(X: Any, y: ArrayLike, *, seed: int = 0, **options: Any)
     classes as frequent as they are in y.
     """
     labels = pd.Series(np.asarray(y))
+    _check_rarest(_counts(labels))
     drawn = rows_of_equal_classes(labels, seed)
     inputs = X.iloc[drawn] if hasattr(X, "iloc") else X[drawn]
     own = [_among(drawn, one) for one in options.pop("representations", ())]
@@ -54,12 +58,30 @@ def balanced_bayes_error(X: Any, y: ArrayLike, *, seed: int = 0, **options: Any)
     )
 
 
+def _counts(labels: pd.Series) -> pd.Series:
+    """Return how many rows each class has, the rarest last; classes without a row are left out."""
+    return labels.value_counts().loc[lambda counts: counts > 0]
+
+
+def _check_rarest(counts: pd.Series) -> None:
+    """Raise InvalidInput where so few rows of each class as the rarest has are too few in all."""
+    rarest, has = counts.index[-1], int(counts.iloc[-1])
+    if has * len(counts) >= FEWEST:
+        return
+    of_each = math.ceil(FEWEST / len(counts))
+    raise InvalidInput(
+        f"Only {has} of {counts.sum():,} rows are of class '{rarest}'. Balanced accuracy weighs "
+        "classes alike, so as many rows of each are looked at: too few to say anything.",
+        remedy=f"Bring at least {of_each} rows of each class, or ask about a goal of accuracy.",
+    )
+
+
 def rows_of_equal_classes(labels: pd.Series, seed: int) -> np.ndarray:
     """Return places of rows, in order: of each class as many as the rarest one has.
 
     ``labels``: with the places of the rows as their index.
     """
-    fewest = int(labels.value_counts().loc[lambda counts: counts > 0].min())
+    fewest = int(_counts(labels).iloc[-1])
     drawn = labels.groupby(labels.to_numpy(), observed=True).sample(fewest, random_state=seed)
     return np.sort(drawn.index.to_numpy())
 

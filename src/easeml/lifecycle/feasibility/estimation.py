@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
+_MOST = 1.0  # that an error can be: of a regression, always guessing the mean reaches it
+
 
 @dataclass(frozen=True)
 class _Asked:
@@ -276,9 +278,9 @@ def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) ->
         classes=asked.names,
         rows=rows,
         evaluated=course.evaluated,
-        lower=sides.lower(tail),
-        estimate=sides.estimate(tail),
-        upper=sides.upper(tail),
+        lower=min(_MOST, sides.lower(tail)),
+        estimate=min(_MOST, sides.estimate(tail)),
+        upper=min(_MOST, sides.upper(tail)),
         reached=sides.least_reached,
         baseline=float(course.constant.mean()),
         noise_variance=None if classes else sides.estimate(tail) * asked.variance,

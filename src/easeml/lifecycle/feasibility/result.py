@@ -120,7 +120,7 @@ class BayesError(Result):
     def advice(self) -> str:
         """What was found, and what to do next."""
         best = 1 - self.estimate
-        span = f"between {max(0.0, 1 - self.upper):.3f} and {1 - self.lower:.3f}"
+        span = f"between {1 - self.upper:.3f} and {1 - self.lower:.3f}"
         sure = f"{self.confidence:.0%} confidence"
         found = f"The best reachable {self.measure} is about {best:.3f} ({span} at {sure})."
         return f"{found} {self._next_step()}"

@@ -41,7 +41,7 @@ def of_more_rows(facts: Facts, more: int) -> Estimate | None:
     doubled, best = feasible.doubled, feasible.best
     doublings = math.log2(1 + more / rows)
     left = _left(facts)
-    low = _gained(doublings, doubled.low, feasible.reached, best.value)
+    low = _gained(doublings, doubled.low, feasible.reached, best.low)
     middle = _gained(doublings, doubled.value, feasible.reached, best.value)
     high = _gained(doublings, doubled.high, feasible.reached, best.high)
     low = min(low, left)

@@ -96,11 +96,6 @@ async def tasks(context: PageContext) -> Response:
 @signed_in
 async def history(context: PageContext) -> Response:
     """Show what served over time, whether it is still right, and what has to be proven."""
-    return await show_history(context)
-
-
-async def show_history(context: PageContext, told: tuple[int, int] | None = None) -> Response:
-    """Show what served. ``told``: how many truths were just kept, and how many of known rows."""
     view = await context.client.serving_history(context.path("application"))
     models = {model.id: model for model in view.models}
     compared = [*view.rollouts.rollouts, *view.rollouts.released]
@@ -118,10 +113,20 @@ async def show_history(context: PageContext, told: tuple[int, int] | None = None
         "adaptation": view.adaptation,
         "ways": list(AdaptWay),
         "chart": release_figure(view, context.site.titles.of),
-        "told": told,
+        "told": _just_told(context.request.query_params.get("told", "")),
         "kept": view.kept,
     }
     return render(context, view.application, "application_history.html", **values)
+
+
+def _just_told(counts: str) -> list[int]:
+    """Return how many truths were just kept, how many of known rows, and how many no model could
+    answer; nothing where none were told.
+    """
+    numbers = counts.split("-")
+    if len(numbers) != 3 or not all(map(str.isdecimal, numbers)):
+        return []
+    return list(map(int, numbers))
 
 
 @signed_in

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from easeml.client import made_request
 from easeml.contract.applications import Declaration, Proposal
-from easeml.contract.datasets import Column, Dataset, Version
+from easeml.contract.datasets import Column, Dataset, Version, notes_beside
 from easeml.contract.journey import asked_of_goal, is_judged
 from easeml.contract.measures import called
 from easeml.contract.sources import NewOrigin
@@ -157,6 +157,7 @@ async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Respo
     question, answer = await _asked(context, version, wishes)
     values = {
         "dataset": dataset,
+        "notes": notes_beside(version, wishes.target),
         "proposal": proposal,
         "problem": problem,
         "wishes": wishes,
@@ -173,7 +174,7 @@ async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Respo
         "followed": _followed(columns, proposal),
         "cost_table": cost_table(proposal),
         "is_cost": is_cost,
-        "judged": called(_judged(proposal)) if proposal else "accuracy",
+        "judged": called(_judged(proposal)) if proposal else "",
         "question": question,
         "answer": answer,
     }

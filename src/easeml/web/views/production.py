@@ -10,7 +10,6 @@ from easeml.contract.production import Feedback, NewRequestLog
 from easeml.errors import InvalidInput
 from easeml.web.forms import chosen_file
 from easeml.web.page_context import PageContext, back_to, signed_in
-from easeml.web.views import application as pages
 
 _HERE = "/applications/{application}"
 
@@ -33,14 +32,19 @@ async def keep(context: PageContext) -> Response:
 
 @signed_in
 async def tell(context: PageContext) -> Response:
-    """Say what was true of the rows of a file, or of one row, and show how many were known."""
+    """Say what was true of the rows of a file, or of one row; the page then says how many were known.
+
+    It has an address of its own, so that it can be followed and loaded again.
+    """
     form = await context.form()
     application_id = context.path("application")
-    kept, known = 0, 0
+    kept, known, foreign = 0, 0, 0
     for part in await _told(form):
         answer = await context.client.give_feedback(application_id, part)
         kept, known = kept + answer.kept, known + answer.known
-    return await pages.show_history(context, told=(kept, known))
+        foreign += answer.foreign
+    counts = f"{kept}-{known}-{foreign}"
+    return back_to(f"/applications/{application_id}/history?told={counts}#kept")
 
 
 async def _told(form: FormData) -> list[Feedback]:

@@ -53,7 +53,8 @@ async def _predicted(context: PageContext, form: FormData) -> Prediction:
     file = form.get("file")
     if not isinstance(file, UploadFile):
         row = await _row(form, inputs)
-        return await context.client.predict(application_id, [row])
+        fills = "fill_empty" in form
+        return await context.client.predict(application_id, [row], fill_empty=fills)
     content = await _content(file)
     if _is_table(file, inputs):
         return await context.client.predict(
@@ -98,6 +99,7 @@ async def _show(context: PageContext, form: FormData | None = None, **found: Any
         "listed": _LISTED_CLASSES,
         "fields": _fields(form, inputs),
         "samples": _take_samples(inputs),
+        "fills_empty": form is not None and "file" not in form and "fill_empty" in form,
         **found,
     }
     return pages.render(context, application, "application_try.html", **values)

@@ -1,0 +1,74 @@
+"""The page of an upload, and the page that predicts, as people who have only pages see them."""
+
+import random
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from furnish import furnish
+from inline_worker import work_off
+
+from easeml.store import Store
+from easeml.web import create_pages, session
+
+PREDICT = "/api/v1/applications/{}/predict"
+
+
+def table_of_an_unsure_target() -> bytes:
+    """Numbers with decimal commas between semicolons: the target is a guess."""
+    drawn = random.Random(0)
+    rows = []
+    for place in range(200):
+        one, two = drawn.randint(10, 99), drawn.randint(10, 99)
+        rows.append(f"{one / 10};{two / 10};{place % 2}".replace(".", ","))
+    return "\n".join(["Gene One;Gene Two;Cancer Present", *rows]).encode()
+
+
+@pytest.fixture
+def pages(client: TestClient, ann) -> TestClient:
+    return TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+
+
+def test_the_doubt_about_the_target_ends_when_one_is_chosen(
+    pages: TestClient, store: Store, ann, upload, tmp_path: Path
+) -> None:
+    dataset = upload(ann, content=table_of_an_unsure_target())
+    work_off(store, tmp_path)
+    place = f"/new/{dataset['id']}"
+    unsure = pages.get(place).text
+    assert "What to predict is not sure" in unsure
+    assert "Choose the target first." in unsure
+    assert ">Goal</label>" in unsure  # of no measure: which it is depends on the target
+    chosen = pages.get(place, params={"target": "Gene Two"}).text
+    assert "What to predict is not sure" not in chosen
+    assert "Choose the target first." not in chosen
+    assert ">Goal: R²</label>" in chosen
+
+
+@pytest.mark.parametrize("asked", ["", "?fill_empty=true", "?fill_absent=true&fill_empty=true"])
+def test_the_permissions_of_a_request_reach_the_predictor(
+    client: TestClient, store: Store, predictor, ann, asked: str
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    path = PREDICT.format(made.application_id)
+    headers = {**ann.headers, "content-type": "text/csv"}
+    assert client.post(path + asked, content=b"size\n1\n", headers=headers).status_code == 200
+    kind = predictor.seen[-1][2]
+    assert ("fill-empty=true" in kind) is ("fill_empty" in asked)
+    assert ("fill-absent=true" in kind) is ("fill_absent" in asked)
+
+
+@pytest.mark.parametrize("form", ["one row", "file"])
+def test_the_boxes_of_the_page_are_those_permissions(
+    pages: TestClient, store: Store, predictor, ann, form: str
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    path = f"/applications/{made.application_id}/try"
+    asked = {"csrf": session.csrf_token(ann.key), "value0": ""}
+    # A form of the page is sent in parts, also where it has no file.
+    table = {"file": ("rows.csv", b"size\n1\n")} if form == "file" else {"none": ("", b"")}
+    shown = pages.get(path).text
+    assert shown.count('name="fill_empty"') == 2
+    for box in ({}, {"fill_empty": "1"}):
+        pages.post(path, data={**asked, **box}, files=table)
+        assert ("fill-empty=true" in predictor.seen[-1][2]) is bool(box)
