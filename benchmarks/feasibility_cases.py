@@ -348,6 +348,38 @@ def half_and_parity(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, 
     return _shuffled(frame, rng), y
 
 
+def remainder(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """The remainder by seven of an account's number decides."""
+    frame = noise_columns(rows, 5, rng)
+    frame["account"] = rng.integers(10_000, 1_000_000, rows)
+    return _shuffled(frame, rng), np.isin(frame["account"] % 7, (1, 2, 5)).astype(int)
+
+
+def ratio_to_limit(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Whether one amount by another is above a limit that stands in a third column."""
+    frame = noise_columns(rows, 4, rng)
+    frame["price"], frame["area"] = rng.lognormal(0, 0.8, (2, rows))
+    frame["limit"] = rng.lognormal(0, 0.5, rows)
+    y = frame["price"] / frame["area"] > frame["limit"]
+    return _shuffled(frame, rng), y.astype(int).to_numpy()
+
+
+def ratio_band(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Whether a ratio of two measures lies in a band, as a normal body mass does."""
+    frame = noise_columns(rows, 4, rng)
+    frame["height"], frame["weight"] = rng.normal(1.7, 0.12, rows), rng.normal(72, 15, rows)
+    index = frame["weight"] / frame["height"] ** 2
+    return _shuffled(frame, rng), index.between(21, 27).astype(int).to_numpy()
+
+
+def sum_of_products(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Whether two products of two columns each add up to more than nothing."""
+    frame = noise_columns(rows, 7, rng)
+    columns = frame.to_numpy()
+    y = columns[:, 0] * columns[:, 1] + columns[:, 2] * columns[:, 3] > 0
+    return _shuffled(frame, rng), y.astype(int)
+
+
 CASES = [
     Case("parity of 2 signs", "tuning", sign_parity(2)),
     Case("parity of 3 signs", "tuning", sign_parity(3)),
@@ -386,4 +418,8 @@ CASES = [
     Case("third letter", "attack", prefix),
     Case("days between", "attack", waited),
     Case("one column, parity of 5", "attack", half_and_parity),
+    Case("remainder by 7", "attack", remainder),
+    Case("ratio to a limit", "attack", ratio_to_limit),
+    Case("ratio in a band", "attack", ratio_band),
+    Case("sum of products", "attack", sum_of_products),
 ]

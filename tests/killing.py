@@ -32,12 +32,21 @@ class Kill:
     seconds: float
 
 
-def declare(easeml: EasemlProcess, folder: Path, name: str) -> str:
-    """Declare an application over the wine table; return its id."""
+def declare(easeml: EasemlProcess, folder: Path, name: str, *options: str) -> str:
+    """Declare an application over the wine table; return its id. ``options``: of ``app create``."""
     path = folder / f"{name}.csv"
     _WINE.to_csv(path, index=False)
     created = easeml.command(
-        "app", "create", str(path), "--target", "target", "--yes", "--json", "--name", name
+        "app",
+        "create",
+        str(path),
+        "--target",
+        "target",
+        "--yes",
+        "--json",
+        "--name",
+        name,
+        *options,
     )
     return json.loads(created)["id"]
 

@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 from inline_worker import claim, do, train, work_off
 from test_asking_tools import rows_of, toys, upload
+from test_erasing import Desk
 from test_gated_applications import better_model, gates, job_of, promotions, put, rest
 from test_reports import APPLICATIONS
 from test_work import give, take
@@ -174,3 +175,50 @@ def test_a_pin_or_another_gate_ends_the_asking(
     assert waiting is not None
     client.post(f"{place}/gates/remove", headers=ann.headers).raise_for_status()
     assert asked(client, ann, application) == []
+
+
+@pytest.fixture
+def desk(client: TestClient, store: Store, ann, tmp_path: Path) -> Desk:
+    """Such an application whose rows are people, and a better model that waits for labels."""
+    desk = Desk(client, store, ann, tmp_path)
+    lines = ["who,size,kind\n"]
+    for row in range(LABELLED + POOL):
+        size = (37 * row) % 1000 / 10
+        kind = "big" if size > 50 else "small"
+        lines.append(f"p{row},{size},{kind if row < LABELLED else ''}\n")
+    desk.bring("".join(lines).encode(), models=None, max_tasks=None)
+    train(store, tmp_path, job_of(client, ann, desk.id), arm=4)
+    work_off(store, tmp_path)
+    wait_for_labels(client, store, ann, desk.id, tmp_path)
+    return desk
+
+
+def forget(desk: Desk, row: int) -> None:
+    """Erase a person; what learnt from them serves no more at once."""
+    body = {"where": {"who": f"p{row}"}, "models": "retire", "plan_only": False}
+    desk.post(f"/datasets/{desk.dataset_id}/erasures", json=body)
+    work_off(desk.store, desk.folder)
+
+
+def test_nobody_waits_for_a_label_of_an_erased_row(client: TestClient, ann, desk: Desk) -> None:
+    spent = gates(client, ann, desk.id)["gates"][0]["steps_spent"]
+    forget(desk, asked(client, ann, desk.id)[0]["row"])
+    assert labels(client, ann, desk.id)["waiting"] is None
+    assert asked(client, ann, desk.id) == []
+    last = promotions(client, ann, desk.id)[-1]
+    assert last["state"] == "refused"
+    assert "Set the gate again" in last["reason"]
+    assert gates(client, ann, desk.id)["gates"][0]["steps_spent"] == spent
+
+    put(client, ann, desk.id, CONDITION, steps=4, labels=300).raise_for_status()
+    rest(desk.store, job_of(client, ann, desk.id))
+    work_off(desk.store, desk.folder)
+    assert promotions(client, ann, desk.id)[-1]["state"] == "waits"
+    answer_all(client, desk.store, ann, desk.id, desk.folder)
+    assert promotions(client, ann, desk.id)[-1]["state"] == "live"
+
+
+def test_nobody_is_asked_for_a_model_that_is_erased(client: TestClient, ann, desk: Desk) -> None:
+    forget(desk, 0)  # all models were trained or measured on them
+    assert labels(client, ann, desk.id)["waiting"] is None
+    assert asked(client, ann, desk.id) == []

@@ -184,3 +184,38 @@ def test_the_page_says_how_many_rows_show_gains_and_spares_the_rest(desk: Desk) 
     shown = browser.post(f"/applications/{desk.id}/gate", data=sent).text
     assert "show a gain of three tolerances" in shown
     assert gate_of(desk)["rows"] == 10
+
+
+def test_erased_rows_are_counted_no_more_before_any_test(desk: Desk) -> None:
+    own = sorted(own_rows(desk))
+    put(desk.client, desk.person, desk.id, EASY, steps=1, rows=10).raise_for_status()
+    erased(desk, own[3])  # the gate's
+    gate = gate_of(desk)
+    assert (gate["rows"], gate["rows_left"]) == (9, 9)
+    assert "on 9 test rows" in outcome(desk, arm=1)["reason"]
+    assert gates(desk.client, desk.person, desk.id)["retirable"] == 9
+
+    erased(desk, own[20])  # a later one, which no gate has seen
+    assert gates(desk.client, desk.person, desk.id)["retirable"] == 9
+    desk.feed(table(range(500, 550)))
+    found = gates(desk.client, desk.person, desk.id)
+    assert (found["retirable"], gate_of(desk)["rows_left"]) == (9, 0)
+
+    desk.post(f"/applications/{desk.id}/gates/remove", 200)
+    found = gates(desk.client, desk.person, desk.id)
+    assert found["rows_left"] == len(own_rows(desk)) - 9
+    again = put(desk.client, desk.person, desk.id, EASY, steps=2).json()
+    assert again["rows_left"] == found["rows_left"]
+
+
+def test_a_gate_without_any_row_left_is_set_anew_on_new_rows(desk: Desk) -> None:
+    wish = {"steps": 2, "rows": 1}
+    put(desk.client, desk.person, desk.id, EASY, **wish).raise_for_status()
+    own = own_rows(desk)
+    desk.erase(f"person{min(own)}@example.org", plan_only=False)
+    gate = gate_of(desk)
+    assert (gate["rows"], gate["rows_left"], gate["worn_out"]) == (0, 0, True)
+    assert gates(desk.client, desk.person, desk.id)["retirable"] == 0
+    again = put(desk.client, desk.person, desk.id, EASY, **wish).json()["gates"][0]
+    assert again["id"] != gate["id"]
+    assert (again["rows"], again["worn_out"]) == (1, False)

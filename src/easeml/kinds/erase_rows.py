@@ -59,8 +59,8 @@ class EraseSpec(Spec):
 
 def erase_rows(spec: EraseSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write the outputs; return ``versions``: by id, how many ``rows``, by ``roles``, their ``ids``,
-    and the ``columns``, schemas and ``summary`` of what was written; and ``classes``: names that only
-    such rows had.
+    those of test rows (``test_ids``), and the ``columns``, schemas and ``summary`` of what was
+    written; and ``classes``: names that only such rows had.
     """
     work = _Work(spec, inputs)
     found: dict[str, dict[str, Any]] = {}
@@ -125,6 +125,7 @@ class _Work:
             "rows": len(ids),
             "roles": roles,
             "ids": sorted(ids),
+            "test_ids": sorted(ids.intersection(version.frames["test"]["_row"].tolist())),
             "columns": [report.to_json() for report in left.columns],
             "schema_in": left.schema_in.to_json(),
             "schema_out": left.schema_out.to_json(),

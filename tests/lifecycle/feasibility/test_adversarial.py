@@ -68,6 +68,31 @@ def test_a_digit_of_a_whole_number_is_found(place: int):
     assert f"price, digit {place} from the end" in [cut.name for cut in found]
 
 
+@pytest.mark.parametrize("divisor", [7, 12, 97])
+def test_a_remainder_of_a_whole_number_is_found(divisor: int):
+    rng = np.random.default_rng(6)
+    number = rng.integers(1_000, 1_000_000, 900)
+    frame = pd.DataFrame({"size": rng.normal(size=900), "number": number})
+    is_chosen = (rng.random(divisor) < 0.5)[number % divisor].astype(int)
+    found = find(Patterns(read_columns(frame), classes=2), is_chosen, np.arange(900))
+    assert f"number, remainder by {divisor}" in [cut.name for cut in found]
+
+
+def test_a_goal_that_a_remainder_reaches_is_not_unrealistic():
+    answer = bayes_error(*drawn("remainder by 7", 700, 0.05), goal=0.9)
+    assert answer.verdict == "realistic"
+
+
+def test_chance_leaves_no_remainder():
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({"number": rng.integers(0, 10**6, 400), "size": rng.normal(size=400)})
+        patterns = Patterns(read_columns(frame), classes=2)
+        found += find(patterns, rng.integers(0, 2, 400), np.arange(400))
+    assert len(found) <= 2, [cut.name for cut in found]
+
+
 def test_a_sign_of_a_code_is_found():
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 10**6, 700)

@@ -221,7 +221,7 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
 
 
 def _to_timestamps_or_iso(array: pa.Array, form: str) -> Converted:
-    """As ``to_timestamps``, but what is not of the form may be ISO 8601: no other form is like it."""
+    """As ``to_timestamps``, but what is not of the form may be ISO 8601, like which no other is."""
     import numpy as np
 
     made = to_timestamps(array, form)

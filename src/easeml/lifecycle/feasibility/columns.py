@@ -74,16 +74,26 @@ def digits(column: Column) -> list[np.ndarray]:
 
     None of a column that has no whole numbers, or values so few that they are codes already.
     """
-    if column.numbers is None or column.levels is not None:
+    numbers = whole_numbers(column)
+    if numbers is None:
         return []
-    missing = np.isnan(column.numbers)
-    whole = np.abs(np.where(missing, 0, column.numbers))
-    if (whole % 1 != 0).any():
-        return []
+    missing = np.isnan(numbers)
+    whole = np.abs(np.where(missing, 0, numbers))
     places = min(len(f"{whole.max():.0f}"), MOST_SIGNS)
     powers = 10.0 ** np.arange(places)
     each = whole[None, :] // powers[:, None] % DIGITS
     return list(np.where(missing, DIGITS, each).astype(np.int64))
+
+
+def whole_numbers(column: Column) -> np.ndarray | None:
+    """Return whole numbers (rows,), NaN where one is missing; None of a column that has others.
+
+    None also of one with values so few that they are codes already.
+    """
+    if column.numbers is None or column.levels is not None:
+        return None
+    is_whole = np.isnan(column.numbers) | (column.numbers % 1 == 0)
+    return column.numbers if is_whole.all() and not np.isnan(column.numbers).all() else None
 
 
 def _read(name: str, values: pd.Series) -> list[Column]:

@@ -1,4 +1,4 @@
-"""Patterns that greedy learners miss: cells of columns, parities, periods, and digits.
+"""Patterns that greedy learners miss: cells of columns, parities, periods, digits, remainders.
 
 Stage by stage, from one column to four: of all sets of columns, cut into cells, those whose cells
 explain more of what is left of the target than chance over all sets tried allows. Each set found
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 
 import numpy as np
@@ -29,6 +29,7 @@ from easeml.lifecycle.feasibility.cuts import (
     take_away,
 )
 from easeml.lifecycle.feasibility.parities import MOST_COLUMNS, parity_gains, set_sizes
+from easeml.lifecycle.feasibility.remainders import explaining, remainders
 
 BINS = {1: 64, 2: 8, 3: 4, 4: 2}  # cells a column, by the number of columns
 MOST_FOUND = {1: 10, 2: 4, 3: 3, 4: 3}
@@ -53,6 +54,7 @@ class Patterns:
     sizes: dict[int, np.ndarray] = field(default_factory=dict)
     levels: list[Cut] = field(default_factory=list)
     waves: list[np.ndarray | None] = field(default_factory=list)
+    divided: list[list[Cut]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for order, bins in BINS.items():
@@ -66,10 +68,11 @@ class Patterns:
                 self.levels.append(Cut(column.name, column.levels + 1))
             for place, codes in enumerate(digits(column), 1):
                 self.levels.append(Cut(f"{column.name}, digit {place} from the end", codes))
+            self.divided.append(remainders(column))
 
     def is_whole(self, cut: Cut) -> bool:
         """Tell whether the cut is a column by all of its values, which no cell puts together."""
-        return any(cut is level for level in self.levels)
+        return any(cut is level for level in chain(self.levels, *self.divided))
 
     def orders(self, rows: int) -> list[int]:
         """Return how many columns at once are searched with so many rows, in order."""
@@ -84,7 +87,8 @@ class Patterns:
     def tried(self, rows: int) -> int:
         """Return how many sets of columns and periods the search compares."""
         sets = sum(comb(len(self.columns), order) for order in self.orders(rows))
-        return max(1, sets + self.periods + self.parities)
+        divided = sum(map(len, self.divided))
+        return max(1, sets + self.periods + self.parities + divided)
 
     @property
     def periods(self) -> int:
@@ -115,6 +119,7 @@ def find(patterns: Patterns, target: np.ndarray, rows: np.ndarray) -> list[Cut]:
         return []
     left = indicators(target[rows], patterns.classes)
     found = _explained(patterns.levels, left, rows)
+    found += explaining(patterns.divided, left, rows)
     found += _periodic(patterns, left, rows)
     for order in patterns.orders(len(rows)):
         found += _of_order(patterns, order, left, rows)

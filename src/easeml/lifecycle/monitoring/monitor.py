@@ -22,6 +22,15 @@ from easeml.lifecycle.monitoring.drift import (
 from easeml.lifecycle.monitoring.estimators import Reference, estimate, learn
 from easeml.lifecycle.monitoring.features import Encoder, as_frame
 from easeml.lifecycle.monitoring.labels import Labelled, Query, draw, measured
+from easeml.lifecycle.monitoring.priors import (
+    ByClass,
+    by_class,
+    by_part,
+    explain,
+    shares,
+    signs,
+    signs_of_numbers,
+)
 from easeml.lifecycle.monitoring.report import Blind, MonitorReport, Told, decide
 from easeml.lifecycle.monitoring.rows import (
     Rows,
@@ -72,6 +81,7 @@ class Monitor:
     none. ``batches`` and ``seen`` count what was scored, and its rows: the levels of drift tests
     and the age of the labels depend on them. ``offset`` and ``concept`` carry what labels taught;
     ``unlabelled`` counts the rows since, and ``labelled_day`` is the day of the last labels.
+    ``known``: what the model says of each class; None in one that was fitted before that was kept.
     """
 
     task: Task
@@ -84,6 +94,7 @@ class Monitor:
     trust: Trust
     rules: AlertRules
     offset: Offset
+    known: ByClass | None = None
     batches: int = 0
     seen: int = 0
     names: list[str] = field(default_factory=list)
@@ -196,7 +207,26 @@ def _without_labels(monitor: Monitor, rows: Rows) -> Blind:
         beyond=beyond,
         unexplained=unexplained,
         doubt=sqrt(found.spread**2 + unexplained.variance + beyond**2),
+        by_shares=_by_shares(monitor, rows),
     )
+
+
+def _by_shares(monitor: Monitor, rows: Rows) -> tuple[float, float] | None:
+    """Return the interval of the quality if only the shares of the classes have changed.
+
+    None where something else has.
+    """
+    known = monitor.known
+    if known is None:
+        return None
+    if monitor.task == "regression":
+        new = signs_of_numbers(rows.predictions, known.cuts)
+    else:
+        new = signs(rows.predictions, rows.surety, len(monitor.classes))
+    found = shares(known, monitor.reference.right, new)
+    if not explain(known, found, monitor.reference.features, rows.features):
+        return None
+    return found.interval(len(new), monitor.rules.level)
 
 
 def _with_labels(monitor: Monitor, rows: Rows, blind: Blind, batch: Batch) -> tuple[Told, Monitor]:
@@ -209,7 +239,7 @@ def _with_labels(monitor: Monitor, rows: Rows, blind: Blind, batch: Batch) -> tu
     weights = 1 / (len(rows.predictions) * query.chances)
     return Told(quality, error), replace(
         monitor,
-        offset=monitor.offset.update(quality - blind.base, error, blind.beyond),
+        offset=monitor.offset.update(quality - blind.base, error, blind.may_move),
         concept=monitor.concept.told(right, weights, blind.least, monitor.rules.shown),
         unlabelled=0,
         labelled_day=batch.day,
@@ -289,6 +319,10 @@ def fit(
         right = (np.abs(predicted - truth) <= tolerance).astype(np.float64)
     trust = backtest(rows.features, right, rows.scores, rows.codes, seed=seed, progress=progress)
     reference = learn(rows.features, right, rows.scores, rows.codes, seed=seed)
+    if task == "regression":
+        known = by_part(truth, predicted)
+    else:
+        known = by_class(truth_codes, codes, surety, len(classes))
     listener(progress)(1.0)
     return Monitor(
         task=task,
@@ -301,5 +335,6 @@ def fit(
         trust=trust,
         rules=rules or AlertRules(),
         offset=trust.offset(0, 0),
+        known=known,
         names=feature_names(encoder, rows.features.shape[1]),
     )

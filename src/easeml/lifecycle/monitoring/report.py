@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import hypot, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from easeml.figures import Figure
 
 CAUSES = {"covariate": "inputs", "prior": "predictions", "concept": "what is right"}
-ASSUMPTION = "the same inputs still mean the same, which only labels can show"
+ASSUMPTION = (
+    "the same inputs still mean the same, or answers only come in other shares, which only labels "
+    "can show"
+)
+UNKNOWN_SHARES = "the rows do not tell how common each answer is by now, which matters here"
 TWO_SIDED = 1.96
 
 
@@ -33,7 +37,9 @@ class Blind:
     ``base``: the estimated quality; ``found``: the estimates it is made of; ``chances``: of each
     row to be right (n,); ``doubt``: standard deviation of ``base`` if inputs mean what they meant;
     ``beyond``: the part of it for a shift greater than all that was tried; ``unexplained``: what
-    back-testing left open.
+    back-testing left open; ``by_shares``: the interval of the quality if rows of a class look as
+    they did, and only the shares of the classes have changed (None: something else has, or it is not
+    known).
     """
 
     base: float
@@ -43,11 +49,22 @@ class Blind:
     beyond: float
     unexplained: Offset
     doubt: float
+    by_shares: tuple[float, float] | None = None
 
     @property
     def least(self) -> float:
         """The least quality that the rows let expect."""
         return min(1.0, max(0.0, self.base - TWO_SIDED * self.doubt))
+
+    @property
+    def may_move(self) -> float:
+        """Standard deviation of the quality that labels have to reckon with.
+
+        For what was not tried, and for other shares of classes, beyond what is doubted anyway.
+        """
+        low, high = self.by_shares or (self.base, self.base)
+        away = max(self.base - low, high - self.base) / TWO_SIDED
+        return hypot(self.beyond, sqrt(max(0.0, away**2 - self.doubt**2)))
 
 
 @dataclass(frozen=True)
@@ -182,19 +199,25 @@ def decide(
     """Join estimates, labels and tests to one score, its interval, and a status.
 
     The interval adds chance (of batch, reference and weights), what back-testing could not explain
-    (or what labels left open), and doubt for a shift greater than all that was tried.
+    (or what labels left open), and doubt for a shift greater than all that was tried. Before any
+    labels it also has what the quality is if only the shares of the classes have changed.
     """
     score = min(1.0, max(0.0, blind.base + offset.mean))
     half = _half_width(blind, offset, trust, rules.level)
+    low, high = max(0.0, score - half), min(1.0, score + half)
+    if blind.by_shares is not None and not offset.labelled:
+        low, high = min(low, blind.by_shares[0]), max(high, blind.by_shares[1])
     reasons = _doubts(half, blind.shift, trust, rules, offset)
+    if half <= rules.widest < (high - low) / 2:
+        reasons = (*reasons, UNKNOWN_SHARES)
     return MonitorReport(
         batch=batch,
         rows=rows,
-        status=_status(score, half, reasons, blind, told, tests, rules),
+        status=_status(score, high, reasons, blind, told, tests, rules),
         reasons=reasons,
         score=score,
-        low=max(0.0, score - half),
-        high=min(1.0, score + half),
+        low=low,
+        high=high,
         level=rules.level,
         reference=blind.found.constant,
         labelled=None if told is None else told.quality,
@@ -226,7 +249,7 @@ def _half_width(blind: Blind, offset: Offset, trust: Trust, level: float) -> flo
 
 def _status(
     score: float,
-    half: float,
+    high: float,
     reasons: tuple[str, ...],
     blind: Blind,
     told: Told | None,
@@ -235,7 +258,7 @@ def _status(
 ) -> Status:
     if reasons:
         return "cannot tell"
-    if rules.judge(score, score + half, blind.found.constant):
+    if rules.judge(score, high, blind.found.constant):
         return "alert"
     if any(test.alarm for test in tests):
         return "watch"

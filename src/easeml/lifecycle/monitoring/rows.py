@@ -20,12 +20,16 @@ Task = Literal["classification", "regression"]
 
 @dataclass(frozen=True)
 class Rows:
-    """A batch as the monitor sees it: features of the error model, codes, and calibrated scores."""
+    """A batch as the monitor sees it: features of the error model, codes, and calibrated scores.
+
+    ``surety``: the probabilities as given, of shape (n,) or (n, classes); None: there are none.
+    """
 
     features: np.ndarray
     predictions: np.ndarray
     scores: np.ndarray | None
     codes: np.ndarray
+    surety: np.ndarray | None = None
 
 
 def assemble(
@@ -44,8 +48,8 @@ def assemble(
         return Rows(np.column_stack(features), predicted, None, codes * 0)
     features.append(confidence_features(surety))
     if surety.ndim == 1:  # what a score of one class means depends on the predicted class
-        return Rows(np.column_stack(features), predicted, surety, codes)
-    return Rows(np.column_stack(features), predicted, surety.max(axis=1), codes * 0)
+        return Rows(np.column_stack(features), predicted, surety, codes, surety)
+    return Rows(np.column_stack(features), predicted, surety.max(axis=1), codes * 0, surety)
 
 
 def width_of(surety: np.ndarray | None) -> int | None:

@@ -19,12 +19,14 @@ from easeml.lifecycle.monitoring.estimators import Calibration, Reference
 from easeml.lifecycle.monitoring.features import Encoder
 from easeml.lifecycle.monitoring.forest import Forest
 from easeml.lifecycle.monitoring.monitor import Monitor
+from easeml.lifecycle.monitoring.priors import ByClass
 from easeml.lifecycle.monitoring.rows import feature_names
 from easeml.lifecycle.monitoring.sequential import ConceptTest
 from easeml.lifecycle.monitoring.tracking import Offset
 
 VERSION = 3
 LARGEST = 2 << 30  # bytes after decompression
+KNOWN_FIELDS = ("truth", "signs", "cuts")
 TREE_FIELDS = ("roots", "feature", "threshold", "left", "right", "value")
 
 
@@ -55,6 +57,8 @@ def save(monitor: Monitor) -> bytes:
     if calibration is not None:
         for number, (x, y) in enumerate(zip(calibration.scores, calibration.chances, strict=True)):
             arrays |= {f"scores_{number}": x, f"chances_{number}": y}
+    if monitor.known is not None:
+        arrays |= {f"known_{name}": getattr(monitor.known, name) for name in KNOWN_FIELDS}
     arrays |= {
         "features": monitor.reference.features,
         "right": monitor.reference.right,
@@ -118,6 +122,7 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
         trust=Trust(**head["trust"]),
         rules=AlertRules(**head["rules"]),
         offset=Offset(**head["offset"]),
+        known=_known(arrays, rows),
         batches=int(head["batches"]),
         seen=int(head["seen"]),
         names=feature_names(encoder, width),
@@ -136,6 +141,18 @@ def _forest(arrays: dict[str, np.ndarray], width: int) -> Forest:
     forest = Forest(**parts)
     forest.check(width)
     return forest
+
+
+def _known(arrays: dict[str, np.ndarray], rows: int) -> ByClass | None:
+    """Return what the model says of each class; None where the state is older than that."""
+    if "known_truth" not in arrays:
+        return None
+    truth = _numbers(arrays["known_truth"], 1, whole=True)
+    signs = _numbers(arrays["known_signs"], 2)
+    is_dense = np.array_equal(np.unique(truth), np.arange(truth.max(initial=-1) + 1))
+    if not (len(truth) == len(signs) == rows and is_dense):
+        raise InvalidInput("The monitor's rows do not fit together.")
+    return ByClass(truth, signs, _numbers(arrays["known_cuts"], 1))
 
 
 def _calibration(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Calibration | None:

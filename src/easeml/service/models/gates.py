@@ -91,7 +91,7 @@ def lasts_on(gate: records.Gate) -> bool:
     """Tell whether a gate can test a further model."""
     reserve = kept.reserve_ledger_of(gate)
     can_buy = reserve is not None and not reserve.is_exhausted
-    return can_buy or not kept.ledger_of(gate).is_exhausted
+    return can_buy or (gate.rows > 0 and not kept.ledger_of(gate).is_exhausted)
 
 
 def _with_budget(gate: records.Gate, labels: int) -> records.Gate:

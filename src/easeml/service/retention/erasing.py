@@ -17,6 +17,7 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.advice import rescoring
+from easeml.service.gates import erased as erased_rows
 from easeml.service.retention import erased_late, erased_texts, erased_traces
 from easeml.service.retention.erased_remains import has_short_number, remains, telling
 from easeml.service.retention.erased_traces import Found
@@ -123,6 +124,7 @@ def record(
         erased_traces.remove(tx, tables, found)
         erased_texts.remove(tx, tables, found)
         _settle(tx, tables, found, affected, ModelFate(spec["models"]))
+        _let_gates_follow(tx, tables, found)
         _tell(tx, dataset, report, found)
         report.remains = remains(tx, task.tenant_id, found.values)
         value = report.model_dump() | erased_late.watch(spec["where"])
@@ -339,6 +341,15 @@ def _settle(
         if retrains and models:
             rescoring.request(tx, application)
         _let_go(tx, tables, application, models, retrains=retrains)
+
+
+def _let_gates_follow(tx: Transaction, tables: Tables, found: Found) -> None:
+    """Let gates have no row that is erased, and no model wait for an answer about one."""
+    for one in found.applications:
+        erased_rows.count_rows_left(tables, one, found.versions)
+        application = tables.applications.get(one.id)  # what served may be gone by now
+        said = found.versions.get(application.version_id, {})
+        erased_rows.wait_for_none(tx, application, said.get("ids", []))
 
 
 def _let_go(
