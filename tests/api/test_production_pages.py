@@ -26,6 +26,7 @@ def test_an_owner_keeps_requests_and_tells_what_was_true(
     table = {"file": ("truth.csv", b"key,value\n7,setosa\n8,virginica\n", "text/csv")}
     told = browser.post(f"{here}/truth", data=token, files=table)
     assert "2 truths kept; 0 of them name rows" in told.text
+    assert "A request is kept some seconds after its answer" in told.text
     one = {"request_id": "req_1", "value": "setosa"}
     assert "1 truth kept" in browser.post(f"{here}/truth", data={**token, **one}).text
     assert client.get(f"/api/v1{here}/requests", headers=ann.headers).json()["told"] == 3

@@ -7,6 +7,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from easeml.cli import watching
+from easeml.cli.doubtful import print_doubts
 from easeml.cli.output import print_error, say
 from easeml.cli.output import text as text_of
 from easeml.cli.showing import ask_for_target, print_application, print_proposal
@@ -24,7 +25,8 @@ from easeml.contract.measures import (
     score,
 )
 from easeml.contract.models import Measure
-from easeml.errors import NotSignedIn
+from easeml.contract.work import Doubts
+from easeml.errors import InvalidInput, NotSignedIn
 
 TITLES = Titles(titles={"lightgbm-regressor": "Gradient boosting (LightGBM)"})
 
@@ -328,3 +330,17 @@ def test_a_return_and_a_comparison_with_the_model_before_have_a_line_each(
     assert "after release Gradient boosting (LightGBM) 2 beside Ensemble 1, since 1970" in printed
     assert "returned from Gradient boosting (LightGBM) 2 to Ensemble 1, 1998" in printed
     assert "It was worse." in printed
+
+
+def test_a_doubt_says_why_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    cell = {"row": 3, "column": "age", "given": "", "candidates": [], "source": "clean: missing"}
+    found = {"version_id": "v", "number": 2, "looked": True, "looking": False, "total": 1}
+    print_doubts(Doubts.model_validate({**found, "items": [cell]}))
+    shown = capsys.readouterr().out
+    assert "no value" in shown
+    assert "clean:" not in shown
+
+
+def test_a_target_that_is_not_sure_is_named_by_its_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    print_error(InvalidInput("It is not sure which column it is.", where="target"))
+    assert "Where: --target" in capsys.readouterr().err

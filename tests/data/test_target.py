@@ -126,3 +126,14 @@ def test_where_things_come_from_and_parts_of_dates_are_no_targets(tmp_path: Path
     assert "hour" not in found.rivals
     frame["mpg"] = RNG.normal(size=120).round(3)
     assert proposed(tmp_path, frame[["mpg", *frame.columns[:-1]]]).target == "mpg"
+
+
+@pytest.mark.parametrize("code", ["dist_cod", "countyCode", "zip"])
+def test_codes_are_no_rivals(tmp_path: Path, code: str) -> None:
+    frame = numbers("income", "expenses", "score1")
+    frame.insert(0, code, RNG.integers(60_000, 70_000, 120))
+    found = proposed(tmp_path, frame)
+    assert not found.sure
+    assert code not in found.rivals
+    frame = frame[["income", "expenses", code]]  # nor a guess, though last
+    assert proposed(tmp_path, frame).target == "expenses"

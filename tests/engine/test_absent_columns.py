@@ -1,6 +1,7 @@
 """Which rows a model was trained on cannot be told where a column of them is absent."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from easeml.data import FILL_ABSENT, declare, infer_table, read_table, read_version, write_version
+from easeml.data import (
+    FILL_ABSENT,
+    FILL_EMPTY,
+    declare,
+    infer_table,
+    read_table,
+    read_version,
+    write_version,
+)
 from easeml.engine.serving.answers import Request, Served, answer_each
 from easeml.modules import known_rows
 from easeml.modules.contract import Predictions
@@ -38,7 +47,8 @@ def served(tmp_path: Path) -> Served:
 
 def notes(served: Served, header: str, lines: list[str]) -> str:
     content = "\n".join([header, *lines]).encode()
-    (answer,) = answer_each(served, [Request(f"text/csv; {FILL_ABSENT}", content)])
+    form = f"text/csv; {FILL_ABSENT}; {FILL_EMPTY}"
+    (answer,) = answer_each(served, [Request(form, content)])
     assert answer.status == 200, answer.content
     return " ".join(json.loads(answer.content)["notes"])
 
@@ -54,3 +64,16 @@ def test_rows_without_a_column_are_not_taken_for_new_ones(served: Served) -> Non
         "Without 'colour' it cannot be told which of these rows the model was trained on." in said
     )
     assert "On the other" not in said
+
+
+def test_rows_with_a_filled_cell_are_not_taken_for_new_ones(served: Served) -> None:
+    emptied = [
+        f",{line.partition(',')[2]}" if place < 5 else line for place, line in enumerate(LINES)
+    ]
+    said = notes(served, "size,colour,price", emptied)
+    assert "Rows with an empty cell in 'size': 5. It cannot be told" in said
+    alone = notes(served, "size,colour,price", [*emptied[:5], *LINES])
+    assert "On the other 95 rows" not in alone
+    (whole,) = re.findall("On the other ([0-9]+) rows", notes(served, "size,colour,price", LINES))
+    (left,) = re.findall("On the other ([0-9]+) rows", alone)
+    assert left == whole

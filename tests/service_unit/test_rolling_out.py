@@ -299,6 +299,30 @@ def test_keys_name_rows_as_well_and_the_newest_word_counts(
     assert _newest(store, ann, app).better == 1
 
 
+@pytest.mark.parametrize("rule", [SHADOW, SHARE], ids=["shadow", "share"])
+def test_rows_of_one_key_count_once(
+    store: Store, ann: Caller, app: Application, clock: Clock, rule: NewRolloutRule
+):
+    before = _live(store, app)
+    rollouts.set_rollout_rule(store, ann, app.id, rule)
+    _better(store, app)
+    _rest(store, app)
+    body = json.dumps({"rows": [{"size": 1.0, "price": 1.0, "key": "p7"}]}).encode()
+    answer = {"model_id": before, "predictions": ["red"], "probabilities": None}
+    said = json.dumps(answer).encode()
+    told = Feedback.model_validate([{"key": "p7", "value": "blue"}])
+    for name in ("req_1", "req_2"):  # of one look
+        seen = Seen(name, ann.tenant_id, app.id, "application/json", body, said, 0.2)
+        request_log.keep(store, [seen])
+    feedback.give(store, ann, app.id, told)
+    _compare(store, clock, "blue")
+    later = Seen("req_3", ann.tenant_id, app.id, "application/json", body, said, 0.2)
+    request_log.keep(store, [later])
+    _compare(store, clock, "blue")
+    found = _newest(store, ann, app)
+    assert found.better + found.worse + found.alike == 1
+
+
 def test_requests_that_the_new_model_fails_on_take_it_back(
     store: Store, ann: Caller, app: Application, clock: Clock
 ):

@@ -1,7 +1,7 @@
 """How doubtful cells look in a terminal."""
 
 from easeml.cli.output import print_table, say
-from easeml.contract.work import DoubtfulCell, Doubts
+from easeml.contract.work import DoubtfulCell, Doubts, why_in_doubt
 
 _SHOWN = 3  # candidates of a cell
 
@@ -12,9 +12,9 @@ def print_doubts(found: Doubts) -> None:
         say("Nobody has looked for doubtful cells yet. Add --look.")
         return
     say(f"{found.total} doubtful cells in version {found.number}.")
-    print_table(["row", "column", "given", "could be", "found by"], map(_row, found.items))
+    print_table(["row", "column", "given", "could be", "because"], map(_row, found.items))
 
 
 def _row(cell: DoubtfulCell) -> tuple[object, ...]:
     could_be = [f"{one.value} {one.weight:.0%}" for one in cell.candidates[:_SHOWN]]
-    return cell.row, cell.column, cell.given, could_be, cell.source
+    return cell.row, cell.column, cell.given, could_be, why_in_doubt(cell.source)

@@ -156,10 +156,13 @@ def print_error(error: EasemlError) -> None:
     out = notes()
     out.print(f"[bold red]Error:[/] {escape(_in_flags(error.message))}")
     if error.where:
-        out.print(f"  Where: {escape(error.where)}")
+        out.print(f"  Where: {escape(_FLAGS.get(error.where, error.where))}")
     remedy = _SIGN_IN if isinstance(error, NotSignedIn) else error.remedy
     if remedy:
         out.print(f"  Remedy: {escape(_in_flags(remedy))}")
+
+
+_FLAGS = {"target": "--target"}  # of a place in a request, where a command has it as a flag
 
 
 def _in_flags(advice: str) -> str:

@@ -109,15 +109,12 @@ def feedback(
             answer = client.give_feedback(application_id, part)
             kept, known = kept + answer.kept, known + answer.known
             foreign += answer.foreign
-    said = f"{kept:,} kept; {known:,} of them name rows of requests that were kept."
-    if foreign:
-        said += f" {foreign:,} are nothing that a model could answer: it counts as wrong there."
     whole = FeedbackKept(
         kept=kept,
         known=known,
         foreign=foreign,
     )
-    print_done(whole, said, as_json=as_json)
+    print_done(whole, whole.says, as_json=as_json)
 
 
 def watch_report(

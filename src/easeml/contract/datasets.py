@@ -72,9 +72,24 @@ class Version(Answer):
 def notes_beside(version: Version, target: str | None) -> list[str]:
     """Return what is to be said of an upload; of a target that is a guess, where none was named."""
     notes = list(version.summary.get("notes", ()))
-    if not target:
-        return notes
-    return [note for note in notes if not note.startswith(UNSURE_TARGET)]
+    if target:
+        notes = [note for note in notes if not note.startswith(UNSURE_TARGET)]
+    proposed = version.summary.get("target")
+    return [*notes, *_without_answer(version, target or proposed)]
+
+
+def _without_answer(version: Version, target: str | None) -> list[str]:
+    """Return what becomes of the rows of an upload that have no target, if any has none."""
+    share = next((one.missing for one in version.columns if one.name == target), 0.0)
+    rows = version.summary.get("rows", 0)
+    without = round(share * rows)
+    if not without:
+        return []
+    return [
+        f"Rows without '{target}': {without:,} of {rows:,}. "
+        "They are no part of training or tests: easeml keeps them as a pool, and "
+        "asks for the answers that would tell most."
+    ]
 
 
 class Dataset(Answer):

@@ -77,3 +77,23 @@ class FeedbackKept(Answer):
     kept: int
     known: int
     foreign: int = 0
+
+    @property
+    def says(self) -> str:
+        """What became of what was told, in sentences."""
+        truths = "truth" if self.kept == 1 else "truths"
+        said = (
+            f"{self.kept:,} {truths} kept; {self.known:,} of them name rows of requests that were "
+            "kept."
+        )
+        if self.known < self.kept:
+            said += (
+                " A request is kept some seconds after its answer: the others count as soon as "
+                "their rows are there."
+            )
+        if self.foreign:
+            said += (
+                f" {self.foreign:,} of them name nothing that a model could answer, and count as "
+                "mistakes: tell the right one to replace it."
+            )
+        return said

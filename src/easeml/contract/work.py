@@ -186,3 +186,21 @@ class Doubts(Page[DoubtfulCell]):
     total: int
     by_column: dict[str, int] = Field(default_factory=dict)
     by_source: dict[str, int] = Field(default_factory=dict)
+
+
+_DOUBTS = {
+    "clean: missing": "no value",
+    "clean: format": "written unlike the others",
+    "clean: outlier": "far from the other numbers",
+    "clean: misspelling": "nearly a common value",
+    "clean: dependency": "other columns say otherwise",
+    "clean: rule": "breaks a rule",
+    "clean: duplicate": "repeats another row",
+    "clean: label": "other rows say otherwise",
+}
+
+
+def why_in_doubt(source: str) -> str:
+    """Return why a cell is in doubt, in words; a tool that is not known by its name."""
+    tool, _, _ = source.partition(", ")
+    return _DOUBTS.get(tool, source)

@@ -103,6 +103,16 @@ def read(folder: Path) -> KnownRows | None:
         return KnownRows(kept["digests"], dict(zip(names, ranges, strict=True)))
 
 
+def have_no_value(table: ColumnTable, columns: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell which rows have an empty cell in one of some columns."""
+    import pandas as pd
+
+    found = np.zeros(len(table), dtype=bool)
+    for name in columns:
+        found |= np.asarray(pd.isna(table[name]))
+    return found
+
+
 def _range_of(values: NDArray[np.float64]) -> tuple[float, float]:
     """Return the least and the largest value; everything is near where there is none."""
     known = values[np.isfinite(values)]

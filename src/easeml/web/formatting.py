@@ -2,9 +2,10 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import singledispatch, wraps
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from markupsafe import Markup, escape
@@ -12,6 +13,7 @@ from markupsafe import Markup, escape
 from easeml.contract import measures
 from easeml.contract.models import TrainedModel
 from easeml.contract.task_views import Task
+from easeml.contract.work import why_in_doubt
 from easeml.web.page_words import in_page_words
 
 T = TypeVar("T")
@@ -189,22 +191,18 @@ def badge(state: str) -> Markup:
     return Markup('<span class="badge badge-{}">{}</span>').format(tone, escape(state))
 
 
-_DOUBTS = {
-    "clean: missing": "no value",
-    "clean: format": "written unlike the others",
-    "clean: outlier": "far from the other numbers",
-    "clean: misspelling": "nearly a common value",
-    "clean: dependency": "other columns say otherwise",
-    "clean: rule": "breaks a rule",
-    "clean: duplicate": "repeats another row",
-    "clean: label": "other rows say otherwise",
-}
+def each_value(distribution: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Return whole numbers and how many rows have each, the most first.
 
-
-def why_in_doubt(source: str) -> str:
-    """Return why a cell is in doubt, in words; a tool that is not known by its name."""
-    tool, _, _ = source.partition(", ")
-    return _DOUBTS.get(tool, source)
+    ``distribution``: of a column. None where its bins hold more than one number each.
+    """
+    counts = distribution.get("counts", [])
+    low = distribution.get("low", 0)
+    width = distribution.get("high", 0) - low + 1
+    if len(counts) != width:
+        return []
+    found = [(f"{low + place:g}", count) for place, count in enumerate(counts)]
+    return sorted(found, key=itemgetter(1), reverse=True)
 
 
 def counted(count: int, noun: str) -> str:
@@ -263,6 +261,7 @@ FILTERS = {
     "counted": counted,
     "json": json.dumps,
     "use": use,
+    "each_value": each_value,
     "why_in_doubt": why_in_doubt,
     "in_page_words": in_page_words,
     "message_parts": message_parts,

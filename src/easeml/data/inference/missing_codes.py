@@ -29,7 +29,7 @@ _ONE_IN = 50  # rows, that a small one stands in at least
 
 
 def suspect_words(texts: list[str], number_of: np.ndarray) -> list[str]:
-    """The values among these (distinct) texts that say that there is none; the most frequent first."""
+    """The distinct texts that say that there is no value; the most frequent first."""
     if len(texts) < 2:
         return []
     rows_of = dict(zip(texts, number_of.tolist(), strict=True))

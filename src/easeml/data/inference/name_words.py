@@ -33,6 +33,7 @@ CODES = _set(
 DIALLED = _set(
     "zip zipcode postal postcode plz phone telephone fax mobile iban ssn isbn ean barcode"
 )
+CODED = DIALLED | _set("code codes cod cods cd")
 ENTITIES = _set(
     "user author customer patient subject client account session household provider student employee person "
     "individual device hospital store shop company brewery supplier vendor seller buyer driver vehicle flight phone "

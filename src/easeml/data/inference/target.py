@@ -76,7 +76,7 @@ def _is_prediction(report: ColumnReport) -> bool:
 
 
 def _is_description(report: ColumnReport) -> bool:
-    is_described = names.has_word(report.name, names.DESCRIPTIONS)
+    is_described = names.has_word(report.name, names.DESCRIPTIONS | names.CODED)
     return is_described or names.names_entity(report.name)
 
 

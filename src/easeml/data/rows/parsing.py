@@ -39,6 +39,7 @@ _TABLES = {  # media types and the endings of their files
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
 }
 _TEXTS = (".csv", ".tsv")  # whose first row may hold values
+KEY = "key"  # the column by which feedback names rows
 _SHOWN_NAMES = 8  # of columns, in one sentence
 FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 FILL_EMPTY = "fill-empty=true"  # another
@@ -52,7 +53,8 @@ class Rows:
     """Rows to predict.
 
     ``labels``: the target column, where every row has it. ``notes``: what was unusual. ``names``:
-    those of the files that the rows are. ``absent``: columns that were not sent.
+    those of the files that the rows are. ``absent``: columns that were not sent. ``filled``:
+    columns with empty cells, where training rows had none.
     """
 
     table: ColumnTable
@@ -60,6 +62,7 @@ class Rows:
     notes: list[str]
     names: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
+    filled: list[str] = field(default_factory=list)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -85,9 +88,9 @@ def parse_rows(
     Columns that were dropped, and the target, may come along. A value may be missing where it was
     missing in training; a column as a whole only where ``content_type`` has the parameter
     ``fill-absent=true`` (``FILL_ABSENT``), and with a note. In a column without missing values in
-    training one is allowed by ``fill-empty=true`` (``FILL_EMPTY``), with a note. A category that was not there in
-    training becomes missing, and a column that the model does not know is not used, with notes.
-    ``loads`` reads JSON as ``json.loads`` does.
+    training one is allowed by ``fill-empty=true`` (``FILL_EMPTY``), with a note.
+    A category that was not there in training becomes missing, and a column that the model does
+    not know is not used, with notes. ``loads`` reads JSON as ``json.loads`` does.
 
     Raises: DatasetError: naming rows (from 0), columns and remedies; the faults of a
         request all at once, but for very many.
@@ -163,7 +166,7 @@ class Reader:
         labels = self._labels_of_cells(rows, findings)
         findings.check()
         table = ColumnTable(columns, len(rows), numbers)
-        return Rows(table, labels, findings.notes, absent=findings.absent)
+        return Rows(table, labels, findings.notes, absent=findings.absent, filled=[*findings.empty])
 
     def _columns_of_cells(
         self, rows: list[Any], read: Mapping[str, Any], findings: Findings
@@ -224,7 +227,7 @@ class Reader:
         inputs = self._inputs(table, findings, place)
         labels = self._labels_of_table(table, findings, place)
         findings.check()
-        return Rows(inputs, labels, findings.notes, list(names), findings.absent)
+        return Rows(inputs, labels, findings.notes, list(names), findings.absent, [*findings.empty])
 
     def look_at(self, table: pa.Table, findings: Findings) -> None:
         """Note columns that are not known. Raises DatasetError where none is."""
@@ -306,6 +309,8 @@ class Reader:
         findings.unknown = list(filterfalse(self.known.__contains__, given))
         for name in findings.unknown:
             said = f"The model knows no column {shown(name)}; it is not used."
+            if name == KEY:
+                said = f"'{KEY}' is no input: it names rows, where requests are kept."
             findings.note(f"{said} Did you mean '{meant[name]}'?" if name in meant else said)
 
     def _are_all_labelled(self, given: int, rows: int, findings: Findings) -> bool:

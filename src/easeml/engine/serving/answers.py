@@ -14,8 +14,9 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 from easeml.contract import measures
 from easeml.contract.models import Measure
 from easeml.data import ColumnTable, Rows, kinds_of, parse_rows
+from easeml.data.errors import first_of
 from easeml.errors import EasemlError
-from easeml.modules import Predictions, conformal, interval, measured
+from easeml.modules import Predictions, conformal, interval, known_rows, measured
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline
@@ -23,6 +24,7 @@ from easeml.modules.programs import ProgramFailed
 from easeml.protocols.endpoint import answer_of, problem
 from easeml.schema import Schema
 
+_MOST_NAMES = 8  # of columns, in one sentence
 Given = TypeVar("Given")
 
 
@@ -182,15 +184,27 @@ def _tell_training_rows(
         reply["notes"].append(_not_recognised(rows.absent[0]))
         return
     known = served.known.are_known(rows.table.columns, rows.labels)
+    filled = known_rows.have_no_value(rows.table, rows.filled)
+    if filled.any():
+        reply["notes"].append(_not_recognised_where_empty(int(filled.sum()), rows.filled))
     if not known.any():
         return
     reply["quality"]["training_rows"] = int(known.sum())
     said = _known_by_heart(int(known.sum()), len(known))
-    if not known.all():
-        others = _quality(served, rows.labels[~known], predicted.of_rows(~known))
+    are_new = ~(known | filled)
+    if are_new.any():
+        others = _quality(served, rows.labels[are_new], predicted.of_rows(are_new))
         reply["quality"]["others"] = others
         said += f" {_on_the_others(others)}"
     reply["notes"].append(said)
+
+
+def _not_recognised_where_empty(rows: int, columns: Sequence[str]) -> str:
+    names = first_of(list(map("'{}'".format, columns)), _MOST_NAMES)
+    return (
+        f"Rows with an empty cell in {names}: {rows:,}. "
+        "It cannot be told whether the model was trained on them. They count with no others."
+    )
 
 
 def _not_recognised(column: str) -> str:

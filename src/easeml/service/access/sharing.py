@@ -241,13 +241,16 @@ def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
     return replace(caller, tenant_id=tenant_id, role=Role.USER, granted=granted)
 
 
+_MORE = {ShareRole.LABELLER: "Its questions are on Work. Ask its owner for more."}
+
+
 def _refuse(caller: Caller, role: ShareRole | None, application_id: str, asked: Asked) -> NoReturn:
     """Say why a caller may not do what they ask for. ``role``: in what was shared with them."""
     if role is not None:
         raise NotAllowed(
             f"This application was shared with you as a {role}.",
             where=application_id,
-            remedy="Ask its owner for more.",
+            remedy=_MORE.get(role, "Ask its owner for more."),
         )
     if caller.member == MemberRole.GUEST:
         raise NotFound(

@@ -122,6 +122,7 @@ def _groups(
     to whoever tells more.
     """
     measured = [row for row in rows if row.id in qualities]
+    measured = released_rows.one_of_each_key(tables, rollout, measured)
     if rollout.way == RolloutWay.SHADOW:
         return [[row] for row in measured]
     by_request = grouped(measured, lambda row: row.request_id)

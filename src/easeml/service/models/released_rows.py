@@ -84,7 +84,7 @@ def outcomes(
     if rollout.plan.run:
         return _of_runs(tables, rollout, rows, truths)
     target = target_of(tables, rollout)
-    counting = _one_of_each_key(tables, rollout, rows)
+    counting = one_of_each_key(tables, rollout, rows)
     spared = _spared(tables, rollout, counting)
     found: list[Outcome] = []
     unknown = 0
@@ -112,7 +112,7 @@ def _of_runs(
 
     target = target_of(tables, rollout)
     assert not isinstance(target, Number)
-    counting = _one_of_each_key(tables, rollout, rows)
+    counting = one_of_each_key(tables, rollout, rows)
     spared = _spared(tables, rollout, counting)
     seen: dict[str, balanced.Answered] = {}
     for row in counting:
@@ -253,9 +253,10 @@ def _given_up(rows: list[ProductionRow], named: Sequence[ProductionRow]) -> str:
     return rows[middle].id
 
 
-def _one_of_each_key(
+def one_of_each_key(
     tables: Tables, rollout: Rollout, rows: list[ProductionRow]
 ) -> list[ProductionRow]:
+    """Return the first row of each key that has not counted yet, and all rows without a key."""
     keys = set(filter(None, map(attrgetter("key"), rows)))
     before = tables.production_rows.column(
         "key",

@@ -15,6 +15,7 @@ from easeml.contract.applications import Application
 from easeml.contract.gates import NewGate, Retirement
 from easeml.contract.jobs import Job
 from easeml.contract.picking import NewPicking
+from easeml.contract.production import FeedbackKept
 from easeml.contract.resources import Page
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
 from easeml.contract.states import AdaptWay, Permission, RolloutEnd
@@ -119,14 +120,13 @@ async def history(context: PageContext) -> Response:
     return render(context, view.application, "application_history.html", **values)
 
 
-def _just_told(counts: str) -> list[int]:
-    """Return how many truths were just kept, how many of known rows, and how many no model could
-    answer; nothing where none were told.
-    """
+def _just_told(counts: str) -> FeedbackKept | None:
+    """Return what became of truths that were just told, as an address says it; nothing without."""
     numbers = counts.split("-")
     if len(numbers) != 3 or not all(map(str.isdecimal, numbers)):
-        return []
-    return list(map(int, numbers))
+        return None
+    kept, known, foreign = map(int, numbers)
+    return FeedbackKept(kept=kept, known=known, foreign=foreign)
 
 
 @signed_in

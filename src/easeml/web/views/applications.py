@@ -82,6 +82,7 @@ async def show(context: PageContext) -> Response:
     values = {
         "cards": _ordered(cards, sort),
         "count": len(found),
+        "shared": (await context.client.shared()).items,
         "word": word,
         "state": state,
         "sort": sort,

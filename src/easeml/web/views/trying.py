@@ -185,6 +185,10 @@ def _example(column: Column) -> str:
 def _download(prediction: Prediction) -> Response:
     """Return the predictions as a CSV file."""
     columns = as_columns(prediction)
+    if prediction.request_id:  # by both, feedback names a row
+        count = len(prediction.predictions)
+        named = {"request_id": [prediction.request_id] * count, "row": [*range(count)]}
+        columns = {**columns, **named}
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(map(without_formula, columns))
