@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -217,6 +218,34 @@ def test_guesses_are_refused_before_they_cost_anything(
     assert "Try again" in refused[0].json()["detail"]
     right = client.post("/api/v1/login", json={"name": "bob", "password": PASSWORD})
     assert right.status_code == 201  # others are not delayed
+
+
+def test_two_passwords_at_most_are_compared_at_once(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each takes 64 MiB while it is compared, so this bounds what strangers can have taken."""
+    lock = threading.Lock()
+    under_way = [0, 0]  # now, at most
+
+    def look_at(password_hash: str, password: str) -> bool:
+        with lock:
+            under_way[0] += 1
+            under_way[1] = max(under_way)
+        threading.Event().wait(0.02)
+        with lock:
+            under_way[0] -= 1
+        return False
+
+    monkeypatch.setattr(passwords, "is_right", look_at)
+    client.app.state.context.sign_ins.__init__()  # pyright: ignore  # others signed in before
+
+    def guess(number: int) -> int:
+        wish = {"name": f"name-{number}", "password": "a wrong password"}
+        return client.post("/api/v1/login", json=wish).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(guess, range(12))) == {401}
+    assert under_way[1] == 2
 
 
 def test_a_name_is_not_locked_by_guesses_from_elsewhere() -> None:

@@ -78,9 +78,9 @@ def test_bodies_are_bounded(client: TestClient) -> None:
             yield b" " * 2**19
 
     headers = {"content-type": "application/json"}
-    problem(
-        client.post("/api/v1/login", content=b" " * (2**20 + 1), headers=headers), 413, "too-large"
-    )
+    refused = client.post("/api/v1/login", content=b" " * (2**20 + 1), headers=headers)
+    problem(refused, 413, "too-large")
+    assert "has 1048577 bytes; 1048576 are allowed" in refused.json()["detail"]
     problem(client.post("/api/v1/login", content=chunks(), headers=headers), 413, "too-large")
 
 

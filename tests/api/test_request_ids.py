@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
@@ -84,6 +85,25 @@ def test_what_went_wrong_is_found_by_the_id_of_its_request(site: TestClient, ann
     assert id in answer.json()["remedy"]
     (line,) = [one for one in logged if one["event"] == "request failed"]
     assert line["request"] == id
+
+
+def test_the_task_that_a_request_asked_for_is_found_by_the_name_that_a_proxy_gave_it(
+    site: TestClient, ann
+) -> None:
+    def upload(name: str, headers: dict[str, str]) -> list[Any]:
+        processors = [structlog.contextvars.merge_contextvars, name_request]
+        with structlog.testing.capture_logs(processors=processors) as logged:
+            address = f"/api/v1/datasets?name={name}&filename=t.csv"
+            answer = site.post(address, content=b"a,b\n1,2\n", headers={**ann.headers, **headers})
+        assert answer.status_code == 201, answer.text
+        return [line for line in logged if line["event"] == "task asked for"]
+
+    (line,) = upload("named", {"x-request-id": "of-nginx-8"})
+    assert line["client_request"] == "of-nginx-8"
+    assert line["request"].startswith("req_")
+    assert line["task"].startswith("task_")
+    (line,) = upload("unnamed", {})
+    assert "client_request" not in line
 
 
 def test_a_long_log_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 from service_for_tests import KEY, FakeService
 
@@ -86,6 +87,17 @@ def test_the_first_start_shows_the_login_before_it_says_that_it_is_up(
     assert "easeml login admin --url http://127.0.0.1:1" in again
     assert "password" not in again
     assert "EASEML_API_KEY" not in again
+
+
+def test_a_service_that_is_up_and_cannot_work_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    told = {"status": "failing", "problems": ["The database is damaged."]}
+    monkeypatch.setattr(httpx, "get", lambda url, timeout: httpx.Response(503, json=told))
+    services._warn(services._problems_of("http://127.0.0.1:1"))
+    monkeypatch.undo()
+    assert capsys.readouterr().out == "It cannot do all its work. The database is damaged.\n"
+    assert services._problems_of("http://127.0.0.1:9") == []
 
 
 def test_flags_win_over_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -62,7 +62,7 @@ def test_who_has_enough_applications_declares_no_more(
     wish = Declaration(dataset_id=dataset.id)
     first = applications.declare(store, bob, wish, "once")
     quotas.set_limits(store, admin, bob.tenant_id, TenantLimits(applications=1))
-    with pytest.raises(OverQuota, match="applications"):
+    with pytest.raises(OverQuota, match=r"Your limit of 1 application is reached\."):
         applications.declare(store, bob, wish)
     assert (
         applications.declare(store, bob, wish, "once").id == first.id
@@ -208,6 +208,20 @@ def either(request: pytest.FixtureRequest, tmp_path: Path):
         store = Store.open(url, tmp_path / "kept")
         yield store
         store.close()
+
+
+def test_limits_are_told_as_people_write_numbers(store: Store, admin: Caller, bob: Caller) -> None:
+    quotas.set_limits(store, admin, bob.tenant_id, TenantLimits(uploads=1, month_seconds=1e6))
+    uploads.begin(store, bob, 10, 100)
+    with pytest.raises(TooMany, match=r"Your limit of 1 unfinished upload is reached\."):
+        uploads.begin(store, bob, 10, 100)
+    with store.read() as tx:
+        today = day_of(tx.now())
+    month_is(store, bob, 1e6, today)
+    with store.read() as tx, pytest.raises(TooMany, match=r"quota of 1,000,000 device seconds"):
+        quotas.check_computing(tx, bob.tenant_id)
+    assert used.counted(0.5, "device second") == "0.5 device seconds"
+    assert used.counted(1, "device second") == "1 device second"
 
 
 def test_of_many_at_once_no_more_pass_than_there_is_room_for(either: Store) -> None:

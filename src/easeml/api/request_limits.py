@@ -69,8 +69,8 @@ class RequestLimits:
             return  # nobody is there to be answered
         except Exception as error:
             answer = in_form_of(scope["path"], problem_of(error))
-            if started:  # too late for a status: break the connection, so that nobody takes this for the whole
-                raise
+            if started:
+                raise  # too late for a status: nobody is to take a cut answer for the whole
             await answer(scope, receive, send_with_headers)
 
     def _with_own(self, given: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -86,11 +86,12 @@ def check(scope: Scope, limit: int) -> None:
         raise InvalidInput("The address holds a NUL character.", where="path")
     length = header_of(scope, b"content-length")
     if length.isdigit() and int(length) > limit:
-        raise TooLarge(f"The request body has {length} bytes; {limit} are allowed.", where="body")
+        text = f"The request body has {int(length)} bytes; {limit} are allowed."
+        raise TooLarge(text, where="body")
 
 
 def bounded(scope: Scope, receive: Receive, limit: int) -> Receive:
-    """Return ``receive`` that raises once more than ``limit`` bytes came in, or they come too slowly.
+    """Return ``receive`` that raises once more than ``limit`` bytes came in, or come too slowly.
 
     Only the time that is waited for bytes counts, not that of those who read them.
     """

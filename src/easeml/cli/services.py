@@ -14,6 +14,7 @@ from easeml.cli.output import say
 PROVIDER = "admin"  # name of the user that the first start makes
 _KINDS = ("controller", "scheduler", "prefork", "machine", "worker", "predictor")
 _STOP_SECONDS = 5.0
+_HEALTH_SECONDS = 10.0
 
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port of the service (8080).")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes (2).")]
@@ -59,6 +60,7 @@ def up(
 
     def on_ready(url: str, password: str | None) -> None:
         _greet(url, password, _first_key(url, password) if password else "")
+        _warn(_problems_of(url))
         if demo:
             players.append(_start_demo(url, settings.home, password))
 
@@ -144,10 +146,25 @@ def _greet(url: str, password: str | None, key: str) -> None:
         say("For commands and scripts, in another terminal (a key of yours, shown only now):")
         say(f"  export EASEML_URL={url} EASEML_API_KEY={key}")
     else:
-        say(
-            f"Open {url} in a browser, or sign in from another terminal: easeml login {PROVIDER} --url {url}"
-        )
+        command = f"easeml login {PROVIDER} --url {url}"
+        say(f"Open {url} in a browser, or sign in from another terminal: {command}")
     say(f"easeml is up at {url}; Ctrl-C stops it.")
+
+
+def _problems_of(url: str) -> list[str]:
+    """Return what the service says is wrong with it; it may be up and not be able to work."""
+    import httpx
+
+    try:
+        return httpx.get(f"{url}/healthz", timeout=_HEALTH_SECONDS).json().get("problems", [])
+    except (httpx.HTTPError, ValueError):
+        return []  # it was up a moment ago, and whoever asks next is told
+
+
+def _warn(problems: list[str]) -> None:
+    """Say what is wrong, beside that it is up."""
+    for problem in problems:
+        say(f"It cannot do all its work. {problem}")
 
 
 def _first_key(url: str, password: str) -> str:

@@ -163,9 +163,9 @@ def check_applications(tx: Transaction, tenant_id: str) -> None:
     most = tx.tenants.hold(tenant_id).limits.applications
     declared = tx.scoped(tenant_id).applications.count(deleted=None)
     if declared >= shapes.or_endless(most):
-        raise OverQuota(
-            f"You may have {most} applications, and have them.", remedy=ASK, where="applications"
-        )
+        allowed = used.counted(shapes.or_endless(most), "application")
+        text = f"Your limit of {allowed} is reached."
+        raise OverQuota(text, remedy=ASK, where="applications")
 
 
 def request_rates(store: Store) -> dict[str, float]:

@@ -93,11 +93,18 @@ def totals(pairs: Iterable[tuple[Any, ...]]) -> Counter[str]:
     return found
 
 
+def counted(amount: float, noun: str) -> str:
+    """Return an amount with what it is of, such as ``1 upload`` or ``1,000,000 seconds``."""
+    ending = "s" * (amount != 1)
+    return f"{amount:,.12g} {noun}{ending}"
+
+
 def _month_is_over(now: float, seconds: float, most: float) -> Exhausted:
     until = next_month(now)
     day = datetime.fromtimestamp(until, UTC)
+    quota = counted(most, "device second")
     text = (
-        f"The month's quota of {most:g} device seconds is used up ({seconds:.0f} s). "
+        f"The month's quota of {quota} is used up ({seconds:.0f} s). "
         f"It is there again on {day.day} {day:%B} (UTC)."
     )
     return Exhausted(text, until)

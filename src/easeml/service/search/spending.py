@@ -50,7 +50,8 @@ def _months_reached(tx: Transaction, under_way: list[Task]) -> dict[str, str]:
     found = {}
     for id, limit in most.items():
         if spent[id] + _seconds_so_far(tx, by_tenant[id]) >= limit:
-            found[id] = f"The month's quota of {limit:g} device seconds was reached."
+            quota = used.counted(limit, "device second")
+            found[id] = f"The month's quota of {quota} was reached."
     return found
 
 

@@ -17,7 +17,7 @@ from easeml.errors import Conflict, NotReady, OverQuota
 from easeml.modules import Registry
 from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base, rules
-from easeml.service.limits import quotas
+from easeml.service.limits import quotas, used
 from easeml.service.search import candidates, jobs, training_tasks
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, Candidate, Job, Task
@@ -115,11 +115,13 @@ def _check_limits(tx: Transaction, tables: Tables, job: Job) -> None:
     terms = tx.tenants.get(job.tenant_id).limits
     under_way = tables.tasks.count(kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY)
     if under_way >= or_endless(terms.devices):
-        text = f"Your quota of {terms.devices} devices is in use."
+        most = used.counted(or_endless(terms.devices), "device")
+        text = f"Your quota of {most} is in use."
         raise OverQuota(text, where="devices", remedy=_ASK)
     spent = sum(tables.jobs.column("cost", state=SEARCHED_JOBS))
     if spent >= or_endless(terms.seconds):
-        text = f"Your quota of {terms.seconds:g} device seconds is used up."
+        most = used.counted(or_endless(terms.seconds), "device second")
+        text = f"Your quota of {most} is used up."
         raise OverQuota(text, where="seconds", remedy=_ASK)
 
 

@@ -268,7 +268,8 @@ def _quota(job: Job, around: _Surroundings) -> Waiting | None:
     quota = around.quotas.get(tenant, TenantLimits())
     spent = around.spent[tenant]
     if spent >= or_endless(quota.seconds):
-        text = f"The quota of {quota.seconds:g} device seconds is used up ({spent:.0f} s). {_RAISE}"
+        most = used.counted(or_endless(quota.seconds), "device second")
+        text = f"The quota of {most} is used up ({spent:.0f} s). {_RAISE}"
         return Waiting(WaitsFor.QUOTA, text)
     if quota.devices is not None:
         return _quota_of_devices(quota.devices, around.training[tenant])
@@ -281,7 +282,8 @@ def _quota_of_devices(most: int, in_use: int) -> Waiting | None:
         return Waiting(WaitsFor.QUOTA, f"The quota allows no device. {_RAISE}")
     if in_use < most:
         return None
-    text = f"The quota of {_devices(most)} is in use by other searches of the tenant."
+    quota = used.counted(most, "device")
+    text = f"The quota of {quota} is in use by other searches of the tenant."
     return Waiting(WaitsFor.QUOTA_IN_USE, text)
 
 
@@ -294,10 +296,12 @@ def _limit(job: Job, around: _Surroundings) -> Waiting | None:
     if around.now >= deadline:
         return Waiting(WaitsFor.LIMIT, "The search's deadline has passed. Set a later one.")
     if job.cost >= seconds:
-        text = f"The search's limit of {seconds:g} device seconds is used up. Raise it to go on."
+        most = used.counted(seconds, "device second")
+        text = f"The search's limit of {most} is used up. Raise it to go on."
         return Waiting(WaitsFor.LIMIT, text)
     if around.tasks[job.id] >= tasks:
-        text = f"The search's limit of {tasks} tasks is used up. Raise it to go on."
+        most = used.counted(tasks, "task")
+        text = f"The search's limit of {most} is used up. Raise it to go on."
         return Waiting(WaitsFor.LIMIT, text)
     if around.now + around.cheapest.get(job.id, 0.0) > deadline:
         text = "Each candidate that is left would end after its deadline. Set a later one."
@@ -312,12 +316,9 @@ def _gain() -> Waiting:
 
 def _device(around: _Surroundings) -> Waiting:
     others = around.running.total()
-    text = f"A task waits for a device: {others} run on {_devices(around.workers)}."
+    devices = used.counted(around.workers, "device")
+    text = f"A task waits for a device: {others} run on {devices}."
     return Waiting(WaitsFor.DEVICE, text)
-
-
-def _devices(count: int) -> str:
-    return "1 device" if count == 1 else f"{count} devices"
 
 
 def _decision(around: _Surroundings) -> Waiting:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from easeml.errors import TooLarge, TooMany
 from easeml.service.access.caller import Caller
-from easeml.service.limits import quotas
+from easeml.service.limits import quotas, used
 from easeml.service.storage import artefact_references
 from easeml.store import Store, Transaction, Upload
 
@@ -35,7 +35,7 @@ def begin(store: Store, caller: Caller, length: int, limit: int) -> Upload:
             wanted = tx.tenants.get(caller.tenant_id).limits.uploads
         most = _MOST_OPEN if wanted is None else wanted
         if len(open_ones) >= most:
-            text = f"You may have {most} unfinished uploads, and have them."
+            text = f"Your limit of {used.counted(most, 'unfinished upload')} is reached."
             remedy = f"Finish some or call them off. {quotas.ASK}"
             raise TooMany(text, where="uploads", remedy=remedy, seconds=_SOON)
         reserved = sum(one.length for one in open_ones)

@@ -3,6 +3,8 @@
 from dataclasses import asdict, replace
 from typing import Any
 
+import structlog
+
 from easeml.contract.states import TASKS_UNDER_WAY, Lane, TaskGroup
 from easeml.ids import new_id, request_id
 from easeml.service.knowledge import gpus, knowledge_base
@@ -10,6 +12,8 @@ from easeml.service.tasks import needs
 from easeml.service.tasks.kinds import called, kind_named
 from easeml.store import Tables, Transaction, id_of
 from easeml.store.records import Candidate, Json, Task
+
+_log = structlog.get_logger("easeml.tasks")
 
 _CANCELLED = "The task was cancelled."
 _ATTEMPTS = 2  # of a task whose attempts fail in ways worth another
@@ -57,6 +61,8 @@ def request(
     task = tx.scoped(tenant_id).tasks.add(replace(wanted, **asdict(needs.asked(tx, wanted))))
     name = candidate.name if candidate else called(payload)
     tx.events.append("task.waiting", task.id, {"job_id": job_id, "name": name}, tenant_id)
+    if task.request:  # a proxy may have named the request: this line has its name and ours
+        _log.info("task asked for", task=task.id, kind=kind)
     return task
 
 
