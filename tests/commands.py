@@ -44,12 +44,12 @@ def run_python(
 ) -> subprocess.CompletedProcess[str]:
     """Run ``python ARGUMENTS`` as ``run`` runs ``easeml ARGUMENTS``."""
     variables = {**os.environ, **environment}
-    return _warm().run(arguments, folder or Path.cwd(), variables, seconds)
+    return warm().run(arguments, folder or Path.cwd(), variables, seconds)
 
 
 @cache
-def _warm() -> WarmPython:
+def warm() -> WarmPython:
     """Return the Python of this session; it ends with it."""
     commands = [f"easeml.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)]
     commands.remove("easeml.cli.__main__")
-    return WarmPython([*_OTHERS, *commands])
+    return WarmPython([*_OTHERS, "forked_service", *commands])

@@ -14,6 +14,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Literal
@@ -65,16 +66,22 @@ class EasemlProcess:
 
     def start(self) -> None:
         """Start and wait until it answers."""
-        command = [sys.executable, "-m", "easeml.cli", "up", "--home", str(self.home)]
-        command += ["--port", str(self.port), "--workers", str(self.workers)]
+        arguments = ["up", "--home", str(self.home), "--port", str(self.port)]
+        arguments += ["--workers", str(self.workers)]
         environment = {**os.environ, **self.settings, "PYTHONUNBUFFERED": "1"}
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        )
+        self.process = self._launch(arguments, environment)
         self._answers = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         assert self._answers.wait(READY_SECONDS), "".join(self.output)
+
+    def _launch(
+        self, arguments: Sequence[str], environment: Mapping[str, str]
+    ) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "easeml.cli", *arguments]
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
 
     def _read(self) -> None:
         assert self.process.stdout is not None

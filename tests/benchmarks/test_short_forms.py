@@ -14,6 +14,7 @@ import pytest
 
 import service_process
 from service_process import EasemlProcess
+from warm_service import WarmService
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SHARED = BENCHMARKS.parents[1] / "shared" / "data"
@@ -104,7 +105,7 @@ class Lent:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     """One easeml for all short forms."""
-    service = EasemlProcess(tmp_path_factory.mktemp("benchmarks") / "home", workers=1)
+    service = WarmService(tmp_path_factory.mktemp("benchmarks") / "home", workers=1)
     service.start()
     yield service
     service.stop()

@@ -27,8 +27,8 @@ from easeml.engine.executors import executor_named, slurm
 from easeml.service.access.caller import Caller
 from easeml.store import Store
 from ray_cluster import RayCluster
-from service_process import EasemlProcess
 from slurm_cluster import SlurmCluster
+from warm_service import WarmService
 
 pytestmark = [pytest.mark.service, pytest.mark.xdist_group("clusters")]
 LIMITS = Limits(seconds=60, memory=256 * 2**20, threads=1)
@@ -237,7 +237,7 @@ def test_an_easeml_on_a_cluster_trains_and_serves(
     wine: Any = load_wine(as_frame=True)
     frame = wine.frame
     frame.to_csv(tmp_path / "wine.csv", index=False)
-    easeml = EasemlProcess(
+    easeml = WarmService(
         tmp_path / "home", 1, executor=cluster.name, isolation="process", task_memory=str(2**30)
     )
     easeml.start()

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from service_process import EasemlProcess
+from warm_service import WarmService
 
 
 @pytest.fixture(scope="package")
@@ -11,7 +12,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]
 
     It has one worker: searches that go on behind a test take one core from it, not both.
     """
-    service = EasemlProcess(tmp_path_factory.mktemp("service") / "home", workers=1)
+    service = WarmService(tmp_path_factory.mktemp("service") / "home", workers=1)
     service.start()
     yield service
     service.stop()

@@ -22,6 +22,7 @@ from easeml.modules.containers import engines, images
 from headless_browser import browser_program, launch
 from isolation_levels import highest_level
 from service_process import LOOK_EVERY, EasemlProcess
+from warm_service import WarmService
 
 pytestmark = [
     pytest.mark.service,
@@ -67,7 +68,7 @@ def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     """A running easeml whose containers end with it."""
     container_images.needs_containers()
     home = tmp_path_factory.mktemp("containers") / "home"
-    easeml = EasemlProcess(home, workers=1, isolation=highest_level(), lease_seconds="4")
+    easeml = WarmService(home, workers=1, isolation=highest_level(), lease_seconds="4")
     easeml.start()
     try:
         yield easeml

@@ -13,6 +13,7 @@ from easeml.confinement import why_unavailable
 from easeml.modules import load_registry
 from isolation_levels import highest_level
 from service_process import LOOK_EVERY, EasemlProcess
+from warm_service import WarmService
 
 from .test_tutorials import CONFINED, FOLDER, follow_page
 
@@ -82,7 +83,7 @@ def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     place = tmp_path_factory.mktemp("confined")
     index = wheels.write(place / "wheels", "luckynumbers", "1.2", "NUMBER = 7\n")
     level = highest_level()
-    service = EasemlProcess(place / "home", workers=1, isolation=level, package_index=str(index))
+    service = WarmService(place / "home", workers=1, isolation=level, package_index=str(index))
     service.start()
     yield service
     service.stop()

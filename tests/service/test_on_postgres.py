@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from postgres_cluster import cluster, database
-from service_process import EasemlProcess
+from warm_service import WarmService
 
 pytestmark = [pytest.mark.service, pytest.mark.postgres]
 
@@ -27,8 +27,8 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
         (first / "password").write_text("seven grey bicycles")
         (first / "key").write_text(key := f"eml_{secrets.token_hex(32)}")
         settings = {"database_url": url, "artefacts_url": shared, "first_secrets": str(first)}
-        easeml = EasemlProcess(tmp_path / "home", workers=1, machines="1", **settings)
-        second = EasemlProcess(tmp_path / "second", workers=1, **settings)
+        easeml = WarmService(tmp_path / "home", workers=1, machines="1", **settings)
+        second = WarmService(tmp_path / "second", workers=1, **settings)
         easeml.start()
         easeml.key = second.key = key
         assert key not in "".join(easeml.output)

@@ -22,6 +22,7 @@ from playwright.sync_api import (
 from clicking import SignIn
 from headless_browser import browser_program, launch
 from service_process import EasemlProcess
+from warm_service import WarmService
 
 PASSWORD = "correct horse battery"
 expect.set_options(timeout=60_000)
@@ -30,7 +31,7 @@ expect.set_options(timeout=60_000)
 @pytest.fixture(scope="package")
 def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     """One running easeml for all tests here, with the users ann, bob, eve and gil."""
-    service = EasemlProcess(tmp_path_factory.mktemp("web") / "home")
+    service = WarmService(tmp_path_factory.mktemp("web") / "home")
     service.start()
     for name in ("ann", "bob", "eve", "gil"):
         service.call("POST", "/api/v1/users", {"name": name, "password": PASSWORD})

@@ -151,7 +151,7 @@ def program(kind: str, settings: Settings, environment: Mapping[str, str]) -> St
         "--home",
         str(settings.home),
     ]
-    variables = {**environment, **_as_environment(settings)}
+    variables = {**environment, **as_environment(settings)}
 
     def start(output: BinaryIO) -> Started:
         return subprocess.Popen(
@@ -191,7 +191,7 @@ def log_tail(log: Path, characters: int = 2000) -> str:
     return ""
 
 
-def _as_environment(settings: Settings) -> dict[str, str]:
+def as_environment(settings: Settings) -> dict[str, str]:
     """Return the settings in force as ``EASEML_*`` variables, so that flags reach the processes."""
     values = settings.model_dump(mode="json")
     found = {f"EASEML_{name.upper()}": str(value) for name, value in values.items()}

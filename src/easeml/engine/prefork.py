@@ -8,7 +8,7 @@ import signal
 import subprocess
 from collections.abc import Callable
 from multiprocessing import get_context
-from multiprocessing.context import ForkProcess
+from multiprocessing.process import BaseProcess
 from typing import BinaryIO
 
 from easeml.parents import die_with_parent, name_process
@@ -87,10 +87,10 @@ class _Family:
             stop_all(self._processes, GRACE)
 
 
-class _Forked:
+class Forked:
     """A forked process with the methods of ``subprocess.Popen`` that ``ManagedProcess`` uses."""
 
-    def __init__(self, process: ForkProcess):
+    def __init__(self, process: BaseProcess):
         self._process = process
         self.pid = process.pid or 0
 
@@ -112,12 +112,12 @@ class _Forked:
 def _forked(name: str, run: Run, settings: Settings, threads: int) -> Start:
     """Return what forks this process and calls ``run`` there. This process must have one thread."""
 
-    def start(output: BinaryIO) -> _Forked:
+    def start(output: BinaryIO) -> Forked:
         gc.freeze()  # collecting garbage in a child does not copy these pages
         arguments = (name, run, settings, threads, output.fileno())
         process = get_context("fork").Process(target=_child, args=arguments)
         process.start()
-        return _Forked(process)
+        return Forked(process)
 
     return start
 

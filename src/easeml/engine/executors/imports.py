@@ -5,13 +5,14 @@ import importlib
 import os
 
 from easeml.modules import warm_up
+from easeml.modules.early_skops import import_skops
 from easeml.service.tasks.kinds import all_kinds
 
 gc.disable()  # imports make many objects and hardly any garbage: collecting took an eighth of their time
 os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # other pools reserve far more than they use
 
+import_skops()
 for _name in (
-    "skops.io",  # first: it looks through all that is loaded, once for each of scikit-learn's types
     "numpy",
     "pandas",
     "scipy.stats",

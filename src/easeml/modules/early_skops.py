@@ -1,0 +1,22 @@
+"""skops imported in half of its time, by a process that others are forked from."""
+
+import sys
+
+import numpy  # noqa: F401
+import scipy.special  # noqa: F401
+
+_HAVE_UFUNCS = ("numpy", "scipy")
+
+
+def import_skops() -> None:
+    """Import ``skops.io``. This process must have one thread.
+
+    skops looks for the module of each of 320 ufuncs in all that is loaded, in the order in which it
+    was loaded. Behind a whole service that takes a second, so what has them is moved to the front.
+    """
+    if "skops.io" in sys.modules:
+        return
+    others = [name for name in sys.modules if name.partition(".")[0] not in _HAVE_UFUNCS]
+    for name in others:
+        sys.modules[name] = sys.modules.pop(name)
+    import skops.io  # noqa: F401
