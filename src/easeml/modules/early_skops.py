@@ -14,9 +14,12 @@ def import_skops() -> None:
     skops looks for the module of each of 320 ufuncs in all that is loaded, in the order in which it
     was loaded. Behind a whole service that takes a second, so what has them is moved to the front.
     """
-    if "skops.io" in sys.modules:
-        return
-    others = [name for name in sys.modules if name.partition(".")[0] not in _HAVE_UFUNCS]
-    for name in others:
-        sys.modules[name] = sys.modules.pop(name)
+    for name in sorted(sys.modules, key=_comes_later):
+        module = sys.modules.pop(name)
+        sys.modules[name] = module
     import skops.io  # noqa: F401
+
+
+def _comes_later(name: str) -> bool:
+    package, _, _ = name.partition(".")
+    return package not in _HAVE_UFUNCS
