@@ -1,7 +1,6 @@
 """A copy of a running easeml: made by commands, tried by a drill."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -34,11 +33,3 @@ def test_a_running_easeml_is_copied_and_the_copy_predicts(easeml: EasemlProcess,
     found = json.loads(easeml.command(*repair))
     assert {one["state"] for one in found} == {"ok"}
     assert [one["check"] for one in found if one["repaired"]] == ["artefacts"]
-
-
-def test_all_processes_share_two_arenas_of_memory(easeml: EasemlProcess):
-    expected = f"MALLOC_ARENA_MAX={os.environ.get('MALLOC_ARENA_MAX', '2')}"
-    processes = easeml.call("GET", "/api/v1/status")["processes"]
-    assert "controller" in {one["kind"] for one in processes}
-    for one in processes:
-        assert expected in Path(f"/proc/{one['pid']}/environ").read_text().split("\0"), one
