@@ -213,7 +213,7 @@ def run(folder: Path, tables: Sequence[str], seconds: float, label: str, splits:
     with tempfile.TemporaryDirectory() as home:
         easeml = EasemlProcess(Path(home) / "home", workers=WORKERS)
         easeml.start()
-        easeml.wait_for_devices(WORKERS)  # it answers before all libraries are imported
+        easeml.wait_for_devices(easeml.workers)  # it answers before all libraries are imported
         try:
             keys = [new_user(easeml, table) for table in tables]
             before = seconds_by_kind(easeml)
