@@ -154,7 +154,8 @@ def _become(order: dict[str, Any]) -> None:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environment"])
-    sys.path[:1] = ["", *filter(None, [order["environment"].get("PYTHONPATH")])]
+    packages = order["environment"].get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:1] = ["", *filter(None, packages)]
     redirected = (os.devnull, f"{order['output']}/stdout", f"{order['output']}/stderr")
     for stream, file in enumerate(redirected):
         _redirect(stream, file)
