@@ -4,6 +4,7 @@ order that keeps all cores busy, and names that are the same in all workers.
 
 import gc
 import os
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -48,6 +49,17 @@ def fresh_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fresh")
     Store.open(f"sqlite:///{folder / 'easeml.db'}", folder / "artefacts").close()
     return folder / "easeml.db"
+
+
+@pytest.fixture(scope="session")
+def cheap_passwords() -> Iterator[None]:
+    """The same algorithm at a cost that fits tests."""
+    from argon2 import PasswordHasher
+
+    cheap = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("easeml.service.accounts.passwords.hasher", cheap)
+        yield
 
 
 def pytest_configure(config: pytest.Config) -> None:

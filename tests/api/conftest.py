@@ -52,8 +52,10 @@ class Person:
 
 
 @pytest.fixture(scope="session")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Person]]:
-    """A home with a provider and two users, made once: hashing passwords is slow on purpose."""
+def furnished(
+    tmp_path_factory: pytest.TempPathFactory, cheap_passwords: None
+) -> tuple[Path, dict[str, Person]]:
+    """A home with a provider and two users, made once."""
     home = tmp_path_factory.mktemp("home")
     settings = Settings(home=home)
     store = Store.open(settings.database, settings.artefacts)

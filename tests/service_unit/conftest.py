@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 
 from easeml.contract.accounts import NewUser
 from easeml.service.access.caller import Caller
-from easeml.service.accounts import keys, passwords, users
+from easeml.service.accounts import keys, users
 from easeml.store import Store
 
 PASSWORD = "correct horse"
@@ -31,11 +30,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture(autouse=True)
-def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same algorithm at a cost that fits tests."""
-    monkeypatch.setattr(
-        passwords, "hasher", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
-    )
+def passwords_are_cheap(cheap_passwords: None) -> None:
+    """In all tests of this folder."""
 
 
 @pytest.fixture

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from easeml.schema import Schema, why_not
 
 ANYTHING = "anything"
+
+_ANSWERS = 2_000  # remembered: those of all modules to some twenty schemas of data
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +41,21 @@ class Accepts:
 
         It is that of the last schema.
         """
-        reason = ""
-        for schema in self.schemas:
-            reason = why_not(schema, source)
-            if not reason:
-                return ""
-        return reason
+        return _why_none_fits(self.schemas, source)
 
     def to_text(self) -> str:
         """Return the short text form."""
         if not self.schemas:
             return ANYTHING
         return " or ".join(schema.to_text() for schema in self.schemas)
+
+
+@lru_cache(maxsize=_ANSWERS)
+def _why_none_fits(schemas: tuple[Schema, ...], source: Schema) -> str:
+    """As ``Accepts.why_not``: an application asks the same of all modules at each step of its life."""
+    reason = ""
+    for schema in schemas:
+        reason = why_not(schema, source)
+        if not reason:
+            return ""
+    return reason

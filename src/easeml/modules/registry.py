@@ -4,7 +4,7 @@ An entry point's value is a package; every ``.toml`` file below it describes a m
 files are read: no module's code is imported before it is used.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -23,8 +23,6 @@ from .module import Module, parse
 
 _GROUP = "easeml.modules"
 _ZOO = "easeml.zoo"
-
-Refuses = Callable[[Module, Schema], str]  # why a module does not take a schema; empty: it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +102,9 @@ class Registry:
         """Return every model, those that fit first, each with the reason where it does not fit."""
         source = _schema(schema_in)
         target = _schema(schema_out)
-        refuses = _remembering()
         matches = []
         for module in self.of_kind("model"):
-            matches.append(self._match(module, source, target, refuses))
+            matches.append(self._match(module, source, target))
         return sorted(matches, key=lambda match: not match.fits)
 
     def match(
@@ -115,9 +112,9 @@ class Registry:
     ) -> ModelMatch:
         """Return a model against a pair of schemas."""
         source, target = _schema(schema_in), _schema(schema_out)
-        return self._match(model, source, target, _refuses)
+        return self._match(model, source, target)
 
-    def _match(self, model: Module, source: Schema, target: Schema, refuses: Refuses) -> ModelMatch:
+    def _match(self, model: Module, source: Schema, target: Schema) -> ModelMatch:
         if model.name in self.archived:
             return ModelMatch(model, False, "It is archived.")
 
@@ -126,7 +123,7 @@ class Registry:
         if output:
             return ModelMatch(model, False, f"Output: {output}")
 
-        chain, reason = self._chain(model, source, refuses)
+        chain, reason = self._chain(model, source)
         if reason:
             return ModelMatch(model, False, reason)
         if model.name in self.lacking:
@@ -158,7 +155,7 @@ class Registry:
 
         Raises ``InvalidInput`` if it cannot fit.
         """
-        chain, reason = self._chain(model, _schema(schema_in), _refuses)
+        chain, reason = self._chain(model, _schema(schema_in))
         if reason:
             raise InvalidInput(
                 reason,
@@ -167,7 +164,7 @@ class Registry:
             )
         return chain
 
-    def _chain(self, model: Module, source: Schema, refuses: Refuses) -> tuple[list[Module], str]:
+    def _chain(self, model: Module, source: Schema) -> tuple[list[Module], str]:
         """Return the transforms before a model, and why they do not fit.
 
         Each is the one that the model names, or else the first by rank of those that replace it
@@ -181,7 +178,7 @@ class Registry:
             except NotFound as error:
                 return chain, str(error)
 
-            reasons = [refuses(module, given) for module in choices]
+            reasons = [_refuses(module, given) for module in choices]
             if "" not in reasons:
                 return chain, f"Input of {choices[0].name}: {reasons[0]}"
 
@@ -190,7 +187,7 @@ class Registry:
             chain.append(chosen)
             given = chosen.schema_out.first
 
-        reason = refuses(model, given)
+        reason = _refuses(model, given)
         return chain, f"Input of {model.name}: {reason}" if reason else ""
 
     def _choices(self, name: str) -> list[Module]:
@@ -202,19 +199,6 @@ class Registry:
 def _refuses(module: Module, given: Schema) -> str:
     assert module.schema_in is not None  # parse() has checked it
     return module.schema_in.why_not(given)
-
-
-def _remembering() -> Refuses:
-    """Return ``_refuses`` for schemas that stay: most models have the same transform before them."""
-    known: dict[tuple[str, int], str] = {}
-
-    def refuses(module: Module, given: Schema) -> str:
-        key = (module.name, id(given))
-        if key not in known:
-            known[key] = _refuses(module, given)
-        return known[key]
-
-    return refuses
 
 
 @cache
