@@ -74,7 +74,7 @@ def test_curves_go_on_to_the_end_of_a_power_law(a: float, b: float, c: float):
     losses = np.zeros((5, 10_000))
     for row, count in enumerate(counts):
         losses[row, : round(10_000 * (a + b * count**-c))] = 1
-    fitted = fit_curve(counts, losses, np.random.default_rng(0))
+    fitted = fit_curve(counts, losses, 0)
     assert fitted.at(np.inf)[0] == pytest.approx(a, abs=0.02)
     assert fitted.at(6400)[0] == pytest.approx(a + b * 6400**-c, abs=0.01)
     low, high = np.quantile(fitted.at(np.inf), [0.01, 0.99])
@@ -93,7 +93,7 @@ def test_ends_vary_with_the_power():
     losses = (np.random.default_rng(0).random((1, 400)) < np.array([[0.4], [0.35], [0.31]])).astype(
         float
     )
-    fitted = fit_curve(counts, losses, np.random.default_rng(0), powers=END_POWERS)
+    fitted = fit_curve(counts, losses, 0, powers=END_POWERS)
     ends = fitted.ends(np.random.default_rng(0))
     assert ends[0] == fitted.at(np.inf)[0]
     assert ends.std() > fitted.at(np.inf).std()
@@ -101,7 +101,5 @@ def test_ends_vary_with_the_power():
 
 
 def test_one_point_is_a_level():
-    fitted = fit_curve(
-        np.array([50.0]), np.array([[0.0, 1.0, 0.0, 1.0]]), np.random.default_rng(0), draws=1
-    )
+    fitted = fit_curve(np.array([50.0]), np.array([[0.0, 1.0, 0.0, 1.0]]), 0, draws=1)
     assert 0 <= fitted.at(np.inf)[0] <= 0.5

@@ -136,7 +136,7 @@ def weigh(
         reached,
         float(constant.mean()),
         np.maximum(0, floors - hidden.at(floors)),
-        fit_curve(*track.curve(way), np.random.default_rng(seed)),
+        fit_curve(*track.curve(way), seed),
         min(running, key=lambda one: one.best_of_chances),
     )
 
@@ -178,7 +178,7 @@ def _floors(
             return np.zeros(DRAWS)
         if track is leader:
             continue
-        end = float(_end(track, rare, seed).at(math.inf)[0])
+        end = float(_end(track, rare, seed, draws=1).at(math.inf)[0])
         if hidden.classes:
             end = end_of_laggard(leader, track, end, hidden.baseline, hidden.classes)
         floors = np.minimum(floors, end)
@@ -223,15 +223,14 @@ def _slowest_end(track: Track, is_open: np.ndarray) -> float:
     return max(0.0, float(possible[-1].mean()) - still_to_fall(possible))
 
 
-def _end(track: Track, rare: np.ndarray, seed: int) -> Fitted:
+def _end(track: Track, rare: np.ndarray, seed: int, *, draws: int = DRAWS) -> Fitted:
     """Return the curve of the competitor's best way, where errors in ``rare`` rows are none."""
     way = track.last.ways[int(track.last.losses.mean(axis=1).argmin())]
     counts, losses = track.curve(way)
     # a pattern is found all at once: what came before would be taken for a slow fall
     counts, losses = counts[-FEWEST_POINTS:], losses[-FEWEST_POINTS:]
     possible = np.where(rare, 0.0, losses)
-    rng = np.random.default_rng(seed)
-    return fit_curve(counts, possible, rng, draws=DRAWS, powers=END_POWERS)
+    return fit_curve(counts, possible, seed, draws=draws, powers=END_POWERS)
 
 
 def judge(sides: Sides, goal: float, confidence: float) -> tuple[Verdict, float | None]:

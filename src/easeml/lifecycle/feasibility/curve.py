@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -44,22 +45,22 @@ class Fitted:
 def fit_curve(
     counts: np.ndarray,
     losses: np.ndarray,
-    rng: np.random.Generator,
+    seed: int,
     *,
     draws: int = DRAWS,
     powers: np.ndarray = POWERS,
 ) -> Fitted:
     """Fit power laws to a curve.
 
-    ``counts``: (points,) training rows. ``losses``: (points, evaluated rows).
+    ``counts``: (points,) training rows. ``losses``: (points, evaluated rows). ``seed``: of the
+    bootstrap samples; the first of ``draws`` needs none.
 
     Powers are weighted by how well they fit: the likelihood of normal residues, whose size is the
     sampling error between neighbouring points and ``MISFIT`` of the level. Points count by the
     square root of their rows, as larger training sets vary less.
     """
     rows = losses.shape[1]
-    samples = np.vstack([np.ones(rows), rng.multinomial(rows, np.full(rows, 1 / rows), draws - 1)])
-    means = samples @ losses.T / rows
+    means = _samples(rows, draws, seed) @ losses.T / rows
     weight = np.sqrt(counts / counts.sum())
     weight = weight / weight.sum()
     x = counts[:, None] ** -powers
@@ -77,6 +78,18 @@ def fit_curve(
     free = max(0, len(counts) - 2)
     fits = np.exp(-free * (residue - residue.min(axis=1, keepdims=True)) / 2)
     return Fitted(powers, a, b, fits / fits.sum(axis=1, keepdims=True))
+
+
+def _samples(rows: int, draws: int, seed: int) -> np.ndarray:
+    """Return how often each draw has each row, (draws, rows); the first has each once."""
+    first = np.ones((1, rows))
+    return first if draws == 1 else np.vstack([first, _resampled(rows, draws - 1, seed)])
+
+
+@lru_cache(maxsize=1)  # a study fits dozens of curves of the same rows, one after the other
+def _resampled(rows: int, draws: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(rows, np.full(rows, 1 / rows), draws)
 
 
 def _sampling_error(losses: np.ndarray) -> float:

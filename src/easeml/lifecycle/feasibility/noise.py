@@ -101,8 +101,8 @@ def _stays(track: Track, way: int, rows: np.ndarray) -> bool:
         return False
     if losses[-1, rows].mean() <= still_to_fall(losses):
         return False
-    rng = np.random.default_rng(0)
-    ends = fit_curve(counts, losses[:, rows], rng, powers=END_POWERS).ends(rng)
+    fitted = fit_curve(counts, losses[:, rows], 0, powers=END_POWERS)
+    ends = fitted.ends(np.random.default_rng(0))
     return bool(np.quantile(ends, 0.025) > 0)
 
 
