@@ -12,9 +12,9 @@ import struct
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import structlog
 
@@ -22,7 +22,13 @@ from easeml.confinement import Isolation, Starting, confine
 from easeml.engine.limits import limit_child
 from easeml.engine.logs import configure_logging
 from easeml.engine.serving.answers import Answer, Request, Served, answer_each
-from easeml.engine.serving.frames import Header, encode, receive_frame, take_frames
+from easeml.engine.serving.frames import (
+    TAKEN_BACK,
+    Header,
+    encode,
+    receive_frame,
+    take_frames,
+)
 from easeml.engine.serving.shelf import Assigned, Shelf
 from easeml.modules import added, known_rows
 from easeml.modules.containers import asking
@@ -36,6 +42,7 @@ _MEASURE_SECONDS = 5.0  # of an uploaded objective: others wait meanwhile
 _FAILED = 500  # and above: the model is to blame, not the rows
 _TOGETHER = 2**18  # bytes of requests that are predicted by one call
 _PATIENCE = 30  # seconds for a frame that has begun to arrive, or an answer to leave
+_NOT_BEGUN: tuple[Header, bytes] = ({"status": TAKEN_BACK}, b"")
 
 
 def serve(
@@ -73,13 +80,15 @@ def answer(control: socket.socket, handed: socket.socket) -> None:
     _Child(control, handed).run()
 
 
-class _Waiting(NamedTuple):
-    """A request that was read, and where its answer goes."""
+@dataclass(slots=True)
+class _Waiting:
+    """A request that was read, and where its answer goes, unless it is taken back before."""
 
     connection: socket.socket
     application: str
     request_id: str
     asked: Request
+    is_taken_back: bool = False
 
 
 class _Child:
@@ -160,9 +169,18 @@ class _Child:
             self._let_go(connection)
             return
         for header, body in frames:
+            if "take_back" in header:
+                self._take_back(connection, header["take_back"])
+                continue
             asked = Request(header["content_type"], body)
             request_id = header.get("request", "")
             self._waiting.append(_Waiting(connection, application, request_id, asked))
+
+    def _take_back(self, connection: socket.socket, requests_ago: int) -> None:
+        """Forget a request that waits; what is answered already is answered."""
+        waiting = [one for one in self._waiting if one.connection is connection]
+        if requests_ago <= len(waiting):
+            waiting[-requests_ago].is_taken_back = True
 
     def _frames_of(
         self, connection: socket.socket, received: bytearray
@@ -213,11 +231,15 @@ class _Child:
         served = self._shelf.of(application)
         if served is None:
             return [(None, b"")] * len(group)
-        requests = [one.asked for one in group]
+        requests = [one.asked for one in group if not one.is_taken_back]
         challenger = self._shelf.challenger_of(application)
         if challenger is None:
-            return [({"status": status}, reply) for status, reply in answer_each(served, requests)]
-        return _answers_of_two(served, *challenger, requests)
+            answers = answer_each(served, requests)
+            told = [({"status": status}, reply) for status, reply in answers]
+        else:
+            told = _answers_of_two(served, *challenger, requests)
+        answered = iter(told)
+        return [_NOT_BEGUN if one.is_taken_back else next(answered) for one in group]
 
 
 def _be_patient(connection: socket.socket) -> None:
@@ -231,7 +253,7 @@ def _be_patient(connection: socket.socket) -> None:
 
 
 def _tell_failure(one: _Waiting, head: Header) -> None:
-    if head["status"] != 200:
+    if head["status"] not in (200, TAKEN_BACK):
         facts = {"request": one.request_id, "application": one.application}
         _log.warning("not predicted", status=head["status"], **facts)
 

@@ -1,13 +1,14 @@
 """An endpoint as a controller sees it: the connections over which it is asked, and its load."""
 
 import asyncio
+import time
 from collections.abc import Collection
-from contextlib import suppress
 from operator import attrgetter
 
 import structlog
 
-from easeml.engine.serving.frames import Header
+from easeml.engine.serving.backups import Backups
+from easeml.engine.serving.frames import TAKEN_BACK, Header
 from easeml.engine.serving.lines import STALLED_SECONDS, Line
 from easeml.engine.serving.load import Load
 
@@ -15,6 +16,8 @@ log = structlog.get_logger()
 
 Reply = tuple[Header, bytes]
 """Head and body of an answer."""
+
+Asked = asyncio.Future[Reply]
 
 
 class Endpoint:
@@ -25,6 +28,7 @@ class Endpoint:
         self._application = application
         self._lines: list[Line] = []  # that may be asked, the oldest first
         self._load = Load()
+        self._backups = Backups()
         self._told = 1  # predictors, as the log says
 
     def add(self, line: Line) -> None:
@@ -57,20 +61,67 @@ class Endpoint:
         return min(self._lines, key=attrgetter("busyness"), default=None)
 
     async def answer(self, line: Line, request: bytes) -> Reply:
-        """Return the answer of a predictor; where it may be stalled, of another if that is first.
+        """Return the answer of a predictor; where it keeps us waiting, of another if that is first.
 
         Raises ``OSError`` where their connections end before.
         """
         self._load.note(line.oldest_wait)
-        answer = line.ask(request)
+        asked = line.ask(request)
         if len(self._lines) == 1:
-            return await answer
-        await asyncio.wait([answer], timeout=STALLED_SECONDS)
-        beside = set(self._lines) - {line}
-        if answer.done() or not beside:
-            return await answer
-        second = min(beside, key=attrgetter("busyness"))
-        return await _first_of(answer, second.ask(request))
+            return await asked
+        began = time.monotonic()
+        second = await self._second(line, asked)
+        answers = {asked: line}
+        if second is not None:
+            answers[second.ask(request)] = second
+            self._backups.note_asked_twice()
+        reply = await self._first_of(answers)
+        self._backups.note_answer(time.monotonic() - began)
+        return reply
+
+    async def _second(self, line: Line, asked: Asked) -> Line | None:
+        """Return whom else to ask, once one waits too long for a line; None where it answers.
+
+        One that is idle is asked soon; after ``STALLED_SECONDS`` any will do.
+        """
+        deadline = time.monotonic() + STALLED_SECONDS
+        while not asked.done():
+            left = deadline - time.monotonic()
+            await asyncio.wait([asked], timeout=min(left, self._backups.patience))
+            second = min(
+                (one for one in self._lines if one is not line),
+                key=attrgetter("busyness"),
+                default=None,
+            )
+            is_late = time.monotonic() >= deadline
+            is_free = second is not None and not second.is_busy and self._backups.may_ask
+            if not asked.done() and (is_late or is_free):
+                return second
+        return None
+
+    async def _first_of(self, answers: dict[Asked, Line]) -> Reply:
+        """Return the first answer that comes; take the other back. Raises ``OSError`` where none
+        comes.
+        """
+        waiting = set(answers)
+        try:
+            while waiting:
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for answer in done:
+                    if answer.exception() is None:
+                        return answer.result()
+        finally:
+            was_answered = len(waiting) < len(answers)
+            for answer in waiting:
+                answers[answer].take_back(answer)
+                if was_answered:
+                    answer.add_done_callback(self._note_second)
+        raise ConnectionResetError("the serving processes ended")
+
+    def _note_second(self, answer: Asked) -> None:
+        """Note whether an answer that comes second, or not at all, took no time."""
+        if answer.exception() is not None or answer.result()[0]["status"] == TAKEN_BACK:
+            self._backups.note_spared()
 
     def look(self) -> None:
         """Decide, once a second, whether more or fewer predictors should answer."""
@@ -102,15 +153,3 @@ class Endpoint:
         if count != self._told:
             log.info("predictors", application=self._application, predictors=count)
             self._told = count
-
-
-async def _first_of(*answers: "asyncio.Future[Reply]") -> Reply:
-    """Return the first answer that comes. Raises ``OSError`` where none does."""
-    try:
-        for answer in asyncio.as_completed(answers):
-            with suppress(OSError):
-                return await answer
-    finally:
-        for answer in answers:
-            answer.cancel()  # nobody waits for it any more
-    raise ConnectionResetError("the serving processes ended")

@@ -16,6 +16,9 @@ _MOST = 2**30  # no header or body is larger; a stray peer cannot make us reserv
 
 Header = dict[str, Any]
 
+TAKEN_BACK = 499
+"""The status of a request that was taken back before its answer was begun."""
+
 _SWITCH_SECONDS = 0.0005
 
 

@@ -101,6 +101,16 @@ class Line(asyncio.Protocol):
         self._writes.write(request)
         return answer
 
+    def take_back(self, answer: "asyncio.Future[tuple[Header, bytes]]") -> None:
+        """Tell the child that nobody waits for an answer any more, which it need not begin then.
+
+        The answer comes all the same: with status ``TAKEN_BACK`` where it was not begun.
+        """
+        asked = [one for one, _ in self._waiting]
+        if answer in asked and not self._has_ended:
+            requests_ago = len(asked) - asked.index(answer)
+            self._writes.write(encode({"take_back": requests_ago}))
+
     def data_received(self, data: bytes) -> None:
         self._received += data
         for answer in take_frames(self._received):
