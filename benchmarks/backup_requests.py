@@ -137,12 +137,14 @@ def main() -> None:
     """Measure all, and write the table."""
     parser = arguments(__file__, __doc__)
     parser.add_argument("--bursts", type=int, default=300)
-    options = read_options(parser, bursts=2)
+    parser.add_argument("--predictors", type=int, nargs="+", default=PREDICTORS)
+    parser.add_argument("--burst", type=int, nargs="+", default=BURSTS, help="requests at once")
+    options = read_options(parser, bursts=2, predictors=[2], burst=[2])
     print(machine_line("numpy"))
     allowed = backups._MOST_NEEDLESS
     rows = []
     print(*(f"{name:>10}" for name in COLUMNS))
-    for predictors, burst, share in product(PREDICTORS, BURSTS, (0.0, allowed)):
+    for predictors, burst, share in product(options.predictors, options.burst, (0.0, allowed)):
         row = [predictors, burst, "yes" if share else "no"]
         row += measured(predictors, burst, share, options.bursts)
         print(*(f"{cell!s:>10}" for cell in row))

@@ -97,6 +97,12 @@ class Settings(BaseSettings):
         description="most threads of one attempt; 0: the cores here, shared by the workers",
     )
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
+    loaded_endpoints: int = Field(
+        100,
+        ge=1,
+        description="most applications whose models a predictor keeps loaded; those that nobody has "
+        "asked for longest rest, and load when they are asked",
+    )
     replicas: int = Field(
         4, ge=1, description="most predictors, of as many machines, that answer for one application"
     )

@@ -39,6 +39,7 @@ RUN_ELSEWHERE = {
     "headline_live",  # live_search asks the same
     "hundred_devices",  # tests/store/test_work_hints.py, tests/service/test_on_postgres.py
     "kill_processes",  # tests/faults
+    "resting_endpoints",  # tests/engine/test_resting_endpoints.py
     "return_live",  # tests/api/test_returns.py
     "mutants",  # tests/lifecycle/ci, which it runs once for each fault
     "large_predictions",  # tests/service/test_predicted_files.py

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 import structlog
@@ -42,6 +43,7 @@ from easeml.store.records import Application, TrainedModel
 
 log = structlog.get_logger()
 _AGAIN_SECONDS = 2.0  # until what could not be set up is tried again
+_QUIET_SECONDS = 60.0  # in which nobody asks for an application, before it may rest
 _CHANGED = (
     "promotion.live",
     "promotion.refitted",
@@ -80,8 +82,8 @@ class _Unloadable(Exception):
 
 
 class Predictor:
-    """Keeps live models loaded, one child a tenant: of every application, or not ``serves_all``, of
-    those that it is asked for.
+    """Keeps live models loaded, one child a tenant: of as many applications as the settings allow,
+    or not ``serves_all``, of those that it is asked for.
     """
 
     def __init__(self, store: Store, settings: Settings, folder: Path, *, serves_all: bool = True):
@@ -102,6 +104,7 @@ class Predictor:
         slot = self._slots.setdefault((tenant, application), _Slot())
         if slot.child is None or not slot.child.alive:
             await self.set_up(tenant, application)
+            await self._let_rest()
         assert slot.child is not None
         return slot.child
 
@@ -136,15 +139,36 @@ class Predictor:
 
     async def let_go(self, tenant: str, application: str) -> None:
         """Keep the model of an application no longer, nor the child of a tenant that has none."""
-        slot = self._slots.pop((tenant, application), None)
+        slot = self._slots.get((tenant, application))
         if slot is None:
             return
         async with slot.setting_up:
             with suppress(NotReady):  # the child has ended by itself
                 await self._withdraw(slot, application)
-        has_others = any(owner == tenant for owner, _ in self._slots)
+        has_others = tenant in {owner for owner, _ in self._loaded()}
         if not has_others and tenant in self._children:
             await self._children.pop(tenant).stop()
+
+    def _loaded(self) -> list[tuple[str, str]]:
+        """Return the applications (tenant, id) whose models a living child holds."""
+        return [
+            key for key, one in self._slots.items() if one.child is not None and one.child.alive
+        ]
+
+    async def _let_rest(self) -> None:
+        """Let go of those that nobody has asked for longest, where more are loaded than may be."""
+        too_many = len(self._loaded()) - self._settings.loaded_endpoints
+        if too_many <= 0:
+            return
+        quiet: dict[tuple[str, str], float] = {}
+        for tenant, child in self._children.copy().items():
+            for application, seconds in (await child.quiet_seconds()).items():
+                quiet[tenant, application] = seconds
+        longest_first = sorted(quiet, key=quiet.__getitem__, reverse=True)
+        for key in longest_first[:too_many]:
+            if quiet[key] >= _QUIET_SECONDS:
+                await self.let_go(*key)
+                log.info("rests", application=key[1], quiet_seconds=round(quiet[key]))
 
     async def _withdraw(self, slot: _Slot, application: str) -> None:
         """Let nothing answer for an application: its model may know what is erased."""
@@ -253,8 +277,9 @@ class Predictor:
         with self._store.read() as tx:
             seq = tx.events.last()
             there = tx.unscoped().applications.list(deleted=None, limit=None)
-        due = {(one.tenant_id, one.id) for one in there if one.live_model_id}
-        due = self._own(due)
+        live = sorted((one for one in there if one.live_model_id), key=attrgetter("created"))
+        newest = live[-self._settings.loaded_endpoints :]
+        due = self._own({(one.tenant_id, one.id) for one in newest})
         wakeup = await asyncio.to_thread(self._store.wakeup)
         try:
             while True:
@@ -265,13 +290,14 @@ class Predictor:
                     events = tx.events.after(seq)
                 changed = {(e.tenant_id, e.subject) for e in events if e.kind in _CHANGED}
                 due |= self._own(changed)
+                await self._let_rest()
                 seq = events[-1].seq if events else seq
         finally:
             wakeup.close()
 
     def _own(self, applications: set[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return those that this predictor keeps loaded."""
-        return applications if self._serves_all else applications & self._slots.keys()
+        return applications if self._serves_all else applications.intersection(self._loaded())
 
     async def _set_up_all(self, due: set[tuple[str, str]]) -> set[tuple[str, str]]:
         """Set up applications (tenant, id); return those to be tried again."""

@@ -133,6 +133,8 @@ class _Child:
             case "withdraw":
                 self._shelf.withdraw(request["application"])
                 self._acknowledge(request, "")
+            case "tell_quiet":
+                self._acknowledge(request, "", quiet_seconds=self._shelf.quiet_seconds())
 
     def _load(self, request: Header) -> None:
         try:
@@ -144,9 +146,9 @@ class _Child:
         else:
             self._acknowledge(request, "")
 
-    def _acknowledge(self, request: Header, error: str) -> None:
+    def _acknowledge(self, request: Header, error: str, **facts: object) -> None:
         with self._writing:
-            self._control.sendall(encode({"id": request["id"], "error": error}))
+            self._control.sendall(encode({"id": request["id"], "error": error, **facts}))
 
     def _adopt(self) -> None:
         """Take over a connection on which predictions of one application are asked for."""

@@ -1,5 +1,6 @@
 """The models that a child holds, and which of them answers for which application."""
 
+import time
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -21,6 +22,7 @@ class Shelf(Generic[Model]):
     def __init__(self) -> None:
         self._loaded: dict[str, Model] = {}
         self._serving: dict[str, Assigned] = {}  # by application
+        self._asked: dict[str, float] = {}  # by application: when, last
 
     def put(self, model_id: str, model: Model) -> None:
         """Keep a loaded model."""
@@ -36,19 +38,29 @@ class Shelf(Generic[Model]):
             return False
         before = self._serving.get(application, assigned)
         self._serving[application] = assigned
+        self._asked.setdefault(application, time.monotonic())
         self._forget(before)
         return True
 
     def withdraw(self, application: str) -> None:
         """Let nothing answer for an application any more, and forget what did."""
         before = self._serving.pop(application, None)
+        self._asked.pop(application, None)
         if before is not None:
             self._forget(before)
 
     def of(self, application: str) -> Model | None:
         """The model that answers for an application, ``None`` before one was assigned."""
         assigned = self._serving.get(application)
-        return self._loaded.get(assigned.model_id) if assigned else None
+        if assigned is None:
+            return None
+        self._asked[application] = time.monotonic()
+        return self._loaded.get(assigned.model_id)
+
+    def quiet_seconds(self) -> dict[str, float]:
+        """For how long nobody has asked each application that is served here."""
+        now = time.monotonic()
+        return {application: now - asked for application, asked in self._asked.items()}
 
     def challenger_of(self, application: str) -> tuple[Model, float] | None:
         """The model that answers a share of an application's requests, and the share, if any."""

@@ -55,7 +55,7 @@ class TenantChild:
         self._keeper: ContainerKeeper | None = None
         self._beginning_to_keep = threading.Lock()
         self._numbers = itertools.count()
-        self._waiting: dict[int, asyncio.Future[str]] = {}
+        self._waiting: dict[int, asyncio.Future[Header]] = {}
 
     async def start(self) -> None:
         """Fork the child and begin to listen to it."""
@@ -115,7 +115,8 @@ class TenantChild:
         facts: Header = {"model_id": model_id, "name": name, "objective": objective}
         facts |= {"folder": str(folder), "objective_source": objective_source}
         facts["environments"] = dict(environments or {})
-        if error := await self._call({"do": "load", **facts}):
+        answer = await self._call({"do": "load", **facts})
+        if error := answer["error"]:
             raise EasemlError(f"Model {model_id} could not be loaded: {error}")
 
     def allow(self, images: Mapping[str, str]) -> None:
@@ -133,19 +134,28 @@ class TenantChild:
         forgotten. Raises ``EasemlError`` if the child does not have them.
         """
         facts = {"application": application, **asdict(assigned)}
-        if error := await self._call({"do": "serve", **facts}):
+        answer = await self._call({"do": "serve", **facts})
+        if error := answer["error"]:
             raise EasemlError(f"Model {assigned.model_id} cannot serve: {error}")
 
     async def withdraw(self, application: str) -> None:
         """Let nothing answer for an application any more. Raises ``NotReady`` if it has ended."""
         await self._call({"do": "withdraw", "application": application})
 
+    async def quiet_seconds(self) -> dict[str, float]:
+        """Return for how long nobody has asked each application that it serves; none where it ends."""
+        try:
+            answer = await self._call({"do": "tell_quiet"})
+        except NotReady:
+            return {}
+        return answer["quiet_seconds"]
+
     def hand_over(self, connection: socket.socket, application: str) -> None:
         """Let the child answer on a connection. Raises ``OSError`` if it has ended."""
         socket.send_fds(self._handing, [application.encode()], [connection.fileno()])
 
-    async def _call(self, header: Header) -> str:
-        """Send a frame and return its error. Raises ``NotReady`` when the child dies first."""
+    async def _call(self, header: Header) -> Header:
+        """Send a frame and return what it answers. Raises ``NotReady`` when the child dies first."""
         if not self.alive:
             raise NotReady("The serving process ended.")
         number = next(self._numbers)
@@ -195,7 +205,7 @@ class TenantChild:
                 header, _ = await read_frame(reader)
                 future = self._waiting.pop(header["id"])
                 if not future.done():  # the caller may have gone
-                    future.set_result(header["error"])
+                    future.set_result(header)
         except (asyncio.IncompleteReadError, OSError):
             log.warning("serving child ended", pid=self._process.pid)
         finally:
