@@ -150,10 +150,8 @@ class Predictor:
             await self._children.pop(tenant).stop()
 
     def _loaded(self) -> list[tuple[str, str]]:
-        """Return the applications (tenant, id) whose models a living child holds."""
-        return [
-            key for key, one in self._slots.items() if one.child is not None and one.child.alive
-        ]
+        """Return the applications (tenant, id) whose models a child holds."""
+        return [key for key, slot in self._slots.items() if slot.child is not None]
 
     async def _let_rest(self) -> None:
         """Let go of those that nobody has asked for longest, where more are loaded than may be."""

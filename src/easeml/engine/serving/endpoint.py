@@ -85,19 +85,20 @@ class Endpoint:
         One that is idle is asked soon; after ``STALLED_SECONDS`` any will do.
         """
         deadline = time.monotonic() + STALLED_SECONDS
-        while not asked.done():
+        while time.monotonic() < deadline:
             left = deadline - time.monotonic()
             await asyncio.wait([asked], timeout=min(left, self._backups.patience))
-            second = min(
-                (one for one in self._lines if one is not line),
-                key=attrgetter("busyness"),
-                default=None,
-            )
-            is_late = time.monotonic() >= deadline
-            is_free = second is not None and not second.is_busy and self._backups.may_ask
-            if not asked.done() and (is_late or is_free):
+            if asked.done():
+                return None
+            second = self._beside(line)
+            if second is not None and not second.is_busy and self._backups.may_ask:
                 return second
-        return None
+        return self._beside(line)
+
+    def _beside(self, line: Line) -> Line | None:
+        """Return the least busy beside one; None where it is alone."""
+        beside = set(self._lines) - {line}
+        return min(beside, key=attrgetter("busyness"), default=None)
 
     async def _first_of(self, answers: dict[Asked, Line]) -> Reply:
         """Return the first answer that comes; take the other back. Raises ``OSError`` where none

@@ -107,7 +107,7 @@ class Line(asyncio.Protocol):
         The answer comes all the same: with status ``TAKEN_BACK`` where it was not begun.
         """
         asked = [one for one, _ in self._waiting]
-        if answer in asked and not self._has_ended:
+        if answer in asked:
             requests_ago = len(asked) - asked.index(answer)
             self._writes.write(encode({"take_back": requests_ago}))
 
