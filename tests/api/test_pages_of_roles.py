@@ -118,6 +118,8 @@ def walk(browser: TestClient, starts: list[str]) -> dict[str, Controls]:
         is_page = page.headers.get("content-type", "").startswith("text/html")
         if is_page and here.startswith(ABOUT_IT):
             found[here] = Controls(page.text)
+            # The script of uploads fails where there is nothing to drop a file on.
+            assert ("upload.js" in page.text) <= ('id="drop"' in page.text), address
             waiting += sorted(urljoin(here, link) for link in found[here].links)
     return found
 

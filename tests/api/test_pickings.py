@@ -119,9 +119,10 @@ def test_few_labels_change_nothing_and_the_page_tells(
     client.post(place, json=strange, headers=ann.headers).raise_for_status()
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     form = {"csrf": session.csrf_token(ann.key), "way": "alert", "labels": "12"}
-    browser.post(f"/applications/{application}/picking", data={**form, "action": "set"})
+    # What stands in the form holds, also where it was not kept before.
     shown = browser.post(f"/applications/{application}/picking", data={**form, "action": "now"})
     assert "2 models are compared on 60 rows" in shown.text, shown.text
+    assert "of at most 12 labels" in shown.text
     found = answered(client, store, ann, application, tmp_path)
     assert (found["way"], found["running"]) == ("alert", False)
     assert "labels did not tell which is best" in found["says"]
@@ -171,6 +172,32 @@ def test_who_does_not_know_holds_nothing_up_and_what_runs_can_be_ended(
     pickings.move_on(store)
     assert asked(client, ann, application) == []
     assert client.get(requests, headers=ann.headers).json()["told"] == 1
+
+
+def test_rows_of_a_picking_that_bought_no_label_can_be_compared_again(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    requests, place = f"{APPLICATIONS}/{application}/requests", PLACE.format(application)
+    client.put(requests, json={"share": 1.0}, headers=ann.headers).raise_for_status()
+    train(store, tmp_path, job_of(client, ann, application), arm=1)
+    work_off(store, tmp_path)
+    seen(store, ann, application, 60, first=1000)
+    stop = {"way": "off", "labels": 60, "end": True}
+    for _ in range(2):
+        client.post(f"{place}/now", headers=ann.headers).raise_for_status()
+        client.put(place, json=stop, headers=ann.headers).raise_for_status()
+    client.post(f"{place}/now", headers=ann.headers).raise_for_status()
+    work_off(store, tmp_path)
+    pickings.move_on(store)
+    give(client, ann, asked(client, ann, application)[0], value="big").raise_for_status()
+    client.put(place, json=stop, headers=ann.headers).raise_for_status()
+    refused = client.post(f"{place}/now", headers=ann.headers)
+    assert refused.status_code == 409  # a label chose among these rows
+    assert "0 rows of production came since the last time" in refused.text
 
 
 def test_as_many_labels_as_are_asked_for_by_default_show_a_far_better_model() -> None:

@@ -118,6 +118,25 @@ def test_a_look_that_failed_says_so_and_its_rows_wait(
     assert (found["rows"], found["waiting"]) == (200, 0)
 
 
+def test_rows_that_were_answered_with_a_gap_are_looked_at(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    place = f"{APPLICATIONS}/{application}"
+    seen(store, ann, application, 200, first=1000)
+    with store.write() as tx:
+        tables = tx.scoped(ann.caller.tenant_id)
+        tables.production_rows.update("req_1000.000007", inputs={"size": None})  # fill_empty=true
+    client.post(f"{place}/watch", headers=ann.headers).raise_for_status()
+    (task,) = work_off(store, tmp_path)
+    assert task.error == ""
+    found = watch(client, ann, application)
+    assert (found["rows"], found["waiting"]) == (200, 0)
+
+
 def test_a_bad_month_is_not_hidden_behind_the_rows_before_it(
     client: TestClient,
     store: Store,

@@ -253,6 +253,37 @@ def test_an_owner_overrules_a_second_person_and_agreement_is_told(
     assert made.json()["operation"]["labels"] == {str(item.row): "small"}
 
 
+def test_an_owner_by_a_share_overrules_those_who_label(
+    store: Store, ann, bob, application: str, client: TestClient
+) -> None:
+    wish = {"user": bob.name, "role": "owner"}
+    client.post(f"{APPLICATIONS}/{application}/share", json=wish, headers=ann.headers)
+    item = take(client, bob, application)["item"]
+    give(client, bob, item, value="big").raise_for_status()
+    other = replace(ann.caller, user_id="usr_other")
+    answers.give(store, other, item["id"], value="small")  # later, so that it counts among equals
+    made = client.post(f"{APPLICATIONS}/{application}/work/use", headers=ann.headers)
+    assert made.json()["operation"]["labels"] == {str(item["row"]): "big"}
+
+
+@pytest.mark.parametrize("form", ["csv", "label-studio"])
+def test_what_somebody_else_answered_is_not_taken_again_with_a_file_that_has_it(
+    store: Store, ann, application: str, client: TestClient, form: str
+) -> None:
+    other = replace(ann.caller, user_id="usr_other")
+    item = queue.take_next(store, other, application).item
+    assert item is not None
+    answers.give(store, other, item.id, value="big")
+    place = f"{APPLICATIONS}/{application}/work"
+    told = client.get(f"{place}/export", params={"format": form}, headers=ann.headers).json()
+    name = {"csv": "items.csv", "label-studio": "items.json"}[form]
+    body = {"filename": name, "text": told["text"]}
+    found = client.post(f"{place}/import", json=body, headers=ann.headers).json()
+    assert (found["taken"], found["same"], found["refused"]) == (0, 1, [])
+    agreement = client.get(place, headers=ann.headers).json()["agreement"]
+    assert agreement["pairs"] == 0
+
+
 @pytest.mark.parametrize("form", ["csv", "label-studio"])
 def test_items_go_out_and_answers_come_back(
     client: TestClient, ann, application: str, form: str
@@ -272,6 +303,27 @@ def test_items_go_out_and_answers_come_back(
         body = {"filename": name, "text": wrong}
         refused = client.post(f"{place}/import", json=body, headers=ann.headers)
         assert refused.status_code == 422, (name, refused.text)
+
+
+@pytest.mark.parametrize("form", ["csv", "label-studio"])
+def test_items_go_out_and_answers_come_back_by_the_page(
+    client: TestClient, ann, application: str, form: str
+) -> None:
+    ending = {"csv": "csv", "label-studio": "json"}[form]
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    here = f"/applications/{application}/work"
+    assert f'href="{here}/items.{ending}"' in browser.get(here).text
+    given = browser.get(f"{here}/items.{ending}")
+    assert f'filename="items.{ending}"' in given.headers["content-disposition"]
+    filename, text = filled[form](given.text)
+    fields = {"csrf": session.csrf_token(ann.key), "way": "import"}
+    shown = browser.post(here, data=fields, files={"file": (filename, text.encode())})
+    assert "2 answers taken, 0 there already, 2 refused." in shown.text
+    assert "&#39;huge&#39; is not a class of &#39;kind&#39;." in shown.text
+    nothing = browser.post(here, data=fields)
+    assert nothing.status_code == 422
+    assert "Choose a file with answers." in nothing.text
+    assert browser.get(f"{here}/items.pdf").status_code == 404
 
 
 def filled_csv(text: str) -> tuple[str, str]:

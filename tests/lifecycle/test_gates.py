@@ -217,3 +217,19 @@ def test_bought_labels_prove_a_gain_with_few_and_tell_how_many_are_to_come() -> 
     assert outlook.low <= outlook.about <= outlook.high
     *_, none = gates.examine_reserve(ledger, (new.tolist(), old.tolist()), nothing, elsewhere, 3)
     assert none is None  # three labels prove nothing, whatever they say
+
+
+def test_no_larger_budget_is_advised_where_no_rows_are_left_to_ask_about() -> None:
+    old, new = ["a"] * 40, ["b"] * 4 + ["a"] * 36
+    answers = [None] * 40
+    ledger = gates.open_reserve(config(), 40)
+    elsewhere = (["a"], ["b"], ["a"])
+    verdict, after, none = gates.examine_reserve(ledger, (new, old), answers, elsewhere, 100)
+    assert none is None
+    rows = gates.rows_to_ask(ledger, (new, old), answers)
+    assert rows == 4  # on the others the models say the same
+    ample = gates.explained_by_labels(verdict, after, 0, 100, rows)
+    assert "those of the 4 rows that are left could not prove" in ample
+    assert "a larger budget would not help" in ample
+    small = gates.explained_by_labels(verdict, after, 0, 3, rows)
+    assert "the 3 that may still be bought could not prove" in small

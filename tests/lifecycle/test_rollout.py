@@ -180,6 +180,10 @@ def test_requests_that_the_new_model_fails_on_take_it_back():
     assert "failed on 3 requests" in why(SHARES, evidence)
 
 
+def test_nothing_is_counted_before_the_first_truth():
+    assert why(SHARES, Evidence()) == "No truth has come yet that tells them apart."
+
+
 def test_how_many_are_to_come_is_told_as_soon_as_it_can_be():
     assert requests_to_come(SHADOW, Evidence()) is None
     half = told(SHADOW, Evidence(), [Outcome(1.0)] * 3)

@@ -67,8 +67,10 @@ def test_a_provider_makes_a_user_who_signs_in(sign_in: SignIn, easeml: EasemlPro
     easeml.command("user", "role", "dan", "user")
     page.reload()
     expect(dan).to_contain_text("Make a provider")
+    page.set_viewport_size({"width": 1280, "height": 200})  # the form is far below the notice
     page.locator("#users tr").filter(has_text="admin").get_by_role("button").click()
     expect(page.locator("#notice")).to_contain_text("the only provider")
+    expect(page.locator("#notice")).to_be_in_viewport()
     page.goto("/admin/service")
     processes = page.locator("#processes").text_content() or ""
     assert "worker" in processes

@@ -141,7 +141,8 @@ def _known(version: VersionTables, inputs: Path) -> Known:
     rows: Any = pd.concat([version.train, version.validation], ignore_index=True)
     held_out = np.arange(len(rows)) >= len(version.train)
     table = read_table(inputs / "recent", "production.csv")
-    recent: Any = read_newer(table, version.schema_in, version.schema_out).inputs[columns]
+    newer = read_newer(table, version.schema_in, version.schema_out, fills=True)
+    recent: Any = newer.inputs[columns]
     ids, kept = read_predictions(inputs / "predictions", "validation")
     order = pd.Series(np.arange(len(ids)), index=ids).loc[version.validation["_row"]].to_numpy()
     return Known(

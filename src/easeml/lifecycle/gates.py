@@ -33,6 +33,7 @@ from easeml.lifecycle.ci import (
     rows_that_show,
     score_examples,
 )
+from easeml.lifecycle.ci.outlook import rows_wanted
 from easeml.lifecycle.ci.verdict import EXHAUSTED, FAIL, PASS
 
 TWO_TESTS = math.log(2)
@@ -146,6 +147,14 @@ def examine_reserve(
     return verdict, after, outlook
 
 
+def rows_to_ask(
+    ledger: Ledger, predicted: tuple[Sequence[Any], Sequence[Any] | None], answers: Sequence[Any]
+) -> int:
+    """Return of how many rows of a reserve a label would still count; as in ``examine_reserve``."""
+    examples = score_examples(*predicted, answers, ledger.config)
+    return len(rows_wanted(ledger, commit_digest(*predicted), examples))
+
+
 def worst_answer(new: Any, old: Any, others: Sequence[Any], ledger: Ledger) -> Any:
     """Return the answer of a row that nobody knows: the one that says least for the new model.
 
@@ -252,23 +261,15 @@ def labels_told(about: int | None, low: int, high: int, most: int) -> str:
     return f"{usual} more labels as a rule, at most {most:,}"
 
 
-def explained_by_labels(verdict: Verdict, ledger: Ledger, bought: int, left: int) -> str:
+def explained_by_labels(verdict: Verdict, ledger: Ledger, bought: int, left: int, rows: int) -> str:
     """Return why a model may serve or not, by the ``bought`` labels of a reserve.
 
     ``left``: labels that might still be bought; where some are wanted, they would prove nothing.
+    ``rows``: whose label would count.
     """
-    condition = f"'{verdict.condition}'"
-    if verdict.labels_wanted and left > 0:
-        return (
-            f"Not proven: after {bought:,} labels, the {left:,} that may still be bought could not "
-            f"prove that {condition} holds, whatever they said. None is asked for. The test goes on "
-            "where it ended if the gate may buy more."
-        )
     if verdict.labels_wanted:
-        return (
-            f"Not proven: {bought:,} labels, the whole budget, cannot tell whether {condition} "
-            "holds. The test goes on where it ended if the gate may buy more labels."
-        )
+        return _not_settled(verdict, bought, left, rows)
+    condition = f"'{verdict.condition}'"
     if verdict.answer == EXHAUSTED:
         return (
             f"Not tested: {ledger.examples:,} rows without labels are worn out. Feed more rows "
@@ -286,6 +287,27 @@ def explained_by_labels(verdict: Verdict, ledger: Ledger, bought: int, left: int
     return (
         f"Not proven: {bought:,} labels were bought, and no row is left whose label would tell "
         f"whether {condition} holds. {no_worse} More rows without labels would tell. {spent}"
+    )
+
+
+def _not_settled(verdict: Verdict, bought: int, left: int, rows: int) -> str:
+    """Return why no more labels are asked for; as in ``explained_by_labels``."""
+    condition = f"'{verdict.condition}'"
+    if left == 0:
+        return (
+            f"Not proven: {bought:,} labels, the whole budget, cannot tell whether {condition} "
+            "holds. The test goes on where it ended if the gate may buy more labels."
+        )
+    if left < rows:
+        return (
+            f"Not proven: after {bought:,} labels, the {left:,} that may still be bought could not "
+            f"prove that {condition} holds, whatever they said. None is asked for. The test goes on "
+            "where it ended if the gate may buy more."
+        )
+    return (
+        f"Not proven: after {bought:,} labels, those of the {rows:,} rows that are left could not "
+        f"prove that {condition} holds, whatever they said. None is asked for, and a larger budget "
+        "would not help: feed more rows without labels, and set the gate again."
     )
 
 

@@ -272,6 +272,8 @@ def why(plan: Plan, evidence: Evidence, expected: float = 0.0) -> str:
     chance = chance_if_worse(evidence)
     if answer == LIVE:
         return f"It is not worse by more than {plan.tolerance:g}: {counted} (p = {chance:.2g})."
+    if not evidence.requests:
+        return "No truth has come yet that tells them apart."
     return f"So far it is {counted} (p = {chance:.2g} for being worse by {plan.tolerance:g})."
 
 

@@ -352,7 +352,8 @@ class Picking(Shape):
 
     ``proving``: the newest one has to prove that an adapted model is better than what serves, by so
     many labels at most; 0: it is a usual one. Until ``adapted``, the tasks that adapt models, have
-    ended, it has no models.
+    ended, it has no models. ``compared``: the rows that came before are not compared again; null:
+    those before the newest one.
     """
 
     way: str = "off"
@@ -364,6 +365,7 @@ class Picking(Shape):
     says: str = ""
     proving: int = 0
     adapted: list[str] = field(default_factory=list)
+    compared: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

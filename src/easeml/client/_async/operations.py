@@ -1723,8 +1723,8 @@ class AsyncOperations(AsyncCalls):
         """Take the answers of a file that was exported and filled in elsewhere.
 
         Wrong rows are refused one by one, with their place, and the others are taken. An answer
-        that is there already is not taken again. Raises ``NotFound``, and ``InvalidInput`` for a
-        file that is no such file.
+        that is there already, from whomever, is not taken again. Raises ``NotFound``, and
+        ``InvalidInput`` for a file that is no such file.
         """
         return await self._send(
             WorkImported,

@@ -29,17 +29,21 @@ class NewerRows:
     notes: list[str]
 
 
-def read_newer(table: pa.Table, schema_in: Schema, schema_out: Schema) -> NewerRows:
+def read_newer(
+    table: pa.Table, schema_in: Schema, schema_out: Schema, *, fills: bool = False
+) -> NewerRows:
     """Read the rows of a table as a model with these schemas would; answers may be missing.
 
-    Raises ``DatasetError``, naming rows, columns and remedies, for a table that lacks a column,
-    for cells that do not fit, and for an answer that was none in training.
+    ``fills``: whether cells may be empty that were never so in training, as a request may say of
+    its own; columns that may be empty may then be absent. Raises ``DatasetError``, naming rows,
+    columns and remedies, for a table that lacks a column, for cells that do not fit, and for an
+    answer that was none in training.
     """
     name = next(iter(kinds_of(schema_out)))
     if name not in table.column_names:
-        rows = read_rows(table, schema_in, schema_out)
+        rows = read_rows(table, schema_in, schema_out, fills=fills)
         return NewerRows(rows.frame, None, rows.notes)
-    rows = read_rows(table.drop_columns([name]), schema_in, schema_out)
+    rows = read_rows(table.drop_columns([name]), schema_in, schema_out, fills=fills)
     return NewerRows(rows.frame, _answers(table, schema_out), rows.notes)
 
 

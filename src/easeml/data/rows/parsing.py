@@ -118,9 +118,15 @@ def permitted(query: Mapping[str, str]) -> str:
     return "".join(said)
 
 
-def read_rows(table: pa.Table, schema_in: Schema, schema_out: Schema) -> Rows:
-    """Read the rows of a table of text as ``parse_rows`` does; raises ``DatasetError``."""
-    return reader_of(schema_in, schema_out).read_table(table, Findings())
+def read_rows(
+    table: pa.Table, schema_in: Schema, schema_out: Schema, *, fills: bool = False
+) -> Rows:
+    """Read the rows of a table of text as ``parse_rows`` does; raises ``DatasetError``.
+
+    ``fills``: whether ``FILL_ABSENT`` and ``FILL_EMPTY`` hold.
+    """
+    findings = Findings(fill_absent=fills, fill_empty=fills)
+    return reader_of(schema_in, schema_out).read_table(table, findings)
 
 
 @lru_cache(maxsize=256)

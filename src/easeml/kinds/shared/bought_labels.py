@@ -57,7 +57,9 @@ class ReserveTest:
         verdict, after, outlook = gates.examine_reserve(ledger, models, answers, elsewhere, left)
         found = {"answer": verdict.answer, "ledger": after.to_json(), "asked": []}
         if outlook is None or left == 0 or not verdict.labels_wanted:
-            decided = gates.explained_by_labels(verdict, after, len(self.labels), left)
+            rows_left = gates.rows_to_ask(ledger, models, answers)
+            bought = len(self.labels)
+            decided = gates.explained_by_labels(verdict, after, bought, left, rows_left)
             return {**found, "reason": self._reason(decided, version)}
         wanted = rows.iloc[list(verdict.labels_wanted)].drop(columns=version.target)
         reason = self._reason(gates.waits(verdict.condition, outlook, left), version)

@@ -77,7 +77,8 @@ def newer_rows(sources: Sources) -> tuple[Predicted, list[str]]:
     assert sources.newer is not None
     version = sources.version
     table = read_table(*sources.newer)
-    rows = read_newer(table, version.schema_in, version.schema_out)
+    # An endpoint answers rows with gaps if it is told to, and these are kept like the others.
+    rows = read_newer(table, version.schema_in, version.schema_out, fills=True)
     answers = rows.answers
     if answers is None:
         answers = pd.Series([None] * len(rows.inputs), dtype=object, name=version.target)

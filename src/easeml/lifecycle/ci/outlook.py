@@ -7,6 +7,7 @@ bootstrap: Rubin, Annals of Statistics 9, 1981), so that few of them say little.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,6 +38,13 @@ class Outlook:
     high: int = 0
 
 
+def rows_wanted(ledger: Ledger, commit: str, examples: Examples) -> Sequence[int]:
+    """Return the places of all rows whose labels the test of ``commit`` could still ask for."""
+    patient = replace(ledger, config=replace(ledger.config, batch=len(examples)))
+    verdict, _ = patient.test(commit, examples)
+    return verdict.labels_wanted
+
+
 def labels_to_come(
     ledger: Ledger, commit: str, examples: Examples, elsewhere: Examples, seed: int = 0
 ) -> Outlook:
@@ -45,9 +53,7 @@ def labels_to_come(
     ``ledger``: before that test, or while it waits. ``elsewhere``: labelled rows that are no part of
     the test, such as validation rows; what they say counts while the test has few labels.
     """
-    patient = replace(ledger, config=replace(ledger.config, batch=len(examples)))
-    verdict, _ = patient.test(commit, examples)
-    wanted = np.array(verdict.labels_wanted, dtype=np.intp)
+    wanted = np.array(rows_wanted(ledger, commit, examples), dtype=np.intp)
     if not wanted.size:
         return Outlook(0, 0)
     only_where_they_differ = bool(examples.differ[wanted].all())

@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any
 from zlib import crc32
 
-from easeml.contract.states import MemberRole, WorkWay
+from easeml.contract.states import MemberRole, ShareRole, WorkWay
 from easeml.contract.work import WorkAgreement
 from easeml.lifecycle import journey
 from easeml.store import Tables
@@ -28,10 +28,19 @@ def of_application(tables: Tables, application: Application) -> Standing:
 
 
 def settled(tables: Tables, items: Collection[WorkItem]) -> dict[str, str]:
-    """Return the value that counts of each item: an owner's before those of others."""
-    experts = set(tables.memberships.column("user_id", role=MemberRole.OWNER))
+    """Return the value that counts of each item: an owner's before those of others.
+
+    Owners are those of the tenant, and those with whom the application is shared as owners.
+    """
+    owners = set(tables.memberships.column("user_id", role=MemberRole.OWNER))
+    shares = tables.shares.pick("application_id", "user_id", role=ShareRole.OWNER)
     found = of_items(tables, list(map(attrgetter("id"), items)))
-    return {item: journey.settled(answers, experts) for item, answers in found.items()}
+    values: dict[str, str] = {}
+    for item in items:
+        if item.id in found:
+            experts = owners | {user for place, user in shares if place == item.application_id}
+            values[item.id] = journey.settled(found[item.id], experts)
+    return values
 
 
 def not_known(tables: Tables, items: Collection[WorkItem]) -> set[str]:

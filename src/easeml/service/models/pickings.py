@@ -74,7 +74,8 @@ def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:
         picking = picking_of(tables, application) or Picking()
         if picking.rows:
             return show(tables, application)
-        rows = picked_rows.newest(tables, application, picking.began)
+        compared = picking.began if picking.compared is None else picking.compared
+        rows = picked_rows.newest(tables, application, compared)
         wish = NewReport(tool=TOOL)
         tool = tool_named(TOOL)
         if why := asked_models.why_none(tables, application, tool):
@@ -83,7 +84,15 @@ def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:
         now = tx.now()
     ids = [row.id for row in rows]
     begun = replace(
-        picking, began=now, rows=ids, models=models, task_id="", says="", proving=0, adapted=[]
+        picking,
+        began=now,
+        rows=ids,
+        models=models,
+        task_id="",
+        says="",
+        proving=0,
+        adapted=[],
+        compared=compared,
     )
     _ask_tool(store, application, begun)
     with store.read() as tx:
@@ -334,14 +343,20 @@ def _serve(
 
 
 def _end(tx: Transaction, application: Application, picking: Picking, said: str) -> None:
-    """End a picking; the labels that it bought are known of these rows from now on."""
+    """End a picking; the labels that it bought are known of these rows from now on.
+
+    Rows of which it bought none can be compared again: it failed, or was ended early.
+    """
     tables = tx.scoped(application.tenant_id)
     items = _items(tables, application, picking)
     picked_rows.keep_truths(tables, application, picking.rows, items)
     for item in items:
         state = WorkState.CLOSED if item.state == WorkState.OPEN else WorkState.USED
         tables.work_items.update(item.id, state=state)
-    _keep(tables, application, replace(picking, rows=[], models={}, task_id="", says=said))
+    is_bought = any(item.state == WorkState.ANSWERED for item in items)
+    compared = None if is_bought else picking.compared
+    ended = replace(picking, rows=[], models={}, task_id="", says=said, compared=compared)
+    _keep(tables, application, ended)
 
 
 def _items(tables: Tables, application: Application, picking: Picking) -> list[WorkItem]:

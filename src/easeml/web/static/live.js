@@ -25,7 +25,7 @@ export function swap(html, { regions = "[data-live]", all = false, sent = null }
   etag = "";
   asks += 1;
   show(html, regions, (region) => all || region.contains(sent) || !isBeingEdited(region));
-  refused = Boolean(sent && document.querySelector("#notice [role=alert]"));
+  refused = Boolean(sent && document.querySelector("#notice .notice-bad"));
 }
 
 function show(html, regions, mayReplace) {

@@ -217,12 +217,11 @@ async def pick(context: PageContext) -> Response:
     form = await context.form()
     application_id = context.path("application")
     action = str(form.get("action", ""))
+    told = _texts(form, "way", "labels")
+    wish = _validated(NewPicking, {**told, "end": action == "end"})
+    await context.client.set_picking(application_id, wish)
     if action == "now":
         await context.client.pick_now(application_id)
-    else:
-        told = _texts(form, "way", "labels")
-        wish = _validated(NewPicking, {**told, "end": action == "end"})
-        await context.client.set_picking(application_id, wish)
     return back_to(f"/applications/{application_id}/history#picking")
 
 

@@ -9,12 +9,15 @@ from starlette.routing import Route
 from easeml.contract.keeping import Share
 from easeml.contract.permissions import OF_SHARE
 from easeml.contract.states import ShareRole
-from easeml.errors import EasemlError
+from easeml.contract.work import WorkImported
+from easeml.errors import EasemlError, InvalidInput, NotFound
+from easeml.web.forms import chosen_file
 from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.permissions import allowed
 from easeml.web.views import application as pages
 
 _KEYS = 9  # answers that have a digit
+_FORMATS = {"csv": "csv", "json": "label-studio"}  # of files, by their ending
 
 
 @signed_in
@@ -39,6 +42,8 @@ async def answer(context: PageContext) -> Response:
     application_id = context.path("application")
     way, value = _answered(form)
     try:
+        if way == "import":
+            return await _show(context, imported=await _imported(context, form))
         if way == "use":
             await context.client.use_answers(application_id)
         else:
@@ -47,6 +52,27 @@ async def answer(context: PageContext) -> Response:
     except EasemlError as error:
         return await _show(context, error)
     return back_to(_page_of(application_id))
+
+
+@signed_in
+async def download(context: PageContext) -> Response:
+    """Give all items as a file, to be answered elsewhere."""
+    ending = context.path("ending")
+    if ending not in _FORMATS:
+        raise NotFound("Items come as CSV (csv) or for Label Studio (json).", where=ending)
+    found = await context.client.export_work(context.path("application"), format=_FORMATS[ending])
+    headers = {"content-disposition": f'attachment; filename="items.{ending}"'}
+    media_type = {"csv": "text/csv", "json": "application/json"}[ending]
+    return Response(found.text, media_type=media_type, headers=headers)
+
+
+async def _imported(context: PageContext, form: FormData) -> WorkImported:
+    """Take the answers of the file of a form; raises ``InvalidInput`` where there is none."""
+    file = chosen_file(form.get("file"))
+    if file is None:
+        raise InvalidInput("Choose a file with answers.", where="file")
+    text = (await file.read()).decode("utf-8-sig", errors="replace")
+    return await context.client.import_work(context.path("application"), str(file.filename), text)
 
 
 def _answered(form: FormData) -> tuple[str, str]:
@@ -60,8 +86,15 @@ def _answered(form: FormData) -> tuple[str, str]:
     return way, value
 
 
-async def _show(context: PageContext, problem: EasemlError | None = None) -> Response:
-    """Show the page to owners of the application, or the little page to labellers."""
+async def _show(
+    context: PageContext,
+    problem: EasemlError | None = None,
+    imported: WorkImported | None = None,
+) -> Response:
+    """Show the page to owners of the application, or the little page to labellers.
+
+    ``imported``: what became of a file of answers.
+    """
     application_id = context.path("application")
     shared = await _given(context, application_id)
     values = await _turn(context, application_id)
@@ -73,7 +106,8 @@ async def _show(context: PageContext, problem: EasemlError | None = None) -> Res
         return context.render("labelling.html", status, **about, **values)
     application = await pages.load(context)
     template = "application_work.html"
-    return pages.render(context, application, template, status, problem=problem, **values)
+    told = {"problem": problem, "imported": imported, **values}
+    return pages.render(context, application, template, status, **told)
 
 
 async def _given(context: PageContext, application_id: str) -> Share | None:
@@ -106,4 +140,5 @@ routes = [
     Route("/work", overview),
     Route(_HERE, show),
     Route(_HERE, answer, methods=["POST"]),
+    Route(f"{_HERE}/items.{{ending}}", download),
 ]
