@@ -4,13 +4,14 @@ that it starts as a program, from which all others are forked as always.
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from multiprocessing import current_process
 from pathlib import Path
+from socket import socket
 from typing import BinaryIO
 
 from easeml.cli.main import main
-from easeml.engine import supervisor
+from easeml.engine import listening, supervisor
 from easeml.engine.fork_server import fork_server, import_early
 from easeml.engine.managed_process import Start, as_environment
 from easeml.engine.prefork import Forked
@@ -31,12 +32,19 @@ def be_service() -> None:
     """Be ``easeml up``; what it would start as a program is forked."""
     context = fork_server(_IMPORTS)
 
-    def program(kind: str, settings: Settings, environment: Mapping[str, str]) -> Start:
+    def program(
+        kind: str,
+        settings: Settings,
+        environment: Mapping[str, str],
+        inherited: Sequence[socket] = (),
+    ) -> Start:
         variables = {**environment, **as_environment(settings)}
         arguments = ["process", kind, "--home", str(settings.home)]
 
         def start(output: BinaryIO) -> Forked:
-            process = context.Process(target=_be, args=(arguments, variables, output.name))
+            process = context.Process(
+                target=_be, args=(arguments, variables, inherited, output.name)
+            )
             process.start()
             return Forked(process)
 
@@ -46,13 +54,19 @@ def be_service() -> None:
     main()
 
 
-def _be(arguments: list[str], variables: Mapping[str, str], log: str) -> None:
+def _be(
+    arguments: list[str], variables: Mapping[str, str], inherited: Sequence[socket], log: str
+) -> None:
     """Be ``easeml ARGUMENTS`` in a session of its own, which prints to the end of a file."""
     os.setsid()
     die_with_parent()
     vars(current_process())["_config"].pop("tempdir", None)  # each process has a folder of its own
     os.environ.clear()
     os.environ.update(variables)
+    if inherited:
+        os.environ.update(listening.as_environment(inherited))
+        for one in inherited:
+            one.detach()
     with Path(log).open("ab") as output:
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)

@@ -1,8 +1,12 @@
-"""A process that was forked: it ends when the one that started it does, and has a name of its own."""
+"""A process that was forked: it ends when the one that started it does, and has a name of its own;
+and whether a process is there.
+"""
 
 import ctypes
+import os
 import signal
 import sys
+from contextlib import suppress
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
@@ -20,3 +24,13 @@ def name_process(name: str) -> None:
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
+
+
+def is_there(pid: int) -> bool:
+    """Is there a process with this id, of whomever?"""
+    try:
+        with suppress(PermissionError):  # it is there, and somebody else's
+            os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

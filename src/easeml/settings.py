@@ -225,6 +225,11 @@ class Settings(BaseSettings):
         origins |= dict.fromkeys(self._flags, "flag")
         return origins
 
+    def flags(self) -> dict[str, str]:
+        """Return what the command line said, as variables of another program."""
+        values = self.model_dump(mode="json", include=set(self._flags) | {"home"})
+        return {f"EASEML_{name.upper()}": str(value) for name, value in values.items()}
+
     @property
     def database(self) -> str:
         """The SQLAlchemy URL in force."""

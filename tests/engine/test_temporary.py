@@ -1,11 +1,18 @@
 """What a killed process leaves in its temporary folder lies below the home, and is swept."""
 
+import os
+import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from easeml.engine.temporary_files import use_own_folder
+from easeml.engine.temporary_files import (
+    name_below,
+    remove_those_below,
+    sweep,
+    use_own_folder,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +34,22 @@ def test_leftovers_are_swept_by_the_process_that_comes_next() -> None:
         use_own_folder(Path(home), "predictor-1")
         assert not left.exists()
         assert Path(tempfile.mkdtemp()).is_relative_to(home)
+
+
+def test_folders_of_a_parent_that_was_killed_are_swept_and_those_of_others_stay() -> None:
+    with tempfile.TemporaryDirectory() as home:
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        folders = {}
+        for parent in (ended.pid, os.getpid(), os.getppid()):
+            use_own_folder(Path(home), name_below(parent, "worker-1"))
+            folders[parent] = Path(tempfile.gettempdir())
+        sweep(Path(home))
+        there = [parent for parent, folder in folders.items() if folder.exists()]
+        assert there == [os.getpid(), os.getppid()]
+        remove_those_below(Path(home), os.getpid())
+        assert not folders[os.getpid()].exists()
+        assert folders[os.getppid()].exists()
 
 
 def test_a_home_too_deep_for_sockets_uses_the_folder_of_the_system(usual_folder: Path) -> None:

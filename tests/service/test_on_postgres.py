@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from postgres_cluster import cluster, database
+from steady_client import SteadyClient
 from warm_service import WarmService
 
 pytestmark = [pytest.mark.service, pytest.mark.postgres]
@@ -59,6 +60,11 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
                 assert len(easeml.call("POST", predict, rows)["predictions"]) == 3
             finally:
                 second.stop()
+            table = b"".join(path.read_bytes().splitlines(keepends=True)[:4])
+            with SteadyClient(easeml, application, table) as client:
+                easeml.command("upgrade", "--home", str(easeml.home))
+            assert client.wrong == []
+            print(f"longest wait of a prediction in an upgrade: {client.longest:.2f} s")
             assert len(easeml.wait_for_devices(2)) == 2
             job = json.loads(easeml.command("app", "show", application, "--json"))["job"]
             decisions = easeml.call("GET", f"/api/v1/decisions?job_id={job['id']}&limit=200")[

@@ -3,7 +3,6 @@
 ``scripts/keep_home.py`` made the archives; one is added for each release, and none is made anew.
 """
 
-import tarfile
 from pathlib import Path
 
 import pandas as pd
@@ -11,26 +10,11 @@ import pytest
 
 from easeml.client import Client
 from easeml.contract.applications import Declaration
-from easeml.service.accounts import keys
-from easeml.store import Store
 from easeml.store.migrate import SCHEMA_VERSION
+from older_homes import HOMES, key_of_first_user, unpack
 from service_process import EasemlProcess
 
 pytestmark = pytest.mark.service
-HOMES = sorted((Path(__file__).parents[1] / "homes").glob("*.tar.gz"))
-
-
-def key_of_first_user(home: Path) -> str:
-    """Return a new key of the person who installed an easeml."""
-    store = Store.open(f"sqlite:///{home / 'easeml.db'}", home / "artefacts")
-    try:
-        with store.write() as tx:
-            first = min(tx.users.list(limit=None), key=lambda user: user.created)
-            secret = keys.sign_in_as(tx, first, "").secret
-    finally:
-        store.close()
-    assert secret is not None
-    return secret
 
 
 def learn_anew(client: Client, dataset_id: str) -> None:
@@ -42,9 +26,7 @@ def learn_anew(client: Client, dataset_id: str) -> None:
 
 @pytest.mark.parametrize("archive", HOMES, ids=lambda path: path.name)
 def test_an_older_home_is_taken_up(archive: Path, tmp_path: Path) -> None:
-    with tarfile.open(archive) as packed:
-        packed.extractall(tmp_path, filter="data")
-    home, kept = tmp_path / "home", tmp_path / "kept"
+    home, kept = unpack(archive, tmp_path)
     application_id = (kept / "application").read_text()
     service = EasemlProcess(home, workers=1)
     service.start()

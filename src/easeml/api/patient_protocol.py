@@ -27,6 +27,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._received = 0  # of this request
         self._of_body = 0
         self._in_head = True
+        self._closes = False
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -49,6 +50,12 @@ class PatientProtocol(HttpToolsProtocol):
         elif self._in_head and self._received and self._head_timer is None:
             self._await_head()  # most heads come whole, and need no clock
 
+    def close_after_answer(self) -> None:
+        """Close the connection after the next answer, which says so."""
+        self._closes = True
+        if self.cycle is not None and not self.cycle.response_started:
+            self.cycle.keep_alive = False
+
     @property
     def is_in_head(self) -> bool:
         """Whether the next bytes are those of a head."""
@@ -59,6 +66,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._stop_waiting()
         super().on_headers_complete()
         cycle = self.cycle
+        cycle.keep_alive &= not self._closes
         cast(Any, self.scope)[IS_WHOLE] = lambda: not cycle.more_body
 
     def on_body(self, body: bytes) -> None:

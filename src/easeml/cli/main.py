@@ -33,6 +33,7 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "predict": "predicting",
     "status": "tasks",
     "down": "services",
+    "upgrade": "services",
     "backup": "backup",
     "restore": "backup",
     "rotate-secret": "secrets",

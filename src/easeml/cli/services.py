@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module to the root."""
     app.command()(up)
     app.command()(down)
+    app.command()(upgrade)
     app.command(hidden=True)(process)
     app.command("demo-tenants", hidden=True)(demo_tenants)
 
@@ -81,6 +82,25 @@ def down(
     settings = local_settings(home)
     pid = stop_supervisor(settings.home, timeout)
     say(f"easeml has ended (process {pid}).")
+
+
+def upgrade(
+    home: HomeOption = None,
+    timeout: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait until the other has ended.")
+    ] = 900.0,
+) -> None:
+    """Let this easeml take the place of the one that runs on a home of this machine.
+
+    All requests are answered meanwhile. Where this one does not start, the other goes on.
+    """
+    from easeml.engine import upgrade_supervisor
+
+    settings = local_settings(home)
+    began = time.monotonic()
+    version, pid = upgrade_supervisor(settings.home, timeout)
+    seconds = time.monotonic() - began
+    say(f"easeml {version} runs (process {pid}); this took {seconds:.1f} s.")
 
 
 def process(

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from .predictor_client import PredictorClient
     from .prefork import run_machine, run_prefork
     from .scheduler_process import run_scheduler
-    from .supervisor import run_supervisor, running_supervisor, stop_supervisor
+    from .supervisor import (
+        run_supervisor,
+        running_supervisor,
+        stop_supervisor,
+        upgrade_supervisor,
+    )
     from .worker import run_worker
 
 __all__ = [
@@ -24,6 +29,7 @@ __all__ = [
     "run_worker",
     "running_supervisor",
     "stop_supervisor",
+    "upgrade_supervisor",
 ]
 
 _HOMES = {
@@ -36,6 +42,7 @@ _HOMES = {
     "run_worker": "worker",
     "running_supervisor": "supervisor",
     "stop_supervisor": "supervisor",
+    "upgrade_supervisor": "supervisor",
 }
 
 

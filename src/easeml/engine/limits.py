@@ -25,6 +25,15 @@ def thread_environment(threads: int) -> dict[str, str]:
     return dict.fromkeys(_THREAD_VARIABLES, str(threads))
 
 
+def parent_environment() -> dict[str, str]:
+    """Return the variables of a process that starts others.
+
+    One numerical thread each, but for tasks: where training keeps all cores busy, more would spin
+    for each other.
+    """
+    return {**thread_environment(1), **memory_environment(), **os.environ}
+
+
 def memory_environment() -> dict[str, str]:
     """Environment variables by which glibc gives the memory of many threads back.
 

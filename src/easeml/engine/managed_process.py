@@ -1,9 +1,11 @@
 """A process that is kept running: a program of its own, or forked from the one that keeps it."""
 
 import json
+import math
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ import structlog
 from easeml.parents import die_with_parent
 from easeml.settings import ORIGINS, Settings
 
+from .listening import descriptors
 from .signals import Stop
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before a restart; doubles with every quick end
@@ -46,6 +49,33 @@ class Started(Protocol):
 
 Start = Callable[[BinaryIO], Started]
 """Starts a process that writes what it prints to an open file."""
+
+
+class Adopted:
+    """A child that was started by another program, which ran in this very process before."""
+
+    def __init__(self, pid: int):
+        self.pid = pid
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        if self._code is None:
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+            self._code = os.waitstatus_to_exitcode(status) if ended else None
+        return self._code
+
+    def wait(self, timeout: float | None = None) -> int:
+        began = time.monotonic()
+        latest = math.inf if timeout is None else began + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() > latest:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", time.monotonic() - began)
+            time.sleep(LOOK_EVERY)
+        return code
+
+    def send_signal(self, sig: int, /) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, sig)
 
 
 class ManagedProcess:
@@ -86,6 +116,15 @@ class ManagedProcess:
     def terminate(self) -> None:
         """Ask it to end."""
         self._signal(signal.SIGTERM)
+
+    def drain(self) -> None:
+        """Ask it to end once what was asked is answered."""
+        self._signal(signal.SIGQUIT)
+
+    def adopt(self, process: Started) -> None:
+        """Keep a process running that is there already, in place of the one that was."""
+        self._process = process
+        self._started = time.monotonic()
 
     def end(self, seconds: float) -> None:
         """Wait at most ``seconds`` for its end, then kill it."""
@@ -136,22 +175,32 @@ class ManagedProcess:
             self._process.send_signal(number)
 
 
-def program(kind: str, settings: Settings, environment: Mapping[str, str]) -> Start:
+def program(
+    kind: str,
+    settings: Settings,
+    environment: Mapping[str, str],
+    inherited: Sequence[socket.socket] = (),
+) -> Start:
     """Return what starts ``easeml process KIND`` in an interpreter of its own.
 
-    ``environment``: its variables, beside the settings in force.
+    ``environment``: its variables, beside the settings in force. ``inherited``: sockets for it.
     """
-    command = [
-        sys.executable,
-        "-P",  # nothing is imported from the folder in which easeml was started
-        "-m",
-        "easeml.cli",
-        "process",
-        kind,
-        "--home",
-        str(settings.home),
-    ]
     variables = {**environment, **as_environment(settings)}
+    return program_of(sys.executable, kind, settings.home, variables, descriptors(inherited))
+
+
+def program_of(
+    python: str,
+    kind: str,
+    home: Path,
+    variables: Mapping[str, str],
+    open_files: Sequence[int] = (),
+) -> Start:
+    """Return what starts ``easeml process KIND`` of the easeml that an interpreter has.
+
+    ``open_files``: those that it inherits, by number.
+    """
+    command = command_of(python, "process", kind, "--home", str(home))
 
     def start(output: BinaryIO) -> Started:
         return subprocess.Popen(
@@ -160,11 +209,20 @@ def program(kind: str, settings: Settings, environment: Mapping[str, str]) -> St
             stdout=output,
             stderr=output,
             env=variables,
+            pass_fds=open_files,
             start_new_session=True,  # Ctrl-C reaches the supervisor only
             preexec_fn=die_with_parent,  # noqa: PLW1509  one system call, no lock
         )
 
     return start
+
+
+def command_of(python: str, *arguments: str) -> list[str]:
+    """Return the command line of the easeml that an interpreter has.
+
+    Nothing is imported from the folder in which it is started.
+    """
+    return [python, "-P", "-m", "easeml.cli", *arguments]
 
 
 def keep_running_until(stop: Stop, processes: Sequence[ManagedProcess]) -> None:

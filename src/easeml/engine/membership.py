@@ -4,7 +4,6 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
@@ -14,6 +13,7 @@ from easeml.contract.states import ProcessKind, ProcessState
 from easeml.engine.gpus import SETTLED, FoundGpu, noted
 from easeml.engine.sensors import Felt
 from easeml.ids import new_id
+from easeml.parents import is_there
 from easeml.store import Store, Transaction
 from easeml.store.machine_room import Offer
 from easeml.store.records import Process
@@ -101,7 +101,7 @@ def has_ended(process: Process, now: float, silence: float) -> bool:
     """
     if now - process.heartbeat > silence:
         return True
-    return process.host == this_host() and not _exists(process.pid)
+    return process.host == this_host() and not is_there(process.pid)
 
 
 def this_host() -> str:
@@ -112,12 +112,3 @@ def this_host() -> str:
         return socket.gethostname()
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{socket.gethostname()} {boot} {Path('/proc/self/ns/pid').readlink()}"
-
-
-def _exists(pid: int) -> bool:
-    try:
-        with suppress(PermissionError):  # it is there, and somebody else's
-            os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

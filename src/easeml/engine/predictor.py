@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from easeml.engine.serving.fetching import fetch, forget
 from easeml.engine.serving.frames import answer_before_threads
 from easeml.engine.serving.shelf import Assigned
 from easeml.engine.serving.tenant import TenantChild, warm_up
+from easeml.engine.signals import nobody_waits
 from easeml.errors import (
     DatabaseAway,
     EasemlError,
@@ -86,7 +88,17 @@ class Predictor:
     or not ``serves_all``, of those that it is asked for.
     """
 
-    def __init__(self, store: Store, settings: Settings, folder: Path, *, serves_all: bool = True):
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        folder: Path,
+        is_ready: Callable[[], None] = nobody_waits,
+        *,
+        serves_all: bool = True,
+    ):
+        """``is_ready``: called when all live models that can be are loaded."""
+        self._is_ready = is_ready
         self._serves_all = serves_all
         self._store = store
         self._settings = settings
@@ -282,6 +294,7 @@ class Predictor:
         try:
             while True:
                 due = await self._set_up_all(due)
+                self._is_ready()
                 if not await self._wait_for_commit(wakeup, _AGAIN_SECONDS if due else None):
                     continue
                 with self._store.read() as tx:
@@ -368,9 +381,12 @@ class Predictor:
             return _Wanted(application, models, Assigned(models[0].id, model.id, share))
 
 
-def run_predictor(settings: Settings) -> None:
-    """Run the predictor of a service until it is told to stop (SIGTERM, SIGINT)."""
-    _run_behind(settings, _at_home)
+def run_predictor(settings: Settings, is_ready: Callable[[], None] = nobody_waits) -> None:
+    """Run the predictor of a service until it is told to stop (SIGTERM, SIGINT).
+
+    ``is_ready``: called when the live models are loaded.
+    """
+    _run_behind(settings, partial(_at_home, is_ready))
 
 
 def run_replica(settings: Settings) -> None:
@@ -378,8 +394,10 @@ def run_replica(settings: Settings) -> None:
     _run_behind(settings, _at_network)
 
 
-def _at_home(store: Store, settings: Settings, folder: Path) -> tuple[Predictor, Door]:
-    predictor = Predictor(store, settings, folder)
+def _at_home(
+    is_ready: Callable[[], None], store: Store, settings: Settings, folder: Path
+) -> tuple[Predictor, Door]:
+    predictor = Predictor(store, settings, folder, is_ready)
     return predictor, HomeDoor(predictor, settings.home)
 
 

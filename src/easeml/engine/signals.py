@@ -1,4 +1,7 @@
-"""Stopping a process: SIGTERM and SIGINT ask, the main loop ends."""
+"""Stopping a process: SIGTERM and SIGINT ask, the main loop ends.
+
+SIGQUIT asks to drain: to end once what was asked is answered.
+"""
 
 import signal
 from types import FrameType
@@ -9,6 +12,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.asked = False
+        self.drains = False
 
     @classmethod
     def on_signals(cls) -> "Stop":
@@ -18,5 +22,17 @@ class Stop:
             signal.signal(number, stop._handle)
         return stop
 
+    @classmethod
+    def or_drain_on_signals(cls) -> "Stop":
+        """Return a ``Stop`` that SIGQUIT sets, too: then it ``drains``."""
+        stop = cls.on_signals()
+        signal.signal(signal.SIGQUIT, stop._handle)
+        return stop
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
+        self.drains = number == signal.SIGQUIT
+
+
+def nobody_waits() -> None:
+    """Called when a process is ready for which nobody waits."""

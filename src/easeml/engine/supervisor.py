@@ -8,24 +8,32 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from easeml.confinement import check_available
 from easeml.errors import Conflict, NotAllowed, NotFound, TimedOut
 from easeml.service.accounts import first_start, users
 from easeml.settings import Settings
 from easeml.store import Store
+from easeml.version import __version__
 
 from . import internal_secret
-from .limits import memory_environment, thread_environment
-from .managed_process import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
-from .messages.collector import collector_of
-from .messages.mail import mail_of
-from .networks import networks_of
+from .checks import check
+from .handover import Answer, Handed, answer, ask, wait_for_answer
+from .limits import parent_environment
+from .listening import as_environment, listen, of_descriptors
+from .managed_process import (
+    LOOK_EVERY,
+    Adopted,
+    ManagedProcess,
+    log_tail,
+    program,
+    stop_all,
+)
 from .signals import Stop
 from .stuck import watch_beside
+from .succession import Succession
 
 _LOCK = "supervisor.lock"
 _HEALTHY_WITHIN = 120.0  # seconds
@@ -51,46 +59,44 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
         exist_ok=True,
         mode=0o700,
     )
-    check_available(settings.home, settings.isolation)
-    _check_addresses(settings)
-    if settings.executor != "local":
-        # Executors import what tasks need, for which a supervisor does not wait otherwise.
-        from .executors import check_executor
-
-        check_executor(settings.executor)
-    with _only_one(settings.home):
+    check(settings)
+    handed = Handed.of_this()
+    with _only_one(settings.home, handed) as lock:
         stop = Stop.on_signals()
         internal_secret.make(settings.home)
-        _wait_for_port(settings)
+        listeners = of_descriptors(handed.listeners) if handed else _listen(settings)
         with closing(Store.of(settings)) as store:
             if settings.first_secrets:
                 # Before anything answers: machines that wait for it have the key already.
                 first_start.make_provider(store, Path(settings.first_secrets))
-            processes = _processes(settings)
+            processes = _processes(settings, listeners)
+            if handed:
+                processes[0].adopt(Adopted(handed.prefork))
             watch_beside(store, settings.lease_seconds, processes)
+            succession = Succession(settings, lock, listeners, processes, stop)
             try:
-                _run(settings, store, processes, on_ready, stop)
+                _run(
+                    settings, store, processes, _told(on_ready, settings, handed), stop, succession
+                )
             finally:
                 stop_all(processes, _GRACE)
 
 
-def _check_addresses(settings: Settings) -> None:
-    """Raise ``InvalidInput`` for settings that a process could not start with."""
-    networks_of(settings.trusted_proxies)
-    mail_of(settings)
-    collector_of(settings)
-    if settings.openid_issuer:
-        from easeml.openid import provider_of  # which takes time, and most have none
+def _told(on_ready: OnReady, settings: Settings, handed: Handed | None) -> OnReady:
+    """Return ``on_ready``, which also tells who asked for an upgrade that it is over."""
 
-        provider_of(settings)
+    def tell(url: str, password: str | None) -> None:
+        if handed:
+            answer(settings.home, Answer(handed.request, version=__version__))
+        on_ready(url, password)
+
+    return tell
 
 
-def _processes(settings: Settings) -> list[ManagedProcess]:
-    """Return the processes that start all others: ``prefork`` those of this machine."""
-    # One numerical thread each, but for tasks: where training keeps all cores busy, more would
-    # spin for each other.
-    single = {**thread_environment(1), **memory_environment(), **os.environ}
-    prefork = program("prefork", settings, single)
+def _processes(settings: Settings, listeners: Sequence[socket.socket]) -> list[ManagedProcess]:
+    """Return the processes that start all others: first ``prefork``, those of this machine."""
+    single = parent_environment()
+    prefork = program("prefork", settings, {**single, **as_environment(listeners)}, listeners)
     processes = [ManagedProcess("prefork", 1, settings.home, prefork)]
     for number in range(1, settings.machines + 1):
         start = program("machine", _of_machine(settings, number), single)
@@ -110,7 +116,12 @@ def _of_machine(settings: Settings, number: int) -> Settings:
 
 
 def _run(
-    settings: Settings, store: Store, processes: list[ManagedProcess], on_ready: OnReady, stop: Stop
+    settings: Settings,
+    store: Store,
+    processes: list[ManagedProcess],
+    on_ready: OnReady,
+    stop: Stop,
+    succession: Succession,
 ) -> None:
     url = _local_url(settings)
     latest = time.monotonic() + _HEALTHY_WITHIN
@@ -129,6 +140,8 @@ def _run(
             ).start()
         if not healthy and time.monotonic() > latest:
             raise no_answer(settings.home, url)
+        if healthy:
+            succession.look()
         time.sleep(LOOK_EVERY)
 
 
@@ -171,6 +184,35 @@ def stop_supervisor(home: Path, seconds: float) -> int:
     return pid
 
 
+def upgrade_supervisor(home: Path, seconds: float) -> tuple[str, int]:
+    """Have this easeml take the place of the one that runs on a home; return the version that runs
+    now, and the id of its process.
+
+    Raises ``NotFound`` where none runs, ``Conflict`` where the one that runs cannot give way or
+    this one does not start, ``TimedOut`` after ``seconds``.
+    """
+    pid = running_supervisor(home)
+    if pid is None:
+        raise NotFound(
+            "easeml does not run on this home.", where=str(home), remedy="Start it: easeml up."
+        )
+    found = wait_for_answer(home, ask(home), seconds, lambda: running_supervisor(home) == pid)
+    if found is None:
+        raise Conflict(
+            f"The easeml that runs (process {pid}) takes no request for an upgrade.",
+            where=str(home),
+            remedy="It is just starting, or being upgraded, or knows no upgrades yet. "
+            "Try again, or: easeml down, then easeml up.",
+        )
+    if found.error:
+        raise Conflict(
+            f"The easeml that ran goes on. {found.error}",
+            where=str(home),
+            remedy=f"See {home / 'logs'}.",
+        )
+    return found.version, pid
+
+
 def running_supervisor(home: Path) -> int | None:
     """Return the process id of the supervisor that runs on a home, None where none does."""
     lock = home / _LOCK
@@ -186,35 +228,32 @@ def running_supervisor(home: Path) -> int | None:
 
 
 @contextmanager
-def _only_one(home: Path) -> Iterator[None]:
-    """Hold the lock of the home; the kernel gives it back when this process ends in whatever way."""
-    with (home / _LOCK).open("a+") as file:
+def _only_one(home: Path, handed: Handed | None = None) -> Iterator[int]:
+    """Hold the lock of the home, and give its open file; the kernel gives the lock back when this
+    process ends in whatever way.
+
+    ``handed``: has the lock, where another easeml ran in this process.
+    """
+    lock = handed.lock if handed else os.open(home / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    with os.fdopen(lock, "r+") as file:
+        os.set_inheritable(lock, False)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            file.seek(0)
             raise Conflict(
                 f"easeml runs already on this home (process {file.read().strip() or 'unknown'}).",
                 where=str(home),
                 remedy="Use that one, stop it, or choose another folder with --home.",
             ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield
+        os.pwrite(lock, f"{os.getpid():<20}".encode(), 0)  # at once, for those who read it
+        yield lock
 
 
-def _wait_for_port(settings: Settings) -> None:
+def _listen(settings: Settings) -> list[socket.socket]:
     latest = time.monotonic() + _PORT_FREE_WITHIN
     while True:
         try:
-            family, kind, protocol, _, address = socket.getaddrinfo(
-                settings.host, settings.port, type=socket.SOCK_STREAM
-            )[0]
-            with socket.socket(family, kind, protocol) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(address)
-                return
+            return listen(settings.host, settings.port)
         except OSError as error:
             if time.monotonic() > latest:
                 where = f"{settings.host}:{settings.port}"

@@ -30,7 +30,7 @@ def migrate(engine: sa.Engine) -> None:
     """
     if engine.dialect.name == "sqlite":
         _migrate_sqlite(engine)
-    elif not _is_current(engine):
+    elif not is_current(engine):
         _migrate_postgres(engine)
 
 
@@ -54,7 +54,7 @@ def _migrate_sqlite(engine: sa.Engine) -> None:
     path = Path(f"{engine.url.database}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked(path, fcntl.LOCK_SH):
-        if _is_current(engine):
+        if is_current(engine):
             return
     with _locked(path, fcntl.LOCK_EX):
         with engine.connect() as connection:
@@ -86,7 +86,11 @@ def _locked(path: Path, kind: int) -> Iterator[None]:
         yield
 
 
-def _is_current(engine: sa.Engine) -> bool:
+def is_current(engine: sa.Engine) -> bool:
+    """Has a database the schema of this easeml?
+
+    Raises ``Conflict`` if a newer one has written it.
+    """
     with engine.connect() as connection:
         return _version(connection) == SCHEMA_VERSION
 

@@ -15,7 +15,7 @@ from easeml.store.cached_files import CachedFiles
 from easeml.store.database import connect, describe, empty_log, read_clock
 from easeml.store.faults import database_is_broken, storage_faults
 from easeml.store.files import LocalFiles
-from easeml.store.migrate import migrate
+from easeml.store.migrate import is_current, migrate
 from easeml.store.notices import NoticeBoard
 from easeml.store.session import Clock, Session
 from easeml.store.snapshots import mentioned_digests, write_snapshot
@@ -49,6 +49,19 @@ class Store:
         return cls.open(
             settings.database, settings.artefacts, bucket=bucket, cache=settings.artefacts_cache
         )
+
+    @staticmethod
+    def fits(settings: Settings) -> bool:
+        """Has the database that ``settings`` name the form of this easeml? Else ``of`` changes it.
+
+        Raises ``Conflict`` if a newer easeml wrote it, ``DatabaseAway``.
+        """
+        engine = connect(settings.database)
+        try:
+            with storage_faults():
+                return is_current(engine)
+        finally:
+            engine.dispose()
 
     @classmethod
     def open(
