@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from easeml.api import create_app
+from easeml.api.app import create_app
 from easeml.cli.main import app as commands
 from easeml.modules import Accepts, Module, load_registry
 from easeml.schema import Schema

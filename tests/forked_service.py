@@ -22,14 +22,14 @@ _IMPORTS = (
     "easeml.engine.executors.imports",
     "easeml.engine.serving.warm",
     "easeml.engine.scheduler_process",
-    "easeml.api",
+    "easeml.api.controller",
     "easeml.cli.services",
 )
 import_early(_IMPORTS)
 
 
 def be_service() -> None:
-    """Be ``easeml up``; what it would start as a program is forked."""
+    """Be ``easeml up``, or what else starts processes; what would be a program is forked."""
     context = fork_server(_IMPORTS)
 
     def program(

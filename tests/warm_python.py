@@ -4,6 +4,7 @@ with WarmPython(["easeml.cli", "sklearn.ensemble"]) as python:
     python.run(["-m", "easeml.cli", "--help"], folder, {**os.environ, "COLUMNS": "200"})
 """
 
+import atexit
 import gc
 import json
 import os
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -30,7 +31,7 @@ class WarmPython:
 
     def __init__(self, modules: Sequence[str], path: Path | None = None) -> None:
         command = [sys.executable, __file__, *modules]
-        surroundings = dict(os.environ)
+        surroundings = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
         if path is not None:
             surroundings["PYTHONPATH"] = str(path)
         self._lock = threading.Lock()
@@ -173,10 +174,33 @@ def _obey(how: str, *arguments: str) -> None:
         runpy.run_path(how, run_name="__main__")
 
 
+def _exit_code(work: Callable[[], None]) -> int:
+    """Work; return the exit code. What else it raises ends this process as it ends any."""
+    try:
+        work()
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        return end.code or 0
+    return 0
+
+
+def _end(code: int) -> None:
+    """Do what a Python does at its end, but give no memory back.
+
+    A fork copies all that it gives back: it took most of the time of a command.
+    """
+    vars(threading)["_shutdown"]()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         import_module(name)
     gc.freeze()  # a fork that looks for garbage in all this copies it: most of its time
     ordered = _next_order()
     _become(ordered)
-    _obey(*ordered["arguments"])
+    _end(_exit_code(lambda: _obey(*ordered["arguments"])))

@@ -12,11 +12,12 @@ import commands
 from service_process import EasemlProcess
 from warm_python import Started
 
-_UP = "import forked_service; forked_service.be_service()"
+FORKED = "import forked_service; forked_service.be_service()"
+"""What a Python is told, to be ``easeml`` with words that start processes."""
 
 
 class WarmService(EasemlProcess):
-    """As ``EasemlProcess``, once it has started; ``PYTHONPATH`` adds no packages to it."""
+    """As ``EasemlProcess``, once it has started; of ``PYTHONPATH`` it imports what it is told to by name."""
 
     def _launch(self, arguments: list[str], environment: Mapping[str, str]) -> Any:
         folder = self.home.with_name(f"{self.home.name}-prints")
@@ -28,7 +29,7 @@ class WarmService(EasemlProcess):
         reading = os.open(folder / "stdout", os.O_RDONLY | os.O_NONBLOCK)
         writing = os.open(folder / "stdout", os.O_WRONLY)  # or its end is read before it begins
         os.set_blocking(reading, True)
-        started = commands.warm().start(["-c", _UP, *arguments], Path.cwd(), environment, folder)
+        started = commands.warm().start(["-c", FORKED, *arguments], Path.cwd(), environment, folder)
         return _Process(started, os.fdopen(reading), writing)
 
 

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from furnish import PASSWORD
 
-from easeml.api import create_app
+from easeml.api.app import create_app
 from easeml.api.context import Context
 from easeml.contract.accounts import NewUser
 from easeml.protocols.answered import Answered

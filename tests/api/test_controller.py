@@ -24,7 +24,7 @@ from service_process import LOOK_EVERY
 PROGRAM = """
 import sys
 from pathlib import Path
-from easeml.api import run_controller
+from easeml.api.controller import run_controller
 from easeml.settings import Settings
 run_controller(Settings(home=Path(sys.argv[1]), port=int(sys.argv[2])))
 """

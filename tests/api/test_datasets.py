@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
-from easeml.api import create_app
+from easeml.api.app import create_app
 from easeml.settings import Settings
 from easeml.store import Store
 

@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from easeml.api import create_app
+from easeml.api.app import create_app
 from easeml.contract.resources import Problem
 from easeml.errors import Damaged, Fenced, NotReady
 

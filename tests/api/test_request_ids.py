@@ -11,7 +11,8 @@ import structlog
 from fastapi.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from easeml.api import create_app, request_ids
+from easeml.api import request_ids
+from easeml.api.app import create_app
 from easeml.api.asgi import create_asgi_app
 from easeml.engine.logs import name_request
 from easeml.engine.networks import networks_of

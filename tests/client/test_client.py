@@ -3,6 +3,7 @@
 import io
 import itertools
 import re
+import ssl
 import zipfile
 from pathlib import Path
 
@@ -258,3 +259,12 @@ def test_an_answer_that_takes_too_long_is_not_a_service_that_is_away():
     ):
         client.predict("app_1", [{"x": 1}])
     assert "busy" in caught.value.remedy
+
+
+def test_whom_to_trust_is_read_where_there_is_tls_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    monkeypatch.setattr(ssl, "create_default_context", lambda *_, **__: read.append(1))
+    Client("http://127.0.0.1:1", KEY).close()
+    assert not read
+    Client("https://127.0.0.1:1", KEY).close()
+    assert read

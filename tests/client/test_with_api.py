@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from cutting_proxy import cutting_proxy
 
-from easeml.api import create_app
+from easeml.api.app import create_app
 from easeml.client import Client, made_request
 from easeml.contract.applications import Declaration
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotReady, NotSignedIn

@@ -24,7 +24,8 @@ def loaded_by(module: str) -> set[str]:
         ("easeml", [*HEAVY, "sqlalchemy", "fastapi", "httpx", "numpy"]),
         ("easeml.cli", [*HEAVY, "sqlalchemy", "fastapi", "uvicorn", "numpy"]),
         ("easeml.client", [*HEAVY, "sqlalchemy", "fastapi", "numpy"]),
-        ("easeml.api", HEAVY),
+        ("easeml.api.controller", HEAVY),
+        ("easeml.api.log_writer", [*HEAVY, "fastapi", "numpy"]),
         ("easeml.store", [*HEAVY, "alembic", "numpy"]),
     ],
 )

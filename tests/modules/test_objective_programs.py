@@ -105,6 +105,19 @@ exec awk -F, '
     assert score("off", actual, Predictions(actual + 5, None, None)) == pytest.approx(0.9)
 
 
+def test_what_two_rows_are_drawn_as_is_measured_once(tmp_path: Path) -> None:
+    program = """
+output="$4/values.csv"
+set -- "$2"/*.csv
+echo value > "$output"
+for table; do echo "0.0$#" >> "$output"; done
+"""
+    added.tell(with_eval(tmp_path / "tables", program).source)
+    codes, predicted = answers(2)
+    found = measured("tables", LABELS[codes], predicted)
+    assert found.value == 0.05  # both rows, and the four that two draws can be
+
+
 @pytest.mark.parametrize(
     ("program", "why"),
     [

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from postgres_cluster import cluster, database
-from service_process import LOOK_EVERY, EasemlProcess
+from service_process import LOOK_EVERY
+from warm_service import WarmService
 
 pytestmark = [pytest.mark.service, pytest.mark.postgres]
 PACKAGE = """
@@ -46,7 +47,7 @@ def test_a_model_is_added_whatever_dies(tmp_path: Path, monkeypatch: pytest.Monk
     (place / "ours_for_tests.py").write_text(PACKAGE)
     monkeypatch.setenv("PYTHONPATH", str(place), prepend=":")
     with cluster() as template, database(template) as url:
-        easeml = EasemlProcess(
+        easeml = WarmService(
             tmp_path / "home", workers=1, database_url=url, module_packages="ours_for_tests"
         )
         easeml.start()

@@ -1,29 +1,22 @@
 """``easeml demo year``: what it prints was measured by a service of its own."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import commands
 from easeml.cli.year_data import NOISE, TARGET, month_of_rows, with_wrong_labels
+from warm_service import FORKED
 
 pytestmark = pytest.mark.service
 
 
 def test_the_first_months_of_a_year(tmp_path: Path):
-    elsewhere = {**os.environ, "EASEML_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none"}
-    command = [sys.executable, "-m", "easeml.cli", "demo", "year", "--quick", "--json"]
-    ran = subprocess.run(
-        [*command, "--home", str(tmp_path)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=elsewhere,  # another easeml's settings are left alone
-        timeout=240,
-    )
+    # Another easeml's settings are left alone.
+    elsewhere = {"EASEML_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none"}
+    command = ["-c", FORKED, "demo", "year", "--quick", "--json", "--home", str(tmp_path)]
+    ran = commands.run_python(command, elsewhere, seconds=240)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
     assert told["left_out"]

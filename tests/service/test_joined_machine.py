@@ -1,20 +1,21 @@
 """A machine joins, works for a service whose own devices rest, answers predictions, and is lost."""
 
-import subprocess
-import sys
+import os
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from sklearn.datasets import load_wine
 
+import commands
 from easeml.client import Client
 from easeml.contract.devices import DeviceState, WorkerDevice
 from service_process import LOOK_EVERY, EasemlProcess
+from warm_python import Started
 
 pytestmark = pytest.mark.service
 _CALLERS = 6
@@ -28,20 +29,22 @@ def client(easeml: EasemlProcess) -> Iterator[Client]:
 
 
 @pytest.fixture
-def machine(easeml: EasemlProcess, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def machine(easeml: EasemlProcess, tmp_path: Path) -> Iterator[Started]:
     """A machine that joins, and answers predictions."""
     (tmp_path / "key").write_text(f"{easeml.key}\n")
     arguments = ["worker", "--join", easeml.url, "--token-file", str(tmp_path / "key")]
     arguments += ["--devices", "1", "--kind", "spare", "--home", str(tmp_path / "w")]
     arguments += ["--serve", "127.0.0.1"]
-    started = subprocess.Popen([sys.executable, "-m", "easeml.cli", *arguments])
+    started = commands.warm().start(
+        ["-m", "easeml.cli", *arguments], Path.cwd(), os.environ, tmp_path
+    )
     yield started
-    started.terminate()
-    started.wait()
+    with suppress(ProcessLookupError):  # it is lost by then, unless the test failed
+        started.kill()
 
 
 @pytest.fixture
-def joined(easeml: EasemlProcess, machine: subprocess.Popen[bytes]) -> WorkerDevice:
+def joined(easeml: EasemlProcess, machine: Started) -> WorkerDevice:
     """The device of the machine that has joined."""
     there = easeml.wait_for_devices(easeml.workers + 1)
     return next(device for device in there if device.kind == "spare")
@@ -63,7 +66,7 @@ def test_a_joined_machine_trains_and_answers_and_nothing_is_lost_with_it(
     easeml: EasemlProcess,
     client: Client,
     joined: WorkerDevice,
-    machine: subprocess.Popen[bytes],
+    machine: Started,
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "wine.csv"

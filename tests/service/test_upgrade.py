@@ -12,7 +12,7 @@ from easeml.client import Client
 from easeml.contract.applications import Declaration
 from easeml.store.migrate import SCHEMA_VERSION
 from older_homes import HOMES, key_of_first_user, unpack
-from service_process import EasemlProcess
+from warm_service import WarmService
 
 pytestmark = pytest.mark.service
 
@@ -28,7 +28,7 @@ def learn_anew(client: Client, dataset_id: str) -> None:
 def test_an_older_home_is_taken_up(archive: Path, tmp_path: Path) -> None:
     home, kept = unpack(archive, tmp_path)
     application_id = (kept / "application").read_text()
-    service = EasemlProcess(home, workers=1)
+    service = WarmService(home, workers=1)
     service.start()
     try:
         service.key = key_of_first_user(home)

@@ -116,7 +116,7 @@ def process(
     from easeml import engine
 
     if kind in ("controller", "prefork"):
-        from easeml.api import run_controller
+        from easeml.api.controller import run_controller
 
         if kind == "controller":
             run_controller(settings)

@@ -63,15 +63,12 @@ def limit_child(*, memory: int, threads: int) -> None:
     The process also ends when its parent does, ignores Ctrl-C (its parent decides), and leaves no
     core file.
     """
-    from threadpoolctl import threadpool_limits
-
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":  # elsewhere the limit covers too little or too much
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    os.environ.update(thread_environment(threads))
-    threadpool_limits(threads)
+    cap_threads(threads)
 
 
 def _usable_cores() -> int:

@@ -24,7 +24,7 @@ from .checks import check
 from .executors import local
 from .fork_server import import_early
 from .handover import CHANGED, DRAIN_SECONDS, GO, READY, WAITS, Channel
-from .limits import cap_threads, task_limits
+from .limits import cap_threads
 from .listening import inherited, port_of
 from .managed_process import (
     LOOK_EVERY,
@@ -139,19 +139,18 @@ def _add_scheduler(family: "_Family") -> None:
     from .scheduler_process import run_scheduler  # which the controller does not wait for
 
     import_early(_SCHEDULER)
-    family.add("scheduler", run_scheduler, threads=1)
+    family.add("scheduler", run_scheduler)
 
 
 def _add_predictor(family: "_Family", run: Run) -> None:
     import_early(tenant.IMPORTS)
-    family.add("predictor", run, task_limits(family.settings).threads)
+    family.add("predictor", run)
 
 
 def _add_workers(family: "_Family") -> None:
     import_early(local.IMPORTS)
-    threads = task_limits(family.settings).threads
     for number in range(1, family.settings.workers + 1):
-        family.add("worker", run_worker, threads, number)
+        family.add("worker", run_worker, number)
 
 
 class _Family:
@@ -171,15 +170,15 @@ class _Family:
         self._stop = Stop.or_drain_on_signals()
         self._processes: list[ManagedProcess] = []
 
-    def add(self, kind: str, run: Run, threads: int, number: int = 1) -> None:
-        """Start a process that does ``run``; its numerical libraries have ``threads`` threads."""
+    def add(self, kind: str, run: Run, number: int = 1) -> None:
+        """Start a process that does ``run``; its numerical libraries have one thread."""
         not_its = (*self._own, *self.listeners)
-        self._add(kind, number, _forked(f"{kind}-{number}", run, self.settings, threads, not_its))
+        self._add(kind, number, _forked(f"{kind}-{number}", run, self.settings, not_its))
 
     def add_controller(self, run: RunController, is_ready: _Ready = nobody_waits) -> None:
         """Start a controller, the only process that answers at the listening sockets."""
         at_sockets = partial(run, listeners=self.listeners, is_ready=is_ready)
-        start = _forked("controller-1", at_sockets, self.settings, 1, self._own)
+        start = _forked("controller-1", at_sockets, self.settings, self._own)
         self._controllers.append(self._add("controller", 1, start))
 
     def _add(self, kind: str, number: int, start: Start) -> ManagedProcess:
@@ -235,9 +234,7 @@ class Forked:
             os.kill(self.pid, sig)
 
 
-def _forked(
-    name: str, run: Run, settings: Settings, threads: int, not_its: Sequence[_Closed]
-) -> Start:
+def _forked(name: str, run: Run, settings: Settings, not_its: Sequence[_Closed]) -> Start:
     """Return what forks this process, closes what is not the child's, and calls ``run`` there.
 
     This process must have one thread.
@@ -245,7 +242,7 @@ def _forked(
 
     def start(output: BinaryIO) -> Forked:
         gc.freeze()  # collecting garbage in a child does not copy these pages
-        arguments = (name, run, settings, threads, not_its, output.fileno())
+        arguments = (name, run, settings, not_its, output.fileno())
         process = get_context("fork").Process(target=_child, args=arguments)
         process.start()
         return Forked(process)
@@ -257,7 +254,6 @@ def _child(
     name: str,
     run: Run,
     settings: Settings,
-    threads: int,
     not_its: Sequence[_Closed],
     output: int,
 ) -> None:
@@ -271,5 +267,5 @@ def _child(
     for one in not_its:
         one.close()
     use_own_folder(settings.home, name_below(os.getppid(), name))
-    cap_threads(threads)
+    cap_threads(1)  # a task takes more where it has work for them
     run(settings)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from easeml.contract.tasks import CHECKPOINT, GRANT, RESULT, Limits, TaskResult, TaskSpec
-from easeml.engine.limits import cap_threads
 from easeml.engine.used import bytes_below, peak_bytes, processor_seconds, resident_bytes
 from easeml.errors import EasemlError
 from easeml.modules import added, gpu_share, packed
@@ -143,6 +142,11 @@ def ids(folder: Path) -> dict[str, str]:
     return json.loads((folder / SPEC).read_bytes()).get("ids", {})
 
 
+def useful_threads(folder: Path, most: int) -> int:
+    """Return how many threads the inputs of a task keep busy, at most so many: more only wait."""
+    return min(most, 1 + bytes_below(folder / INPUTS, linked=True) // _BYTES_OF_A_THREAD)
+
+
 def run(folder: Path) -> TaskResult:
     """Run the body described in ``folder`` and write its result there.
 
@@ -159,7 +163,6 @@ def _run(folder: Path) -> TaskResult:
     spec = TaskSpec.model_validate_json((folder / SPEC).read_bytes())
     began = time.time()
     own = resident_bytes()
-    _cap_threads_by_size(folder)
     try:
         kind = load_kind(spec.module)
         told = kind.spec.model_validate(spec.body)
@@ -190,15 +193,6 @@ def _run(folder: Path) -> TaskResult:
     result = result.model_copy(update=measured)
     write_result(folder, result)
     return result
-
-
-def _cap_threads_by_size(folder: Path) -> None:
-    """Use no more threads than the inputs of a task keep busy: of small ones they only wait."""
-    granted = int(os.environ.get("OMP_NUM_THREADS", "1"))
-    if granted > 1:
-        cap_threads(
-            min(granted, 1 + bytes_below(folder / INPUTS, linked=True) // _BYTES_OF_A_THREAD)
-        )
 
 
 def _with_gpu(result: TaskResult) -> TaskResult:

@@ -218,8 +218,11 @@ def _of_program(
     """Return the value with its interval as ``_with_interval``, in one call of the objective."""
     most = max(_LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM // len(known))
     draws = list(_resamples(len(known), min(resamples, most)))
-    value, *resampled = measure.values_of_resamples(known, predicted, draws)
-    return value, *_ends(value, resampled)
+    names = list(map(bytes, draws))
+    once = dict(zip(names, draws, strict=True))  # of two rows there are four
+    value, *found = measure.values_of_resamples(known, predicted, list(once.values()))
+    measures = dict(zip(once, found, strict=True))
+    return value, *_ends(value, list(map(measures.__getitem__, names)))
 
 
 def _resamples(rows: int, draws: int) -> Iterator[NDArray[np.intp]]:

@@ -4,6 +4,9 @@ import gc
 import importlib
 import os
 
+from pydantic import BaseModel
+
+from easeml.lifecycle.tool import all_tools
 from easeml.modules import warm_up
 from easeml.modules.early_skops import import_skops
 from easeml.service.tasks.kinds import all_kinds
@@ -16,6 +19,7 @@ for _name in (
     "numpy",
     "pandas",
     "scipy.stats",
+    "encodings.cp437",
     "encodings.utf_8_sig",
     "pyarrow.acero",
     "pyarrow.csv",
@@ -30,16 +34,44 @@ for _name in (
     "easeml.data",
     "easeml.data.readers.delimited",
     "easeml.data.readers.header",
+    "easeml.figures",
     "easeml.lifecycle.evaluation",
     "easeml.modules.conformal",
+    "easeml.modules.further_measures",
     "easeml.modules.guard",
+    "easeml.modules.joined",
+    "easeml.modules.judged_again",
     "easeml.modules.known_rows",
     "easeml.modules.pipeline",
+    "easeml.modules.process",
+    "easeml.modules.selection",
     "easeml.modules.suspicion",
 ):
     importlib.import_module(_name)
 warm_up()
 all_kinds()
+all_tools()
+
+
+def _fit_once() -> None:
+    """Fit something: the first time a process does, narwhals looks through all installed packages."""
+    from sklearn.preprocessing import StandardScaler
+
+    StandardScaler().fit([[0.0], [1.0]])
+
+
+def _build_validators(base: type[BaseModel]) -> None:
+    """Build what models validate by, which those of the contract leave to their first use.
+
+    In a child that takes many times as long: it copies every page of memory that it touches.
+    """
+    for model in base.__subclasses__():
+        model.model_rebuild(raise_errors=False)
+        _build_validators(model)
+
+
+_fit_once()
+_build_validators(BaseModel)
 
 gc.collect()
 gc.freeze()  # collecting garbage in a child does not copy these pages

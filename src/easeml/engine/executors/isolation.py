@@ -9,7 +9,6 @@ from multiprocessing import parent_process
 from pathlib import Path
 
 from easeml.contract.tasks import Limits
-from easeml.engine.limits import cap_threads
 from easeml.parents import die_with_parent
 
 _OPEN_FILES = 4096
@@ -34,7 +33,6 @@ def isolate(limits: Limits) -> None:
     memory = _private_memory() + limits.memory
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory + _REPORTING))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.disk, limits.disk))
-    cap_threads(limits.threads)
 
 
 def free_reserve() -> None:

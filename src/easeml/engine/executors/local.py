@@ -21,7 +21,7 @@ from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_logs, task_main
 from easeml.engine.flood import FloodWatch
 from easeml.engine.fork_server import fork_server
-from easeml.engine.limits import thread_environment
+from easeml.engine.limits import cap_threads, thread_environment
 from easeml.modules import gpu_share
 from easeml.modules.leash import END_WITH_WHAT_IS_THERE
 from easeml.service.tasks import logs
@@ -69,12 +69,13 @@ class LocalExecutor:
         """``run`` is called in the child with the work folder and must be importable; it writes the
         result.
 
-        The zygote imports ``preload`` with the libraries capped to ``limits.threads``; a task with
-        other limits starts a little slower. ``isolation``: from ``process`` on children cannot
-        reach the network, other files and other processes (``confinement``).
+        The zygote imports ``preload`` with one thread a library; a task that has work for more
+        takes them, as its limits allow. A task with other limits starts a little slower.
+        ``isolation``: from ``process`` on children cannot reach the network, other files and other
+        processes (``confinement``).
         """
         self._run = run
-        os.environ.update(thread_environment(limits.threads))
+        os.environ.update(thread_environment(1))
         self._context = fork_server(preload)
         self._running: set[_LocalExecution] = set()
         self._guard = threading.Lock()
@@ -281,6 +282,7 @@ def _child(
     task_logs.begin(task_main.ids(folder))
     task_main.begin_keeping_containers(folder)
     packages = task_main.begin_using_environments(folder)
+    cap_threads(task_main.useful_threads(folder, limits.threads))
     if isolation != "none" and not task_main.reaches_out(folder):
         starts = task_main.starts_programs(folder)
         starting = Starting.PROGRAMS if starts else Starting.NOTHING
