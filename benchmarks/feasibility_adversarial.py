@@ -1,13 +1,15 @@
 """Verdicts of ``feasibility`` on patterns that are hard to find, where the truth is known.
 
-    python benchmarks/feasibility_adversarial.py [--half final|fresh|attack|tuning] [--rows 2000]
+    python benchmarks/feasibility_adversarial.py [--half final|fresh|attack|outside|tuning] [--rows 2000]
                                                  [--seeds 30] [--noise 0 0.15] [--cases NAME ...]
                                                  [--out DIR] [--short]
 
 Each case is drawn with each share of wrong labels, by each seed; the least error of any model is
-that share. Asked are goals 5 points below the truth (right: realistic), 1 point below (unrealistic
-would be wrong), 1 point above (realistic would be wrong) and 5 points above (right: unrealistic;
-only where that is below 1). Halves and cases: ``feasibility_cases.py``.
+that share. A case whose labels hold their noise already is drawn once a seed. Asked are goals 5
+points below the truth (right: realistic), 1 point below (unrealistic would be wrong), 1 point above
+(realistic would be wrong) and 5 points above (right: unrealistic; only where that is below 1).
+Halves and cases: ``feasibility_cases.py`` and, of the half ``outside``,
+``feasibility_outside_cases.py``.
 
 Every study appends a line to ``verdicts-HALF-ROWS.csv`` in ``--out``, with the commit that it ran
 on; a study that is there already is not run again. The table is printed at the end, or at once
@@ -24,10 +26,13 @@ from threadpoolctl import threadpool_limits
 
 from common import arguments, machine_line, read_options
 from easeml.lifecycle.feasibility import BayesError, bayes_error
+from easeml.lifecycle.feasibility.balanced import balanced_bayes_error
 from easeml.lifecycle.feasibility.bounds import binomial_interval
 from easeml.lifecycle.feasibility.result import NOTHING_FOUND
 from feasibility_cases import CASES, Case, flipped
+from feasibility_outside_cases import CASES as OUTSIDE
 
+HALVES = ("final", "fresh", "attack", "outside", "tuning")
 OFFSETS = (-0.05, -0.01, 0.01, 0.05)
 CONFIDENCE = 0.95
 FINAL_SEEDS = 10_000  # the halves that judge are drawn by other seeds
@@ -62,10 +67,13 @@ def lines_of(case: Case, rows: int, noise: float, seed: int) -> list[dict[str, o
     start = seed + (0 if case.half == "tuning" else FINAL_SEEDS)
     rng = np.random.default_rng(start)
     X, y = case.draw(rows, rng)
-    labels = flipped(y, noise, rng)
+    labels = flipped(y, noise, rng) if case.error is None else y
     begun = time.process_time()
     with threadpool_limits(1):
-        answer = bayes_error(X, labels, task="classification", confidence=CONFIDENCE, seed=seed)
+        if case.balanced:
+            answer = balanced_bayes_error(X, labels, confidence=CONFIDENCE, seed=seed)
+        else:
+            answer = bayes_error(X, labels, task="classification", confidence=CONFIDENCE, seed=seed)
     seconds = time.process_time() - begun
     found = []
     for offset in OFFSETS:
@@ -143,7 +151,7 @@ def table(lines: list[dict[str, str]]) -> str:
 def main() -> None:
     """Run what has not been run, and print the table."""
     parser = arguments(__file__, __doc__)
-    parser.add_argument("--half", choices=["final", "fresh", "attack", "tuning"], default="final")
+    parser.add_argument("--half", choices=HALVES, default="final")
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
@@ -155,12 +163,12 @@ def main() -> None:
     print(machine_line("scikit-learn", "skrub", "lightgbm"))
     path = options.out / f"verdicts-{options.half}-{options.rows}.csv"
     done = {(line["case"], float(line["noise"]), int(line["seed"])) for line in read(path)}
-    chosen = [case for case in CASES if case.half == options.half]
+    chosen = [case for case in (*CASES, *OUTSIDE) if case.half == options.half]
     if options.cases:
         chosen = [case for case in chosen if case.name in options.cases]
     for seed in range(options.first, options.first + options.seeds):
         for case in chosen:
-            for noise in options.noise:
+            for noise in options.noise if case.error is None else [round(case.error, 4)]:
                 if (case.name, noise, seed) in done:
                     continue
                 lines = lines_of(case, options.rows, noise, seed)

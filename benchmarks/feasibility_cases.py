@@ -5,7 +5,8 @@ of the labels by another class, drawn evenly: the least error of any model is th
 ``tuning`` half was looked at while the study was built, the ``final`` half was not: other
 generators, other seeds. The ``fresh`` half was written, and not looked at, when views were added
 after two seeds of the final half: it judges those views. The ``attack`` half was written by
-somebody else, who wanted wrong verdicts, and the study was not changed after it.
+somebody else, who wanted wrong verdicts, and the study was not changed after it. The ``outside``
+half is in ``feasibility_outside_cases.py``.
 """
 
 from collections.abc import Callable
@@ -19,11 +20,17 @@ Draw = Callable[[int, np.random.Generator], tuple[pd.DataFrame, np.ndarray]]
 
 @dataclass(frozen=True)
 class Case:
-    """A pattern: its name, its half, and how its rows are drawn."""
+    """A pattern: its name, its half, and how its rows are drawn.
+
+    ``error``: the least error of any model where the labels hold their noise already. ``balanced``:
+    the error is the mean of the classes' errors.
+    """
 
     name: str
     half: str
     draw: Draw
+    error: float | None = None
+    balanced: bool = False
 
 
 def flipped(y: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:

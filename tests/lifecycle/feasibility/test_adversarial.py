@@ -15,6 +15,8 @@ import pytest
 from easeml.errors import InvalidInput
 from easeml.lifecycle.feasibility import bayes_error, study
 from easeml.lifecycle.feasibility.columns import read_columns
+from easeml.lifecycle.feasibility.curve import SLOWEST
+from easeml.lifecycle.feasibility.learners import boosted
 from easeml.lifecycle.feasibility.patterns import Patterns, find
 
 
@@ -32,6 +34,7 @@ def loaded(name: str) -> ModuleType:
 
 CASES = loaded("feasibility_cases")
 BY_NAME = {case.name: case for case in CASES.CASES}
+OUTSIDE = {case.name: case for case in loaded("feasibility_outside_cases").CASES}
 
 
 def drawn(name: str, rows: int, noise: float = 0.0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -47,6 +50,40 @@ def test_a_pattern_without_noise_is_found(name: str):
     answer = bayes_error(*drawn(name, 600), goal=0.95)
     assert answer.verdict == "realistic"
     assert answer.lower <= answer.estimate <= answer.upper
+
+
+def test_a_border_of_many_pieces_leaves_the_bound_from_below_at_the_truth():
+    """Twelve points in three dimensions: what is left falls slowly, as long as models can bend."""
+    X, y = BY_NAME["prototypes"].draw(2000, np.random.default_rng(10_020))
+    answer = bayes_error(X, y, goal=0.99, seed=20)
+    assert answer.verdict == "cannot tell"
+    assert answer.lower <= 0.005
+    assert answer.reached < 0.08
+
+
+def test_trees_go_on_learning_from_more_rows():
+    """Errors of four times the rows fall as the bound expects: trees of one size would not."""
+    frame, y = OUTSIDE["nearest of 30 in 3 d"].draw(16_000, np.random.default_rng(5))
+    X = frame.to_numpy()
+    errors = []
+    for rows in (3000, 12_000):
+        trees = boosted(2, seed=0)(rows).fit(X[:rows], y[:rows])
+        errors.append((trees.predict(X[12_000:]) != y[12_000:]).mean())
+    assert errors[1] < errors[0] * 4**-SLOWEST
+
+
+def test_the_length_of_names_that_never_come_again_is_found():
+    frame, y = OUTSIDE["length of a name"].draw(600, np.random.default_rng(0))
+    frame.loc[:20, "name"] = None
+    y[:21] = 0
+    answer = bayes_error(frame, y, goal=0.95)
+    assert answer.verdict == "realistic"
+
+
+def test_what_two_dice_say_together_is_found():
+    """Every pair of values has a cell of its own: coarser ones hide what the sum says."""
+    answer = bayes_error(*OUTSIDE["sum by three"].draw(1500, np.random.default_rng(0)), goal=0.95)
+    assert answer.verdict == "realistic"
 
 
 def test_with_noise_a_goal_above_the_truth_is_unrealistic():

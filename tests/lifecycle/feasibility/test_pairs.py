@@ -45,11 +45,13 @@ def test_the_kernel_finds_the_sum_that_decides_among_twelve_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1200, 12))
     y = (np.sin(2.5 * (X[:, 0] + X[:, 1])) > 0).astype(int)
-    kernel = AdaptiveKernel(2, seed=0).fit(X[:800], y[:800], np.where(np.arange(12) < 2, 1.0, 0.1))
+    kernel = AdaptiveKernel(2, seed=0, features=200)
+    kernel.fit(X[:800], y[:800], np.where(np.arange(12) < 2, 1.0, 0.1))
     shares = kernel.predict(X[800:])
     assert np.allclose(shares.sum(axis=1), 1)
     assert (shares.argmax(axis=1) == y[800:]).mean() > 0.8
-    numbers = AdaptiveKernel(0, seed=0).fit(X[:800], X[:800, 0] * X[:800, 1], np.ones(12))
+    numbers = AdaptiveKernel(0, seed=0, features=200)
+    numbers.fit(X[:800], X[:800, 0] * X[:800, 1], np.ones(12))
     found = numbers.predict(X[800:])[:, 0]
     assert np.corrcoef(found, X[800:, 0] * X[800:, 1])[0, 1] > 0.9
 

@@ -3,7 +3,9 @@
 Recursive feature machines (Radhakrishnan, Beaglehole, Pandit and Belkin, Science, 2024): a kernel
 machine is fitted, the mean outer product of its gradients says along which directions it changes,
 and the next kernel measures distances along these. Random features (Rahimi and Recht, 2007) stand
-for the kernel, so that everything is a small ridge regression.
+for the kernel, so that everything is a small ridge regression. Their number grows with the rows:
+with as many for any number of rows, errors would stay where they cannot bend, and the end of their
+curve would be no bound of what other models reach.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from typing import Self
 
 import numpy as np
 
-FEATURES = 192
+A_ROW = 0.25  # random features
+MOST_FEATURES = 400  # of the last size of the training set; of smaller ones in proportion
+FEWEST_FEATURES = 20
 STEPS = 5
 KEPT = 3  # last steps, whose mean answers: each draws features of its own
 TAILS = 4.0  # degrees of freedom: widths vary, so that edges and slopes are both met
@@ -39,10 +43,11 @@ class _Step:
 class AdaptiveKernel:
     """Ridge regression on random features of a kernel that is learned; of shares or of numbers."""
 
-    def __init__(self, classes: int, seed: int):
-        """``classes``: their number, 0 for a target of numbers."""
+    def __init__(self, classes: int, seed: int, features: int):
+        """``classes``: their number, 0 for a target of numbers. ``features``: see ``features_for``."""
         self._classes = classes
         self._seed = seed
+        self._features = features
 
     def fit(self, matrix: np.ndarray, values: np.ndarray, importance: np.ndarray) -> Self:
         """Learn from rows of about unit variance.
@@ -50,6 +55,9 @@ class AdaptiveKernel:
         ``importance``: (columns,) how much each is thought to matter, 0 or more: where it starts.
         """
         answers = np.eye(self._classes)[values] if self._classes else values[:, None].astype(float)
+        if self._classes == 2:
+            answers = answers[:, 1:]  # the other share is what is left
+        matrix = matrix.astype(np.float32)
         self._mean = answers.mean(axis=0)
         left = answers - self._mean
         rng = np.random.default_rng(self._seed)
@@ -57,7 +65,7 @@ class AdaptiveKernel:
         directions = np.diag(np.sqrt(weights / weights.sum()))
         steps = []
         for _ in range(STEPS):
-            step, moment = _fit_once(matrix, left, directions, rng)
+            step, moment = _fit_once(matrix, left, directions, self._features, rng)
             steps.append(step)
             directions = _root(moment)
         self._steps = steps[-KEPT:]
@@ -65,23 +73,38 @@ class AdaptiveKernel:
 
     def predict(self, matrix: np.ndarray) -> np.ndarray:
         """Return shares of the classes (rows, C), each at least 0, or numbers (rows, 1)."""
+        matrix = matrix.astype(np.float32)
         found = self._mean + np.mean([step.at(matrix) for step in self._steps], axis=0)
         if not self._classes:
             return found
+        if self._classes == 2:
+            found = np.hstack([1 - found, found])
         shares = np.clip(found, 1e-6, None)
         return shares / shares.sum(axis=1, keepdims=True)
 
 
+def features_for(count: int, rows: int) -> int:
+    """Return how many random features ``count`` training rows get, of ``rows`` at the last size."""
+    return max(FEWEST_FEATURES, int(count * min(A_ROW, MOST_FEATURES / rows)))
+
+
 def _fit_once(
-    matrix: np.ndarray, left: np.ndarray, directions: np.ndarray, rng: np.random.Generator
+    matrix: np.ndarray,
+    left: np.ndarray,
+    directions: np.ndarray,
+    count: int,
+    rng: np.random.Generator,
 ) -> tuple[_Step, np.ndarray]:
-    """Return a kernel along ``directions`` and the mean outer product of its gradients."""
+    """Return a kernel along ``directions`` and the mean outer product of its gradients.
+
+    ``count``: how many random features it has.
+    """
     columns = matrix.shape[1]
-    widths = WIDTH * np.sqrt(TAILS / rng.chisquare(TAILS, FEATURES))
-    frequencies = directions @ rng.standard_normal((columns, FEATURES)) * widths
-    phases = rng.uniform(0, 2 * np.pi, FEATURES)
+    widths = WIDTH * np.sqrt(TAILS / rng.chisquare(TAILS, count))
+    frequencies = (directions @ rng.standard_normal((columns, count)) * widths).astype(np.float32)
+    phases = rng.uniform(0, 2 * np.pi, count).astype(np.float32)
     angles = matrix @ frequencies + phases
-    coefficients = _ridge(np.cos(angles), left)
+    coefficients = _ridge(np.cos(angles), left).astype(np.float32)
     waves = np.sin(angles)
     moment = np.zeros((columns, columns))
     for answer in coefficients.T:
@@ -92,14 +115,15 @@ def _fit_once(
 
 def _ridge(features: np.ndarray, left: np.ndarray) -> np.ndarray:
     """Return coefficients (features, answers), by the penalty of the least leave-one-out error."""
-    values, vectors = np.linalg.eigh(features.T @ features)
-    turned = features @ vectors
+    values, vectors = np.linalg.eigh((features.T @ features).astype(float))
+    turned = features @ vectors.astype(np.float32)
+    squares = turned**2
     products = turned.T @ left
     least = np.inf
     best = np.zeros_like(products)
     for penalty in PENALTIES * len(features):
         shrunk = 1 / (np.clip(values, 0, None) + penalty)
-        own = np.clip(turned**2 @ shrunk, 0, 0.99)
+        own = np.clip(squares @ shrunk, 0, 0.99)
         weights = products * shrunk[:, None]
         error = float((((left - turned @ weights) / (1 - own)[:, None]) ** 2).mean())
         if error < least:

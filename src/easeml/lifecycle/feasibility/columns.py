@@ -102,7 +102,7 @@ def _read(name: str, values: pd.Series) -> list[Column]:
     is_bool = pd.api.types.is_bool_dtype(values)
     if is_bool or not pd.api.types.is_numeric_dtype(values):
         words = values.astype(object)
-        return [Column(name, None, _levels(words)), *_signs(name, words)]
+        return [Column(name, None, _levels(words)), *_signs(name, words), *_shapes(name, words)]
     numbers = values.astype(float).to_numpy(dtype=float, na_value=np.nan)
     levels = _levels(values) if _may_be_codes(numbers) else None
     return [Column(name, numbers, levels)]
@@ -120,6 +120,26 @@ def _signs(name: str, words: pd.Series) -> list[Column]:
         sign = words.str[place].where(words.notna())
         found.append(Column(f"{name} sign {place + 1}", None, _levels(sign)))
     return found
+
+
+def _shapes(name: str, words: pd.Series) -> list[Column]:
+    """Return what words that hardly ever come again may share: lengths and ends.
+
+    These are their length, their number of words, and their first and last sign.
+    """
+    known = words.dropna().astype(str)
+    if known.nunique() <= MOST_LEVELS * len(words):
+        return []
+    lengths = known.str.len().reindex(words.index)
+    counts = known.str.split().str.len().reindex(words.index)
+    firsts = known.str[0].reindex(words.index)
+    lasts = known.str[-1].reindex(words.index)
+    return [
+        Column(f"{name} length", lengths.to_numpy(dtype=float), _levels(lengths)),
+        Column(f"{name} words", counts.to_numpy(dtype=float), _levels(counts)),
+        Column(f"{name} first sign", None, _levels(firsts)),
+        Column(f"{name} last sign", None, _levels(lasts)),
+    ]
 
 
 def _may_be_codes(numbers: np.ndarray) -> bool:

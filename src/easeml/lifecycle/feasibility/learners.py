@@ -6,6 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
+FEWEST_LEAVES, MOST_LEAVES = 15, 255  # of a tree
+A_LEAF = 120  # rows: trees of one size would stop learning from more of them
 ONE_THREAD = 20_000  # rows below which threads cost more than they save
 
 
@@ -66,7 +68,7 @@ def boosted(classes: int, seed: int, rounds: int = 60) -> Any:
         kind: Any = LGBMClassifier if classes else LGBMRegressor
         return kind(
             n_estimators=rounds,
-            num_leaves=15,
+            num_leaves=max(FEWEST_LEAVES, min(MOST_LEAVES, rows // A_LEAF)),
             min_child_samples=max(2, min(20, rows // 20)),
             random_state=seed,
             n_jobs=1 if rows < ONE_THREAD else None,

@@ -14,6 +14,8 @@ from easeml.lifecycle.feasibility.result import LabelNoise
 
 SUREST = 0.25  # share of the rows guessed as a class that counts as beyond doubt
 FEWEST = 20
+MOST_GAP = 0.75  # of the errors in the surest rows, by which the next may surely differ
+ENOUGH = 100  # rows in each band, that show of one class whether errors are level
 FEWEST_POINTS = 3  # sizes of the training set, to see that errors there stay
 
 
@@ -56,7 +58,7 @@ def label_noise(
         labels_to_fix=None,
     )
     stays = _stays(track, track.last.ways[way], surest)
-    if not stays or not _is_level(wrong, surest, next_surest):
+    if not stays or not _are_level(wrong, surest, next_surest, guesses):
         return noise
     return replace(
         noise,
@@ -106,13 +108,30 @@ def _stays(track: Track, way: int, rows: np.ndarray) -> bool:
     return bool(np.quantile(ends, 0.025) > 0)
 
 
+def _are_level(
+    wrong: np.ndarray, surest: np.ndarray, next_surest: np.ndarray, guesses: np.ndarray
+) -> bool:
+    """Tell whether errors are level in all rows, and in each guessed class with rows enough."""
+    groups = [np.ones(len(guesses), dtype=bool)]
+    for guess in np.unique(guesses):
+        own = guesses == guess
+        if min((own & surest).sum(), (own & next_surest).sum()) >= ENOUGH:
+            groups.append(own)
+    return all(_is_level(wrong, surest & own, next_surest & own) for own in groups)
+
+
 def _is_level(wrong: np.ndarray, surest: np.ndarray, next_surest: np.ndarray) -> bool:
-    """Tell whether errors are as frequent among the surest rows as among the next."""
+    """Tell whether errors are surely about as frequent among the surest rows as among the next.
+
+    That too few rows show a difference is no evidence that there is none: where classes overlap
+    everywhere, nothing tells wrong labels from right ones.
+    """
     if next_surest.sum() < FEWEST:
         return True
-    gap = wrong[next_surest].mean() - wrong[surest].mean()
+    among_surest = wrong[surest].mean()
+    gap = wrong[next_surest].mean() - among_surest
     spread = wrong[next_surest].var() / next_surest.sum() + wrong[surest].var() / surest.sum()
-    return bool(gap <= 2 * np.sqrt(spread) + 1e-12)
+    return bool(gap + 2 * np.sqrt(spread) <= MOST_GAP * among_surest)
 
 
 def _labels_to_fix(

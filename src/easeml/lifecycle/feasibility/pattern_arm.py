@@ -59,6 +59,7 @@ class PatternArm:
         self._folds = folds
         self._target = target
         self._cuts: list[list[Cut]] = []
+        self._most_rows = max(len(fold.train) for fold in folds)
 
     @property
     def found_alone(self) -> Cut | None:
@@ -121,7 +122,8 @@ class PatternArm:
             features = np.hstack([self._matrix[train], *own])
             learner = fitted_on(self._make(len(train)), features, target.values[train], classes)
         start = learners.importance(learner, features.shape[1])
-        kernel = AdaptiveKernel(classes, self._seed)
+        most = adaptive_kernel.features_for(len(train), self._most_rows)
+        kernel = AdaptiveKernel(classes, self._seed, most)
         kernel.fit(np.hstack([self._even[train], *own]), target.values[train], start)
         by_kernel = kernel.predict(np.hstack([self._even[test], *other]))
         return np.stack([found, alone, by_kernel, (found + by_kernel) / 2])

@@ -32,6 +32,7 @@ from easeml.lifecycle.feasibility.parities import MOST_COLUMNS, parity_gains, se
 from easeml.lifecycle.feasibility.remainders import explaining, remainders
 
 BINS = {1: 64, 2: 8, 3: 4, 4: 2}  # cells a column, by the number of columns
+WHOLE = 16  # values of a column, each of which has its own cell where two columns are joined
 MOST_FOUND = {1: 10, 2: 4, 3: 3, 4: 3}
 WORK = 1.2e8  # sets of columns x rows x classes that an order may cost; else it is left out
 PERIODS = 96  # most periods over a column's range
@@ -58,7 +59,7 @@ class Patterns:
 
     def __post_init__(self) -> None:
         for order, bins in BINS.items():
-            coded = [cells(column, bins) for column in self.columns]
+            coded = [cells(column, max(bins, _whole(column, order))) for column in self.columns]
             largest = [codes.max() for codes in coded]
             self.cut[order] = np.array(coded, dtype=np.int64)
             self.sizes[order] = np.array(largest, dtype=np.int64) + 1
@@ -154,6 +155,17 @@ def shares(
     rest = (all_sums - sums + PRIOR * prior[:, None]) / (all_counts - counts + PRIOR)[:, None]
     whole = (all_sums + PRIOR * prior[:, None]) / (all_counts + PRIOR)
     return rest[part, :, own], whole[:, cut.codes[others]].T
+
+
+def _whole(column: Column, order: int) -> int:
+    """Return how many cells the column's values need, where two columns are joined; else 0.
+
+    What two months or two dice say together shows in no coarser cells.
+    """
+    if order != 2 or column.levels is None:
+        return 0
+    values = int(column.levels.max()) + 1
+    return values * (values <= WHOLE)
 
 
 def _of_order(patterns: Patterns, order: int, left: np.ndarray, rows: np.ndarray) -> list[Cut]:

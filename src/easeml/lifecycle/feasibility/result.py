@@ -157,8 +157,8 @@ class BayesError(Result):
         if noise is None or noise.low <= 0 or not noise.labels_to_fix:
             return ""
         return (
-            f" Or check labels: {noise.low:.1%} or more look wrong where the answer should be "
-            f"beyond doubt; about {noise.labels_to_fix:,} would have to be put right."
+            f" Or check labels: {noise.low:.1%} or more are wrong if each class has rows whose answer "
+            f"is beyond doubt; about {noise.labels_to_fix:,} would have to be put right."
         )
 
     def to_frame(self) -> pd.DataFrame:

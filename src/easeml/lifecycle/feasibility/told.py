@@ -61,7 +61,10 @@ def assumptions(competitors: Competitors, rows: int) -> tuple[str, ...]:
         )
     if competitors.names:
         listed = ", ".join(competitors.names)
-        found.append(f"Values that hardly ever repeat say nothing by themselves: {listed}.")
+        found.append(
+            "Values that hardly ever repeat say nothing by themselves, but by their length, number "
+            f"of words, first and last sign: {listed}."
+        )
     return tuple(found)
 
 
