@@ -13,22 +13,20 @@ _MOST_NEEDLESS = 0.1  # of the requests: so many may be answered twice
 _USUAL = 2.0  # times the median answer, before a request has waited longer than usual
 _LEAST_SECONDS = 0.002
 _ANSWERS = 64  # of which the median is taken
-_COUNTED = 1_000  # requests, after which older ones count half
+_OLDER = 0.999  # what a request counts after each further one: about a thousand count
 
 
 @dataclass
 class Backups:
     """What was seen of the answers of an endpoint that has several predictors."""
 
-    _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_ANSWERS))
+    _seconds: deque[float] = field(default_factory=lambda: deque([0.0], maxlen=_ANSWERS))
     _answered: float = 0.0
     _needless: float = 0.0  # of the requests asked twice, until it is known that one was spared
 
     @property
     def patience(self) -> float:
         """Seconds after which a request has waited longer than usual."""
-        if not self._seconds:
-            return _LEAST_SECONDS
         return max(_LEAST_SECONDS, _USUAL * median(self._seconds))
 
     @property
@@ -39,10 +37,8 @@ class Backups:
     def note_answer(self, seconds: float) -> None:
         """Note an answer, and for how long it was waited for."""
         self._seconds.append(seconds)
-        self._answered += 1
-        if self._answered >= _COUNTED:
-            self._answered /= 2
-            self._needless /= 2
+        self._answered = self._answered * _OLDER + 1
+        self._needless *= _OLDER
 
     def note_asked_twice(self) -> None:
         """Note that a request is asked of a second predictor."""
