@@ -43,7 +43,7 @@ def test_the_manifest_tells_what_it_is(tmp_path: Path) -> None:
     libraries = set(document["libraries"])
     assert libraries >= {"easeml", "scikit-learn", "numpy"}
     assert "lightgbm" not in libraries  # this pipeline does not use it
-    assert len(document["parity"]["predictions"]) == 5
+    assert len(document["parity"]["predictions"]) == 40
 
 
 def test_a_changed_model_fails_its_parity_sample(tmp_path: Path) -> None:

@@ -189,6 +189,13 @@ def describe() -> dict[str, Any]:
                     "description": "Cells may be empty in columns that had no empty one in training.",
                     "schema": {"type": "boolean", "default": False},
                 },
+                {
+                    "name": "explain",
+                    "in": "query",
+                    "required": False,
+                    "description": "Say which columns moved each prediction; for 20 rows at most.",
+                    "schema": {"type": "boolean", "default": False},
+                },
             ],
             "requestBody": {
                 "required": True,

@@ -41,6 +41,12 @@ ROWS_AT_ONCE = 10_000  # of a table, in one request
 _SENT = "rows.csv"  # what the service calls the rows of a request
 
 
+class _Asked(long_files.Permitted):
+    """What is asked of the endpoint, as ``Client.predict`` takes it."""
+
+    explain: bool
+
+
 def register(app: typer.Typer) -> None:
     """Add the command of this module to the root."""
     app.command()(predict)
@@ -74,6 +80,13 @@ def predict(
             "--fill-empty", help="Cells may be empty in columns that had no empty one in training."
         ),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Add a column because_COLUMN each: what it added to the prediction. 20 rows at most.",
+        ),
+    ] = False,
     detach: Annotated[
         bool,
         typer.Option(
@@ -91,13 +104,16 @@ def predict(
     Columns prediction, probability_CLASS for categories, lower and upper for numbers are added.
     """
     permitted = long_files.Permitted(fill_absent=fill_absent, fill_empty=fill_empty)
+    if detach and explain:
+        raise InvalidInput("A task explains no rows.", remedy="Leave out --detach or --explain.")
     with long_files.given(file) as path:
         if detach:
             long_files.detach(application_id, path, out, permitted, as_json=as_json)
-        elif _is_long(path) and not as_json:
+        elif _is_long(path) and not as_json and not explain:
             long_files.predict(application_id, path, out, permitted, keep_formulas=keep_formulas)
         else:
-            ask = partial(_predicted, application_id=application_id, file=path, permitted=permitted)
+            asked = _Asked(**permitted, explain=explain)
+            ask = partial(_predicted, application_id=application_id, file=path, asked=asked)
             _predict_now(ask, out, timeout, keep_formulas=keep_formulas, as_json=as_json)
 
 
@@ -130,7 +146,7 @@ def _predict_now(
 
 
 def _predicted(
-    client: Client, *, application_id: str, file: Path, permitted: long_files.Permitted
+    client: Client, *, application_id: str, file: Path, asked: _Asked
 ) -> tuple[Prediction, PredictedTable]:
     """Return the predictions of a file, and its rows with them."""
     if file.is_dir() or file.suffix.lower() in _SAMPLES:
@@ -143,7 +159,7 @@ def _predicted(
         parts = rows.divided(rows.content, ROWS_AT_ONCE)
 
     def send(part: Any) -> Prediction:
-        return client.predict(application_id, **{rows.sent_as: part}, **permitted)
+        return client.predict(application_id, **{rows.sent_as: part}, **asked)
 
     prediction = _joined(_answers(send, parts, file.name))
     is_row_more = len(prediction.predictions) == len(rows.cells) + 1

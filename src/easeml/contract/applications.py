@@ -199,11 +199,32 @@ class Promotion(Answer):
     created: Moment
 
 
+class ColumnAttribution(Answer):
+    """What a column added to a prediction: its Shapley value, and the standard error of sampling."""
+
+    column: str
+    value: float
+    error: float
+
+
+class Attribution(Answer):
+    """What moved a prediction: from ``base``, the mean of ``compared_with`` training rows, the columns
+    lead to it. They come largest first.
+
+    ``of``: the class whose probability is explained; empty for a number, which is explained itself.
+    """
+
+    of: str
+    base: float
+    compared_with: int
+    columns: list[ColumnAttribution]
+
+
 class Prediction(Answer):
     """Answer of an endpoint: one entry a row.
 
     ``request_id``: by which feedback names it. ``lower`` and ``upper`` enclose a share ``coverage``
-    of numbers, where the model has intervals.
+    of numbers, where the model has intervals. ``attributions``: where they were asked for.
     """
 
     request_id: str = ""
@@ -214,6 +235,7 @@ class Prediction(Answer):
     lower: list[float] | None = None
     upper: list[float] | None = None
     coverage: float | None = None
+    attributions: list[Attribution] = Field(default_factory=list)
     quality: dict[str, Any] | None = None  # where the rows had their labels
     notes: list[str] = Field(default_factory=list)
     names: list[str] = Field(default_factory=list)  # of the files, where each is a row

@@ -17,13 +17,17 @@ def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str,
     """Return what was predicted, a cell a row, by the name of its column.
 
     ``prediction``; for categories a ``probability_CLASS`` each; for numbers ``lower`` and
-    ``upper`` where the model has an interval. A name that is ``taken`` gets an underscore more.
+    ``upper`` where the model has an interval; ``because_COLUMN``, what each column added, where that
+    was asked for. A name that is ``taken`` gets an underscore more.
     """
     columns: dict[str, list[Any]] = {COLUMN: list(prediction.predictions)}
     columns |= _probability_columns(prediction.probabilities or [])
     if prediction.lower is not None and prediction.upper is not None:
         columns["lower"] = list(prediction.lower)
         columns["upper"] = list(prediction.upper)
+    for row in prediction.attributions:
+        for one in row.columns:
+            columns.setdefault(f"because_{one.column}", []).append(one.value)
     return {_free_name(name, taken): cells for name, cells in columns.items()}
 
 

@@ -20,7 +20,7 @@ from easeml.data.readers.header import is_header
 from easeml.data.readers.read import is_one_of_several, read_table
 from easeml.data.rows.column_table import ColumnTable
 from easeml.data.rows.newer import NewerRows, read_newer
-from easeml.data.rows.parsing import FILL_ABSENT, FILL_EMPTY, Rows, parse_rows, permitted
+from easeml.data.rows.parsing import EXPLAIN, FILL_ABSENT, FILL_EMPTY, Rows, parse_rows, permitted
 from easeml.data.rows.parts import RowParts
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data.types.column_report import ColumnReport, commonest_share
@@ -93,6 +93,7 @@ from easeml.data.versions.table_files import typed_table, without_formulas, writ
 __all__ = [
     "ALL_ROLES",
     "CELLS",
+    "EXPLAIN",
     "FEWEST_ROWS",
     "FILL_ABSENT",
     "FILL_EMPTY",

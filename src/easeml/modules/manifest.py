@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 _FILE = "manifest.json"
 _LIBRARIES = ("numpy", "scikit-learn", "skops")  # what easeml itself fits and keeps with
-SAMPLE_ROWS = 5
+SAMPLE_ROWS = 40  # with which an explained row is compared, too
+_SAMPLE_OF_CELLS = 5
 # Of the sample of pictures, tensors and graphs; the first is kept in any case.
 _SAMPLE_LETTERS = 1_000_000
 _TOLERANCE = 1e-6
@@ -95,9 +96,10 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def sample_rows(frame: "pd.DataFrame", schema_in: Mapping[str, Any]) -> "pd.DataFrame":
-    """Return the first training rows, inputs only; fewer where their cells are large."""
+    """Return some training rows, inputs only; fewer where their cells are large."""
     kinds = kinds_of(Schema.from_json(dict(schema_in)))
-    rows = frame.loc[:, list(kinds)].head(SAMPLE_ROWS)
+    has_cells = not set(CELLS).isdisjoint(kinds.values())
+    rows = spaced(frame.loc[:, list(kinds)], _SAMPLE_OF_CELLS if has_cells else SAMPLE_ROWS)
     sizes = np.zeros(len(rows), dtype=int)
     for name, kind in kinds.items():
         if kind in CELLS:
@@ -106,6 +108,17 @@ def sample_rows(frame: "pd.DataFrame", schema_in: Mapping[str, Any]) -> "pd.Data
 
     kept = int((np.cumsum(sizes) <= _SAMPLE_LETTERS).sum())
     return rows.head(max(1, kept))
+
+
+def spaced(frame: "pd.DataFrame", rows: int = SAMPLE_ROWS) -> "pd.DataFrame":
+    """Return so many rows from all places of a frame: its first ones may be alike."""
+    places = np.linspace(0, len(frame) - 1, min(rows, len(frame))).round().astype(int)
+    return frame.iloc[places]
+
+
+def sample_of(manifest: Mapping[str, Any]) -> "pd.DataFrame":
+    """Return the sample of a manifest as a frame, typed as in training."""
+    return _frame(manifest["parity"]["columns"], manifest["schema_in"])
 
 
 def parity(

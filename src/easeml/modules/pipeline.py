@@ -138,7 +138,7 @@ def fit(
     with span(f"fit {choice['module']}"):
         model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(chain.from_iterable(part.notes for part in (target, *transforms, model)))
-    sample = frame.head(manifest.SAMPLE_ROWS).copy()
+    sample = manifest.spaced(frame).copy()
     return TrainedPipeline(
         description,
         dict(schema_in),

@@ -84,6 +84,7 @@ class AsyncApplications(AsyncCalls):
         timeout: float | None = None,
         fill_absent: bool = False,
         fill_empty: bool = False,
+        explain: bool = False,
     ) -> Prediction: ...
 
     @overload
@@ -108,6 +109,7 @@ class AsyncApplications(AsyncCalls):
         timeout: float | None = None,
         fill_absent: bool = False,
         fill_empty: bool = False,
+        explain: bool = False,
         progress: Progress | None = None,
     ) -> Any:
         """Predict rows, a table in memory, the body of a CSV file with a header, or a ``file``: a picture, a zip file
@@ -119,11 +121,12 @@ class AsyncApplications(AsyncCalls):
         ``progress`` is called with rows that are predicted and rows in all. All
         else is answered with a ``Prediction``. Rows that have the target, too, get the quality of their predictions.
         ``fill_absent``: columns that may be empty may be absent as well. ``fill_empty``: cells may be
-        empty in columns that had no empty one in training.
+        empty in columns that had no empty one in training. ``explain``: the ``Prediction`` says by
+        ``attributions`` which columns moved it, for 20 rows at most.
         ``timeout``: seconds to wait instead of the client's. Raises InvalidInput (naming row and
         column), NotReady while there is no model yet, TimedOut.
         """
-        permitted = _permitted(fill_absent=fill_absent, fill_empty=fill_empty)
+        permitted = _permitted(fill_absent=fill_absent, fill_empty=fill_empty, explain=explain)
         if is_frame(rows):
             return await self._predict_frame(application_id, rows, timeout, permitted, progress)
         if csv is not None:
@@ -178,5 +181,5 @@ class AsyncApplications(AsyncCalls):
 
 
 def _permitted(**permissions: bool) -> dict[str, str]:
-    """Return the query of a request for what the rows may lack."""
+    """Return the query of a request for what the rows may lack, and what is asked besides."""
     return {name: "true" for name, is_given in permissions.items() if is_given}

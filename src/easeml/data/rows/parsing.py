@@ -43,6 +43,7 @@ KEY = "key"  # the column by which feedback names rows
 _SHOWN_NAMES = 8  # of columns, in one sentence
 FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 FILL_EMPTY = "fill-empty=true"  # another
+EXPLAIN = "explain=true"  # and one of what the answer is to say
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
 _PLAIN_NUMBERS = {int, float}  # types of JSON values; truth values are a type of their own
 _FILES = ("application/octet-stream", "application/zip", "multipart/form-data")  # and every picture
@@ -109,10 +110,10 @@ def parse_rows(
 
 
 def permitted(query: Mapping[str, str]) -> str:
-    """Return the parameters of the media type for what the query of a request permits."""
-    permissions = {"fill_absent": FILL_ABSENT, "fill_empty": FILL_EMPTY}
+    """Return the parameters of the media type for what the query of a request permits or asks."""
+    known = {"fill_absent": FILL_ABSENT, "fill_empty": FILL_EMPTY, "explain": EXPLAIN}
     said = []
-    for name, parameter in permissions.items():
+    for name, parameter in known.items():
         if query.get(name, "").lower() in ("true", "1"):
             said.append(f"; {parameter}")
     return "".join(said)

@@ -13,8 +13,9 @@ from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from easeml.contract import measures
 from easeml.contract.models import Measure
-from easeml.data import ColumnTable, Rows, kinds_of, parse_rows
+from easeml.data import EXPLAIN, ColumnTable, Rows, kinds_of, parse_rows
 from easeml.data.errors import first_of
+from easeml.engine.serving import explained
 from easeml.errors import EasemlError
 from easeml.modules import Predictions, conformal, interval, known_rows, measured
 from easeml.modules.ensemble import TrainedEnsemble
@@ -66,11 +67,11 @@ def answer_each(served: Served, requests: Sequence[Request]) -> list[Answer]:
     whole = [rows for rows in read if isinstance(rows, Rows)]
     predicted = iter(_predicted_together(served, whole))
     answers = []
-    for rows in read:
+    for request, rows in zip(requests, read, strict=True):
         if isinstance(rows, Answer):
             answers.append(rows)
         else:
-            answers.append(_answered(served, rows, next(predicted)))
+            answers.append(_answered(served, request, rows, next(predicted)))
     return answers
 
 
@@ -85,7 +86,10 @@ def _predicted_together(served: Served, requests: Sequence[Rows]) -> list[Predic
 
 def _rows_of(served: Served, request: Request) -> Rows:
     schemas = served.schema_in, served.schema_out
-    return parse_rows(request.body, request.content_type, *schemas, loads)
+    rows = parse_rows(request.body, request.content_type, *schemas, loads)
+    if EXPLAIN in request.content_type:
+        explained.check(rows)
+    return rows
 
 
 def _predict_all(served: Served, requests: Sequence[Rows]) -> list[Predictions]:
@@ -97,12 +101,17 @@ def _predict_all(served: Served, requests: Sequence[Rows]) -> list[Predictions]:
     return list(map(predicted.of_rows, places))
 
 
-def _answered(served: Served, rows: Rows, predicted: Predictions | None) -> Answer:
+def _answered(
+    served: Served, request: Request, rows: Rows, predicted: Predictions | None
+) -> Answer:
     """Return the answer to rows. ``predicted``: where that is known already."""
 
     def answer() -> Answer:
         made = served.trained.predict(rows.table) if predicted is None else predicted
-        return Answer(200, dumps(_told(served, rows, made)))
+        told = _told(served, rows, made)
+        if EXPLAIN in request.content_type:
+            _tell_attributions(served, rows, made, told)
+        return Answer(200, dumps(told))
 
     return _guarded(answer)
 
@@ -156,6 +165,17 @@ def _told(served: Served, rows: Rows, predicted: Predictions) -> dict[str, Any]:
             reply["quality"] = _quality(served, rows.labels, predicted)
             _tell_training_rows(served, rows, predicted, reply)
     return reply
+
+
+def _tell_attributions(
+    served: Served, rows: Rows, predicted: Predictions, reply: dict[str, Any]
+) -> None:
+    """Say which columns moved each prediction, or why that is not told."""
+    reason = explained.why_not(rows, predicted)
+    if reason:
+        reply["notes"].append(reason)
+        return
+    reply["attributions"] = explained.attributions(served.trained, rows, predicted)
 
 
 def _quality(served: Served, labels: Any, predicted: Predictions) -> dict[str, Any]:

@@ -54,7 +54,9 @@ async def _predicted(context: PageContext, form: FormData) -> Prediction:
     if not isinstance(file, UploadFile):
         row = await _row(form, inputs)
         fills = "fill_empty" in form
-        return await context.client.predict(application_id, [row], fill_empty=fills)
+        return await context.client.predict(
+            application_id, [row], fill_empty=fills, explain="explain" in form
+        )
     content = await _content(file)
     if _is_table(file, inputs):
         return await context.client.predict(
@@ -99,6 +101,7 @@ async def _show(context: PageContext, form: FormData | None = None, **found: Any
         "listed": _LISTED_CLASSES,
         "fields": _fields(form, inputs),
         "samples": _take_samples(inputs),
+        "explains": form is None or "file" in form or "explain" in form,
         "fills_empty": form is not None and "file" not in form and "fill_empty" in form,
         **found,
     }
