@@ -90,3 +90,22 @@ def test_downloaded_predictions_name_their_rows(
     header, first, *_ = answer.text.splitlines()
     assert header.endswith("request_id,row")
     assert first.endswith(",0")
+
+
+def test_a_model_that_never_served_is_compared_on_requests_to_come(
+    client: TestClient, pages: TestClient, store: Store, ann
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    with store.read() as tx:
+        live = tx.scoped(ann.caller.tenant_id).applications.get(made.application_id).live_model_id
+    (other,) = set(made.model_ids) - {live}
+    here = f"/applications/{made.application_id}"
+    shown = pages.get(f"{here}/models").text
+    assert f'<option value="{other}">' in shown
+    assert f'<option value="{live}">' not in shown
+    kept = client.put(f"/api/v1{here}/requests", json={"share": 1.0}, headers=ann.headers)
+    assert kept.status_code == 200, kept.text
+    fields = {"csrf": session.csrf_token(ann.key), "model": other, "action": "start"}
+    assert pages.post(f"{here}/rollout", data=fields).status_code == 200
+    found = client.get(f"/api/v1{here}/rollouts", headers=ann.headers).json()
+    assert [one["model_id"] for one in found["rollouts"]] == [other]
