@@ -94,6 +94,28 @@ def test_a_request_that_waits_behind_another_is_answered_by_who_is_free(
     assert models["first"].bodies == [b"held up", b"after"]
 
 
+def test_what_nobody_waits_for_any_more_is_not_begun(models: dict[str, Model]) -> None:
+    async def main() -> None:
+        async with served("first") as first, served("second") as second:
+            endpoint = Endpoint("app")
+            endpoint.add(first)
+            endpoint.add(second)
+            models["first"].goes_on.clear()
+            held_up = first.ask(request(b"held up"))
+            await asyncio.to_thread(models["first"].has_begun.wait)
+            leaves = asyncio.create_task(endpoint.answer(first, request(b"leaves")))
+            await asyncio.sleep(0)
+            leaves.cancel()
+            await asyncio.wait([leaves])
+            await asyncio.sleep(0)  # what is written leaves at the end of a step
+            models["first"].goes_on.set()
+            await held_up
+            assert (await first.ask(request(b"after")))[1] == b"first"
+
+    asyncio.run(main())
+    assert models["first"].bodies == [b"held up", b"after"]
+
+
 def test_what_is_taken_back_is_not_begun_and_all_others_are_answered_in_their_order(
     models: dict[str, Model],
 ) -> None:

@@ -5,14 +5,19 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from easeml.engine import handover, listening, upgrade_supervisor
-from easeml.engine.handover import Answer, Channel, Handed
-from easeml.engine.managed_process import Adopted
-from easeml.errors import Conflict, NotFound, TimedOut
+from easeml.engine import handover, listening, prefork, signals, supervisor, upgrade_supervisor
+from easeml.engine.handover import Answer, Asked, Channel, Handed
+from easeml.engine.managed_process import Adopted, ManagedProcess
+from easeml.engine.signals import Stop
+from easeml.engine.succession import Succession
+from easeml.errors import Conflict, NotAllowed, NotFound, TimedOut
+from easeml.settings import Settings
 
 
 def test_a_request_is_taken_once_and_answered(tmp_path: Path) -> None:
@@ -47,6 +52,113 @@ def test_who_waits_is_told_that_nobody_answers(tmp_path: Path) -> None:
         handover.wait_for_answer(tmp_path, request, 0.0, lambda: True)
     with pytest.raises(NotFound, match="does not run"):
         upgrade_supervisor(tmp_path, 10.0)
+
+
+def test_what_is_no_request_is_put_aside(tmp_path: Path) -> None:
+    for text in ("[]", "null", "{", "{}", '{"id": 1}'):
+        (tmp_path / "upgrade.json").write_text(text)
+        assert handover.take(tmp_path) is None
+        assert not (tmp_path / "upgrade.json").exists()
+
+
+def test_who_waits_leaves_the_request_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handover, "_TAKEN_WITHIN", 0.0)
+    own = handover.ask(tmp_path)
+    handover.take(tmp_path)
+    other = handover.ask(tmp_path)
+    with pytest.raises(TimedOut):
+        handover.wait_for_answer(tmp_path, own, 0.2, lambda: True)
+    handover.take_back(tmp_path, own)
+    taken = handover.take(tmp_path)
+    assert taken is not None
+    assert taken.id == other
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Path]:
+    """A home that this process holds, as a supervisor does that looks for no requests."""
+    with supervisor._only_one(tmp_path):
+        yield tmp_path
+
+
+def test_who_no_longer_waits_asks_for_nothing(running: Path) -> None:
+    with pytest.raises(TimedOut):
+        upgrade_supervisor(running, 0.0)
+    assert handover.take(running) is None
+
+
+def test_only_one_asks_for_an_upgrade_at_a_time(running: Path) -> None:
+    with handover.only_one(running), pytest.raises(Conflict, match="Another easeml upgrade"):
+        upgrade_supervisor(running, 0.0)
+    with pytest.raises(TimedOut):  # it is asked again
+        upgrade_supervisor(running, 0.0)
+
+
+def test_an_upgrade_is_asked_for_by_the_user_whose_service_it_is(
+    running: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.raises(NotAllowed, match="another user"):
+        upgrade_supervisor(running, 0.0)
+
+
+def test_an_upgrade_of_a_home_that_cannot_be_read_is_not_allowed(
+    running: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(NotAllowed, match="another user"):
+        upgrade_supervisor(running, 0.0)
+
+
+@pytest.fixture
+def stop() -> Iterator[Stop]:
+    """What signals set, while a test lasts."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield Stop.on_signals()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("stop")
+def test_what_was_asked_of_one_that_has_ended_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "_PORT_FREE_WITHIN", 0.0)
+    handover.ask(tmp_path)
+    (taken,) = listening.listen("127.0.0.1", 0)
+    settings = Settings(home=tmp_path, port=listening.port_of([taken]), isolation="none")
+    with taken, pytest.raises(Conflict, match="address"):
+        supervisor.run_supervisor(settings, lambda *_: None)
+    assert handover.take(tmp_path) is None
+
+
+def test_who_is_asked_to_stop_while_the_next_begins_stops_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Stop
+) -> None:
+    def begin(*_: object) -> None:
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+        assert signal.SIGTERM in signal.sigpending()
+        raise OSError
+
+    monkeypatch.setattr(os, "execve", begin)
+    process = ManagedProcess("prefork", 1, tmp_path, lambda _: Adopted(1))
+    with (tmp_path / "lock").open("w") as lock:
+        succession = Succession(Settings(home=tmp_path), lock.fileno(), [], [process], stop)
+        with pytest.raises(OSError):
+            succession._become(Asked("1", "python"), Adopted(1))
+    assert stop.asked
+
+
+@pytest.mark.usefixtures("stop")
+def test_signals_that_came_before_are_heard() -> None:
+    signals.hold()
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+    assert Stop.on_signals().asked
 
 
 def test_words_arrive_one_by_one_and_so_does_the_end() -> None:
@@ -85,6 +197,18 @@ def test_a_connection_waits_where_nobody_accepts_until_another_program_does() ->
             listener.close()
             assert waiting.recv(4) == b"here"
             assert accepting.wait() == 0
+
+
+def test_settings_with_another_address_do_not_fit(tmp_path: Path) -> None:
+    listeners = listening.listen("127.0.0.1", 0)
+    same = Settings(
+        home=tmp_path, host="127.0.0.1", port=listening.port_of(listeners), isolation="none"
+    )
+    prefork._check_fits(same, listeners)
+    for other in ({"host": "127.0.0.2"}, {"host": "0.0.0.0"}, {"port": same.port + 1}):
+        with pytest.raises(Conflict, match="The settings name"):
+            prefork._check_fits(same.model_copy(update=other), listeners)
+    listeners[0].close()
 
 
 def test_sockets_that_were_opened_are_closed_where_the_next_cannot_be() -> None:

@@ -135,6 +135,97 @@ def test_one_that_is_asked_while_it_is_let_go_serves_afterwards(predictor: Predi
     assert asyncio.run(both()).served["app_0"] == "mdl_0"
 
 
+def test_who_asks_does_not_wait_for_a_child_that_is_busy(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def is_busy(_: FakeChild) -> dict[str, float]:
+        return await asyncio.get_running_loop().create_future()
+
+    for number in (0, 1):
+        child = child_of(predictor, number)
+    monkeypatch.setattr(FakeChild, "quiet_seconds", is_busy)
+
+    async def within_seconds() -> None:
+        async with asyncio.timeout(5):
+            await predictor.child_of("t1", "app_2")
+
+    asyncio.run(within_seconds())
+    assert sorted(child.served) == ["app_0", "app_1", "app_2"]
+
+
+def test_a_child_that_starts_is_not_asked_yet(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = asyncio.Event()
+
+    async def slowly(child: FakeChild) -> None:
+        child.alive_ = False
+        await started.wait()
+        child.alive_ = True
+
+    async def only_if_started(child: FakeChild) -> dict[str, float]:
+        assert child.alive_
+        return {}
+
+    monkeypatch.setattr(FakeChild, "start", slowly)
+    monkeypatch.setattr(FakeChild, "quiet_seconds", only_if_started)
+    monkeypatch.setattr(predictor, "_loaded", lambda: [("t2", str(one)) for one in range(3)])
+
+    async def meanwhile() -> None:
+        asking = asyncio.create_task(predictor.child_of("t1", "app_0"))
+        while not predictor._starting or not predictor._starting["t1"].locked():
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await predictor._let_rest()
+        started.set()
+        await asking
+
+    asyncio.run(meanwhile())
+
+
+def test_the_applications_of_a_child_that_died_are_not_loaded(predictor: Predictor) -> None:
+    child_of(predictor, 0).alive_ = False
+    child = child_of(predictor, 1)
+    child.quiet = {"app_1": 90.0}
+    assert child_of(predictor, 2) is child
+    assert sorted(child.served) == ["app_1", "app_2"]
+
+
+def test_a_process_that_loads_another_application_does_not_end(
+    predictor: Predictor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = child_of(predictor, 0)
+    loads = asyncio.Event()
+    goes_on = asyncio.Event()
+
+    async def slowly(*_: object) -> None:
+        loads.set()
+        await goes_on.wait()
+
+    monkeypatch.setattr(FakeChild, "load", slowly)
+
+    async def both() -> None:
+        asking = asyncio.create_task(predictor.child_of("t1", "app_1"))
+        await loads.wait()
+        await predictor.let_go("t1", "app_0")
+        goes_on.set()
+        assert await asking is child
+
+    asyncio.run(both())
+    assert child.alive
+    assert child.served == {"app_1": "mdl_1"}
+
+
+def test_who_asks_for_what_is_deleted_meanwhile_gets_the_child_which_answers_nothing(
+    predictor: Predictor, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def deleted() -> None:
+        await predictor.let_go("t1", "app_0")
+
+    monkeypatch.setattr(predictor, "_let_rest", deleted)
+    assert child_of(predictor, 0).served == {}
+
+
 def test_a_start_loads_the_newest_and_no_more_than_may_be(
     predictor: Predictor, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

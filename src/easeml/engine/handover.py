@@ -4,14 +4,15 @@ Old and new versions meet here: whatever changes in this file has to be understo
 files lie in the home, whose owner alone can write there.
 """
 
+import fcntl
 import json
 import os
 import secrets
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ GO = "go"
 DRAIN_SECONDS = 60.0
 """In which requests under way are answered."""
 
-_REQUEST, _ANSWER = "upgrade.json", "upgraded.json"
+_REQUEST, _ANSWER, _ASKING = "upgrade.json", "upgraded.json", "upgrade.lock"
 _CHANNEL = "EASEML_SUCCEEDS"
 _HANDED = "EASEML_HANDED_OVER"
 _TAKEN_WITHIN = 10.0  # seconds: a supervisor looks for requests many times a second
@@ -61,14 +62,33 @@ def ask(home: Path) -> str:
     return asked.id
 
 
-def is_waiting(home: Path) -> bool:
+@contextmanager
+def only_one(home: Path) -> Iterator[None]:
+    """Let nobody else ask meanwhile: there is one request, and one answer.
+
+    Raises ``Conflict`` where somebody does.
+    """
+    with (home / _ASKING).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(
+                "Another easeml upgrade of this home is under way.",
+                where=str(home),
+                remedy="Try again when it has ended.",
+            ) from None
+        yield
+
+
+def is_waiting(home: Path, request: str) -> bool:
     """Has nobody taken the request yet?"""
-    return (home / _REQUEST).exists()
+    return _read(home / _REQUEST).get("id") == request
 
 
-def take_back(home: Path) -> None:
+def take_back(home: Path, request: str) -> None:
     """Ask for nothing any more."""
-    (home / _REQUEST).unlink(missing_ok=True)
+    if is_waiting(home, request):
+        (home / _REQUEST).unlink(missing_ok=True)
 
 
 def take(home: Path) -> Asked | None:
@@ -77,8 +97,10 @@ def take(home: Path) -> Asked | None:
     if not path.exists():
         return None
     found = _read(path)
-    path.unlink()
-    return Asked(str(found.get("id")), str(found.get("python")))
+    path.unlink(missing_ok=True)  # who asked may have taken it back
+    if not found.keys() >= {"id", "python"}:
+        return None
+    return Asked(str(found["id"]), str(found["python"]))
 
 
 def answer(home: Path, answer: Answer) -> None:
@@ -169,21 +191,30 @@ class Channel:
 def wait_for_answer(
     home: Path, request: str, seconds: float, is_there: Callable[[], bool]
 ) -> Answer | None:
-    """Return what came of a request; None where nobody took it, which is then taken back.
+    """Return what came of a request; None where nobody took it. Whatever comes of it, it is taken
+    back where nobody took it.
 
     ``is_there``: is the one that was asked there still? Raises ``TimedOut`` where the answer does
     not come in time, ``Conflict`` where nobody is there to give it.
     """
-    began = time.monotonic()
+    try:
+        return _waited_for(home, request, time.monotonic() + seconds, is_there)
+    finally:
+        take_back(home, request)
+
+
+def _waited_for(
+    home: Path, request: str, latest: float, is_there: Callable[[], bool]
+) -> Answer | None:
+    taken_by = time.monotonic() + _TAKEN_WITHIN
     while (found := answer_to(home, request)) is None:
-        waited = time.monotonic() - began
-        if waited > _TAKEN_WITHIN and is_waiting(home):
-            take_back(home)
+        now = time.monotonic()
+        if now > taken_by and is_waiting(home, request):
             return None
         if not is_there():
             raise Conflict("easeml has ended meanwhile.", remedy="Start it again: easeml up")
-        if waited > seconds:
-            raise TimedOut(f"The upgrade is not over after {seconds:g} s; it goes on.")
+        if now > latest:
+            raise TimedOut("The upgrade is not over yet; it goes on.")
         time.sleep(0.1)
     return found
 
@@ -194,6 +225,7 @@ def _write(path: Path, values: Mapping[str, object]) -> None:
 
 
 def _read(path: Path) -> dict[str, object]:
+    found: object = None
     with suppress(OSError, ValueError):
-        return json.loads(path.read_text("utf-8"))
-    return {}
+        found = json.loads(path.read_text("utf-8"))
+    return found if isinstance(found, dict) else {}

@@ -7,8 +7,10 @@ import os
 import socket
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
 
 _DESCRIPTORS = "EASEML_LISTENERS"
+_Found = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 _BACKLOG = 2048  # connections that wait; the kernel may allow fewer
 
 
@@ -17,12 +19,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
 
     Raises ``OSError``.
     """
-    found = socket.getaddrinfo(
-        host or None,
-        port,
-        type=socket.SOCK_STREAM,
-        flags=socket.AI_PASSIVE,
-    )
+    found = _found(host, port)
     with ExitStack() as opened:
         listeners = [
             opened.enter_context(socket.create_server(address, family=family, backlog=_BACKLOG))
@@ -30,6 +27,21 @@ def listen(host: str, port: int) -> list[socket.socket]:
         ]
         opened.pop_all()
     return listeners
+
+
+def are_at(listeners: Sequence[socket.socket], host: str, port: int) -> bool:
+    """Do sockets listen at all addresses of a host, and at no other? Raises ``OSError``."""
+    wanted = {address for *_, address in _found(host, port)}
+    return {one.getsockname() for one in listeners} == wanted
+
+
+def _found(host: str, port: int) -> list[_Found]:
+    return socket.getaddrinfo(
+        host or None,
+        port,
+        type=socket.SOCK_STREAM,
+        flags=socket.AI_PASSIVE,
+    )
 
 
 def port_of(listeners: Sequence[socket.socket]) -> int:

@@ -46,6 +46,7 @@ from easeml.store.records import Application, TrainedModel
 log = structlog.get_logger()
 _AGAIN_SECONDS = 2.0  # until what could not be set up is tried again
 _QUIET_SECONDS = 60.0  # in which nobody asks for an application, before it may rest
+_TOLD_SECONDS = 0.5  # in which a child tells that, unless it is busy: a model may never end
 _CHANGED = (
     "promotion.live",
     "promotion.refitted",
@@ -63,6 +64,11 @@ class _Slot:
     assigned: Assigned | None = None
     fetched: dict[str, Path] = field(default_factory=dict)  # by digest of the model's files
     setting_up: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def serves(self) -> bool:
+        """Does a living child hold its models?"""
+        return self.child is not None and self.child.alive
 
 
 @dataclass(frozen=True)
@@ -114,11 +120,14 @@ class Predictor:
         ``set_up``.
         """
         slot = self._slots.setdefault((tenant, application), _Slot())
-        if slot.child is None or not slot.child.alive:
-            await self.set_up(tenant, application)
-            await self._let_rest()
-        assert slot.child is not None
-        return slot.child
+        if slot.serves:
+            assert slot.child is not None
+            return slot.child
+        await self.set_up(tenant, application)
+        child = slot.child  # now: it may be let go while others are
+        assert child is not None
+        await self._let_rest()
+        return child
 
     async def set_up(self, tenant: str, application: str) -> None:
         """Load the live model of an application beside what serves, switch to it, and let the old
@@ -157,32 +166,42 @@ class Predictor:
         async with slot.setting_up:
             with suppress(NotReady):  # the child has ended by itself
                 await self._withdraw(slot, application)
-        has_others = tenant in {owner for owner, _ in self._loaded()}
-        if not has_others and tenant in self._children:
+        if tenant in self._children and not self._needs_child(tenant):
             await self._children.pop(tenant).stop()
+
+    def _needs_child(self, tenant: str) -> bool:
+        """Does an application of a tenant serve, or is one just being loaded?"""
+        slots = [slot for (owner, _), slot in self._slots.items() if owner == tenant]
+        return any(slot.serves or slot.setting_up.locked() for slot in slots)
 
     def _loaded(self) -> list[tuple[str, str]]:
         """Return the applications (tenant, id) whose models a child holds."""
-        return [key for key, slot in self._slots.items() if slot.child is not None]
+        return [key for key, slot in self._slots.items() if slot.serves]
 
     async def _let_rest(self) -> None:
         """Let go of those that nobody has asked for longest, where more are loaded than may be."""
         too_many = len(self._loaded()) - self._settings.loaded_endpoints
         if too_many <= 0:
             return
-        quiet: dict[tuple[str, str], float] = {}
-        for tenant, child in self._children.copy().items():
-            for application, seconds in (await child.quiet_seconds()).items():
-                quiet[tenant, application] = seconds
+        quiet = await self._quiet_seconds()
         longest_first = sorted(quiet, key=quiet.__getitem__, reverse=True)
         for key in longest_first[:too_many]:
             if quiet[key] >= _QUIET_SECONDS:
                 await self.let_go(*key)
                 log.info("rests", application=key[1], quiet_seconds=round(quiet[key]))
 
+    async def _quiet_seconds(self) -> dict[tuple[str, str], float]:
+        """Return for how long nobody has asked each application (tenant, id) that is served."""
+        children = list(self._children.items())
+        told = await asyncio.gather(*[_told_soon(child) for _, child in children])
+        quiet: dict[tuple[str, str], float] = {}
+        for (tenant, _), seconds in zip(children, told, strict=True):
+            quiet |= {(tenant, application): each for application, each in seconds.items()}
+        return quiet
+
     async def _withdraw(self, slot: _Slot, application: str) -> None:
         """Let nothing answer for an application: its model may know what is erased."""
-        if slot.child is not None and slot.child.alive:
+        if slot.child is not None and slot.serves:
             await slot.child.withdraw(application)
             log.info("withdrawn", application=application)
         await self._forget(slot.fetched)
@@ -349,8 +368,9 @@ class Predictor:
         async with self._starting.setdefault(tenant, asyncio.Lock()):
             child = self._children.get(tenant)
             if child is None or not child.alive:
-                child = self._children[tenant] = self._new_child(tenant)
+                child = self._new_child(tenant)
                 await child.start()
+                self._children[tenant] = child  # not before: others ask those that are here
             return child
 
     def _new_child(self, tenant: str) -> TenantChild:
@@ -379,6 +399,14 @@ class Predictor:
             model, share = challenger
             models.append(model)
             return _Wanted(application, models, Assigned(models[0].id, model.id, share))
+
+
+async def _told_soon(child: TenantChild) -> dict[str, float]:
+    """Return for how long nobody has asked a child's applications; none where it is just busy."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_TOLD_SECONDS):
+            return await child.quiet_seconds()
+    return {}
 
 
 def run_predictor(settings: Settings, is_ready: Callable[[], None] = nobody_waits) -> None:

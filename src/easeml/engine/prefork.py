@@ -25,7 +25,7 @@ from .executors import local
 from .fork_server import import_early
 from .handover import CHANGED, DRAIN_SECONDS, GO, READY, WAITS, Channel
 from .limits import cap_threads
-from .listening import inherited, port_of
+from .listening import are_at, inherited, port_of
 from .managed_process import (
     LOOK_EVERY,
     ManagedProcess,
@@ -40,6 +40,7 @@ from .signals import Stop, nobody_waits
 from .temporary_files import name_below, remove_those_below, sweep, use_own_folder
 from .worker import run_worker
 
+_OF_TASKS = ("scheduler", "worker")
 _SCHEDULER = ("scipy.stats", "easeml.engine.scheduler_process")
 GRACE = 4.0  # seconds between asking to end and killing; less than the supervisor's
 
@@ -115,11 +116,13 @@ def _succeed(family: "_Family", run_controller: RunController, channel: Channel)
 
 
 def _check_fits(settings: Settings, listeners: Sequence[socket]) -> None:
-    """Raise ``EasemlError`` where the settings let nothing start, or name another port."""
+    """Raise ``EasemlError`` where the settings let nothing start, or name another address."""
     check(settings)
-    if settings.port != port_of(listeners):
+    if not are_at(listeners, settings.host, settings.port):
+        running, *_ = listeners[0].getsockname()
         raise Conflict(
-            f"The settings name port {settings.port}, the running easeml has {port_of(listeners)}.",
+            f"The settings name {settings.host}:{settings.port}, "
+            f"the running easeml has {running}:{port_of(listeners)}.",
             remedy="Change it by easeml down, then easeml up.",
         )
 
@@ -203,13 +206,21 @@ class _Family:
         keep_running_until(self._stop, self._processes)
 
     def close(self) -> None:
-        """Stop all; where this process drains, the controller first, which has its time."""
+        """Stop all; where this process drains, the controller has its time, and what it asks."""
         if self._stop.drains:
-            for one in self._controllers:
-                one.drain()
-                one.end(DRAIN_SECONDS + GRACE)
+            self._drain()
         stop_all(self._processes, GRACE)
         remove_those_below(self.settings.home, os.getpid())
+
+    def _drain(self) -> None:
+        """End the controller once it has answered, those that run tasks at once: the next ones are
+        there, and a machine would have twice as many tasks as it may.
+        """
+        for one in self._controllers:
+            one.drain()
+        stop_all([one for one in self._processes if one.kind in _OF_TASKS], GRACE)
+        for one in self._controllers:
+            one.end(DRAIN_SECONDS + GRACE)
 
 
 class Forked:

@@ -6,6 +6,18 @@ SIGQUIT asks to drain: to end once what was asked is answered.
 import signal
 from types import FrameType
 
+_ASKS_TO_STOP = (signal.SIGTERM, signal.SIGINT)
+
+
+def hold() -> None:
+    """Let signals that ask to stop wait, also in the program that takes this one's place."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ASKS_TO_STOP)
+
+
+def let_come() -> None:
+    """Let them wait no longer."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ASKS_TO_STOP)
+
 
 class Stop:
     """Whether this process was asked to stop."""
@@ -18,8 +30,9 @@ class Stop:
     def on_signals(cls) -> "Stop":
         """Return a ``Stop`` that SIGTERM and SIGINT set, in place of their default actions."""
         stop = cls()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in _ASKS_TO_STOP:
             signal.signal(number, stop._handle)
+        let_come()
         return stop
 
     @classmethod

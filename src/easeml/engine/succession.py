@@ -15,7 +15,7 @@ import structlog
 from easeml.errors import EasemlError
 from easeml.settings import Settings
 
-from . import handover, listening
+from . import handover, listening, signals
 from .handover import DRAIN_SECONDS, Answer, Asked, Channel, Handed
 from .limits import parent_environment
 from .managed_process import (
@@ -104,6 +104,13 @@ class Succession:
         Raises ``OSError`` if there is no such program.
         """
         self._processes[0].adopt(prefork)
+        signals.hold()  # until the other's supervisor can stop what it takes over
+        try:
+            self._replace_this(asked, prefork)
+        finally:
+            signals.let_come()
+
+    def _replace_this(self, asked: Asked, prefork: Started) -> None:
         if self._stop.asked:
             return
         open_files = [self._lock, *listening.descriptors(self._listeners)]

@@ -9,7 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from easeml.errors import Conflict, NotAllowed, NotFound, TimedOut
@@ -20,7 +20,7 @@ from easeml.version import __version__
 
 from . import internal_secret
 from .checks import check
-from .handover import Answer, Handed, answer, ask, wait_for_answer
+from .handover import Answer, Handed, answer, ask, only_one, take, wait_for_answer
 from .limits import parent_environment
 from .listening import as_environment, listen, of_descriptors
 from .managed_process import (
@@ -64,6 +64,8 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
     with _only_one(settings.home, handed) as lock:
         stop = Stop.on_signals()
         internal_secret.make(settings.home)
+        if not handed:
+            take(settings.home)  # asked of one that has ended
         listeners = of_descriptors(handed.listeners) if handed else _listen(settings)
         with closing(Store.of(settings)) as store:
             if settings.first_secrets:
@@ -188,15 +190,19 @@ def upgrade_supervisor(home: Path, seconds: float) -> tuple[str, int]:
     """Have this easeml take the place of the one that runs on a home; return the version that runs
     now, and the id of its process.
 
-    Raises ``NotFound`` where none runs, ``Conflict`` where the one that runs cannot give way or
-    this one does not start, ``TimedOut`` after ``seconds``.
+    Raises ``NotFound`` where none runs, ``NotAllowed`` where it is somebody else's, ``Conflict``
+    where the one that runs cannot give way or this one does not start, ``TimedOut`` after
+    ``seconds``.
     """
+    _check_own(home)
     pid = running_supervisor(home)
     if pid is None:
         raise NotFound(
             "easeml does not run on this home.", where=str(home), remedy="Start it: easeml up."
         )
-    found = wait_for_answer(home, ask(home), seconds, lambda: running_supervisor(home) == pid)
+    with only_one(home):
+        is_there = lambda: running_supervisor(home) == pid  # noqa: E731
+        found = wait_for_answer(home, ask(home), seconds, is_there)
     if found is None:
         raise Conflict(
             f"The easeml that runs (process {pid}) takes no request for an upgrade.",
@@ -211,6 +217,23 @@ def upgrade_supervisor(home: Path, seconds: float) -> tuple[str, int]:
             remedy=f"See {home / 'logs'}.",
         )
     return found.version, pid
+
+
+def _check_own(home: Path) -> None:
+    """Raise ``NotAllowed`` where the easeml of a home is another user's, who could not read what is
+    asked.
+    """
+    with suppress(FileNotFoundError):
+        try:
+            owner = (home / _LOCK).stat().st_uid
+        except PermissionError:
+            owner = None
+        if owner != os.geteuid():
+            raise NotAllowed(
+                "The easeml of this home belongs to another user.",
+                where=str(home),
+                remedy="Upgrade it as the one who started it.",
+            )
 
 
 def running_supervisor(home: Path) -> int | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from operator import attrgetter
 
 import structlog
@@ -70,12 +70,15 @@ class Endpoint:
         if len(self._lines) == 1:
             return await asked
         began = time.monotonic()
-        second = await self._second(line, asked)
         answers = {asked: line}
-        if second is not None:
-            answers[second.ask(request)] = second
-            self._backups.note_asked_twice()
-        reply = await self._first_of(answers)
+        try:
+            second = await self._second(line, asked)
+            if second is not None:
+                answers[second.ask(request)] = second
+                self._backups.note_asked_twice()
+            reply = await self._first_of(answers)
+        finally:  # also where whoever asked goes away
+            self._take_back(answers)
         self._backups.note_answer(time.monotonic() - began)
         return reply
 
@@ -100,24 +103,24 @@ class Endpoint:
         beside = set(self._lines) - {line}
         return min(beside, key=attrgetter("busyness"), default=None)
 
-    async def _first_of(self, answers: dict[Asked, Line]) -> Reply:
-        """Return the first answer that comes; take the other back. Raises ``OSError`` where none
-        comes.
-        """
+    async def _first_of(self, answers: Collection[Asked]) -> Reply:
+        """Return the first answer that comes. Raises ``OSError`` where none comes."""
         waiting = set(answers)
-        try:
-            while waiting:
-                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-                for answer in done:
-                    if answer.exception() is None:
-                        return answer.result()
-        finally:
-            was_answered = len(waiting) < len(answers)
-            for answer in waiting:
-                answers[answer].take_back(answer)
-                if was_answered:
-                    answer.add_done_callback(self._note_second)
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for answer in done:
+                if answer.exception() is None:
+                    return answer.result()
         raise ConnectionResetError("the serving processes ended")
+
+    def _take_back(self, answers: Mapping[Asked, Line]) -> None:
+        """Wait no longer for the answers that have not come."""
+        waiting = [answer for answer in answers if not answer.done()]
+        was_answered = len(waiting) < len(answers)
+        for answer in waiting:
+            answers[answer].take_back(answer)
+            if was_answered:
+                answer.add_done_callback(self._note_second)
 
     def _note_second(self, answer: Asked) -> None:
         """Note whether an answer that comes second, or not at all, took no time."""

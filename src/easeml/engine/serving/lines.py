@@ -125,6 +125,7 @@ class Line(asyncio.Protocol):
         for asked, _ in self._waiting:
             if not asked.done():
                 asked.set_exception(_ended())
+                asked.exception()  # else it is logged where whoever asked has gone away
         self._waiting.clear()
 
     def close(self) -> None:
