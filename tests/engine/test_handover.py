@@ -154,6 +154,56 @@ def test_who_is_asked_to_stop_while_the_next_begins_stops_then(
     assert stop.asked
 
 
+def test_a_process_that_ended_before_it_was_handed_over_has_ended() -> None:
+    pid = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitpid(pid, 0)
+    assert Adopted(pid).poll() == 1
+    assert Adopted(pid).wait(1) == 1
+
+
+class Draining(ManagedProcess):
+    """A process with requests under way that do not end."""
+
+    def __init__(self, told: list[str]):
+        self._told = told
+
+    @property
+    def pid(self) -> int | None:
+        return None if "end" in self._told else 1
+
+    def drain(self) -> None:
+        self._told.append("drain")
+
+    def end(self, seconds: float) -> None:
+        self._told.append("end")
+
+
+class Ended(Adopted):
+    """A process that has ended."""
+
+    def poll(self) -> int | None:
+        return -9
+
+
+def test_nobody_waits_for_requests_under_way_while_nobody_answers_others(
+    tmp_path: Path, stop: Stop
+) -> None:
+    told: list[str] = []
+    succession = Succession(Settings(home=tmp_path), 0, [], [Draining(told)], stop)
+    succession._drain(Ended(1))
+    assert told == ["drain", "end"]
+
+
+def test_nobody_waits_for_requests_under_way_once_easeml_is_asked_to_end(
+    tmp_path: Path, stop: Stop
+) -> None:
+    told: list[str] = []
+    succession = Succession(Settings(home=tmp_path), 0, [], [Draining(told)], stop)
+    stop.asked = True
+    succession._drain(Adopted(os.getpid()))
+    assert told == ["drain", "end"]
+
+
 @pytest.mark.usefixtures("stop")
 def test_signals_that_came_before_are_heard() -> None:
     signals.hold()

@@ -60,9 +60,15 @@ class Adopted:
 
     def poll(self) -> int | None:
         if self._code is None:
-            ended, status = os.waitpid(self.pid, os.WNOHANG)
-            self._code = os.waitstatus_to_exitcode(status) if ended else None
+            self._code = self._exit_code()
         return self._code
+
+    def _exit_code(self) -> int | None:
+        try:
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+        except ChildProcessError:  # the program before has seen it end, and how nobody knows
+            return 1
+        return os.waitstatus_to_exitcode(status) if ended else None
 
     def wait(self, timeout: float | None = None) -> int:
         began = time.monotonic()

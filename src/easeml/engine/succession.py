@@ -75,13 +75,13 @@ class Succession:
         try:
             word = successor.next_word(self._go_on)
             if word == handover.WAITS:
-                self._drain()
+                self._drain(successor.process)
                 successor.tell(handover.GO)
                 successor.next_word(_do_nothing)
         except BaseException:
             successor.end()
             raise
-        self._drain()
+        self._drain(successor.process)
         return successor.process
 
     def _go_on(self) -> None:
@@ -91,12 +91,23 @@ class Succession:
         if self._stop.asked:
             raise EasemlError("easeml was asked to stop.")
 
-    def _drain(self) -> None:
-        """End the own processes, once what they were asked is answered."""
+    def _drain(self, successor: Started) -> None:
+        """End the own processes, once what they were asked is answered.
+
+        That is not waited for where the other's ``prefork`` has ended, as nobody answers at the
+        sockets then, nor where this one is asked to end.
+        """
         prefork, *machines = self._processes
         prefork.drain()
-        prefork.end(DRAIN_SECONDS + 3 * _GRACE)
+        latest = time.monotonic() + DRAIN_SECONDS + 3 * _GRACE
+        while prefork.pid is not None and self._may_drain_until(latest, successor):
+            time.sleep(LOOK_EVERY)
+        prefork.end(_GRACE)
         stop_all(machines, _GRACE)
+
+    def _may_drain_until(self, latest: float, successor: Started) -> bool:
+        is_too_late = time.monotonic() >= latest or self._stop.asked
+        return not is_too_late and successor.poll() is None
 
     def _become(self, asked: Asked, prefork: Started) -> None:
         """Run the other's supervisor in this very process, unless that was asked to end meanwhile.

@@ -95,7 +95,7 @@ class ProcessObjective:
             found = measured()
         except (ProgramFailed, InvalidInput) as error:
             raise ProgramFailed(error.message, where=self.name, remedy=error.remedy) from error
-        return [self._in_range(value) for value in found]
+        return list(map(self._in_range, found))
 
     def measure_resamples(
         self,

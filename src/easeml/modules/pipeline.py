@@ -87,7 +87,7 @@ class TrainedPipeline:
         from .process import TrainedProcess
 
         if not isinstance(self.model, TrainedProcess):
-            return [self.predict(frame) for frame in frames]
+            return list(map(self.predict, frames))
         together = pd.concat(frames, ignore_index=True)
         found = self.predict(together)
         ends = np.cumsum([len(frame) for frame in frames])

@@ -55,7 +55,7 @@ class _ByTable(TakingTurns):
 
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
         """See ``TakingTurns``."""
-        return [self._scored(job) for job in jobs]
+        return list(map(self._scored, jobs))
 
     def _scored(self, job: SearchJob) -> Scored:
         least = min(self._table.values()) - 1

@@ -72,7 +72,7 @@ async def overview(context: PageContext) -> Response:
     chart = None
     if view.progress:
         chart = quality_figure(view.progress, application, context.site.titles.of)
-    reports = [shown(report) for report in view.reports]
+    reports = list(map(shown, view.reports))
     values = {
         "chart": chart,
         "models": view.models,
