@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -49,6 +50,40 @@ def fresh_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fresh")
     Store.open(f"sqlite:///{folder / 'easeml.db'}", folder / "artefacts").close()
     return folder / "easeml.db"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def statements_are_compiled_once() -> Iterator[None]:
+    """All stores on databases of one kind take the dialect of the first that was connected, and with
+    it the statements that it compiled.
+
+    SQLAlchemy compiles each statement once for an engine, and a process of easeml has one engine. A
+    worker opens thousands, and compiled the same statements for each: a fifth of its time. What is
+    compiled depends on the statement and the dialect alone, which are those of the product.
+    """
+    import sqlalchemy as sa
+
+    from easeml.store import store
+
+    connect = store.connect
+    dialects: dict[str, sa.Dialect] = {}
+    compiled: dict[Any, Any] = {}
+
+    def keep_dialect(connection: sa.Connection) -> None:
+        dialects.setdefault(connection.dialect.name, connection.dialect)
+
+    def connect_alike(url: str) -> sa.Engine:
+        engine = connect(url)
+        engine.update_execution_options(compiled_cache=compiled)
+        if engine.dialect.name in dialects:
+            engine.dialect = dialects[engine.dialect.name]
+        else:
+            sa.event.listen(engine, "engine_connect", keep_dialect, once=True)
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "connect", connect_alike)
+        yield
 
 
 @pytest.fixture(scope="session")

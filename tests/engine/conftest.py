@@ -18,6 +18,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 os.environ["TEST_DATABASE_PASSWORD"] = "secret"
 
 import bodies_for_tests
+from warm_bodies import WARM
 
 from easeml.contract.tasks import Limits
 from easeml.engine.executors import LocalExecutor
@@ -28,7 +29,7 @@ from easeml.store import Store
 def executor() -> Iterator[LocalExecutor]:
     """A warm executor for the bodies of ``bodies_for_tests``."""
     made = LocalExecutor(
-        Limits(seconds=60, memory=2**30, threads=1), bodies_for_tests.run, preload=()
+        Limits(seconds=60, memory=2**30, threads=1), bodies_for_tests.run, preload=WARM
     )
     yield made
     made.close()

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from warm_bodies import WARM
 
 import hostile_programs
 from easeml.confinement import Isolation, why_unavailable
@@ -43,7 +44,7 @@ def test_programs_of_modules_come_to_what_the_page_says(tmp_path: Path, level: I
     folder.mkdir()
     uploaded = json.dumps({"source": packed.MARK})  # it is about a module that was uploaded
     (folder / task_main.SPEC).write_text(uploaded)
-    executor = LocalExecutor(LIMITS, attack, preload=(), isolation=level)
+    executor = LocalExecutor(LIMITS, attack, preload=WARM, isolation=level)
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
             arguments = [str(secret), str(server.getsockname()[1]), str(os.getpid())]

@@ -17,6 +17,7 @@ import bodies_for_tests
 import pytest
 from sklearn.datasets import load_wine
 from test_worker import attempts, caller, count_workers, submit, task, wait_for
+from warm_bodies import WARM
 from watching_processes import alive, eventually
 
 import slurm_cluster
@@ -67,7 +68,7 @@ def cluster(
 @pytest.fixture(scope="module")
 def executor(cluster: SlurmCluster | RayCluster) -> Iterator[Any]:
     opened: Any = executor_named(cluster.name)
-    made = opened(LIMITS, run=bodies_for_tests.run, preload=(), isolation="none")
+    made = opened(LIMITS, run=bodies_for_tests.run, preload=WARM, isolation="none")
     yield made
     made.close()
 
@@ -183,7 +184,7 @@ def test_a_confined_body_reaches_neither_files_nor_the_cluster(
     secret = tmp_path / "secret"
     secret.write_text("of another tenant")
     opened: Any = executor_named(cluster.name)
-    confined = opened(LIMITS, run=attacks_for_tests.run, preload=(), isolation="process")
+    confined = opened(LIMITS, run=attacks_for_tests.run, preload=WARM, isolation="process")
     request.addfinalizer(confined.close)
     for attack in ("read-file", "connect"):
         folder = work_folder(tmp_path / attack, attack)
@@ -260,7 +261,7 @@ def test_what_slurm_allocated_runs_one_attempt_after_the_other_and_is_given_back
     cluster: SlurmCluster, tmp_path: Path
 ) -> None:
     opened: Any = executor_named("slurm")
-    executor = opened(LIMITS, run=bodies_for_tests.run, preload=())
+    executor = opened(LIMITS, run=bodies_for_tests.run, preload=WARM)
     try:
         jobs = []
         for number in range(2):
@@ -280,7 +281,7 @@ def test_nodes_of_slurm_get_no_settings_of_easeml(
 ) -> None:
     monkeypatch.setenv("EASEML_DATABASE_URL", "postgresql://easeml:secret@somewhere/easeml")
     opened: Any = executor_named("slurm")
-    executor = opened(LIMITS, run=attacks_for_tests.run, preload=())
+    executor = opened(LIMITS, run=attacks_for_tests.run, preload=WARM)
     folder = work_folder(tmp_path, "read-file")
     (folder / "target").write_text("/proc/self/environ")
     try:

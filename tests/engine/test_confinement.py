@@ -9,6 +9,7 @@ from pathlib import Path
 
 import attacks_for_tests
 import pytest
+from warm_bodies import WARM
 
 from easeml.confinement import Isolation, check_available
 from easeml.contract.tasks import GRANT, Limits
@@ -41,7 +42,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def executors() -> Iterator[dict[str, LocalExecutor]]:
     made = {
-        level: LocalExecutor(LIMITS, attacks_for_tests.run, preload=(), isolation=level)
+        level: LocalExecutor(LIMITS, attacks_for_tests.run, preload=WARM, isolation=level)
         for level in LEVELS
         if not why_not(level)
     }

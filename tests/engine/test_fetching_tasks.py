@@ -4,6 +4,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from warm_bodies import WARM
 
 from easeml.contract.sources import NewOrigin
 from easeml.contract.states import Lane, ProcessKind
@@ -47,7 +48,7 @@ def _caller(store: Store, name: str, limits: shapes.TenantLimits | None = None) 
 
 
 def _run(store: Store, settings: Settings, steps: int) -> None:
-    executor = LocalExecutor(LIMITS, task_main.run, preload=())
+    executor = LocalExecutor(LIMITS, task_main.run, preload=WARM)
     try:
         process = register(store, ProcessKind.WORKER)
         folder = settings.home / "work"

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import floods_for_tests
 import pytest
+from warm_bodies import WARM
 from watching_processes import alive
 
 from easeml.confinement import Isolation
@@ -58,7 +59,7 @@ def test_a_body_that_takes_without_end_is_ended(
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "do").write_text(name)
-    executor = LocalExecutor(LIMITS, floods_for_tests.run, preload=(), isolation=level)
+    executor = LocalExecutor(LIMITS, floods_for_tests.run, preload=WARM, isolation=level)
     try:
         outcome = executor.start(folder, LIMITS).wait()
     finally:
@@ -75,7 +76,7 @@ def test_processes_that_a_body_started_end_with_it(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "do").write_text("start-processes")
-    executor = LocalExecutor(LIMITS, floods_for_tests.run, preload=(), isolation="none")
+    executor = LocalExecutor(LIMITS, floods_for_tests.run, preload=WARM, isolation="none")
     try:
         execution = executor.start(folder, LIMITS)
         pid = execution._process.pid

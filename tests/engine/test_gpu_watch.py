@@ -8,6 +8,7 @@ from pathlib import Path
 
 import bodies_for_tests
 import pytest
+from warm_bodies import WARM
 
 from easeml.contract.tasks import GpuShare, Limits
 from easeml.engine import gpus
@@ -112,7 +113,7 @@ def share(memory: int) -> GpuShare:
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_a_body_is_told_its_share_confined_or_not(tmp_path: Path, isolation: str) -> None:
     limits = Limits(seconds=30, memory=2**30, threads=1)
-    executor = LocalExecutor(limits, bodies_for_tests.run, (), isolation=isolation)  # pyright: ignore[reportArgumentType]
+    executor = LocalExecutor(limits, bodies_for_tests.run, WARM, isolation=isolation)  # pyright: ignore[reportArgumentType]
     told = []
     for number, gpu in enumerate((share(6 * 2**30), None)):
         folder = tmp_path / str(number)

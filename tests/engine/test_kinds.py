@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from warm_bodies import WARM
 
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Limits, TaskResult
@@ -62,7 +63,7 @@ def asked_by_request(store: Store, caller: Caller) -> Task:
 
 
 def run_one(store: Store, folder: Path) -> None:
-    executor = LocalExecutor(LIMITS, task_main.run, preload=())
+    executor = LocalExecutor(LIMITS, task_main.run, preload=WARM)
     try:
         process = register(store, "worker")
         context = SlotContext(store, executor, LIMITS, process.id, folder / "work", 10.0)

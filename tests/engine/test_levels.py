@@ -6,6 +6,7 @@ from pathlib import Path
 
 import bodies_for_tests
 import pytest
+from warm_bodies import WARM
 
 from easeml import namespaces
 from easeml.confinement import Isolation, check_available
@@ -58,7 +59,7 @@ def test_forests_and_boosted_trees_grow_on_two_threads_at_each_level(
     needs_level(level)
     limits = Limits(seconds=60, memory=2**31, threads=2)
     executor = LocalExecutor(
-        limits, bodies_for_tests.run, preload=("sklearn.ensemble",), isolation=level
+        limits, bodies_for_tests.run, preload=(*WARM, "sklearn.ensemble"), isolation=level
     )
     outcomes = []
     try:
@@ -76,7 +77,7 @@ def test_forests_and_boosted_trees_grow_on_two_threads_at_each_level(
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_task_ends_alike_at_each_level(tmp_path: Path, level: Isolation) -> None:
     needs_level(level)
-    executor = LocalExecutor(LIMITS, bodies_for_tests.run, preload=(), isolation=level)
+    executor = LocalExecutor(LIMITS, bodies_for_tests.run, preload=WARM, isolation=level)
     endings = {}
     try:
         for behaviour in ENDINGS:
@@ -95,7 +96,7 @@ def test_links_that_a_body_left_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("the secret of the service")
     other = TaskResult(ok=True, value={"of": "another tenant"})
     (tmp_path / "other-result.json").write_text(other.model_dump_json())
-    executor = LocalExecutor(LIMITS, bodies_for_tests.run, preload=())
+    executor = LocalExecutor(LIMITS, bodies_for_tests.run, preload=WARM)
     results = []
     try:
         for behaviour in ("leave-a-link", "leave-a-link-as-log"):

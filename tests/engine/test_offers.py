@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from warm_bodies import WARM
 
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.engine import task_main
@@ -21,7 +22,7 @@ LIMITS = Limits(seconds=60, memory=GIB, threads=1)
 
 @pytest.fixture(scope="module")
 def measuring() -> Iterator[LocalExecutor]:
-    made = LocalExecutor(LIMITS, task_main.run, preload=())
+    made = LocalExecutor(LIMITS, task_main.run, preload=WARM)
     yield made
     made.close()
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from warm_bodies import WARM
 
 from easeml.contract.tasks import Limits, TaskSpec
 from easeml.engine import task_main
@@ -15,7 +16,7 @@ LIMITS = Limits(seconds=60, memory=2**30, threads=3)
 
 @pytest.fixture(scope="module")
 def granting_three() -> Iterator[LocalExecutor]:
-    made = LocalExecutor(LIMITS, task_main.run, preload=())
+    made = LocalExecutor(LIMITS, task_main.run, preload=WARM)
     yield made
     made.close()
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import bodies_for_tests
+from warm_bodies import WARM
 
 from easeml.confinement import Isolation
 from easeml.contract.tasks import Limits
@@ -18,7 +19,7 @@ HOME, NAME = [*sys.argv[1:], "local"][:2]
 
 def _executor(limits: Limits, *, isolation: Isolation) -> Executor:
     open_executor = executor_named(NAME)
-    return open_executor(limits, run=bodies_for_tests.run, preload=(), isolation=isolation)
+    return open_executor(limits, run=bodies_for_tests.run, preload=WARM, isolation=isolation)
 
 
 if __name__ == "__main__":

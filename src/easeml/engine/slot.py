@@ -300,16 +300,16 @@ class Slot(threading.Thread):
             return TaskResult(ok=False, error=str(error))
         self._hand_grant(task, folder)
         self._bring_provided(task, folder)
-        with self._guard:
-            if self._dropped or self._stopping:
-                return None
-            trace.tell()
-            limits = _limits(spec, self._usual_limits())
-            limits = limits.model_copy(update={"gpu": context.watch.share(attempt)})
-            self._execution = context.executor.start(folder, limits)
-            if self._asked_to_end:
-                self._execution.ask_to_end(GRACE)
-        with trace.step("run the body"):
+        with trace.step("run the body"):  # a warm child begins before ``start`` returns
+            with self._guard:
+                if self._dropped or self._stopping:
+                    return None
+                trace.tell()
+                limits = _limits(spec, self._usual_limits())
+                limits = limits.model_copy(update={"gpu": context.watch.share(attempt)})
+                self._execution = context.executor.start(folder, limits)
+                if self._asked_to_end:
+                    self._execution.ask_to_end(GRACE)
             outcome = self._execution.wait()
         _log.info(
             "attempt ended",
