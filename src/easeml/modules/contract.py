@@ -238,6 +238,19 @@ class Model(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Area:
+    """The area under a curve of one class against the rest, a share in [0, 1].
+
+    ``of_class``: the rows of the class. ``rows``: of how many rows it is a share, at most, as far as
+    its spread goes.
+    """
+
+    value: float
+    of_class: float
+    rows: float
+
+
 @runtime_checkable
 class Objective(Protocol):
     """Measures predictions. ``needs_probabilities`` says whether labels alone are not enough.
@@ -246,6 +259,11 @@ class Objective(Protocol):
     False where it does not, and ``unit``, a text. One that has to know the labels of the target has
     ``for_classes(labels)``, which returns what measures and raises ``InvalidInput``. One that says
     ``weights = true`` has a third argument in both methods: the weights of the rows (rows,), or None.
+
+    Two more let intervals hold where a class has few rows, both for objectives with weights:
+    ``counts_labels`` is True where the value depends only on how many rows of each class are taken
+    for each; ``areas(actual, predicted, weights)`` returns an ``Area`` by the code of its class, of
+    which the value is the mean, and nothing where there is no curve.
     """
 
     needs_probabilities: bool

@@ -3,7 +3,6 @@
 Qualities are scaled so that 1 is best. Rows whose actual value is missing are left out.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +15,12 @@ from easeml.errors import InvalidInput
 from .added import objective_for
 from .baseline import always_the_same, name_of_guess
 from .contract import Objective, Predictions, weighted
+from .intervals import of_areas, of_confusions, of_mean_of_classes, wilson
 from .objective_programs import ProcessObjective
 from .target import Answers, answers_of, encode_labels
-from .weights import Weights, counts_of
+from .weights import Weights, counts_of, effective
 
 _SEED = 20180801
-_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 _MOST_RESAMPLES, _LEAST_RESAMPLES, _DRAWS = 1000, 100, 4_000_000
 _LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM = 20, 200_000  # it reads all of them as a table
 
@@ -101,12 +100,13 @@ def interval(
 
     Accuracy: Wilson's score interval (E. B. Wilson, JASA 22, 1927). Balanced accuracy: Wilson's of
     each class, put together as G. Y. Zou and A. Donner do (Statistics in Medicine 27, 2008), which
-    holds for a class of few rows as well. All others: the percentile bootstrap over rows (B. Efron
-    and R. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3) with a fixed seed;
-    widened where needed so that it holds the quality itself.
+    holds for a class of few rows as well. All other measures of labels, such as F1, and areas under
+    curves likewise: ``intervals.of_confusions`` and ``intervals.of_areas``. All others: the percentile
+    bootstrap over rows (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section
+    13.3) with a fixed seed; widened where needed so that it holds the quality itself.
 
     With ``weights`` a row is one draw, whatever it counts: resampled rows keep their weights, and
-    Wilson's intervals are those of (sum w)^2 / sum w^2 rows (L. Kish, Survey Sampling, 1965, section
+    score intervals are those of (sum w)^2 / sum w^2 rows (L. Kish, Survey Sampling, 1965, section
     11.2C; for Wilson's: E. Korn and B. Graubard, Survey Methodology 24, 1998).
     ``resamples``: at most so many; fewer are faster and rougher.
     """
@@ -117,7 +117,7 @@ def interval(
         found = _of_program(measure, known, predicted, resamples)
         quality, *ends = [measure.quality_of(one) for one in found]
         return quality, min(ends), max(ends)
-    return _with_interval(objective, measure.quality, prepared, resamples)
+    return _with_interval(objective, measure, measure.quality, prepared, resamples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,8 @@ def measured(
     if resamples and len(known) > 1 and isinstance(measure, ProcessObjective):
         found, low, high = _of_program(measure, known, predicted, resamples)
     elif resamples and len(known) > 1:
-        found, low, high = _with_interval(objective, measure.value, prepared, resamples)
+        ends = _with_interval(objective, measure, measure.value, prepared, resamples)
+        found, low, high = ends
     else:
         found, low, high = measure.value(*prepared), None, None
     baseline, guess = None, ""
@@ -190,24 +191,31 @@ def measured(
 
 def _with_interval(
     objective: str,
+    of: Objective,
     measure: Callable[..., float],
     prepared: Sequence[NDArray[Any]],
     resamples: int,
 ) -> tuple[float, float, float]:
     """Return what ``measure`` finds on all rows, with the interval that ``interval`` describes.
 
-    ``prepared``: of each row the actual and the predicted value, and its weight where there are such.
+    ``of``: whose measure it is. ``prepared``: of each row the actual and the predicted value, and its
+    weight where there are such.
     """
     value = measure(*prepared)
     rows = len(prepared[0])
     if objective == "accuracy":
         counts = counts_of(prepared[2] if prepared[2:] else None, rows)
-        return value, *_wilson(value, _effective(counts))
+        return value, *wilson(value, effective(counts))
     if objective == "balanced-accuracy":
-        return value, *_mean_of_classes(*prepared)
-    draws = max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows))
+        return value, *of_mean_of_classes(*prepared)
+    if getattr(of, "counts_labels", False):
+        return value, *of_confusions(measure, value, *prepared)
+    draws = _resamples(rows, max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows)))
+    areas = getattr(of, "areas", None)
+    if areas is not None:
+        return value, *of_areas(areas, prepared, draws)
     resampled = []
-    for chosen in _resamples(rows, draws):
+    for chosen in draws:
         resampled.append(measure(*[of_rows[chosen] for of_rows in prepared]))
     return value, *_ends(value, resampled)
 
@@ -318,44 +326,3 @@ def _outputs(measure: Objective, name: str, predictions: Predictions) -> NDArray
             where="predictions",
         )
     return np.eye(len(predictions.classes))[encode_labels(predictions.values, predictions.classes)]
-
-
-def _effective(counts: NDArray[np.float64]) -> float:
-    """Return how many rows of one weight tell as much as rows that count so (rows,)."""
-    return float(counts.sum() ** 2 / (counts**2).sum())
-
-
-def _wilson(share: float, rows: float) -> tuple[float, float]:
-    centre = share + _Z**2 / (2 * rows)
-    half = _Z * math.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2))
-    scale = 1 + _Z**2 / rows
-    return max(0.0, min(share, (centre - half) / scale)), min(
-        1.0, max(share, (centre + half) / scale)
-    )
-
-
-def _mean_of_classes(
-    known: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-) -> tuple[float, float]:
-    """Return the interval of the mean share of right rows, a share a class, of independent classes.
-
-    The distance of each end from the mean is the root of the sum of the squares of its parts: the
-    "method of variance estimates recovery" of Zou and Donner, with Wilson's intervals.
-    """
-    is_right = predicted.argmax(axis=1) == known
-    counts = counts_of(weights, len(known))
-    shares = []
-    below = []
-    above = []
-    for one in np.unique(known):
-        of_class = counts[known == one]
-        share = float(np.average(is_right[known == one], weights=of_class))
-        low, high = _wilson(share, _effective(of_class))
-        shares.append(share)
-        below.append(share - low)
-        above.append(high - share)
-
-    mean = float(np.mean(shares))
-    low = mean - math.hypot(*below) / len(shares)
-    high = mean + math.hypot(*above) / len(shares)
-    return max(0.0, low), min(1.0, high)

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from easeml.lifecycle.feasibility.bounds import mean_interval
-from easeml.lifecycle.feasibility.curve import END_POWERS, Fitted, fit_curve, still_to_fall
+from easeml.lifecycle.feasibility.curve import (
+    END_POWERS,
+    Fitted,
+    fit_curve,
+    samples_of_rows,
+    slowest_ends,
+)
 from easeml.lifecycle.feasibility.laggards import end_of_laggard
 from easeml.lifecycle.feasibility.race import Track
 from easeml.lifecycle.feasibility.result import Forecast, Verdict
@@ -195,7 +201,7 @@ def _ends_of_leader(leader: Track, rare: np.ndarray, doubts: np.ndarray, seed: i
     for share in SURE_SHARES:
         is_open = rare | (doubts > np.quantile(doubts, share))
         ends = _end(leader, is_open, seed).ends(np.random.default_rng(seed))
-        found.append(np.minimum(ends, _slowest_end(leader, is_open)))
+        found.append(np.minimum(ends, _slowest_ends(leader, is_open, seed)))
     return max(found, key=lambda ends: float(np.quantile(ends, FLOOR)))
 
 
@@ -210,17 +216,18 @@ def _doubts(running: list[Track]) -> np.ndarray:
     return best
 
 
-def _slowest_end(track: Track, is_open: np.ndarray) -> float:
-    """Return where the best way ends if its last fall goes on at the slowest rate allowed.
+def _slowest_ends(track: Track, is_open: np.ndarray, seed: int) -> np.ndarray:
+    """Return where the best way ends if its last fall goes on at the slowest rate allowed, a draw each.
 
     Errors in rows that are ``is_open`` count as none.
     """
     way = track.last.ways[int(track.last.losses.mean(axis=1).argmin())]
     _, losses = track.curve(way)
     if len(losses) < FEWEST_POINTS:
-        return 0.0
+        return np.zeros(DRAWS)
     possible = np.where(is_open, 0.0, losses)
-    return max(0.0, float(possible[-1].mean()) - still_to_fall(possible))
+    samples = samples_of_rows(possible.shape[1], DRAWS, seed)
+    return slowest_ends(possible, samples)
 
 
 def _end(track: Track, rare: np.ndarray, seed: int, *, draws: int = DRAWS) -> Fitted:

@@ -60,7 +60,7 @@ def fit_curve(
     square root of their rows, as larger training sets vary less.
     """
     rows = losses.shape[1]
-    means = _samples(rows, draws, seed) @ losses.T / rows
+    means = samples_of_rows(rows, draws, seed) @ losses.T / rows
     weight = np.sqrt(counts / counts.sum())
     weight = weight / weight.sum()
     x = counts[:, None] ** -powers
@@ -80,7 +80,7 @@ def fit_curve(
     return Fitted(powers, a, b, fits / fits.sum(axis=1, keepdims=True))
 
 
-def _samples(rows: int, draws: int, seed: int) -> np.ndarray:
+def samples_of_rows(rows: int, draws: int, seed: int) -> np.ndarray:
     """Return how often each draw has each row, (draws, rows); the first has each once."""
     first = np.ones((1, rows))
     return first if draws == 1 else np.vstack([first, _resampled(rows, draws - 1, seed)])
@@ -108,9 +108,24 @@ def still_to_fall(losses: np.ndarray) -> float:
     ``losses``: (points, evaluated rows), the last two after a size of the training set and its
     double.
     """
+    return float(_rests(losses, np.ones((1, losses.shape[1])))[0])
+
+
+def slowest_ends(losses: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Return the mean loss at endless rows if its last fall goes on so, (draws,); at least 0.
+
+    ``losses``: as of ``still_to_fall``. ``samples``: (draws, evaluated rows), how often each draw
+    has each row.
+    """
+    last = samples @ losses[-1] / losses.shape[1]
+    return np.maximum(0.0, last - _rests(losses, samples))
+
+
+def _rests(losses: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Return ``still_to_fall`` of each draw; whether the fall is chance is told by all rows."""
     fall = losses[-2] - losses[-1]
     if fall.mean() <= 2 * fall.std() / np.sqrt(len(fall)):
-        return 0.0
+        return np.zeros(len(samples))
     # of b n^-c, all that is left is this many times what the last doubling brought
     rest = 1 / (2**SLOWEST - 1)
-    return float(rest * fall.mean())
+    return rest * np.maximum(0.0, samples @ fall / len(fall))

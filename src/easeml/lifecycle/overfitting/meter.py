@@ -20,7 +20,13 @@ from easeml.lifecycle.overfitting.histories import (
     code_length,
     log_models,
 )
-from easeml.lifecycle.overfitting.sizes import check_promise, deviation, first_where, size
+from easeml.lifecycle.overfitting.sizes import (
+    check_promise,
+    deviation,
+    first_where,
+    size,
+    widest_deviation,
+)
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -161,7 +167,7 @@ class Meter:
         # Accuracies near 1 are the easiest to measure: without them nothing can be promised.
         easiest = deviation(learned, self.examples, self.delta, 1.0, graded=self.graded)
         if easiest > self._widest:
-            least = size(learned, self.tolerance, self.delta)
+            least = size(learned, self.tolerance, self.delta, accuracy=None)
             raise InvalidInput(
                 f"{self.examples:,} test examples are too few for ±{self.tolerance:g} "
                 f"with delta {self.delta:g}.",
@@ -268,13 +274,12 @@ class Meter:
         """
         if self.reports is not None and history.reports >= self.reports:
             return inf
-        places = [quality - edge for edge in self.edges]
+        learned = self._learned(history)
         if self.mode == "monotone":
             # The worst range so far may stem from a model of any accuracy.
-            places = [0.5]
-        learned = self._learned(history)
+            return widest_deviation(learned, self.examples, self.delta, graded=self.graded)
         widest = 0.0
-        for place in places:
+        for place in [quality - edge for edge in self.edges]:
             found = deviation(learned, self.examples, self.delta, place, graded=self.graded)
             widest = max(widest, found)
         return widest

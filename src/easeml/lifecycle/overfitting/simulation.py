@@ -277,7 +277,7 @@ def attack(
     examples: int,
     rounds: int,
     delta: float,
-    developer: str = "sign voter",
+    developer: str | Developer = "sign voter",
     edge: float = 0.04,
     aim: float | None = None,
     truth: float = 0.5,
@@ -292,13 +292,13 @@ def attack(
         make_keeper: gives a fresh keeper, with its source of noise.
         examples, rounds: size of the test set, and questions.
         delta: the probability that the keeper promises.
-        developer: one of ``DEVELOPERS``.
+        developer: one of ``DEVELOPERS``, or one of your own.
         edge: the gap that the developer sits at.
         aim: the gap of the final model; ``edge`` if None. Just above an edge by the tolerance is
             where a promise is the easiest to break.
         truth: how often every model is right.
     """
-    play = DEVELOPERS[developer]
+    play = DEVELOPERS[developer] if isinstance(developer, str) else developer
     world = World(examples, rounds, edge, edge if aim is None else aim, truth)
     tell = listener(progress)
     wrong, answered, worst = 0, 0, 0.0
@@ -314,7 +314,7 @@ def attack(
     at_least, _ = exact_interval(wrong, runs, tail=0.05)
     return Attacked(
         keeper=name,
-        developer=developer,
+        developer=developer if isinstance(developer, str) else developer.__name__.replace("_", " "),
         runs=runs,
         delta=delta,
         wrong=wrong,

@@ -9,6 +9,8 @@ from math import ceil, exp, floor, log, sqrt
 from easeml.errors import InvalidInput
 from easeml.lifecycle.overfitting.histories import Mode, code_length_planned, log_models
 
+_LOOKED_AT = 50  # accuracies at a time, in which the widest deviation is looked for
+
 
 def check_promise(tolerance: float, delta: float) -> None:
     """Raise InvalidInput unless both are in (0, 1)."""
@@ -60,6 +62,30 @@ def deviation(
     return max(accuracy - low, high - accuracy)
 
 
+@lru_cache(maxsize=4096)
+def widest_deviation(
+    log_count: float, examples: int, delta: float, *, graded: bool = False
+) -> float:
+    """Return the largest ``deviation`` at any measured accuracy.
+
+    It is not the one at a half: an interval is widest that reaches over a half, to both sides alike.
+    Few examples, or many models, move that place far away.
+    """
+    step = max(1, examples // _LOOKED_AT)
+    low, high = 0, examples
+    while True:
+        places = {*range(low, high + 1, step), high}
+        found = {
+            count: deviation(log_count, examples, delta, count / examples, graded=graded)
+            for count in places
+        }
+        best = max(found, key=found.__getitem__)
+        if step == 1:
+            return found[best]
+        low, high = max(0, best - step), min(examples, best + step)
+        step = max(1, step // _LOOKED_AT)
+
+
 def first_where(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the least n where a property holds that stays true once it is.
 
@@ -74,10 +100,15 @@ def first_where(holds: Callable[[int], bool], low: int, high: int) -> int:
     return high
 
 
-def size(log_count: float, tolerance: float, delta: float, accuracy: float = 0.5) -> int:
-    """Return the least n that supports the tolerance at a measured accuracy (see ``deviation``)."""
+def size(log_count: float, tolerance: float, delta: float, accuracy: float | None = 0.5) -> int:
+    """Return the least n that supports the tolerance at a measured accuracy (see ``deviation``).
+
+    ``accuracy`` None: at any.
+    """
 
     def enough(examples: int) -> bool:
+        if accuracy is None:
+            return widest_deviation(log_count, examples, delta) <= tolerance
         return deviation(log_count, examples, delta, accuracy) <= tolerance
 
     # Hoeffding's size is enough at any accuracy, but for rounding to whole right answers.

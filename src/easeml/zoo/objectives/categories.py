@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.modules.weights import Weights, counts_of, of_rows
+from easeml.modules.contract import Area
+from easeml.modules.weights import Weights, counts_of, effective, of_rows
 
 _TINY = 1e-15
 _BINS = 15
@@ -18,6 +19,7 @@ class _Share(ABC):
     """A measure that is a quality already: a share in [0, 1], 1 best."""
 
     needs_probabilities = False
+    counts_labels = True
 
     @abstractmethod
     def value(
@@ -150,15 +152,29 @@ class AveragePrecision(_Share):
     """
 
     needs_probabilities = True
+    counts_labels = False
 
     def value(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the mean, over a class's rows by falling probability, of the precision there."""
-        areas = []
-        for code in np.unique(actual):
-            areas.append(_precision(predicted[:, code], actual == code, weights))
-        return float(np.mean(areas))
+        return _mean(self.areas(actual, predicted, weights))
+
+    def areas(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> dict[int, Area]:
+        """Return the area of each class that occurs.
+
+        Its spread is at most that of a share of the rows of the class (K. Boyd, K. Eng and C. Page,
+        Area under the precision-recall curve, ECML PKDD 2013, section 4).
+        """
+        counts = counts_of(weights, len(actual))
+        areas = {}
+        for code in np.unique(actual).tolist():
+            is_so = actual == code
+            rows = effective(counts[is_so])
+            areas[code] = Area(_precision(predicted[:, code], is_so, weights), rows, rows)
+        return areas
 
 
 class Brier:
@@ -220,6 +236,7 @@ class RocAuc(_Share):
     """
 
     needs_probabilities = True
+    counts_labels = False
 
     def value(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
@@ -228,13 +245,29 @@ class RocAuc(_Share):
 
         Hanley and B. McNeil, Radiology 143, 1982).
         """
-        present = np.unique(actual)
+        areas = self.areas(actual, predicted, weights)
+        return _mean(areas) if areas else 0.5
+
+    def areas(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> dict[int, Area]:
+        """Return the area of each class that occurs; of two classes, that of the second.
+
+        Its spread is at least that of scores which fall off exponentially (Hanley and McNeil).
+        """
+        present = np.unique(actual).tolist()
         if len(present) < 2:
-            return 0.5
+            return {}
         if predicted.shape[1] == 2:
-            return _area(predicted[:, 1], actual == 1, weights)
-        areas = [_area(predicted[:, code], actual == code, weights) for code in present]
-        return float(np.mean(areas))
+            present = [1]
+        counts = counts_of(weights, len(actual))
+        areas = {}
+        for code in present:
+            is_so = actual == code
+            value = _area(predicted[:, code], is_so, weights)
+            own, others = effective(counts[is_so]), effective(counts[~is_so])
+            areas[code] = Area(value, min(own, others), _rows_of_area(value, own, others))
+        return areas
 
 
 class LogLoss:
@@ -275,6 +308,21 @@ def _area(scores: NDArray[np.float64], positive: NDArray[np.bool_], weights: Wei
     below = np.cumsum(others) - others / 2
     right = np.sum(counts[positive] * below[places[positive]])
     return float(right / (counts[positive].sum() * counts[~positive].sum()))
+
+
+def _rows_of_area(area: float, own: float, others: float) -> float:
+    """Return the rows of which a share has the spread of a ROC area.
+
+    It is the variance of J. Hanley and B. McNeil (Radiology 143, 1982, equation 2) with their
+    exponential scores, and with the mean of both numbers of rows, as method 5 of R. Newcombe
+    (Statistics in Medicine 25, 2006) has it, over that of one row.
+    """
+    pairs = (own + others) / 2 - 1
+    return own * others / (1 + pairs * ((1 - area) / (2 - area) + area / (1 + area)))
+
+
+def _mean(areas: dict[int, Area]) -> float:
+    return float(np.mean([area.value for area in areas.values()]))
 
 
 def _precision(scores: NDArray[np.float64], positive: NDArray[np.bool_], weights: Weights) -> float:

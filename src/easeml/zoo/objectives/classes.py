@@ -35,6 +35,7 @@ class _OfClass(ABC):
     """
 
     needs_probabilities = False
+    counts_labels = True
 
     def __init__(self, label: str):
         """``label``: the class."""
@@ -123,6 +124,7 @@ class SelectionRate:
     """
 
     needs_probabilities = False
+    counts_labels = True
 
     def __init__(self, label: str):
         """``label``: the class."""
@@ -157,6 +159,7 @@ class Cost:
     """
 
     needs_probabilities = False
+    counts_labels = True
     lower_is_better = True
 
     def __init__(self, costs: Sequence[Sequence[Any]], unit: str = ""):

@@ -1,0 +1,231 @@
+"""95 % intervals of measures in which a class of few rows counts as much as one of many.
+
+The percentile bootstrap is wrong there: it draws the few rows again and again, and never one that
+differs from them. Here nothing that was seen a few times is taken for sure.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contract import Area
+from .weights import Weights, counts_of, effective
+
+_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+_MOST_ANSWERS = 5  # wrong ones of a class, the most frequent, whose shares are moved
+
+
+def wilson(share: float, rows: float) -> tuple[float, float]:
+    """Return the score interval of a share of rows (E. B. Wilson, JASA 22, 1927)."""
+    centre = share + _Z**2 / (2 * rows)
+    half = _Z * math.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2))
+    scale = 1 + _Z**2 / rows
+    return max(0.0, min(share, (centre - half) / scale)), min(
+        1.0, max(share, (centre + half) / scale)
+    )
+
+
+def of_mean_of_classes(
+    known: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+) -> tuple[float, float]:
+    """Return the interval of the mean share of right rows, a share a class, of independent classes.
+
+    The distance of each end from the mean is the root of the sum of the squares of its parts: the
+    "method of variance estimates recovery" of Zou and Donner, with Wilson's intervals.
+    """
+    is_right = predicted.argmax(axis=1) == known
+    counts = counts_of(weights, len(known))
+    shares = []
+    below = []
+    above = []
+    for one in np.unique(known):
+        of_class = counts[known == one]
+        share = float(np.average(is_right[known == one], weights=of_class))
+        low, high = wilson(share, effective(of_class))
+        shares.append(share)
+        below.append(share - low)
+        above.append(high - share)
+
+    mean = float(np.mean(shares))
+    low = mean - math.hypot(*below) / len(shares)
+    high = mean + math.hypot(*above) / len(shares)
+    return max(0.0, low), min(1.0, high)
+
+
+# ---------------------------------------------------------------- measures of counted mistakes
+
+
+def of_confusions(
+    measure: Callable[..., float],
+    value: float,
+    known: NDArray[Any],
+    predicted: NDArray[np.float64],
+    weights: Weights = None,
+) -> tuple[float, float]:
+    """Return the interval of a measure of how many rows of each class are taken for each.
+
+    Of each class, the number of right rows, that of wrong ones, and where these go, are independent.
+    Each is moved to both ends of its own score interval. What that does to the measure is put
+    together as of ``of_mean_of_classes``, and passes nothing that all of them do at once.
+
+    ``measure``: takes classes, one-hot predictions and weights. ``value``: that of all rows.
+    """
+    size = predicted.shape[1]
+    counts = counts_of(weights, len(known))
+    cells = known * size + predicted.argmax(axis=1)
+    table = np.bincount(cells, counts, minlength=size**2).reshape(size, size).astype(np.float64)
+    true, said = np.divmod(np.arange(size**2), size)
+    one_hot = np.eye(size)
+
+    def of(changed: NDArray[np.float64]) -> float:
+        weighed = np.maximum(changed, 0.0).reshape(-1)
+        rows = np.flatnonzero(weighed)
+        return measure(true[rows], one_hot[said[rows]], weighed[rows])
+
+    low = _Side(table)
+    high = _Side(table)
+    for code, unit in enumerate(_units(known, counts, size)):
+        for row, other in _moves(table, code, unit):
+            first, second = of(_with_row(table, code, row)), of(_with_row(table, code, other))
+            low.take(code, row if first <= second else other, value - min(first, second))
+            high.take(code, row if first > second else other, max(first, second) - value)
+    return max(value - low.distance, min(value, of(low.all_at_once))), min(
+        value + high.distance, max(value, of(high.all_at_once))
+    )
+
+
+class _Side:
+    """Where one end of an interval is, from what each part does by itself.
+
+    ``distance``: of the end. ``all_at_once``: the table with all that moves the measure to this side.
+    """
+
+    def __init__(self, table: NDArray[np.float64]):
+        """``table``: of the rows as they are."""
+        self._table = table
+        self.all_at_once = table.copy()
+        self.distance = 0.0
+
+    def take(self, code: int, row: NDArray[np.float64], by: float) -> None:
+        """Add what a row of the table does to the measure; nothing where that is not to this side."""
+        if by <= 0:
+            return
+        self.all_at_once[code] += row - self._table[code]
+        self.distance = math.hypot(self.distance, by)
+
+
+def _with_row(
+    table: NDArray[np.float64], code: int, row: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    changed = table.copy()
+    changed[code] = row
+    return changed
+
+
+def _units(known: NDArray[Any], counts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """Return how much one row of each class counts (classes,); of a class without rows, any row."""
+    of_any = float((counts**2).sum() / counts.sum())
+    sums = np.bincount(known, counts, minlength=size)
+    squares = np.bincount(known, counts**2, minlength=size)
+    return np.divide(squares, sums, out=np.full(size, of_any), where=sums > 0)
+
+
+def _moves(
+    table: NDArray[np.float64], code: int, unit: float
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Give, for each part of a class, its row of the table with that part at both of its ends.
+
+    The right rows and the wrong ones are counts; of which wrong rows go where, the most frequent
+    answer is a share of all, the next of the rest, and so on. ``unit``: what one row counts.
+    """
+    row = table[code]
+    right = np.zeros(len(row))
+    right[code] = row[code]
+    wrong = row - right
+    is_hit = np.arange(len(row)) == code
+    yield _scaled(wrong, is_hit.astype(float), row[code], unit)
+    yield _scaled(right, wrong if wrong.any() else _usual(table, code), float(wrong.sum()), unit)
+    order = np.argsort(-wrong, kind="stable")[: np.count_nonzero(wrong)]
+    for place in range(min(len(order) - 1, _MOST_ANSWERS)):
+        taken, rest = order[place], order[place + 1 :]
+        both = float(wrong[taken] + wrong[rest].sum())
+        ends = wilson(float(wrong[taken]) / both, both / unit)
+        yield _split(row, taken, rest, both * ends[0]), _split(row, taken, rest, both * ends[1])
+
+
+def _usual(table: NDArray[np.float64], code: int) -> NDArray[np.float64]:
+    """Return where wrong rows of a class would go, of which none was seen: as answers go at all."""
+    said = table.sum(axis=0)
+    said[code] = 0.0
+    if said.any():
+        return said
+    return (np.arange(len(said)) != code).astype(float)
+
+
+def _scaled(
+    fixed: NDArray[np.float64], spread: NDArray[np.float64], count: float, unit: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return a row at both ends of the score interval of a count, which lies as ``spread`` says."""
+    seen = count / unit
+    middle = seen + _Z**2 / 2
+    half = _Z * math.sqrt(seen + _Z**2 / 4)
+    shares = unit * spread / spread.sum()
+    return fixed + max(0.0, middle - half) * shares, fixed + (middle + half) * shares
+
+
+def _split(
+    row: NDArray[np.float64], taken: np.intp, rest: NDArray[np.intp], count: float
+) -> NDArray[np.float64]:
+    """Return a row in which ``taken`` has so much of what it and the ``rest`` have together."""
+    changed = row.copy()
+    changed[rest] *= 1 + (row[taken] - count) / row[rest].sum()
+    changed[taken] = count
+    return changed
+
+
+# ---------------------------------------------------------------- areas under curves
+
+
+def of_areas(
+    areas: Callable[..., dict[int, Area]],
+    prepared: Sequence[NDArray[Any]],
+    resamples: Iterable[NDArray[np.intp]],
+) -> tuple[float, float]:
+    """Return the interval of a mean of areas, one of each class against the rest.
+
+    An area is a share of as many rows as give it the spread that it has over resamples, and of no
+    more than its class allows (``Area.rows``). Its interval is Wilson's of such a share. The mean's
+    ends are as far off as the mean of theirs, times how much areas spread less together than each
+    by itself. 0 to 1 where there is no area.
+
+    ``prepared``: classes, probabilities and perhaps weights of rows; ``resamples``: places of rows.
+    """
+    found = areas(*prepared)
+    if not found:
+        return 0.0, 1.0
+    values = np.array([area.value for area in found.values()])
+    off = []
+    for chosen in resamples:
+        again = areas(*[of_rows[chosen] for of_rows in prepared])
+        # of a class that is not among these rows nothing is known: it is where it was
+        off.append([again.get(code, area).value - area.value for code, area in found.items()])
+    spreads = np.std(off, axis=0)
+    ends = np.array(list(map(_ends_of_area, found.values(), spreads)))
+    together = 1.0
+    if spreads.any():
+        together = min(1.0, float(np.mean(off, axis=1).std() / spreads.mean()))
+    below, above = together * np.abs(ends - values[:, None]).mean(axis=0)
+    return max(0.0, float(values.mean() - below)), min(1.0, float(values.mean() + above))
+
+
+def _ends_of_area(area: Area, spread: float) -> tuple[float, float]:
+    """Return Wilson's interval of an area that has so large a spread over resamples."""
+    # few rows spread less over resamples than over what they stand for
+    variance = spread**2 * area.of_class / max(1.0, area.of_class - 1)
+    rows = area.rows
+    if variance > 0:
+        rows = min(rows, area.value * (1 - area.value) / variance)
+    return wilson(area.value, max(1.0, rows))
