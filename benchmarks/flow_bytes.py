@@ -2,8 +2,8 @@
 
 A table of 100,000 rows (8 numbers, 2 texts) is declared at a service of its own and pulled. A step
 changes 10 cells, and adds 100 rows; it is pushed, and pulled by another folder that has the version
-before. Each line says the bytes of requests and answers, the seconds, and the bytes of the whole
-table in the form in which it travels.
+before. So is a step that changes one column of every row. Each line says the bytes of requests and
+answers, the seconds, and the bytes of the whole table in the form in which it travels.
 
     python benchmarks/flow_bytes.py
     python benchmarks/flow_bytes.py --rows 1000
@@ -43,6 +43,14 @@ file = "more.parquet"
 [steps.repaired]
 do = "update"
 of = ["current", "more"]
+"""
+
+COLUMN = """
+[steps.column]
+do = "with_column"
+of = ["current"]
+name = "c2"
+formula = "c2 * 2"
 """
 
 
@@ -130,8 +138,32 @@ def moved(folder: Path, rows: int, service: EasemlProcess) -> dict[str, dict[str
     with counted() as found["pull again"]:
         command(*pull, folder / "there" / "flow.toml")
     check(folder / "there" / "flow.toml", current)
+    with_one_column(folder, application, service, found)
     found["the whole table"] = {"sent": whole.stat().st_size, "received": 0.0, "seconds": 0.0}
     return found
+
+
+def with_one_column(
+    folder: Path, application: str, service: EasemlProcess, found: dict[str, dict[str, float]]
+) -> None:
+    """Push a step that changes a column of every row, and pull it where the version before is."""
+    flow = folder / "there" / "flow.toml"
+    shutil.copytree(flow.parent, folder / "third")
+    before = StagedRelation.from_flow(flow)["current"].eval().to_frame()
+    flow.write_text(flow.read_text() + COLUMN)
+    with counted() as found["push, one column of every row"]:
+        command("flow", "push", flow)
+    service.stop_searches()
+    third = folder / "third" / "flow.toml"
+    with counted() as found["pull, one column of every row"]:
+        command("flow", "pull", application, "--out", third)
+    pulled = StagedRelation.from_flow(third)["current"].eval()
+    assert pulled.roles is not None
+    frame = pulled.to_frame()
+    others = before.columns.drop("c2")
+    pd.testing.assert_frame_equal(frame[others], before[others])
+    train = np.array(pulled.roles) == "train"
+    assert np.allclose(frame["c2"][train], 2 * before["c2"][train])
 
 
 def check(flow: Path, before: Relation) -> None:

@@ -109,6 +109,41 @@ def test_what_differs_makes_the_version_that_all_rows_make(version: Declared, tm
     same(later, back)
 
 
+def test_a_column_of_many_rows_travels_without_the_others(version: Declared, tmp_path: Path):
+    frame = exported(version)
+    frame["size"] = frame["size"] + 20
+    whole = push(version, frame, tmp_path)
+
+    sent = frame.assign(colour=None, kind=None, **{"easeml.cells": '["size"]'})
+    same(push(version, sent, tmp_path, since=version), whole)
+
+    new = pd.DataFrame({"size": [1.0], "colour": "a", "kind": "x", "easeml.row": ""})
+    both = pd.concat([sent, new.assign(**{"easeml.role": "train", "easeml.cells": ""})])
+    made = push(version, both.astype({"easeml.row": str}), tmp_path, since=version)
+    assert made.summary["first_new"] == version.next_row
+    train = made.frames["train"].set_index("_row")
+    kept = whole.frames["train"].set_index("_row")
+    pd.testing.assert_frame_equal(train.loc[kept.index], kept)
+    assert train.loc[version.next_row, "colour"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ('["size', "names no columns"),
+        ('["length"]', "there is no column 'length'"),
+        ('["size"]', "brings only some of its cells"),
+    ],
+)
+def test_rows_with_some_cells_need_those_that_they_had(
+    version: Declared, tmp_path: Path, cells: str, told: str
+):
+    sent = exported(version).iloc[:3].assign(**{"easeml.cells": cells})
+    since = None if told.startswith("brings") else version
+    with pytest.raises(DatasetError, match=told):
+        push(version, sent, tmp_path, since=since)
+
+
 def test_rows_that_are_gone_need_no_cells(version: Declared, tmp_path: Path):
     train = version.frames["train"]["_row"].tolist()
     sent = pd.DataFrame({"easeml.row": train[:2], "easeml.role": "off"})

@@ -40,7 +40,7 @@ def version(folder: Path) -> Declared:
     return declare(table, infer_table(table, "kind").columns, "kind")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     cells=st.sets(st.integers(0, ROWS - 1), max_size=5),
     off=st.sets(st.integers(0, ROWS - 1), max_size=5),
@@ -69,6 +69,22 @@ def test_another_version_and_what_differs_give_the_version(
         rows = export_version(after, few, before)
         assert rows <= len(cells | off) + moved + new
         assert merged(first, few.read_bytes()).equals(pq.read_table(whole))
+        few.unlink()
+        assert export_version(after, few, before, cells=True) == rows
+        assert merged(first, few.read_bytes()).equals(pq.read_table(whole))
+
+
+def test_columns_that_do_not_differ_are_left_empty(version: Declared, folder: Path):
+    frames = {role: frame.assign(size=frame["size"] + 1) for role, frame in version.frames.items()}
+    before = written(version, folder / "old")
+    after = written(replace(version, frames=frames), folder / "new")
+    out = folder / "column.parquet"
+    assert export_version(after, out, before, cells=True) == ROWS
+    table = pq.read_table(out)
+    assert set(table["easeml.cells"].to_pylist()) == {'["size"]'}
+    for name in ("colour", "kind"):
+        assert table[name].null_count == ROWS
+    assert table["size"].null_count == 0
 
 
 def test_only_a_table_holds_what_differs(version: Declared, folder: Path):

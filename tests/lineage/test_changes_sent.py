@@ -33,6 +33,20 @@ def test_rows_are_sent_that_are_new_other_or_gone(tmp_path: Path):
     assert changes_between(before, before, {}).is_none
 
 
+def test_only_columns_that_differ_are_sent(tmp_path: Path):
+    before = relation({1: 0.1, 2: 0.2, 3: 0.3})
+    after = relation({1: 0.5, 2: 0.9, 3: 0.3, 70: 0.7})
+    changes = changes_between(before, after, {})
+    write_changes(changes, tmp_path / "rows.parquet", {1, 2, 3})
+    assert pq.read_table(tmp_path / "rows.parquet").to_pydict() == {
+        "size": [0.5, 0.9, 0.7],
+        "kind": [None, None, "x"],
+        "easeml.row": ["1", "2", ""],
+        "easeml.role": ["train"] * 3,
+        "easeml.cells": ['["size"]', '["size"]', ""],
+    }
+
+
 def test_a_row_that_was_sent_as_new_is_known_by_the_id_that_it_got(tmp_path: Path):
     pulled = relation({1: 0.1, 2: 0.2, 3: 0.7})  # the third was sent as row 70
     again = relation({1: 0.1, 2: 0.2, 3: 0.7, 70: 0.7})

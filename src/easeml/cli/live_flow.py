@@ -196,7 +196,7 @@ def _fetched_changes(client: Client, version_id: str, part: Path, before: Path) 
     from easeml.lineage.pulled import merged
 
     try:
-        changes = client.export(version_id, "parquet", since=before.stem)
+        changes = client.export(version_id, "parquet", since=before.stem, cells=True)
     except (Conflict, NotFound):
         return False
     pq.write_table(merged(before, changes), part)

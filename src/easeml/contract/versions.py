@@ -85,7 +85,8 @@ class PushedFlow(Request):
     ``version_id``: the version in use. ``since``: the version that the steps began with, where the
     file has only what differs from it; rows of the role ``off`` are to be off. Empty: the file has
     all rows. Rows without id are new, and get ids in their order, the first one the version's
-    ``summary.first_new``.
+    ``summary.first_new``. With ``since``, a row may bring some columns only: the column
+    ``easeml.cells`` names them (JSON), and its other cells are as they were.
     """
 
     upload_id: str = Field(max_length=100)

@@ -52,6 +52,7 @@ from easeml.data.versions.erasing import (
     without_ids,
 )
 from easeml.data.versions.export import (
+    CELLS_COLUMN,
     OFF,
     ROLE_COLUMN,
     ROW_COLUMN,
@@ -93,6 +94,7 @@ from easeml.data.versions.table_files import typed_table, without_formulas, writ
 __all__ = [
     "ALL_ROLES",
     "CELLS",
+    "CELLS_COLUMN",
     "EXPLAIN",
     "FEWEST_ROWS",
     "FILL_ABSENT",

@@ -21,7 +21,8 @@ _ENDING = ".named"
 class Output:
     """A result that is there, as one step calls it.
 
-    ``digest``: the key of the step; ``made``: when, in seconds of the epoch; ``size``: bytes.
+    ``digest``: the key of the step; ``made``: when, in seconds of the epoch; ``size``: bytes;
+    ``summary``: what came out, in few words, empty where nobody said.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Output:
     digest: str
     made: float
     size: int
+    summary: str = ""
 
 
 class Outputs:
@@ -39,9 +41,12 @@ class Outputs:
     def __init__(self, folder: str | Path):
         self._folder = Path(folder)
 
-    def note(self, key: str, flow: str, step: Step) -> None:
-        """Note how a step of a flow calls a result. What is noted already stays as it is."""
-        path = self._folder / f"{key}.{digest_of(flow, step.name)[:16]}{_ENDING}"
+    def note(self, key: str, flow: str, step: Step, summary: str = "") -> None:
+        """Note how a step of a flow calls a result, and what came out.
+
+        When it was made, and a summary where there is no newer one, stay as they are.
+        """
+        path = self._note_of(key, flow, step)
         files = self._files_of(key)
         if not files:
             return
@@ -52,12 +57,17 @@ class Outputs:
             "context": step.context,
             "tags": list(step.tags),
             "made": known.get("made", files[0].stat().st_mtime),
+            "summary": summary or known.get("summary", ""),
         }
         if told == known:
             return
         part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
         part.write_text(json.dumps(told), "utf-8")
         part.replace(path)
+
+    def summary(self, key: str, flow: str, step: Step) -> str:
+        """Return what came out of a step when it was computed; empty where that is not known."""
+        return _read(self._note_of(key, flow, step)).get("summary", "")
 
     def listed(self) -> list[Output]:
         """Return what is there, the newest first."""
@@ -71,6 +81,9 @@ class Outputs:
                 size = sum(map(_size, files))
                 found.append(Output(**told, digest=key, size=size))
         return sorted(found, key=lambda each: (each.made, each.name), reverse=True)
+
+    def _note_of(self, key: str, flow: str, step: Step) -> Path:
+        return self._folder / f"{key}.{digest_of(flow, step.name)[:16]}{_ENDING}"
 
     def _files_of(self, key: str) -> list[Path]:
         """Return the files of a result; none where it was thrown away."""

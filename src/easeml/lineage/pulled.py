@@ -5,6 +5,7 @@ The file has two parts: versions, written anew by every pull, and below ``OWN`` 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +16,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from easeml.data import OFF, ROLE_COLUMN, ROW_COLUMN
+from easeml.data import CELLS_COLUMN, OFF, ROLE_COLUMN, ROW_COLUMN
 from easeml.errors import InvalidInput
 from easeml.lineage.flow_files import section_text, toml
 from easeml.lineage.steps import READ
 from easeml.relation import Relation
-from easeml.relation.updates import difference
+from easeml.relation.updates import difference, other_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,10 +70,40 @@ def merged(before: Path, changes: bytes) -> pa.Table:
     is_here = ~np.isin(old[ROW_COLUMN].to_numpy(), new[ROW_COLUMN].to_numpy())
     is_on = np.array(new[ROLE_COLUMN].to_pylist(), dtype=object) != OFF
     stays = old.filter(is_here)
-    rows = new.filter(is_on)
+    rows = _completed(old, new.filter(is_on))
     if stays.num_rows:  # none does where the columns differ
         rows = pa.concat_tables([stays, rows.cast(old.schema)]).unify_dictionaries()
     return rows.sort_by(ROW_COLUMN)
+
+
+def _completed(old: pa.Table, rows: pa.Table) -> pa.Table:
+    """Return rows whole: those that bring some columns have their other cells from before."""
+    if CELLS_COLUMN not in rows.column_names:
+        return rows
+    brought = np.array(rows[CELLS_COLUMN].to_pylist(), dtype=object)
+    rows = rows.drop_columns([CELLS_COLUMN])
+    parts = []
+    for columns in dict.fromkeys(brought):
+        part = rows.filter(brought == columns)
+        if columns:
+            part = _with_cells(_rows_of(old, part[ROW_COLUMN]), part, json.loads(columns))
+        parts.append(part.cast(old.schema))
+    return pa.concat_tables([old.slice(0, 0), *parts])
+
+
+def _rows_of(table: pa.Table, row_ids: pa.ChunkedArray) -> pa.Table:
+    """Return the rows with some ids, in the order of these."""
+    places = pd.Index(table[ROW_COLUMN].to_numpy()).get_indexer(row_ids.to_numpy())
+    return table.take(pa.array(places))
+
+
+def _with_cells(rows: pa.Table, given: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """Return rows with the given cells of some columns, and the given roles."""
+    for name in [*columns, ROLE_COLUMN]:
+        place = rows.schema.get_field_index(name)
+        cells = given[name].cast(rows.schema.field(place).type)
+        rows = rows.set_column(place, rows.schema.field(place), cells)
+    return rows
 
 
 @dataclass(frozen=True)
@@ -80,10 +111,13 @@ class Changes:
     """What a step made of the rows that it began with, as it is sent.
 
     ``rows``: those that are new or other, with roles; None where none is. ``gone``: ids.
+    ``was_there``: ids of rows that are other, ``columns``: those in which one of them differs.
     """
 
     rows: Relation | None
     gone: Sequence[Any]
+    was_there: Collection[Any] = ()
+    columns: Sequence[str] = ()
 
     @property
     def is_none(self) -> bool:
@@ -101,15 +135,19 @@ def changes_between(before: Relation, after: Relation, ids: Mapping[Any, int]) -
     if after.roles is None:
         raise InvalidInput("The rows have no roles.", remedy="Keep those of step 'current'.")
     known = _known_by(_likeliest(after), ids)
-    content, gone = difference(_likeliest(before).content, known.content)
-    return Changes(None if content is None else Relation(content), gone)
+    began = _likeliest(before).content
+    content, gone = difference(began, known.content)
+    if content is None:
+        return Changes(None, gone)
+    was_there = content.row_ids[content.row_ids.isin(began.row_ids)]
+    return Changes(Relation(content), gone, was_there, other_columns(began, content))
 
 
 def write_changes(changes: Changes, path: Path, known: Collection[Any]) -> list[Any]:
     """Write changes to a Parquet file; return the ids here of the rows that are new there.
 
     ``known``: the ids of the rows that are there. New rows have none in the file, and gone ones the
-    role ``off``.
+    role ``off``. Rows that are other bring the columns in which one of them differs.
     """
     table = pa.table(_told(list(map(str, changes.gone)), [OFF] * len(changes.gone)))
     new = list[Any]()
@@ -118,12 +156,32 @@ def write_changes(changes: Changes, path: Path, known: Collection[Any]) -> list[
         is_new = ~frame.index.isin(list(known))
         new = frame.index[is_new].tolist()
         ids = np.where(is_new, "", frame.index.astype(str)).tolist()
-        cells = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+        was_there = frame.index.isin(list(changes.was_there))
+        cells = _some_cells(frame, was_there, changes.columns)
         told = _told(ids, _roles_in_order(changes.rows, frame.index))
-        rows = pa.table({**dict(zip(cells.column_names, cells.columns, strict=True)), **told})
+        rows = pa.table({**cells, **told, **_brought(was_there, changes.columns)})
         table = pa.concat_tables([rows, table], promote_options="default")
     pq.write_table(table, path, compression="zstd")
     return new
+
+
+def _some_cells(
+    frame: pd.DataFrame, was_there: np.ndarray, columns: Collection[str]
+) -> dict[str, pa.ChunkedArray]:
+    """Return the cells of rows by column; of rows that were there, those of some columns."""
+    cells = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    whole = pa.array(np.arange(len(frame)))
+    new = pa.array(np.arange(len(frame)), mask=was_there)
+    found = {}
+    for name, column in zip(cells.column_names, cells.columns, strict=True):
+        found[name] = column.take(whole if name in columns else new)
+    return found
+
+
+def _brought(was_there: np.ndarray, columns: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the column that says which columns each row brings."""
+    brought = np.where(was_there, json.dumps(list(columns)), "")
+    return {CELLS_COLUMN: pa.array(brought.tolist(), pa.string())}
 
 
 def _told(ids: Sequence[str], roles: Sequence[str]) -> dict[str, pa.Array]:

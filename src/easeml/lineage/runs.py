@@ -51,8 +51,8 @@ class StepState:
 class StepResult:
     """A step that was run. ``computed``: now, not taken from the cache.
 
-    ``summary``: what came out, in few words; empty where nobody asked. ``met``: whether it is as
-    expected; None where it cannot be told, or nothing is expected.
+    ``summary``: what came out, in few words; empty where that was not noted. ``met``: whether it is
+    as expected; None where it cannot be told, or nothing is expected.
     """
 
     name: str
@@ -92,7 +92,7 @@ class FlowRuns:
         results = []
         for name, node in self.nodes.items():
             found = self._result(name, node)
-            self._outputs.note(node.key, self._title, self.flow.steps[name])
+            self._outputs.note(node.key, self._title, self.flow.steps[name], found.summary)
             known[name] = now[name]
             self._remember(known)
             results.append(found)
@@ -140,7 +140,8 @@ class FlowRuns:
         step = self.flow.steps[name]
         is_looked_at = step.expect or step.content
         if is_there and not is_looked_at:
-            return StepResult(name, computed=False, summary="", expect="", met=None)
+            said = self._outputs.summary(node.key, self._title, step)
+            return StepResult(name, computed=False, summary=said, expect="", met=None)
 
         value = evaluate(node, cache=self.cache)
         met = _expectations_met(step, value)

@@ -59,17 +59,31 @@ def difference(before: Content, after: Content) -> tuple[Content | None, list[An
     return take_rows(after, rows), gone
 
 
+def other_columns(before: Content, after: Content) -> list[str]:
+    """Return the columns in which a row that both have differs, in the order of ``after``."""
+    place = before.row_ids.get_indexer(after.row_ids)
+    is_there = place >= 0
+    old = before.table.take(pa.array(place[is_there])).to_pandas()
+    new = after.table.filter(pa.array(is_there)).to_pandas()
+    return list(filter(lambda name: _is_other(old[name], new[name]).any(), new.columns))
+
+
 def _has_other_cells(before: pa.Table, after: pa.Table) -> np.ndarray:
     """Tell for each row of two tables whether a cell of it differs; missing cells are the same."""
     old = before.to_pandas()
     new = after.to_pandas()
     is_other = np.zeros(len(new), bool)
     for name in new.columns:
-        left = old[name].astype(object)
-        right = new[name].astype(object)
-        both_missing = left.isna() & right.isna()
-        is_other |= ~((left == right) | both_missing).to_numpy(dtype=bool)
+        is_other |= _is_other(old[name], new[name])
     return is_other
+
+
+def _is_other(old: Any, new: Any) -> np.ndarray:
+    """Tell for each row whether the cells of two columns differ; missing cells are the same."""
+    left = old.astype(object)
+    right = new.astype(object)
+    both_missing = left.isna() & right.isna()
+    return ~((left == right) | both_missing).to_numpy(dtype=bool)
 
 
 def _check_alike(content: Content, changed: Content) -> None:

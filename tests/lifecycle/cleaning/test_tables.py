@@ -15,6 +15,7 @@ from easeml.lifecycle.cleaning import candidates_of, plan_table
 from easeml.lifecycle.cleaning.repairs import (
     category_repairs,
     cell_options,
+    number_models,
     number_repairs,
     row_options,
 )
@@ -127,11 +128,36 @@ def test_repairers_that_are_right_weigh_more() -> None:
     trusted = np.arange(300) % 5 > 0
     made = number_repairs(2 * x, trusted, x[:, None], seed=0)
     weight = dict(zip(made.names, made.weights, strict=True))
-    assert weight["neighbours"] + weight["tree"] > 0.8
+    assert weight["models"] > 0.8
     assert sum(share for _, share in made.options(0)) == pytest.approx(1.0)
     words = np.where(x > 0, "up", "down").astype(object)
     votes = category_repairs(words, trusted, x[:, None], seed=0)
     assert max(votes.options(0), key=lambda option: option[1])[0] == words[0]
+
+
+def test_what_models_say_together_is_the_likeliest_and_nearer_than_each() -> None:
+    # Half of the column follows from sums that no tree finds, half from steps that no line does.
+    generator = np.random.default_rng(3)
+    others = generator.normal(size=(400, 4))
+    values = others[:, :3].sum(axis=1) + 2 * (others[:, 3] > 0) + generator.normal(0, 0.3, 400)
+    trusted = np.arange(400) % 4 > 0
+    made = number_repairs(values, trusted, others, seed=0)
+    told = dict(zip(made.names, made.values, strict=True))
+    assert made.names[int(made.weights.argmax())] == "models"
+    asked = ~trusted
+    left = np.sqrt(((told["models"] - values)[asked] ** 2).mean())
+    assert left < 0.5 * values[asked].std()
+    for make in number_models(int(trusted.sum()), 0).values():
+        alone = make().fit(others[trusted], values[trusted]).predict(others[asked])
+        assert left < np.sqrt(((alone - values[asked]) ** 2).mean())
+
+
+def test_models_that_know_nothing_leave_the_mean() -> None:
+    generator = np.random.default_rng(0)
+    values, others = generator.normal(size=300), generator.normal(size=(300, 3))
+    made = number_repairs(values, np.arange(300) % 5 > 0, others, seed=0)
+    assert "mean" in made.names
+    assert "models" not in made.names
 
 
 def test_few_trusted_cells_still_give_repairs() -> None:

@@ -114,7 +114,9 @@ def test_a_relation_and_a_table_give_one_plan(dirty: pd.DataFrame):
 
 
 def test_a_plan_of_cleaning_is_a_step(dirty: pd.DataFrame):
-    named = dirty.set_index(pd.Index([f"r{row}" for row in range(300)]))
+    unknown = dirty.copy()
+    unknown.loc[0:29, ["width", "height"]] = np.nan  # nothing else says how wide these are
+    named = unknown.set_index(pd.Index([f"r{row}" for row in range(300)]))
     relation = easeml.Relation.from_frame(named, "label", ["train"] * 200 + ["validation"] * 100)
     plan = relation.clean().plan_cleaning(n=3).eval()
     assert plan["dirty"] >= 30

@@ -126,11 +126,19 @@ def export_version(
         str | None,
         Query(description="another version: only what differs from it; gone rows have role off"),
     ] = None,
+    cells: Annotated[
+        bool,
+        Query(
+            description="with since: rows that were there bring only columns in which one differs,"
+            " named in easeml.cells"
+        ),
+    ] = False,
 ) -> FileResponse:
     """Download the rows of a version that are on, with their ids and roles."""
     folder = TemporaryDirectory(prefix="easeml-export-")
     try:
-        path = version_views.export(here.store, asker, version_id, form, Path(folder.name), since)
+        place = Path(folder.name)
+        path = version_views.export(here.store, asker, version_id, form, place, since, cells=cells)
     except BaseException:
         folder.cleanup()
         raise

@@ -73,18 +73,25 @@ class Versions(Uploads):
         wanted = {"label": label, "on": on, "suspicious": suspicious or None}
         return self._list(TrainRow, f"/applications/{application_id}/rows", **wanted)
 
-    def export(self, version_id: str, form: str = "csv", since: str | None = None) -> bytes:
+    def export(
+        self, version_id: str, form: str = "csv", since: str | None = None, *, cells: bool = False
+    ) -> bytes:
         """Return the rows of a version as a file: csv, tsv, parquet, arrow, feather, jsonl, arff,
         zip, tar or tar.gz.
 
         ``since``: another version of the same data; only rows that are new or differ from it are
-        given, and rows of the role ``off``, without cells, for those that are gone.
+        given, and rows of the role ``off``, without cells, for those that are gone. ``cells``: of
+        rows that were there, only the columns in which one of them differs are given; the column
+        ``easeml.cells`` names these.
 
         Raises NotFound, InvalidInput for another format and for rows that it cannot hold.
         """
         path = f"{API}/versions/{version_id}/export"
         response = self._transport.request(
-            "GET", path, repeatable=True, params={"format": form, "since": since}
+            "GET",
+            path,
+            repeatable=True,
+            params={"format": form, "since": since, "cells": cells or None},
         )
         return response.content
 

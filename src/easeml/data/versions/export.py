@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,21 +17,28 @@ from easeml.data.versions.table_files import FORMATS, refuse_cells, write_typed
 from easeml.schema import Node, Sample, Samples, Schema, Value
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 ROLE_COLUMN = "easeml.role"
 ROW_COLUMN = "easeml.row"
+CELLS_COLUMN = "easeml.cells"
+"""Which columns a row of a file of differences brings: their names as JSON; nothing: all."""
 OFF = "off"
 """The role that a file of differences gives to rows that are not there any more."""
 VERSION_FORMATS = (*FORMATS, ".zip", ".tar", ".tar.gz")  # the last three: the ease.ml dataset
 
 
-def export_version(folder: str | Path, out: str | Path, since: str | Path | None = None) -> int:
+def export_version(
+    folder: str | Path, out: str | Path, since: str | Path | None = None, *, cells: bool = False
+) -> int:
     """Write the rows of the version in ``folder`` to ``out``; return how many.
 
     The format is that of the ending of ``out``. ``since``: the folder of another version; only what
     differs from it is written, to a table: rows that are new or have another cell, weight or role,
     and below them rows of the role ``off``, without cells, for those that are not there any more.
+    ``cells``: rows that were there before bring only the columns in which one of them differs; the
+    column ``easeml.cells`` names these, and the other cells are empty.
 
     A table gets two columns more, the row's id and its role; rows that are switched off are left
     out. An archive (.zip, .tar, .tar.gz) is an ease.ml dataset: train rows, and validation rows as
@@ -41,7 +49,7 @@ def export_version(folder: str | Path, out: str | Path, since: str | Path | None
     """
     out = Path(out)
     if out.suffix in FORMATS:
-        return _write_rows(folder, out, since)
+        return _write_rows(folder, out, since, cells)
     if since is not None:
         raise DatasetError(
             "only a table holds what differs.", where=str(out), remedy="Export to Parquet."
@@ -69,12 +77,15 @@ def export_version(folder: str | Path, out: str | Path, since: str | Path | None
     return len(tables.train) + len(tables.validation)
 
 
-def _write_rows(folder: str | Path, out: Path, since: str | Path | None) -> int:
+def _write_rows(folder: str | Path, out: Path, since: str | Path | None, cells: bool) -> int:
     import pyarrow as pa
 
     frame = _rows_of(folder)
     if since is not None:
-        frame = _differing(frame, _rows_of(since))
+        before = _rows_of(since)
+        frame = _differing(frame, before)
+        if cells:
+            frame = _without_same_columns(frame, before)
     table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
     write_typed(out, table)
     return len(frame)
@@ -98,6 +109,30 @@ def _rows_of(folder: str | Path) -> pd.DataFrame:
     return frame.assign(**{ROW_COLUMN: rows[ROW], ROLE_COLUMN: rows[ROLE_COLUMN]})
 
 
+def _without_same_columns(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Rows that differ, those that were there with the columns in which one of them does."""
+    own = [ROW_COLUMN, ROLE_COLUMN]
+    old = before.set_index(ROW_COLUMN)
+    if list(old.columns) != list(rows.columns.drop(ROW_COLUMN)):
+        return rows
+    was_there = rows[ROW_COLUMN].isin(old.index.tolist()) & (rows[ROLE_COLUMN] != OFF)
+    had = old.loc[rows.loc[was_there, ROW_COLUMN]]
+    has = rows.loc[was_there].set_index(ROW_COLUMN)
+    cells = rows.columns.drop(own)
+    same = list(filter(lambda name: _is_same(had[name], has[name]).all(), cells))
+    made = rows.assign(**{CELLS_COLUMN: ""})
+    made.loc[was_there, CELLS_COLUMN] = json.dumps(list(cells.drop(same)))
+    made[same] = rows[same].where(~was_there, axis=0)
+    return made
+
+
+def _is_same(left: Any, right: Any) -> np.ndarray:
+    """Tell for each row whether the cells of two columns are the same; missing ones are."""
+    one, other = left.astype(object), right.astype(object)
+    is_same = (one == other) | (one.isna() & other.isna())
+    return is_same.to_numpy(dtype=bool)
+
+
 def _differing(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
     """The rows that are new or other than before, and those that are gone, of the role ``off``.
 
@@ -113,9 +148,7 @@ def _differing(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
         aligned = old.reindex(new.index)
         is_other = ~new.index.isin(old.index)
         for name in new.columns:
-            left, right = aligned[name].astype(object), new[name].astype(object)
-            is_same = (left == right) | (left.isna() & right.isna())
-            is_other |= ~is_same.to_numpy(dtype=bool)
+            is_other |= ~_is_same(aligned[name], new[name])
     changed = new.loc[is_other]
     gone = old.index.difference(new.index)
     if gone.empty:

@@ -17,7 +17,7 @@ from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import numpy as np
     import pyarrow as pa
@@ -39,14 +39,22 @@ class Fitted:
     differences: list[str]
 
 
-def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers: bool) -> Fitted:
+def fit_table(
+    table: pa.Table,
+    schema_in: Schema,
+    schema_out: Schema,
+    *,
+    answers: bool,
+    only: Collection[str] | None = None,
+) -> Fitted:
     """Convert a table of text to the types of the schemas.
 
     ``answers`` False: the target may be absent; a row without a target value fits in any case.
+    ``only``: the columns that are looked at; None: all.
     """
-    inputs = kinds_of(schema_in)
+    inputs = _chosen(kinds_of(schema_in), only)
     target, target_kind = next(iter(kinds_of(schema_out).items()))
-    known = [*inputs, target, *schema_in.dropped]
+    known = [*kinds_of(schema_in), target, *schema_in.dropped]
     meant = respelt(table.column_names, known)
     differences = [told_respelt(meant)] if meant else []
     # Their cells are looked at, too: all differences are told at once.
@@ -55,6 +63,8 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
     columns = {}
     for name, kind in inputs.items():
         columns[name] = _column(table, name, kind, schema_in, differences)
+    if only is not None and target not in only:
+        return Fitted(columns, differences)
     if answers and target not in table.column_names:
         differences.append(
             f"column '{target}', the target, is missing (rows without it can be fed as pool)."
@@ -62,6 +72,14 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
     else:
         columns[target] = _column(table, target, target_kind, schema_out, differences, gaps=True)
     return Fitted(columns, differences)
+
+
+def _chosen(kinds: Mapping[str, str], only: Collection[str] | None) -> dict[str, str]:
+    """The kinds of the columns that are looked at."""
+    if only is None:
+        return dict(kinds)
+    wanted = list(filter(only.__contains__, kinds))
+    return dict(zip(wanted, map(kinds.__getitem__, wanted), strict=True))
 
 
 def _unknown_columns(table: pa.Table, known: Sequence[str]) -> list[str]:

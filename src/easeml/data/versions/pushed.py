@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -14,7 +15,7 @@ from easeml.data.versions.answers import labelled_join_train
 from easeml.data.versions.changes import does_not_fit, joined, lasting_notes, refine, summed
 from easeml.data.versions.declared import Declared
 from easeml.data.versions.erasing import ids_of
-from easeml.data.versions.export import OFF, ROLE_COLUMN, ROW_COLUMN
+from easeml.data.versions.export import CELLS_COLUMN, OFF, ROLE_COLUMN, ROW_COLUMN
 from easeml.data.versions.fitting import fit_table
 from easeml.data.versions.row_weights import together
 
@@ -39,7 +40,8 @@ def pushed(
     one; the others follow. ``name`` of the table, for messages.
 
     ``since``: the version that the flow began with, where the table has only what differs from it.
-    Rows that the table lacks are as they were there, and rows of the role ``off`` are off.
+    Rows that the table lacks are as they were there, and rows of the role ``off`` are off. A row
+    may bring some columns only, which ``easeml.cells`` names; its other cells are as they were.
 
     Raises:
         DatasetError: where ids are not those of rows, columns do not fit, new rows are no rows to
@@ -47,7 +49,7 @@ def pushed(
     """
     import numpy as np
 
-    sent, off = _typed_rows(version, table, name)
+    sent, off = _typed_rows(version, table, name, since)
     new = sent.loc[sent.index >= version.next_row]
     given = sent if since is None else _with_rows_of(since, sent, off)
     frames = dict(version.frames)
@@ -65,7 +67,9 @@ def pushed(
     return made if new.empty else _with_new_ids(made, new)
 
 
-def _typed_rows(version: Declared, table: pa.Table, name: str) -> tuple[pd.DataFrame, list[int]]:
+def _typed_rows(
+    version: Declared, table: pa.Table, name: str, since: Declared | None
+) -> tuple[pd.DataFrame, list[int]]:
     """The rows of the table, typed, by id, and the ids of those that are off.
 
     New rows have the ids from ``next_row`` on. Raises DatasetError with every difference.
@@ -81,15 +85,89 @@ def _typed_rows(version: Declared, table: pa.Table, name: str) -> tuple[pd.DataF
         roles = np.array(table.column(ROLE_COLUMN).to_pylist(), dtype=object)
         is_off = roles == OFF
         _check_new(roles[ids >= version.next_row], name)
-    own = {ROW_COLUMN, ROLE_COLUMN}.intersection(table.column_names)
     if is_off.all():
         return version.frames["train"].iloc[:0].set_index(ROW), ids.tolist()
-    rows = table.drop_columns(list(own)).filter(~is_off)
-    fitted = fit_table(rows, version.schema_in, version.schema_out, answers=True)
+    brought = _columns_brought(table)
+    own = {ROW_COLUMN, ROLE_COLUMN, CELLS_COLUMN}.intersection(table.column_names)
+    rows = table.drop_columns(list(own))
+    typed = []
+    for columns in dict.fromkeys(brought[~is_off]):
+        here = ~is_off & (brought == columns)
+        part = rows.filter(here)
+        if columns:
+            typed.append(_completed(version, since, part, ids[here], columns, name))
+        else:
+            typed.append(_fitted(version, part, ids[here], name))
+    return pd.concat(typed), ids[is_off].tolist()
+
+
+def _columns_brought(table: pa.Table) -> np.ndarray:
+    """What each row says of the columns that it brings; nothing: it brings all."""
+    import numpy as np
+
+    if CELLS_COLUMN not in table.column_names:
+        return np.full(table.num_rows, "", dtype=object)
+    told = table.column(CELLS_COLUMN).fill_null("")
+    return np.array(told.to_pylist(), dtype=object)
+
+
+def _fitted(
+    version: Declared,
+    rows: pa.Table,
+    ids: np.ndarray,
+    name: str,
+    only: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """The rows, typed, by id. Raises DatasetError with every difference."""
+    import pandas as pd
+
+    fitted = fit_table(rows, version.schema_in, version.schema_out, answers=True, only=only)
     if fitted.differences:
         raise does_not_fit(fitted.differences, name)
-    typed = pd.DataFrame(fitted.columns, index=pd.Index(ids[~is_off], name=ROW))
-    return typed, ids[is_off].tolist()
+    return pd.DataFrame(fitted.columns, index=pd.Index(ids, name=ROW))
+
+
+def _completed(
+    version: Declared,
+    since: Declared | None,
+    rows: pa.Table,
+    ids: np.ndarray,
+    columns: str,
+    name: str,
+) -> pd.DataFrame:
+    """Rows that bring some columns, with their other cells as they were. Raises DatasetError."""
+    import pandas as pd
+
+    only = _names(columns, rows, name)
+    frames = [version.frames["train"].iloc[:0]]
+    if since is not None:
+        frames = list(since.frames.values())
+    had = pd.concat(frames)
+    absent = sorted(set(ids.tolist()).difference(had[ROW].tolist()))
+    if absent:
+        raise DatasetError(
+            f"the row with id {absent[0]} brings only some of its cells, and there are no others.",
+            where=name,
+            remedy="Send the whole row, or say from which version the rows differ.",
+        )
+    given = _fitted(version, rows, ids, name, only)
+    return had.set_index(ROW).loc[ids].assign(**given)
+
+
+def _names(columns: str, rows: pa.Table, name: str) -> list[str]:
+    """The columns that a row says it brings. Raises DatasetError."""
+    try:
+        only: list[str] = list(map(str, json.loads(columns)))
+    except (ValueError, TypeError) as error:
+        raise DatasetError(
+            f"{columns!r} names no columns.",
+            where=f"{name}, column '{CELLS_COLUMN}'",
+            remedy='Write a list, such as ["size"].',
+        ) from error
+    strange = next(filterfalse(rows.column_names.__contains__, only), None)
+    if strange is not None:
+        raise DatasetError(f"there is no column {strange!r}.", where=name)
+    return only
 
 
 def _row_ids(version: Declared, table: pa.Table, name: str) -> np.ndarray:

@@ -136,11 +136,14 @@ def export(
     ending: str,
     folder: Path,
     since: str | None = None,
+    *,
+    cells: bool = False,
 ) -> Path:
     """Write the rows of a version into a file in ``folder``, and return its path.
 
     ``ending``: csv, parquet, zip ... ``since``: another version of the same data; only what differs
-    from it is written (``data.export_version``).
+    from it is written. ``cells``: of that, only columns in which a row differs
+    (``data.export_version``).
 
     Raises ``NotFound``, ``Conflict`` without prepared rows, ``InvalidInput`` for another ending,
     for versions of different data, and for rows that the format cannot hold.
@@ -157,7 +160,7 @@ def export(
     kept = _fetched(store, caller, version, folder / "version")
     other = None if before is None else _fetched(store, caller, before, folder / "before")
     out = folder / f"version-{version.number}.{ending}"
-    export_version(kept, out, other)
+    export_version(kept, out, other, cells=cells)
     return out
 
 
