@@ -25,6 +25,11 @@ Routes differ in who labels what, and in what the next model follows from:
 * ``retired``: as ``gate``; worn-out test rows are given to the developer, and the world does not
   drift, so that all that they told holds on the next test set.
 * ``small, retired``: both.
+* ``gate, back``, ``bought, back``: as these, and half of the models that passed are rolled back,
+  and may be tested again.
+* ``gate, edited``, ``bought, edited``: as these, and after five models the gate is set again, each
+  time at half of the error, on what the gate before left.
+* ``gate, erased``: as ``gate``, and after each test 3 % of the rows, drawn by chance, are erased.
 * ``fitted to a gate``: as ``gate``, but the developer has seen the test labels, which nobody may.
   The promise is void there; the line shows that this simulation can find a broken one.
 
@@ -53,7 +58,14 @@ from easeml.lifecycle.ci import (
     rows_that_show,
     score_examples,
 )
-from easeml.lifecycle.gates import TWO_TESTS, examine, open_gate, open_reserve
+from easeml.lifecycle.gates import (
+    TWO_TESTS,
+    examine,
+    narrowed,
+    open_gate,
+    open_reserve,
+    told_of,
+)
 
 TESTS, STEPS = 50, 10
 SETS = TESTS // STEPS
@@ -80,6 +92,7 @@ KINDS = {"boundary": 0.6, "gain": 0.25, "loss": 0.15}
 FORBIDDEN = ("boundary", "loss")
 LABELLED_BEFORE = 500  # rows of a test set
 FEW = 2000  # labelled rows of a gate that buys labels of others
+ERASED = 0.03  # share of the rows, after a test
 RESERVE = 12_000  # rows without labels of a gate that buys some; ten steps take fewer
 LIFE = ["route", "seed", "forbidden", "gains", "passed", "labels"]
 HEAD = ["route", "lives", "wrong lives", "at most", "delta", "gains", "labels", "of published"]
@@ -94,6 +107,9 @@ class Route:
     buys: bool = False  # labels, as a gate of the service does
     retires: bool = False  # worn-out test rows are learned from, and the world stays as it is
     small: bool = False  # the rows show gains, and need not settle every test
+    back: bool = False  # half of what passed is rolled back
+    edits: bool = False  # the gate is set again after half of the steps
+    erases: bool = False  # some rows after each test
 
 
 ROUTES = {
@@ -108,6 +124,11 @@ ROUTES = {
     "small gate": Route("all", small=True),
     "retired": Route("all", retires=True),
     "small, retired": Route("all", retires=True, small=True),
+    "gate, back": Route("all", back=True),
+    "bought, back": Route("nothing", fitted=True, buys=True, back=True),
+    "gate, edited": Route("all", edits=True),
+    "bought, edited": Route("nothing", fitted=True, buys=True, edits=True),
+    "gate, erased": Route("all", erases=True),
     "fitted to a gate": Route("all", fitted=True),
 }
 
@@ -167,6 +188,8 @@ def lived(route: Route, rows: int, rng: np.random.Generator) -> Life:
         test_set = drawn(route, rows, rng, test_set)
         ledgers = opened(route, test_set, int(rng.integers(2**31)))
         for name in range(STEPS):
+            if route.edits and name == STEPS // 2:
+                ledgers = set_again(ledgers)
             kind, regions = proposed(route, test_set, rng)
             answer = answered(ledgers, test_set, regions, str(name))
             if answer == "exhausted":
@@ -174,6 +197,10 @@ def lived(route: Route, rows: int, rng: np.random.Generator) -> Life:
             tests += 1
             noted(life, kind, answer)
             followed(test_set, regions, answer)
+            if route.back and answer == "pass" and rng.random() < 0.5:
+                rolled_back(test_set, regions, kind)
+            if route.erases:
+                ledgers = erased(ledgers, test_set, rng)
         life.labels += int(test_set.known.sum())
     return life
 
@@ -218,6 +245,8 @@ def labelled_before(route: Route, wrong: np.ndarray, rng: np.random.Generator) -
 def opened(route: Route, test_set: TestSet, seed: int) -> Tests:
     """Return the ledgers of a new test set: those of a gate where rows are labelled, or bought."""
     config = replace(CONFIG, seed=seed)
+    if route.edits:
+        config = replace(config, reliability=1 - DELTA / SETS / 2, steps=STEPS // 2)
     known = test_set.known
     if route.buys:
         own = open_gate(config, int(known.sum()), TWO_TESTS) if known.any() else None
@@ -326,6 +355,42 @@ def followed(test_set: TestSet, regions: np.ndarray, answer: str) -> None:
         changed = test_set.changed(regions)
         test_set.right[changed] = ~test_set.right[changed]
         test_set.kind[regions] = "served"  # what it mended is not there to be mended again
+
+
+def rolled_back(test_set: TestSet, regions: np.ndarray, kind: str) -> None:
+    """Let what served before a model serve again; the model may be tested once more."""
+    changed = test_set.changed(regions)
+    test_set.right[changed] = ~test_set.right[changed]
+    test_set.kind[regions] = kind
+
+
+def set_again(ledgers: Tests) -> Tests:
+    """Return the ledgers of a gate that takes the place of another, as a service opens them.
+
+    Labelled rows are used on, and count what was answered; of the others none is that was shown.
+    """
+    if ledgers.bought is None:
+        before = ledgers.own
+        assert before is not None
+        own = open_gate(before.config, before.examples, told_of(before))
+        return Tests(own, ledgers.is_own)
+    before = ledgers.bought
+    rows = np.flatnonzero(~ledgers.is_own)
+    given = before.given_away()
+    taken = ledgers.is_own.copy()
+    taken[rows[before.order()[: given.rows]]] = True
+    left = int((~taken).sum())
+    return Tests(None, taken, open_reserve(before.config, left, given.nats))
+
+
+def erased(ledgers: Tests, test_set: TestSet, rng: np.random.Generator) -> Tests:
+    """Erase some rows of a gate that has all labels, for a reason that lies elsewhere."""
+    assert ledgers.own is not None
+    stays = rng.random(len(test_set.cell)) >= ERASED
+    for name in ("cell", "right", "known", "hidden"):
+        setattr(test_set, name, getattr(test_set, name)[stays])
+    rows = len(test_set.cell)
+    return Tests(narrowed(ledgers.own, rows), np.full(rows, True))
 
 
 def rows_of(route: Route) -> int:

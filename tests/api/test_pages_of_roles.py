@@ -15,7 +15,7 @@ from test_sharing import give, member_of
 
 from easeml.contract.states import TaskState
 from easeml.store import Store
-from easeml.web import create_pages
+from easeml.web import create_pages, session
 from easeml.web.rendering import environment
 
 NOT_OPENED = ("/static", "/live", "/scheduler")  # the scheduler's: a furnished search has no times
@@ -209,6 +209,18 @@ def test_a_page_of_what_was_shared_follows_its_owner_where_it_may_be_seen(
     assert (f'data-events="application.changed" data-stream="{here}/live"' in page) == follows
     own = browser_of(client, ann.key).get(here).text
     assert 'data-stream="/live?latest=true"' in own
+
+
+def test_a_form_that_a_viewer_may_not_send_is_not_called_wrong(
+    client: TestClient, store: Store, ann, bob
+) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, "viewer")
+    browser = browser_of(client, bob.key)
+    here = f"/applications/{ids['application_id']}/next"
+    sent = browser.post(here, data={"goal": "0.9", "csrf": session.csrf_token(bob.key)})
+    assert sent.status_code == 403
+    assert browser.get(here).status_code == 200
 
 
 @pytest.mark.parametrize("role", ["viewer", "owner"])

@@ -27,6 +27,16 @@ def test_bytes_go_through_untouched(client: TestClient, predictor, ann) -> None:
     ]
 
 
+def test_what_cannot_be_asked_for_is_refused_and_not_ignored(
+    client: TestClient, predictor, ann
+) -> None:
+    answer = client.post(f"{PATH}?model=logistic-2", content=b"{}", headers=ann.headers)
+    assert answer.status_code == 422
+    assert answer.json()["where"] == "query: model"
+    assert "'fill_empty'" in answer.json()["remedy"]
+    assert predictor.seen == []
+
+
 def test_each_caller_asks_as_his_own_tenant(client: TestClient, predictor, ann, bob) -> None:
     for person in (ann, bob):
         client.post(PATH, content=b"a\n1\n", headers={**person.headers, "content-type": "text/csv"})

@@ -79,6 +79,8 @@ def test_worn_out_rows_learn_and_the_gate_buys_labels_of_others(
     assert [task.error for task in work_off(store, tmp_path)] == [""]
     last = promotions(client, ann, application)[-1]
     assert last["state"] == "waits", last
+    lasts = gates(client, ann, application)["gates"][0]["lasts"]
+    assert lasts.startswith("The last model that can be tested waits for labels")
     refused = retire(client, ann, application)
     assert refused.status_code == 409
     assert "being tested" in refused.text
@@ -101,6 +103,7 @@ def test_a_gate_that_still_buys_labels_keeps_the_rows_that_it_asks_about(
     client: TestClient, store: Store, ann, application: str, tmp_path: Path
 ) -> None:
     put(client, ann, application, CONDITION, steps=3, labels=300).raise_for_status()
+    work_off(store, tmp_path)  # what the gate before refused is tested at once
     job = job_of(client, ann, application)
     with store.write() as tx:
         tx.unscoped().jobs.update(job, state="running")

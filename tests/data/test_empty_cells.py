@@ -90,3 +90,6 @@ def test_the_query_of_a_request_permits_each_on_its_own() -> None:
     assert permitted({}) == ""
     assert permitted({"fill_empty": "true", "fill_absent": "no"}) == f"; {FILL_EMPTY}"
     assert permitted({"fill_absent": "1"}) == f"; {FILL_ABSENT}"
+    # Ignored, it would look as if that model had answered.
+    with pytest.raises(DatasetError, match="query: model"):
+        permitted({"model": "logistic-2"})

@@ -371,3 +371,25 @@ def test_an_easeml_dataset_holds_numbers_and_categories_only(start: Declared, tm
     assert found.output is not None
     assert dict(found.output.classes) == {"kind": ("p", "q", "r")}
     assert len(found.input.samples) == len(plain.frames["train"])
+
+
+def test_rows_of_which_a_column_is_broken_do_not_join_unless_that_is_said(tmp_path: Path) -> None:
+    """Another unit, a sign that was never there, a sensor that fell out: on most of the rows."""
+    version = declared(tmp_path, people(120).replace(",cook,", ",,", 2))
+    ages = version.frames["train"]["age"]
+    whole = more(range(30))
+    assert float(ages.min()) > 0
+    far = more(range(30), age=str(float(ages.max()) * 1000))
+    negative = more(range(30), age="-1")
+    for text, column in ((far, "age"), (negative, "age"), (more(range(30), job=""), "job")):
+        with pytest.raises(DatasetError, match=f"column '{column}'") as caught:
+            fed(version, tmp_path, text)
+        assert "--anyway" in caught.value.remedy
+        table = read_table(tmp_path / "more.csv", "more.csv")
+        assert feed(version, table, "more.csv", anyway=True).summary["rows"] == 150
+        assert fed(version, tmp_path, text, "production").summary["production"] == 30
+    assert fed(version, tmp_path, whole).summary["rows"] == 150
+    # A third of the rows is not most of them, and ten rows are too few to tell.
+    third = whole + "".join(negative.splitlines(keepends=True)[1:16])
+    assert fed(version, tmp_path, third).summary["rows"] == 165
+    assert fed(version, tmp_path, more(range(10), age="-1")).summary["rows"] == 130

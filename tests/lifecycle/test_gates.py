@@ -233,3 +233,14 @@ def test_no_larger_budget_is_advised_where_no_rows_are_left_to_ask_about() -> No
     assert "a larger budget would not help" in ample
     small = gates.explained_by_labels(verdict, after, 0, 3, rows)
     assert "the 3 that may still be bought could not prove" in small
+
+
+def test_a_condition_on_the_new_model_alone_says_that_it_does_not_compare() -> None:
+    alone = config("n > 0.5 +/- 0.2", steps=2)
+    assert "worse than the one that serves may take its place" in gates.promise(alone)
+    assert "take its place" not in gates.promise(config())
+    rows = [1] * 400
+    verdict, after = gates.examine(gates.open_gate(alone, 400), rows, None, rows)
+    reason = gates.explained(verdict, after, None)
+    assert verdict.answer == "pass"
+    assert reason.endswith("It was not compared with what served.")

@@ -396,7 +396,8 @@ def test_numbers_are_compared_by_their_errors(store: Store, ann: Caller, clock: 
         rollouts.start_rollout(store, ann, app.id, NewRollout(model_id=better))
     assert "--scale" in (refused.value.remedy or "")
     wish = SHADOW.model_copy(update={"scale": 4.0})
-    rollouts.set_rollout_rule(store, ann, app.id, wish)
+    promise = rollouts.set_rollout_rule(store, ann, app.id, wish).promise
+    assert "as a share of the largest that counts, 4:" in promise
     rollouts.start_rollout(store, ann, app.id, NewRollout(model_id=better))
     rows = [{"size": 1.0, "colour": "red"}] * 3
     answer = {"model_id": before, "predictions": [5.0, 5.0, 5.0], "probabilities": None}

@@ -85,11 +85,16 @@ def feed(
         typer.Option(help="What the rows are for; by default they are divided as those before."),
     ] = None,
     table: WhichTable = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Add the rows although a column of them looks broken.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Add rows to an application's data, as a new version, and search on it."""
     with Client() as client:
-        version = feed_and_wait(client, application_id, file, role, quiet=as_json, table=table)
+        version = feed_and_wait(
+            client, application_id, file, role, quiet=as_json, table=table, anyway=anyway
+        )
     print_found(version, say_version, as_json=as_json)
 
 

@@ -11,6 +11,7 @@ from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_table, print_told
 from easeml.cli.showing import print_answer
 from easeml.client import Client
+from easeml.contract.knowledge import Titles
 from easeml.contract.models import TrainedModel
 from easeml.contract.reports import Report, ReportTable
 from easeml.errors import Conflict, InvalidInput, NotFound
@@ -50,18 +51,19 @@ def diff(
     old_name, new_name = models if len(models) == 2 else (_LIVE, models[0])
     with Client() as client:
         trained = list(client.models(application_id))
+        titles = client.module_titles()
         aliases = aliases_of(client, application_id)
-        new = model_named(trained, new_name, aliases)
-        old = model_named(trained, old_name, aliases)
+        new = model_named(trained, new_name, aliases, titles)
+        old = model_named(trained, old_name, aliases, titles)
         task = client.ask_tool(application_id, "difference", model_id=new.id, against_id=old.id)
         found = waited_report(client, application_id, task.id, timeout)
-    show = partial(_print_compared, found, old, new)
+    show = partial(_print_compared, titles, found, old, new)
     print_told(_told(found, old, new), show, as_json=as_json)
 
 
-def _print_compared(found: Report, old: TrainedModel, new: TrainedModel) -> None:
+def _print_compared(titles: Titles, found: Report, old: TrainedModel, new: TrainedModel) -> None:
     print_answer(found)
-    lines = [("old", *_of_model(old)), ("new", *_of_model(new))]
+    lines = [("old", *_of_model(titles, old)), ("new", *_of_model(titles, new))]
     print_table(["", "id", "model", "seconds a row", "bytes"], lines)
 
 
@@ -77,8 +79,10 @@ def aliases_of(client: Client, application_id: str) -> dict[str, str]:
     return {_LIVE: live_id, "champion": live_id, "challenger": challenger_id}
 
 
-def model_named(trained: list[TrainedModel], name: str, aliases: dict[str, str]) -> TrainedModel:
-    """Return the model of that id or alias, or the best of that name.
+def model_named(
+    trained: list[TrainedModel], name: str, aliases: dict[str, str], titles: Titles
+) -> TrainedModel:
+    """Return the model of that id or alias, or the best of that name or title.
 
     Raises ``NotFound`` naming what there is, ``Conflict`` where no model has that part.
     """
@@ -87,17 +91,21 @@ def model_named(trained: list[TrainedModel], name: str, aliases: dict[str, str])
         raise Conflict(
             f"No model is {name} now.", where=name, remedy="Name models by their ids or names."
         )
-    there_are = ", ".join(f"{one.name} ({one.id})" for one in trained[:_NAMED])
+    there_are = ", ".join(f"{titles.of(one.name)} ({one.id})" for one in trained[:_NAMED])
     no_such = NotFound(
         "The application has no such model.",
         where=name,
         remedy=f"There are: {there_are or 'none yet'}.",
     )
-    return first_that(lambda one: wanted in (one.id, one.name), trained, no_such)
+
+    def is_meant(one: TrainedModel) -> bool:
+        return wanted in (one.id, one.name, titles.of(one.name))
+
+    return first_that(is_meant, trained, no_such)
 
 
-def _of_model(one: TrainedModel) -> tuple[Any, ...]:
-    return one.id, one.name, one.latency, one.size
+def _of_model(titles: Titles, one: TrainedModel) -> tuple[Any, ...]:
+    return one.id, titles.of(one.name), one.latency, one.size
 
 
 def _told(found: Report, old: TrainedModel, new: TrainedModel) -> dict[str, Any]:

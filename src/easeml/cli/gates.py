@@ -1,5 +1,6 @@
 """``app gate`` and ``app gates``: what has to be proven of a model before it may serve."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -8,6 +9,7 @@ from easeml.cli.options import ApplicationId, Json, checked, exactly_one
 from easeml.cli.output import print_found, print_pairs, say
 from easeml.client import Client
 from easeml.contract.gates import Gate, Gates, NewGate, Retirement
+from easeml.contract.knowledge import Titles
 from easeml.errors import InvalidInput
 
 Adaptivity = Annotated[
@@ -74,21 +76,21 @@ def gate(
                 "rows": rows,
             }
             found = client.set_gate(application_id, checked(NewGate, told))
-    _print(found, as_json)
+        _print(client, found, as_json)
 
 
 def gates(application_id: ApplicationId, as_json: Json = False) -> None:
     """Show what is promised of every model that goes live, and how long the test rows last."""
     with Client() as client:
-        found = client.gates(application_id)
-    _print(found, as_json)
+        _print(client, client.gates(application_id), as_json)
 
 
-def _print(found: Gates, as_json: bool) -> None:
-    print_found(found, _print_gates, as_json=as_json)
+def _print(client: Client, found: Gates, as_json: bool) -> None:
+    print_found(found, partial(_print_gates, client), as_json=as_json)
 
 
-def _print_gates(found: Gates) -> None:
+def _print_gates(client: Client, found: Gates) -> None:
+    titles = client.module_titles()
     say(found.promise)
     for one in found.gates:
         print_pairs(
@@ -101,7 +103,7 @@ def _print_gates(found: Gates) -> None:
                 ("rows that always tell", one.rows_needed),
                 ("for 32 models", one.rows_needed_32),
                 ("being tested", "a model" if one.testing else None),
-                *_labels(one),
+                *_labels(titles, one),
             ]
         )
         say(one.lasts)
@@ -112,13 +114,14 @@ def _print_gates(found: Gates) -> None:
         )
 
 
-def _labels(gate: Gate) -> list[tuple[str, str | int | None]]:
+def _labels(titles: Titles, gate: Gate) -> list[tuple[str, str | int | None]]:
     """Return what is told of the labels that a gate may buy, if it may."""
     labels = gate.labels
     if labels is None:
         return []
+    waits = labels.waiting
     return [
         ("labels bought", f"{labels.bought} of {labels.budget}"),
         ("rows kept for tests", f"{labels.rows_left} of {labels.rows} are left"),
-        ("waits", f"{labels.waiting.name}. {labels.waiting.says}" if labels.waiting else None),
+        ("waits", f"{titles.of(waits.name)}. {waits.says}" if waits else None),
     ]

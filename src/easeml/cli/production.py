@@ -1,5 +1,6 @@
 """``app log`` and ``app feedback``: what is kept of requests, and what was true of them."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,10 +78,12 @@ def picking(
         if now:
             client.pick_now(application_id)
         found = client.picking(application_id)
-    print_found(found, _print_picking, as_json=as_json)
+        print_found(found, partial(_print_picking, client), as_json=as_json)
 
 
-def _print_picking(found: PickingRule) -> None:
+def _print_picking(client: Client, found: PickingRule) -> None:
+    names = {one.name for one in client.models(found.application_id)}
+    says = client.module_titles().in_sentence(found.says, *names)
     running = None
     if found.running:
         running = f"{found.models} models on {found.rows} rows, {found.asked} labels asked for"
@@ -89,7 +92,7 @@ def _print_picking(found: PickingRule) -> None:
             ("compared", found.way),
             ("labels at most", found.labels),
             ("under way", running),
-            ("last", found.says or None),
+            ("last", says or None),
         ]
     )
 

@@ -103,7 +103,7 @@ def _titled(found: Rollouts, titles: Titles) -> Rollouts:
 def _started(client: Client, application_id: str, model: str, way: RolloutWay | None) -> Rollouts:
     """Start the comparison of a model, named by its id or name, with the one that serves."""
     trained = list(client.models(application_id))
-    told = {"model_id": model_named(trained, model, {}).id, "way": way}
+    told = {"model_id": model_named(trained, model, {}, client.module_titles()).id, "way": way}
     wish = checked(NewRollout, told)
     return client.start_rollout(application_id, wish)
 
@@ -138,6 +138,7 @@ def _print_one(one: Rollout) -> None:
             ("rows compared", one.compared),
             ("predictions that change", one.changed),
             ("better, worse, alike", f"{one.better:,}, {one.worse:,}, {one.alike:,}"),
+            ("largest error that counts", one.scale or None),
             ("truths not understood", one.unknown or None),
             ("requests it failed on", one.failures or None),
             ("requests to come", to_come),

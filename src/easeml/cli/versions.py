@@ -26,12 +26,13 @@ def feed_and_wait(
     *,
     quiet: bool,
     table: int | None = None,
+    anyway: bool = False,
 ) -> Version:
     """Feed a file, showing how far it is, and wait until its rows are in.
 
-    Raises InvalidInput where they do not fit.
+    ``anyway``: also where they look broken. Raises InvalidInput where they do not fit.
     """
-    feed = partial(client.feed, application_id, file, role=role, table=table)
+    feed = partial(client.feed, application_id, file, role=role, table=table, anyway=anyway)
     version = with_bar(lambda told: feed(progress=told), file, quiet=quiet)
     return client.wait_version_ready(version.id)
 

@@ -26,12 +26,13 @@ class FeedSpec(Spec):
     table: int | None = None
     role: str | None = None  # of all new rows; None: divided as the version was
     where: list[dict[str, Any]] = Field(default_factory=list)  # conditions of a slice: its rows
+    anyway: bool = False  # rows that look broken join, too
 
 
 def feed_version(spec: FeedSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write output ``version`` with the rows of a file; return what ``declare_version`` does.
 
-    Raises ``DatasetError``, naming every difference, for rows that do not fit.
+    Raises ``DatasetError``, naming every difference, for rows that do not fit, or look broken.
     """
     from easeml import data
 
@@ -43,7 +44,10 @@ def feed_version(spec: FeedSpec, inputs: Path, outputs: Path) -> TaskResult:
         rows = data.read_newer(table, version.schema_in, version.schema_out)
         table = table.filter(Slice.from_json(spec.where).holds(rows.inputs))
         table = data.with_usual_weight(table, version.weights)
-    return version_made(data.feed(version, table, spec.filename, spec.role), outputs)
+    # A slice is of rows that are unlike the others; they came from production, and were seen.
+    anyway = spec.anyway or bool(spec.where)
+    grown = data.feed(version, table, spec.filename, spec.role, anyway=anyway)
+    return version_made(grown, outputs)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from easeml.lifecycle.ci import (
     Spent,
     Verdict,
     can_pass,
+    clauses,
     commit_digest,
     labels_to_come,
     open_ledger,
@@ -40,6 +42,11 @@ TWO_TESTS = math.log(2)
 """Evidence that each of two test sets takes, where either may prove a condition: half the error."""
 _USUALLY_CHANGED = 0.1  # of the predictions, by a new model
 _ASKED_AT_ONCE = 10  # labels, in the order in which the test needs them
+_NOT_COMPARED = "It was not compared with what served."
+_MAY_BE_WORSE = (
+    "It does not compare: a model that is worse than the one that serves may take its place. A "
+    "condition on n and o prevents that."
+)
 _ANSWERS = 3  # that a step can have: it holds, it does not, or the rows cannot tell
 
 
@@ -199,8 +206,14 @@ def promise(config: Config) -> str:
         models = "the one model that can be tested does not go live"
     return (
         f"With a probability of {100 * config.reliability:.15g} % or more, {models} although "
-        f"'{config.condition}' does not hold."
+        f"'{config.condition}' does not hold.{_if_uncompared(config, _MAY_BE_WORSE)}"
     )
+
+
+def _if_uncompared(config: Config, text: str) -> str:
+    """Return ``text`` where a condition says nothing of the quality of the model that serves."""
+    compares = any(map(attrgetter("o"), clauses(config.condition)))
+    return "" if compares else f" {text}"
 
 
 def told_of(ledger: Ledger) -> float:
@@ -219,7 +232,8 @@ def explained(verdict: Verdict, ledger: Ledger, needed: int | None) -> str:
         return worn_out(ledger)
     spent = f"{len(ledger.history):,} of {ledger.config.steps:,} steps are spent."
     if verdict.answer == PASS:
-        return f"{condition} is proven on {rows}; {spent}"
+        aside = _if_uncompared(ledger.config, _NOT_COMPARED)
+        return f"{condition} is proven on {rows}; {spent}{aside}"
     no_worse = "That does not say that the model is worse."
     if verdict.answer == FAIL:
         return (
@@ -277,7 +291,8 @@ def explained_by_labels(verdict: Verdict, ledger: Ledger, bought: int, left: int
         )
     spent = f"{len(ledger.history):,} of {ledger.config.steps:,} steps are spent."
     if verdict.answer == PASS:
-        return f"{condition} is proven by {bought:,} labels that were bought; {spent}"
+        aside = _if_uncompared(ledger.config, _NOT_COMPARED)
+        return f"{condition} is proven by {bought:,} labels that were bought; {spent}{aside}"
     no_worse = "That does not say that the model is worse."
     if verdict.answer == FAIL:
         return (

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from easeml.client import AsyncClient
 from easeml.contract.accounts import User
-from easeml.errors import EasemlError, NotSignedIn
+from easeml.errors import EasemlError, NotAllowed, NotSignedIn
 from easeml.web import session
 from easeml.web.open_pages import LIVE_HEADER, OpenPages
 from easeml.web.rendering import render
@@ -127,7 +127,7 @@ def status_of(problem: EasemlError | None) -> int:
     """Return the status of a page that says what was wrong with a form, or that nothing was."""
     if problem is None:
         return 200
-    return 422
+    return 403 if isinstance(problem, NotAllowed) else 422
 
 
 def _sign_in_address(request: Request) -> str:

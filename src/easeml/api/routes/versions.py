@@ -72,17 +72,18 @@ async def feed(
     role: Annotated[
         Role | None, Query(description="of all new rows; as the rows before by default")
     ] = None,
+    anyway: Annotated[bool, Query(description="rows that look broken join, too")] = False,
     table: WhichTable = None,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Version:
-    """Add the rows of a file (the body, or an upload); if they do not fit, the version fails, and
-    nothing changes.
+    """Add the rows of a file (the body, or an upload); if they do not fit, or a column of them is
+    plainly broken, the version fails, and nothing changes.
     """
     limit = here.settings.upload_limit
     file = source(request, upload)
     given = (application_id, filename, file, role, once, limit, table)
-    keep = partial(changes.feed, here.store, asker, *given)
+    keep = partial(changes.feed, here.store, asker, *given, anyway=anyway)
     return await here.uploads.run(asker.tenant_id, keep)
 
 

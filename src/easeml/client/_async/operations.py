@@ -624,7 +624,8 @@ class AsyncOperations(AsyncCalls):
         """Let no model serve an application any more of which a condition is not proven.
 
         It takes the place of the gate before, whose answers count on. Repeated, it changes
-        nothing. With another budget of labels, a test that waits for some goes on. Where rows
+        nothing. The best model is tested at once, if it is better on validation rows than what
+        serves. With another budget of labels, a test that waits for some goes on. Where rows
         that it may buy labels of are gone, the same gate is set anew, on those that are left.
 
         Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data
@@ -638,7 +639,8 @@ class AsyncOperations(AsyncCalls):
     async def remove_gate(self, application_id: str) -> Gates:
         """Let models serve again without proof; what the gate told of the test rows counts on.
 
-        Raises ``NotFound``. Repeated, it changes nothing.
+        A better model that it refused serves at once. Raises ``NotFound``. Repeated, it changes
+        nothing.
         """
         return await self._send(Gates, f"/applications/{application_id}/gates/remove")
 

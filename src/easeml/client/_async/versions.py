@@ -18,6 +18,7 @@ class AsyncVersions(AsyncUploads):
         path: str | Path,
         *,
         role: str | None = None,
+        anyway: bool = False,
         table: int | None = None,
         progress: Progress | None = None,
         idempotency_key: str | None = None,
@@ -26,12 +27,14 @@ class AsyncVersions(AsyncUploads):
 
         ``role`` of the new rows: train, validation, test, pool or production; None: divided as the
         rows before. ``table``: which one of several in the file, as of ``upload``. If the rows do
-        not fit, the version fails, saying why, and nothing changes.
+        not fit, the version fails, saying why, and nothing changes; so it does where a column of
+        them is plainly broken, unless they are to join ``anyway``.
         Raises NotFound, InvalidInput, NotReady while the data is being changed.
         """
         path = check_file(path)
+        wish = {"role": role, "table": table, "anyway": anyway}
         params, address = (
-            {"filename": path.name, "role": role, "table": table},
+            {"filename": path.name, **wish},
             f"/applications/{application_id}/feed",
         )
         return await self._create_from(

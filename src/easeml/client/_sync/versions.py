@@ -19,6 +19,7 @@ class Versions(Uploads):
         path: str | Path,
         *,
         role: str | None = None,
+        anyway: bool = False,
         table: int | None = None,
         progress: Progress | None = None,
         idempotency_key: str | None = None,
@@ -27,12 +28,14 @@ class Versions(Uploads):
 
         ``role`` of the new rows: train, validation, test, pool or production; None: divided as the
         rows before. ``table``: which one of several in the file, as of ``upload``. If the rows do
-        not fit, the version fails, saying why, and nothing changes.
+        not fit, the version fails, saying why, and nothing changes; so it does where a column of
+        them is plainly broken, unless they are to join ``anyway``.
         Raises NotFound, InvalidInput, NotReady while the data is being changed.
         """
         path = check_file(path)
+        wish = {"role": role, "table": table, "anyway": anyway}
         params, address = (
-            {"filename": path.name, "role": role, "table": table},
+            {"filename": path.name, **wish},
             f"/applications/{application_id}/feed",
         )
         return self._create_from(

@@ -44,6 +44,7 @@ _SHOWN_NAMES = 8  # of columns, in one sentence
 FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 FILL_EMPTY = "fill-empty=true"  # another
 EXPLAIN = "explain=true"  # and one of what the answer is to say
+_OF_QUERIES = {"fill_absent": FILL_ABSENT, "fill_empty": FILL_EMPTY, "explain": EXPLAIN}
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
 _PLAIN_NUMBERS = {int, float}  # types of JSON values; truth values are a type of their own
 _FILES = ("application/octet-stream", "application/zip", "multipart/form-data")  # and every picture
@@ -110,10 +111,19 @@ def parse_rows(
 
 
 def permitted(query: Mapping[str, str]) -> str:
-    """Return the parameters of the media type for what the query of a request permits or asks."""
-    known = {"fill_absent": FILL_ABSENT, "fill_empty": FILL_EMPTY, "explain": EXPLAIN}
+    """Return the parameters of the media type for what the query of a request permits or asks.
+
+    Raises ``DatasetError`` for anything else: who asks for more would not get it.
+    """
+    unknown = sorted(query.keys() - _OF_QUERIES.keys())
+    if unknown:
+        raise DatasetError(
+            "This is nothing that a prediction can be asked for.",
+            where=f"query: {unknown[0]}",
+            remedy=did_you_mean(unknown[0], _OF_QUERIES),
+        )
     said = []
-    for name, parameter in known.items():
+    for name, parameter in _OF_QUERIES.items():
         if query.get(name, "").lower() in ("true", "1"):
             said.append(f"; {parameter}")
     return "".join(said)

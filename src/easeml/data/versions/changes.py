@@ -18,6 +18,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.types.cells import to_json
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.text_tables import ROW, ROWS_COUNT
+from easeml.data.versions import plausible
 from easeml.data.versions.copies import compared_columns, content_keys, roles_of_copies
 from easeml.data.versions.declared import Declared, report_named, split_values
 from easeml.data.versions.fitting import fit_table
@@ -40,17 +41,25 @@ _SHOWN = 12  # differences of a file that does not fit
 _LASTING = ("target", "seed", "split", "retired")  # of a summary: no change but its own touches it
 
 
-def feed(version: Declared, table: pa.Table, name: str, role: str | None = None) -> Declared:
+def feed(
+    version: Declared,
+    table: pa.Table,
+    name: str,
+    role: str | None = None,
+    *,
+    anyway: bool = False,
+) -> Declared:
     """Return ``version`` with the rows of ``table`` under new ids in their order.
 
     ``table`` is as ``read_table`` gives it.
 
     ``role``: of all new rows; None: rows with an answer are divided as the version was, the others
     join the pool. Answers of rows that are fed as pool or production are not kept. ``name`` of the
-    file, for messages.
+    file, for messages. ``anyway``: rows join that look broken, too.
 
     Raises:
-        DatasetError: naming every difference, if the table does not fit the version's schemas.
+        DatasetError: naming every difference, if the table does not fit the version's schemas; and
+            every column that is plainly broken in the new rows (``plausible``).
     """
     _check_role(role)
     split = Split.of(version.summary)
@@ -58,6 +67,9 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
     frame = _typed_rows(version, table, name, role, divided_by)
     weights, counts = _weights_of_rows(version, table, role)
     frame = frame.loc[counts]
+    # Production is watched as it comes; nothing learns from it.
+    if not anyway and role != "production":
+        plausible.check(version.columns, _labelled(version), frame, name)
     answered = frame[version.target].notna().to_numpy()
     by = None
     if divided_by:
@@ -302,16 +314,18 @@ def summed(version: Declared, added: dict[str, int]) -> Declared:
     return replace(changed, summary=with_folds(changed))
 
 
-def _labelled_frames(version: Declared) -> list[pd.DataFrame]:
-    """The rows with answers, a frame a role."""
-    return [version.frames[role] for role in ROLES if len(version.frames[role])]
+def _labelled(version: Declared) -> pd.DataFrame:
+    """The rows with answers."""
+    import pandas as pd
+
+    return pd.concat([version.frames[role] for role in ROLES if len(version.frames[role])])
 
 
 def _counted(version: Declared) -> list[ColumnReport]:
     """The reports of the columns, with what the rows with answers hold; dropped ones stay."""
     import pandas as pd
 
-    values = beside(pd.concat(_labelled_frames(version)), version.weights)
+    values = beside(_labelled(version), version.weights)
 
     def counted_again(report: ColumnReport) -> ColumnReport:
         if report.role == "drop":
@@ -363,7 +377,7 @@ def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
 
     if labelled.empty:
         return []
-    there = pd.concat(map(digests, _labelled_frames(version)))
+    there = pd.concat(map(digests, [version.frames[role] for role in ROLES]))
     same = int(digests(labelled).isin(there).sum())
     if not same:
         return []

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LISTED = 20  # rows, and groups
+_MISSING = "(missing)"  # what a group is called whose rows have no value
 _CLOSE = 1e-9  # predictions that differ by less are the same: the order of a sum may differ
 _TOLERANCE = "Of numbers: a change is more than this share of the old predictions' deviation."
 _ASSUMES = (
@@ -71,9 +72,9 @@ def _ask(state: DifferenceConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer
     answer = ToolAnswer(
         advice=_advice(measured, int(changed.sum()), len(inputs)),
         numbers=(
-            Number("old", "Quality of the old model", *measured.old),
-            Number("new", "Quality of the new model", *measured.new),
-            Number("gain", "Quality gained", *measured.gain),
+            Number("old", "Quality of the old model on validation rows", *measured.old),
+            Number("new", "Quality of the new model on validation rows", *measured.new),
+            Number("gain", "Quality gained on validation rows", *measured.gain),
             Number("changed", "Share of predictions that change", *measured.share),
             Number("rows", "Validation rows", len(inputs)),
         ),
@@ -176,14 +177,15 @@ def _verdict(measured: _Measured) -> str:
 def _advice(measured: _Measured, changed: int, rows: int) -> str:
     gain, low, high = measured.gain
     changes = f"{changed} of {rows} predictions change."
+    where = "of quality on validation rows"
     interval = f"{gain:+.4f} ({low:+.4f} to {high:+.4f})"
     verdict = _verdict(measured)
     if verdict == "better":
-        return f"The new model is better by {interval} of quality; {changes}"
+        return f"The new model is better by {interval} {where}; {changes}"
     if verdict == "worse":
-        return f"The new model is worse: {interval} of quality; {changes} Keep the old one."
+        return f"The new model is worse: {interval} {where}; {changes} Keep the old one."
     return (
-        f"Neither model is clearly better: {interval} of quality; {changes} "
+        f"Neither model is clearly better: {interval} {where}; {changes} "
         "Look at the rows that change before you decide."
     )
 
@@ -209,7 +211,8 @@ def _groups_table(inputs: pd.DataFrame, changed: np.ndarray) -> Table:
     for column in inputs.columns:
         if str(inputs[column].dtype) != "category":
             continue
-        values = inputs[column].astype(str).to_numpy()
+        # Rows without a value are a group like others; a column of texts and gaps has no order.
+        values = inputs[column].astype(object).fillna(_MISSING).astype(str).to_numpy()
         for value in np.unique(values[changed]):
             of_group = values == value
             changes = int((of_group & changed).sum())

@@ -1,13 +1,15 @@
 """What the rules of an application leave of the knowledge base: models, and their spaces."""
 
 from dataclasses import replace
+from itertools import filterfalse
+from operator import attrgetter
 
 from easeml.errors import InvalidInput
 from easeml.modules import ModelMatch, Module, Registry, labels_of
 from easeml.schema import Schema
 from easeml.search import spaces
 from easeml.service.knowledge import knowledge_base
-from easeml.store import Tables
+from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Json
 from easeml.store.shapes import Rules
 
@@ -119,6 +121,24 @@ def with_model(tables: Tables, application: Application, model: str, registry: R
         only = [*only, model]
     exclude = [name for name in rules.exclude if name != model]
     return replace(rules, models=only, exclude=exclude)
+
+
+def left_out(tx: Transaction, application: Application) -> list[str]:
+    """Return the models that an application's rules leave out, and that could be let in.
+
+    Where only some models were named, that is every other one that fits.
+    """
+    rules = application.rules
+    version = tx.scoped(application.tenant_id).versions.get(application.version_id)
+    if rules.models is None or not version.schema_out:
+        return rules.exclude
+    registry = knowledge_base.of_tenant(tx, application.tenant_id)
+    everything = replace(rules, models=None, exclude=[])
+    found = matching(registry, version.schema_in, version.schema_out, everything)
+    fitting = allowed_models(found, everything)
+    named = allowed_models(fitting, rules)
+    others = filterfalse(named.__contains__, fitting)
+    return list(map(attrgetter("module.name"), others))
 
 
 def check_fits(match: ModelMatch, where: str) -> None:

@@ -34,6 +34,7 @@ _RETIRED = (
     "No model can be tested: the test rows were worn out, and are train rows now. "
     "Feed new labelled rows, and set the gate again."
 )
+_LAST = "The last model that can be tested waits for labels; no other can be tested after it."
 _MANY = 32  # models for which the page tells what they would need
 
 
@@ -41,7 +42,8 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
     """Let no model serve an application any more of which a condition is not proven.
 
     It takes the place of the gate before, whose answers count on. Repeated, it changes nothing.
-    With another budget of labels, a test that waits for some goes on. Where rows that it may buy
+    The best model is tested at once, if it is better on validation rows than what serves. With
+    another budget of labels, a test that waits for some goes on. Where rows that it may buy
     labels of are gone, the same gate is set anew, on those that are left.
 
     Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data cannot
@@ -67,8 +69,8 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
             bought_labels.stop(tx, application)
             tables.gates.update(before.id, ended=True)
         tables.gates.add(gate)
-        if goes_on:
-            promotion.consider(tx, application.id)
+        # What the gate before refused, or waits for labels, may pass this one.
+        promotion.consider(tx, application.id)
         return show(tables, application)
 
 
@@ -152,7 +154,7 @@ def test_rows(store: Store, version: DatasetVersion) -> list[int]:
 def remove_gate(store: Store, caller: Caller, application_id: str) -> Gates:
     """Let models serve again without proof; what the gate told of the test rows counts on.
 
-    Raises ``NotFound``. Repeated, it changes nothing.
+    A better model that it refused serves at once. Raises ``NotFound``. Repeated, it changes nothing.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -161,7 +163,8 @@ def remove_gate(store: Store, caller: Caller, application_id: str) -> Gates:
         if before is not None:
             bought_labels.stop(tx, application)
             tables.gates.update(before.id, ended=True)
-        return show(tables, application)
+            promotion.consider(tx, application.id)
+        return show(tables, tables.applications.get(application_id))
 
 
 def list_gates(store: Store, caller: Caller, application_id: str) -> Gates:
@@ -229,7 +232,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         steps_spent=len(ledger.history),
         steps_left=steps_left,
         worn_out=not lasts_on(gate),
-        lasts=_lasts(steps_left, worn),
+        lasts=_lasts(steps_left, worn, waits=kept.waiting(gate, application) is not None),
         most=gate.most,
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
         labels=labels,
@@ -273,13 +276,14 @@ def _show_waiting(tables: Tables, test: WaitingTest) -> WaitingModel:
     )
 
 
-def _lasts(steps_left: int, retirable: int) -> str:
+def _lasts(steps_left: int, retirable: int, *, waits: bool) -> str:
     """Return how long the test rows of a gate last.
 
-    ``retirable``: those that are worn out, and test rows still.
+    ``retirable``: those that are worn out, and test rows still. ``waits``: a model does, for labels.
     """
     if not steps_left:
-        return _WORN_OUT if retirable else _RETIRED
+        over = _WORN_OUT if retirable else _RETIRED
+        return _LAST if waits else over
     models = "1 more model" if steps_left == 1 else f"{steps_left:,} more models"
     return f"{models} can be tested. A search that tries 200 models spends three steps at most."
 

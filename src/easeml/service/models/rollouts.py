@@ -136,7 +136,7 @@ def show(tables: Tables, application: Application) -> Rollouts:
         reliability=rule.reliability,
         shares=rule.shares,
         scale=rule.scale,
-        promise=_promise(rule, application),
+        promise=_promise(tables, application, rule),
         running=bool(found) and found[0].state == RolloutState.RUNNING,
         keeps_requests=log is not None and log.share > 0,
         rollouts=shown,
@@ -206,7 +206,7 @@ def _why_not(objective: str) -> str:
     return "that is not built yet"
 
 
-def _promise(rule: RolloutRule, application: Application) -> str:
+def _promise(tables: Tables, application: Application, rule: RolloutRule) -> str:
     from easeml.lifecycle import rollout as rollouts
 
     if rule.way == RolloutWay.AT_ONCE:
@@ -214,7 +214,20 @@ def _promise(rule: RolloutRule, application: Application) -> str:
     promised = rollouts.promise(kept.plan_by(rule))
     if kept.is_by_class(application):
         return f"{promised} Each class counts alike, so a rare one decides how long it takes."
-    return promised
+    if kept.kind_of_target(tables, application) != kept.NUMBER:
+        return promised
+    return f"{promised} {_of_numbers(rule)}"
+
+
+def _of_numbers(rule: RolloutRule) -> str:
+    """Return what the quality of a number is here: the tolerance is a share of the largest error."""
+    largest = (
+        f"{rule.scale:g}" if rule.scale else "twice the root mean squared error of what serves"
+    )
+    return (
+        f"Quality is 1 less the error as a share of the largest that counts, {largest}: so "
+        f"{rule.tolerance:g} is that share of it."
+    )
 
 
 def _show(

@@ -35,7 +35,7 @@ _SQUARED = ("rmse", "r2")
 _BALANCED = "balanced-accuracy"
 _COMPARED = ("accuracy", _BALANCED, "mean-absolute-error", *_SQUARED)
 _SCALE = 2.0  # times the root mean squared error of what serves
-_CATEGORY, _NUMBER = "category", "number"
+_CATEGORY, NUMBER = "category", "number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ def kind_of_target(tables: Tables, application: Application) -> str:
     Raises ``Conflict`` for anything else: what is right is not known of it.
     """
     kind = tables.versions.get(application.version_id).target_type
-    if kind not in (_CATEGORY, _NUMBER):
+    if kind not in (_CATEGORY, NUMBER):
         raise Conflict(
             "Models can be compared on requests where the target is a category or a number.",
             where=application.id,

@@ -50,10 +50,12 @@ def feed(
     idempotency_key: str | None,
     limit: int,
     table: int | None = None,
+    *,
+    anyway: bool = False,
 ) -> Version:
     """Keep the bytes of ``source``, and make a version that has their rows as well.
 
-    At most ``limit`` bytes are taken.
+    At most ``limit`` bytes are taken. ``anyway``: rows that look broken join, too.
 
     ``role`` of the new rows; None: as the rows before were divided. ``table``: which one of several
     in the file, as of an upload. Raises ``NotFound``,
@@ -66,7 +68,8 @@ def feed(
             where="role",
             remedy=f"One of {', '.join(ALL_ROLES)}.",
         )
-    told = {"filename": _file_name(filename), "role": role, **given(table=table)}
+    wish = given(table=table, anyway=anyway or None)
+    told = {"filename": _file_name(filename), "role": role, **wish}
     taken = _Taken(OperationName.FEED, "ingest-feed", told)
     return _take_file(store, caller, application_id, taken, source, idempotency_key, limit)
 

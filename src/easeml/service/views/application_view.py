@@ -20,6 +20,7 @@ from easeml.service.applications import (
 )
 from easeml.service.applications.pareto import MaybeAxes
 from easeml.service.journey import next_steps, suggested
+from easeml.service.knowledge import rules
 from easeml.service.models import adapting, gates, pickings, rollouts, watching
 from easeml.service.production import request_log
 from easeml.service.search import ending, model_limits, progress, summaries
@@ -88,6 +89,8 @@ def leaderboard(
             axes = axis or [application.objective, model_limits.LATENCY]
             compared = pareto.of(tx, application, models, axes, breaks)
         measures = further_measures.show(tx, tables, application)
+        others = rules.left_out(tx, application)
+    shown = shown.model_copy(update={"left_out": others})
     return Leaderboard(
         application=shown, models=models, measures=measures, breaks=breaks, pareto=compared
     )
