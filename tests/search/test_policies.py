@@ -16,6 +16,7 @@ from easeml.search import (
     default_prior,
     expected_improvement,
     installed_policies,
+    observed,
     policy_named,
     started,
 )
@@ -179,3 +180,21 @@ def test_the_explanation_replays_the_choice():
 def test_unknown_policies_are_refused():
     with pytest.raises(InvalidInput, match="no policy 'best'"):
         policy_named("best")
+
+
+def test_a_job_whose_results_have_piled_up_leaves_devices_to_one_that_may_gain_much():
+    many = [Arm(f"m{number}", "mlp", 1.0) for number in range(30)]
+    few = [*ARMS[:3], Arm("gbm", "lightgbm", 60.0)]
+    state = add_job(SearchState(), "piled", "ann", many, default_prior(many))
+    qualities = np.random.default_rng(3).uniform(0.2, 0.35, 20)
+    for arm, quality in enumerate(qualities.tolist()):
+        state = observed(state, Observation("piled", arm, quality, 1.0))
+    state = add_job(state, "young", "bob", few, default_prior(few))
+    for arm, quality in enumerate([0.6, 0.75, 0.76]):
+        state = observed(state, Observation("young", arm, quality, 1.0))
+
+    assert policy_named("ei-rate").decide(state, 1)[0].job == "piled"
+    decision = policy_named("default").decide(state, 1)[0]
+    assert decision.job == "young"
+    top = decision.explain()["top"][0]
+    assert top["score"] == pytest.approx(top["gain"] / top["cost"])

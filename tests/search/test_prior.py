@@ -6,6 +6,7 @@ import pytest
 from easeml.search import (
     Arm,
     Observation,
+    Posterior,
     SearchState,
     add_job,
     configurations,
@@ -243,3 +244,20 @@ def test_growing_compares_no_pair_of_configurations_twice(monkeypatch):
     for start in range(6, count, 6):
         prior = known.extended(prior, arms[:start], arms[start : start + 6])
     assert sum(compared) <= 0.55 * count**2
+
+
+def test_that_linear_models_agree_says_little_of_trees():
+    arms = [
+        Arm("logistic", "logistic", 1.0),
+        Arm("elastic", "elastic-net-classifier", 1.0),
+        Arm("gbm", "lightgbm-classifier", 1.0),
+        Arm("forest", "random-forest-classifier", 1.0),
+    ]
+    posterior = Posterior.of(default_prior(arms)).observe(0, 0.755)
+    gains = posterior.improvement(0.755)
+    assert gains[2] > 2 * gains[1]
+    agreed = posterior.observe(1, 0.755).improvement(0.755)
+    assert agreed[2] > 0.6 * gains[2]
+    apart = posterior.observe(2, 0.95)
+    assert apart.mean[3] > 0.88
+    assert apart.mean[1] < 0.8

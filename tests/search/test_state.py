@@ -107,3 +107,23 @@ def test_wrong_use_is_refused_with_the_place():
         observed(state, Observation("x", 0, float("nan"), 1.0))
     with pytest.raises(InvalidInput, match="'bad'"):
         Arm("bad", "m", float("inf"))
+
+
+def test_expected_gains_fall_with_the_results_of_a_job_as_records_become_rare():
+    arms = [Arm(f"logistic-{number}", "logistic", 1.0) for number in range(20)]
+    state = add_job(SearchState(), "x", "t", arms, default_prior(arms))
+    for arm in range(16):
+        job = state.job("x")
+        share = 1.0 if arm < 4 else (4 / (arm + 1)) ** 2
+        np.testing.assert_allclose(job.gains, share * job.improvement)
+        state = observed(state, Observation("x", arm, 0.7, 1.0))
+    failed = observed(state, Observation("x", 16, None, 1.0)).job("x")
+    np.testing.assert_allclose(failed.gains, failed.improvement * (4 / 17) ** 2)
+
+
+def test_qualities_that_lie_evenly_below_their_highest_bring_as_little_as_is_said():
+    draws = np.random.default_rng(0).random((200_000, 12))
+    best = np.maximum.accumulate(draws, axis=1)
+    brought = np.diff(best, axis=1).mean(axis=0)
+    results = np.arange(1, 12)
+    np.testing.assert_allclose(brought, 1 / ((results + 1) * (results + 2)), rtol=0.05)

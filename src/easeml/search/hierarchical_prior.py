@@ -28,7 +28,7 @@ _ODDS = _SCALES / (
 )  # the half-Cauchy density, for scales that are even in the logarithm
 _SHARES = np.arange(10) / 10  # of the variance of models that is common to all jobs
 _WEIGHT = 5.0  # of what is believed without history, in jobs
-_COVARIANCE_WEIGHT = 20.0  # and of interactions being independent
+_COVARIANCE_WEIGHT = 20.0  # and of how interactions are related
 _ROUNDS = 3
 
 
@@ -61,11 +61,17 @@ class _Jobs(NamedTuple):
     standard: np.ndarray
 
 
-def hierarchical_prior(angles: np.ndarray, typical: np.ndarray, within: float = 0.0) -> Prior:
+def hierarchical_prior(
+    angles: np.ndarray,
+    typical: np.ndarray,
+    within: float = 0.0,
+    likeness: np.ndarray | None = None,
+) -> Prior:
     """Return the prior of one more job after the ``angles`` (N, K) of N others, NaN where missing.
 
     ``typical`` (K,): the effects to be expected of models; ``within``: the part of a cell's
-    variance, at scale 1, that is not its model's, and is taken out. A job's scale is one of five,
+    variance, at scale 1, that is not its model's, and is taken out. ``likeness`` (K, K): how far
+    models are believed to be alike, as correlations; None: not at all. A job's scale is one of five,
     with the odds of a half-Cauchy prior (Gelman, Bayesian Analysis 1, 2006) as if it had been seen
     in ``_WEIGHT`` jobs: with one scale, a baseline that is far worse than expected would be taken
     for a sign of a hopeless job, and a model that is far better than the others for the best there
@@ -77,8 +83,11 @@ def hierarchical_prior(angles: np.ndarray, typical: np.ndarray, within: float = 
     for _ in range(_ROUNDS):
         common = _common(jobs, typical)
         jobs = _jobs(angles, common)
-    interactions = _covariance(jobs.standard - common.effects, common.own, within)
-    covariance = common.variance + np.diag(common.errors) + interactions
+    alike = np.eye(typical.size) if likeness is None else likeness
+    interactions = _covariance(jobs.standard - common.effects, common.own * alike, within)
+    deviations = np.sqrt(common.errors)
+    errors = alike * np.outer(deviations, deviations)
+    covariance = common.variance + errors + interactions
     scales = Scales(_SCALES, np.full(_SCALES.size, common.level), common.odds)
     return Prior(common.effects, covariance, _NOISE, scales, CLIP, DOUBT, ARCSINE)
 
@@ -144,17 +153,15 @@ def _effects(standard: np.ndarray, typical: np.ndarray) -> tuple[np.ndarray, np.
     return typical + weight * total, weight * own, own
 
 
-def _covariance(interactions: np.ndarray, own: float, within: float) -> np.ndarray:
+def _covariance(interactions: np.ndarray, expected: np.ndarray, within: float) -> np.ndarray:
     """Return the covariance (K, K) of interactions (N, K).
 
-    It is the mean of an inverse-Wishart posterior (Gelman et al., section 3.6), pairwise where
-    cells are missing, with negative eigenvalues set to 0.
+    It is the mean of an inverse-Wishart posterior (Gelman et al., section 3.6) around the
+    ``expected`` (K, K), pairwise where cells are missing, with negative eigenvalues set to 0.
     """
     seen = (~np.isnan(interactions)).astype(float)
     values = np.nan_to_num(interactions)
-    independent = _COVARIANCE_WEIGHT * own * np.eye(interactions.shape[1]) - within * np.diag(
-        seen.sum(axis=0)
-    )
-    covariance = (values.T @ values + independent) / (seen.T @ seen + _COVARIANCE_WEIGHT)
+    before = _COVARIANCE_WEIGHT * expected - within * np.diag(seen.sum(axis=0))
+    covariance = (values.T @ values + before) / (seen.T @ seen + _COVARIANCE_WEIGHT)
     eigenvalues, vectors = np.linalg.eigh(covariance)
     return (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T

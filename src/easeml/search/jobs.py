@@ -11,6 +11,7 @@ from easeml.search.checks import require
 from easeml.search.surrogates import Posterior
 
 _NO_ARMS = np.zeros(0, dtype=int)
+_BELIEVED = 4  # results of a job, up to which expected improvements are taken as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,22 @@ class SearchJob:
         """
         return self.believed.improvement(self.reached) * self.all_chances
 
+    @cached_property
+    def gains(self) -> np.ndarray:
+        """What each arm (K,) may be expected to add, of its ``improvement``, after so many results.
+
+        The qualities of a job pile up below one that nothing on its data exceeds, which a normal
+        belief does not know. Were they even below it, the next of n + 1 would add (n + 1) (n + 2)
+        times less than their range (David and Nagaraja, Order Statistics, 2003, section 2.2: the
+        means of the highest of n and of n + 1). So it is with the expected improvements of live
+        searches: those after 4 results come true in the mean, and from there on a share that falls
+        with the square of the results (decision 0137).
+        """
+        results = len(self.finished)
+        if results < _BELIEVED:
+            return self.improvement
+        return self.improvement * (_BELIEVED / (results + 1)) ** 2
+
     @property
     def reached(self) -> float:
         """The quality of the incumbent; 0 before the first run."""
@@ -185,6 +202,16 @@ class SearchJob:
     def best_rate(self) -> float:
         """The highest of the ``rates``; 0 where nothing may be started."""
         return float(self.rates.max(initial=0.0))
+
+    @cached_property
+    def gain_rates(self) -> np.ndarray:
+        """The ``gains`` per device second of the ``startable`` arms."""
+        return self.gains[self.startable] / self.costs[self.startable]
+
+    @cached_property
+    def best_gain_rate(self) -> float:
+        """The highest of the ``gain_rates``; 0 where nothing may be started."""
+        return float(self.gain_rates.max(initial=0.0))
 
     def with_result(
         self, arm: int, quality: float | None, seconds: float, charge: float

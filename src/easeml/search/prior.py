@@ -41,6 +41,11 @@ _FAMILIES = {
     "xgboost": 0.77,
     "catboost": 0.78,
 }
+_KINDS = {
+    "linear": ("elastic-net", "logistic", "ridge"),
+    "trees": ("tree", "forest", "boosting", "lightgbm", "xgboost", "catboost"),
+}
+_LIKENESS = 0.8  # correlation of what two models of one kind do on the data of a job
 _CONFIG_VARIANCE = 0.022**2
 _WEIGHT = 5.0  # of what is believed without history, in runs
 _LEARN_AGAIN = 1.2  # times as many runs of other jobs as when a job's prior was learned
@@ -163,7 +168,7 @@ def _of_models(table: "_Table", config_variance: float) -> Prior:
 
     runs = table.counts[table.counts > 0]
     within = config_variance * float(np.mean(1 / runs)) if runs.size else 0.0
-    return hierarchical_prior(table.angle, table.typical, within)
+    return hierarchical_prior(table.angle, table.typical, within, _likeness(list(table.columns)))
 
 
 def _with_doubt(covariance: np.ndarray, unknown: np.ndarray) -> np.ndarray:
@@ -245,3 +250,19 @@ def _typical(model: str) -> float:
         if family in model:
             return float(ARCSINE.latent(np.array(quality))) - TYPICAL
     return 0.0
+
+
+def _likeness(models: Sequence[str]) -> np.ndarray:
+    """Return how far models are alike (K, K): those of one of ``_KINDS`` are, others not at all."""
+    kinds = np.array(list(map(_kind, models)))
+    alike = np.where(kinds[:, None] == kinds, _LIKENESS, 0.0)
+    np.fill_diagonal(alike, 1.0)
+    return alike
+
+
+def _kind(model: str) -> str:
+    """Return the kind of a model; one without is a kind of its own."""
+    for kind, names in _KINDS.items():
+        if any(name in model for name in names):
+            return kind
+    return model

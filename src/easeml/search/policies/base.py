@@ -16,7 +16,7 @@ from easeml.search.state import Observation, SearchState, observed, started
 
 _EXPLAINED = 5  # arms shown in an explanation
 _TENANTS_EXPLAINED = 10
-_BEST_RATE = attrgetter("best_rate")
+_BEST_RATE = attrgetter("best_gain_rate")
 
 
 class Scored(NamedTuple):
@@ -207,7 +207,7 @@ def _leaders(scored: Scored) -> list[dict[str, Any]]:
     top = top[np.lexsort((arms[top], job.costs[arms[top]], -scores[top]))][:_EXPLAINED]
     shown = arms[top]
     means, variances = job.believed.about(shown)
-    gains = job.improvement[shown]
+    gains = job.gains[shown]
     told = (shown, scores[top], means, np.sqrt(variances), job.costs[shown], gains)
     leaders = []
     for arm, score, mean, sd, cost, gain in zip(*map(np.ndarray.tolist, told), strict=True):

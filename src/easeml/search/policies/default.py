@@ -18,7 +18,7 @@ from easeml.search.state import SearchState
 _PATIENCE = 8  # turns that others may have for each of a tenant's own
 LONGEST_WAIT = "the tenant has waited longest"
 NEWCOMER = "the tenant is new and was never served"
-_BEST_RATE = attrgetter("best_rate")
+_BEST_RATE = attrgetter("best_gain_rate")
 _FIRST = "jobs without any run first, expected quality per device second"
 
 
@@ -26,7 +26,8 @@ class GainPerCost(OneByOne):
     """The run of any tenant with the highest expected gain per device second.
 
     Gains are weighed by the tenant's priority. The expected gain is the expected improvement over
-    the best quality of its job, which is 0 before the first run. A job without any run comes first:
+    the best quality of its job, which is 0 before the first run, less what such expectations turned
+    out to promise too much: see ``SearchJob.gains``. A job without any run comes first:
     nobody gets a better model while somebody has none. For tenants that do not touch each other,
     spending each device second where the gain per second is highest is optimal as far as one run
     looks ahead (for known gains: Smith's rule, 1956). What makes it better than ``EIRate`` is the
@@ -43,7 +44,7 @@ class GainPerCost(OneByOne):
     def next(self, state: SearchState) -> Decision:
         """See ``OneByOne``."""
         best, rule = _chosen(state)
-        return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
+        return decided(self.name, state, [Scored(best, best.startable, best.gain_rates, rule)])
 
     def longest_wait(self, tenants: int) -> int | None:
         """See ``Policy``."""
@@ -67,7 +68,7 @@ def _chosen(state: SearchState) -> tuple[SearchJob, str]:
 def _weighed(state: SearchState) -> Callable[[SearchJob], float]:
     if not state.terms:
         return _BEST_RATE
-    return lambda job: job.best_rate * state.priority(job.tenant)
+    return lambda job: job.best_gain_rate * state.priority(job.tenant)
 
 
 def _overdue(state: SearchState) -> str | None:

@@ -89,7 +89,7 @@ def _searches(tx: Transaction, view: TenantView, moment: Moment) -> list[Searchi
 
 def _believed(job: SearchJob, moment: Moment, most: int, *, names_shown: bool) -> list[Believed]:
     """Return the candidates of a job that matter most, the most gain a second first."""
-    rates = job.improvement / job.costs
+    rates = job.gains / job.costs
     shown = set(job.startable[np.argsort(-rates[job.startable])][:most].tolist())
     shown.update(job.running)
     if job.name == moment.job:
@@ -107,7 +107,7 @@ def _believed(job: SearchJob, moment: Moment, most: int, *, names_shown: bool) -
             mean=float(means[place]),
             sd=float(np.sqrt(variances[place])),
             cost=float(job.costs[arm]),
-            gain=float(job.improvement[arm]),
+            gain=float(job.gains[arm]),
             mean_after=mean_after,
             sd_after=sd_after,
         )

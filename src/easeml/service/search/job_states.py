@@ -111,7 +111,7 @@ def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
         "cost": spent_seconds(tables, job.id),
         "expected_improvement": left.expected,
         "expected_improvement_error": left.error,
-        "gain_rate": state.job(job.id).best_rate,
+        "gain_rate": state.job(job.id).best_gain_rate,
     }
 
 
