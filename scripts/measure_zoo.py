@@ -25,9 +25,8 @@ from generated_tables import ROWS, GeneratedTable, generated_table
 
 from easeml.data import read_table
 from easeml.estimators.frames import Table, typed
-from easeml.estimators.searching import fit_on
 from easeml.modules import Module, load_registry, score
-from easeml.modules.pipeline import Context
+from easeml.modules.pipeline import Context, fit
 from easeml.search import spaces
 
 CONFIGURATIONS = {
@@ -113,6 +112,7 @@ def runs_of_table(table: Table, kind: str) -> list[dict[str, Any]]:
     order = np.random.default_rng(0).permutation(len(table.frame))
     held, train = np.split(order, [int(HELD * len(order))])
     rows, unseen = table.frame.iloc[train], table.frame.iloc[held]
+    schemas = table.schema_in.to_json(), table.schema_out.to_json()
     found = []
     for match in registry.models_for(table.schema_in, table.schema_out):
         if not match.fits:
@@ -134,7 +134,7 @@ def runs_of_table(table: Table, kind: str) -> list[dict[str, Any]]:
                 objective=objective,
             )
             try:
-                said = fit_on(pipeline, rows, table, context).predict(unseen)
+                said = fit(pipeline, rows, *schemas, context).predict(unseen)
                 quality = score(objective, unseen[table.target], said)
             except Exception as error:
                 print(f"  {match.module.name}: {error}", flush=True)
