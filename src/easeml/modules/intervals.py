@@ -100,7 +100,7 @@ def of_confusions(
 class _Side:
     """Where one end of an interval is, from what each part does by itself.
 
-    ``distance``: of the end. ``all_at_once``: the table with all that moves the measure to this side.
+    ``distance``: of the end. ``all_at_once``: the table with all that moves it to this side.
     """
 
     def __init__(self, table: NDArray[np.float64]):
@@ -110,7 +110,7 @@ class _Side:
         self.distance = 0.0
 
     def take(self, code: int, row: NDArray[np.float64], by: float) -> None:
-        """Add what a row of the table does to the measure; nothing where that is not to this side."""
+        """Add what a row of the table does to the measure, where that is to this side."""
         if by <= 0:
             return
         self.all_at_once[code] += row - self._table[code]

@@ -217,7 +217,7 @@ def _doubts(running: list[Track]) -> np.ndarray:
 
 
 def _slowest_ends(track: Track, is_open: np.ndarray, seed: int) -> np.ndarray:
-    """Return where the best way ends if its last fall goes on at the slowest rate allowed, a draw each.
+    """Return where the best way ends if its last fall goes on as slowly as it may, a draw each.
 
     Errors in rows that are ``is_open`` count as none.
     """

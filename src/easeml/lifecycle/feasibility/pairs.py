@@ -45,7 +45,7 @@ def pair_floors(
 
 
 def _where_nothing_else_may_decide(agreeing: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Return the shares of pairs that agree (cells,); of a cell that is surely more mixed, the usual.
+    """Return the shares of pairs that agree (cells,); the usual of a cell that is surely mixed.
 
     Wrong labels come in all cells alike. Where one is more mixed, another column may decide there.
     ``table``: (cells, classes) rows.

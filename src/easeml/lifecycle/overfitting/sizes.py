@@ -68,7 +68,7 @@ def widest_deviation(
 ) -> float:
     """Return the largest ``deviation`` at any measured accuracy.
 
-    It is not the one at a half: an interval is widest that reaches over a half, to both sides alike.
+    It is not the one at a half: an interval is widest that reaches over a half on both sides.
     Few examples, or many models, move that place far away.
     """
     step = max(1, examples // _LOOKED_AT)

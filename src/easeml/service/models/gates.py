@@ -279,7 +279,7 @@ def _show_waiting(tables: Tables, test: WaitingTest) -> WaitingModel:
 def _lasts(steps_left: int, retirable: int, *, waits: bool) -> str:
     """Return how long the test rows of a gate last.
 
-    ``retirable``: those that are worn out, and test rows still. ``waits``: a model does, for labels.
+    ``retirable``: those that are worn out and still test rows. ``waits``: a model does.
     """
     if not steps_left:
         over = _WORN_OUT if retirable else _RETIRED

@@ -220,7 +220,7 @@ def _promise(tables: Tables, application: Application, rule: RolloutRule) -> str
 
 
 def _of_numbers(rule: RolloutRule) -> str:
-    """Return what the quality of a number is here: the tolerance is a share of the largest error."""
+    """Return what the quality of a number is: the tolerance is a share of the largest error."""
     largest = (
         f"{rule.scale:g}" if rule.scale else "twice the root mean squared error of what serves"
     )
