@@ -109,16 +109,18 @@ def test_wrong_use_is_refused_with_the_place():
         Arm("bad", "m", float("inf"))
 
 
-def test_expected_gains_fall_with_the_results_of_a_job_as_records_become_rare():
-    arms = [Arm(f"logistic-{number}", "logistic", 1.0) for number in range(20)]
+def test_expected_gains_fall_with_the_results_of_a_job_and_of_a_model_as_records_become_rare():
+    linear = [Arm(f"logistic-{number}", "logistic", 1.0) for number in range(20)]
+    arms = [*linear, Arm("svm", "svm", 1.0)]
     state = add_job(SearchState(), "x", "t", arms, default_prior(arms))
     for arm in range(16):
         job = state.job("x")
         share = 1.0 if arm < 4 else (4 / (arm + 1)) ** 2
-        np.testing.assert_allclose(job.gains, share * job.improvement)
+        np.testing.assert_allclose(job.gains[:20], share**2 * job.improvement[:20])
+        assert job.gains[20] == pytest.approx(share * job.improvement[20])
         state = observed(state, Observation("x", arm, 0.7, 1.0))
     failed = observed(state, Observation("x", 16, None, 1.0)).job("x")
-    np.testing.assert_allclose(failed.gains, failed.improvement * (4 / 17) ** 2)
+    assert failed.gains[20] == pytest.approx(failed.improvement[20] * (4 / 17) ** 2)
 
 
 def test_qualities_that_lie_evenly_below_their_highest_bring_as_little_as_is_said():

@@ -11,7 +11,7 @@ from easeml.search.checks import require
 from easeml.search.surrogates import Posterior
 
 _NO_ARMS = np.zeros(0, dtype=int)
-_BELIEVED = 4  # results of a job, up to which expected improvements are taken as they are
+_BELIEVED = 4  # results, up to which expected improvements are taken as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +170,19 @@ class SearchJob:
         """What each arm (K,) may be expected to add, of its ``improvement``, after so many results.
 
         The qualities of a job pile up below one that nothing on its data exceeds, which a normal
-        belief does not know. Were they even below it, the next of n + 1 would add (n + 1) (n + 2)
-        times less than their range (David and Nagaraja, Order Statistics, 2003, section 2.2: the
-        means of the highest of n and of n + 1). So it is with the expected improvements of live
-        searches: those after 4 results come true in the mean, and from there on a share that falls
-        with the square of the results (decision 0137).
+        belief does not know, and those of one model's configurations do so among themselves. Were
+        they even below it, the next of n + 1 would add (n + 1) (n + 2) times less than their range
+        (David and Nagaraja, Order Statistics, 2003, section 2.2: the means of the highest of n and
+        of n + 1). So it is with the expected improvements of live searches: those after 4 results
+        come true in the mean, and from there on a share that falls with the square of the results
+        (decision 0137).
         """
-        results = len(self.finished)
-        if results < _BELIEVED:
-            return self.improvement
-        return self.improvement * (_BELIEVED / (results + 1)) ** 2
+        found = self.improvement * _share_that_comes_true(np.array(len(self.finished)))
+        groups = self.posterior.prior.groups
+        if groups is None:
+            return found
+        results = np.bincount(groups[list(self.finished)], minlength=groups.max() + 1)
+        return found * _share_that_comes_true(results)[groups]
 
     @property
     def reached(self) -> float:
@@ -241,3 +244,8 @@ class SearchJob:
         free = np.ones(len(self.arms), dtype=bool)
         free[taken] = False
         return np.flatnonzero(free)
+
+
+def _share_that_comes_true(results: np.ndarray) -> np.ndarray:
+    """Return the share of expected improvements that comes true after so many ``results``."""
+    return np.minimum(1.0, (_BELIEVED / (results + 1)) ** 2)
