@@ -173,9 +173,9 @@ class SearchJob:
         belief does not know, and those of one model's configurations do so among themselves. Were
         they even below it, the next of n + 1 would add (n + 1) (n + 2) times less than their range
         (David and Nagaraja, Order Statistics, 2003, section 2.2: the means of the highest of n and
-        of n + 1). So it is with the expected improvements of live searches: those after 4 results
-        come true in the mean, and from there on a share that falls with the square of the results
-        (decision 0137).
+        of n + 1). So it is with the expected improvements of live searches: up to the third result
+        they come true in the mean, and then a share of them that falls with the square of the
+        results (decision 0137).
         """
         found = self.improvement * _share_that_comes_true(np.array(len(self.finished)))
         groups = self.posterior.prior.groups
