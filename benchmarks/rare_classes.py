@@ -1,10 +1,12 @@
 """How often the 95 % intervals of qualities hold the truth where a class is rare.
 
     python benchmarks/rare_classes.py [--draws 100] [--rows 50 200 500 2000] [--laws NAME ...]
+                                      [--qualities NAME ...] [--file coverage.csv]
                                       [--out DIR] [--short]
 
 Rows are drawn by a law that is known; the truth is the quality of 200,000 of its rows. Beside
-easeml's intervals stand those of the percentile bootstrap of 100 resamples. Draws in which a class
+easeml's intervals stand those of the percentile bootstrap of 100 resamples. Errors and losses are in
+their own unit. Draws in which a class
 has no row are left out of areas: their quality is of the other classes only. ``coverage.csv`` gives,
 a law, quality and number of rows, the shares of intervals above and below the truth and their mean
 width.
@@ -15,13 +17,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from common import arguments, machine_line, read_options, write_table
-from easeml.modules import interval, score
+from easeml.modules import measured
 from easeml.modules.contract import Predictions
-from easeml.modules.score import value_of_rows
+from easeml.modules.intervals import between_draws
+from easeml.modules.score import value, value_of_rows
 
 QUALITIES = ["f1-macro", "f1-weighted", "f-beta(b, 1)", "f-beta(b, 2)", "precision(b)"]
 QUALITIES += ["recall(b)", "specificity(b)", "matthews", "quadratic-kappa", "roc-auc"]
-QUALITIES += ["average-precision"]
+QUALITIES += ["average-precision", "brier", "log-loss", "calibration-error"]
 AREAS = {"roc-auc", "average-precision"}
 HEAD = ["law", "quality", "rows", "draws", "truth", "above", "below", "width"]
 HEAD += ["bootstrap above", "bootstrap below", "bootstrap width"]
@@ -86,6 +89,26 @@ def many(shares: Sequence[float], distance: float) -> Draw:
     return draw
 
 
+def sharper(draw: Draw, power: float) -> Draw:
+    """The same with odds to a power."""
+
+    def drawn(rows: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        y, shares = draw(rows, random)
+        weights = shares**power
+        return y, weights / weights.sum(axis=1, keepdims=True)
+
+    return drawn
+
+
+def always(share: float, said: float) -> Draw:
+    """One probability for all rows."""
+
+    def draw(rows: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        return (random.random(rows) < share).astype(int), both(np.full(rows, said))
+
+    return draw
+
+
 LAWS: dict[str, Draw] = {
     "binormal, 1 %": binormal(0.01, 2.5, 0.5),
     "binormal, 2 %": binormal(0.02, 1.5, 0.0),
@@ -97,6 +120,10 @@ LAWS: dict[str, Draw] = {
     "three classes, one 3 %": many([0.6, 0.37, 0.03], 1.6),
     "eight classes by Zipf": many([place**-1.5 for place in range(1, 9)], 1.8),
     "two even classes": binormal(0.5, 1.5, 0.0),
+    "sure without need, 2 %": sharper(binormal(0.02, 1.5, 0.5), 4.0),
+    "sure without need, even": sharper(binormal(0.5, 1.5, 1.0), 2.0),
+    "always 2 %": always(0.02, 0.02),
+    "always .2 %, is 2 %": always(0.02, 0.002),
 }
 
 
@@ -108,19 +135,18 @@ def told(y: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, Predictions]:
 def bootstrapped(
     quality: str, actual: np.ndarray, said: Predictions, random: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the percentile interval; of these qualities the value is the quality."""
+    """Return the percentile interval."""
     of = value_of_rows(quality, actual, said)
     rows = len(actual)
     drawn = [of(random.integers(rows, size=rows)) for _ in range(RESAMPLES)]
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return float(low), float(high)
+    return between_draws(drawn)
 
 
 def coverage(law: str, quality: str, rows: int, draws: int) -> list[object]:
     """Return a line of the table."""
     draw = LAWS[law]
     y, shares = draw(200_000, np.random.default_rng(1))
-    truth = score(quality, *told(y, shares))
+    truth = value(quality, *told(y, shares))
     random = np.random.default_rng(2)
     found = []
     while len(found) < draws:
@@ -128,8 +154,8 @@ def coverage(law: str, quality: str, rows: int, draws: int) -> list[object]:
         if quality in AREAS and len(np.unique(y)) < shares.shape[1]:
             continue
         actual, said = told(y, shares)
-        _, low, high = interval(quality, actual, said, resamples=RESAMPLES)
-        found.append([low, high, *bootstrapped(quality, actual, said, random)])
+        told_of = measured(quality, actual, said, resamples=RESAMPLES)
+        found.append([told_of.low, told_of.high, *bootstrapped(quality, actual, said, random)])
     low, high, other_low, other_high = np.array(found).T
     line = [law, quality, rows, draws, round(truth, 4)]
     for under, over in ((low, high), (other_low, other_high)):
@@ -142,18 +168,20 @@ def main() -> None:
     parser = arguments(__file__, __doc__)
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--rows", type=int, nargs="+", default=[50, 200, 500, 2000])
+    parser.add_argument("--qualities", nargs="+", default=QUALITIES, choices=QUALITIES)
+    parser.add_argument("--file", default="coverage.csv", help="name of the table")
     parser.add_argument("--laws", nargs="+", default=list(LAWS), choices=list(LAWS))
     options = read_options(parser, draws=3, rows=[50], laws=["nearly right, 2 %"])
     print(machine_line("numpy"))
     lines = []
     for law in options.laws:
         for rows in options.rows:
-            for quality in QUALITIES:
+            for quality in options.qualities:
                 if "(b" in quality and "class" in law:
                     continue
                 lines.append(coverage(law, quality, rows, options.draws))
                 print(*lines[-1], flush=True)
-            write_table(options.out / "coverage.csv", HEAD, lines)
+            write_table(options.out / options.file, HEAD, lines)
 
 
 if __name__ == "__main__":

@@ -196,3 +196,64 @@ def test_the_formula_of_a_target_is_told(tmp_path: Path) -> None:
     marks = pd.DataFrame({"mean": (reading + maths) / 2, "reading": reading, "maths": maths})
     told = leaks(tmp_path, marks, "maths")["mean"]
     assert told == "the target is 2 × 'mean' - 'reading'"
+
+
+def test_parts_of_a_sum_are_found_though_some_cells_are_empty(tmp_path: Path) -> None:
+    marks = pd.DataFrame(RNG.integers(0, 40, (ROWS, 3)).astype(float), columns=["a", "b", "c"])
+    frame = marks.assign(total=marks.sum(axis=1), other=RNG.normal(size=ROWS).round(3))
+    for name in ("a", "b", "c"):
+        frame.loc[RNG.random(ROWS) < 0.05, name] = np.nan
+    assert set(leaks(tmp_path, frame, "total")) == {"a", "b", "c"}
+
+
+def test_a_mean_and_a_ratio_that_are_rounded(tmp_path: Path) -> None:
+    marks = pd.DataFrame(RNG.integers(1, 7, (ROWS, 4)), columns=["a", "b", "c", "d"])
+    grades = marks.assign(mean=marks.mean(axis=1).round(1), other=RNG.normal(size=ROWS).round(3))
+    assert set(leaks(tmp_path, grades, "mean")) == {"a", "b", "c", "d"}
+    height, weight = RNG.normal(1.7, 0.1, ROWS).round(2), RNG.normal(72, 13, ROWS).round(1)
+    people = pd.DataFrame({"height": height, "weight": weight, "age": RNG.integers(18, 80, ROWS)})
+    people["bmi"] = (weight / height**2).round(1)
+    assert set(leaks(tmp_path, people, "bmi")) == {"height", "weight"}
+
+
+@pytest.mark.parametrize("noise", [0.2, 1.0])
+def test_a_line_with_noise_is_no_formula(tmp_path: Path, noise: float) -> None:
+    """Rounded to whole numbers, it is no farther from a line than twice its last digit."""
+    frame = pd.DataFrame(RNG.normal(size=(ROWS, 3)).round(3), columns=["a", "b", "c"])
+    line = 4 * frame["a"] + 3 * frame["b"] + noise * RNG.normal(size=ROWS)
+    assert leaks(tmp_path, frame.assign(y=line.round()), "y") == {}
+
+
+def test_the_seconds_between_two_times(tmp_path: Path) -> None:
+    seconds = RNG.lognormal(6, 0.7, ROWS).round().astype(int)
+    start = pd.Timestamp("2024-01-01") + pd.to_timedelta(RNG.integers(0, 7e6, ROWS), unit="s")
+    frame = pd.DataFrame({"seconds": seconds, "start": start, "zone": RNG.integers(1, 30, ROWS)})
+    frame["end"] = start + pd.to_timedelta(seconds, unit="s")
+    found = leaks(tmp_path, frame, "seconds")
+    assert found == dict.fromkeys(("start", "end"), "the target is - 'start' + 'end'")
+
+
+def test_a_line_with_a_few_mistyped_cells(tmp_path: Path) -> None:
+    density = RNG.normal(1.05, 0.02, ROWS).round(4)
+    fat = (495 / density - 450).round(1)
+    fat[:: ROWS // 20] = RNG.uniform(0, 40, len(fat[:: ROWS // 20])).round(1)
+    frame = pd.DataFrame({"fat": fat, "density": density, "age": RNG.integers(20, 80, ROWS)})
+    assert set(leaks(tmp_path, frame, "fat")) == {"density"}
+
+
+def test_what_only_one_class_has(tmp_path: Path) -> None:
+    """A fee of six in ten debts that were not paid; words that one class alone has are no leaks."""
+    is_unpaid = RNG.random(ROWS) < 0.3
+    has_fee = is_unpaid & (RNG.random(ROWS) < 0.6)
+    frame = pd.DataFrame(
+        {
+            "paid": np.where(is_unpaid, "no", "yes"),
+            "fee": np.where(has_fee, RNG.lognormal(4, 1, ROWS).round(2), 0),
+            "reason": np.where(has_fee, RNG.choice(["moved", "ill", "broke"], ROWS), ""),
+            "words": np.where(has_fee, RNG.integers(1, 4, ROWS), 0),
+            "amount": RNG.lognormal(6, 1, ROWS).round(2),
+        }
+    )
+    found = leaks(tmp_path, frame, "paid")
+    assert set(found) == {"fee", "reason"}
+    assert "only where the target has one value it is filled" in found["fee"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from easeml.modules import interval, measured, score
 from easeml.modules.contract import Predictions
@@ -100,7 +101,10 @@ def test_rows_that_count_more_say_no_more_than_they_are(name: str) -> None:
     assert below <= 4
 
 
-@pytest.mark.parametrize("name", ["f1-macro", "matthews", "roc-auc", "average-precision"])
+ALL_KINDS = ["f1-macro", "matthews", "roc-auc", "average-precision", "brier", "log-loss"]
+
+
+@pytest.mark.parametrize("name", ALL_KINDS)
 def test_with_many_rows_of_each_class_the_interval_is_that_of_the_bootstrap(name: str) -> None:
     random = np.random.default_rng(3)
     heights = random.normal(size=4_000)
@@ -114,6 +118,61 @@ def test_with_many_rows_of_each_class_the_interval_is_that_of_the_bootstrap(name
         drawn.append(score(name, *told(actual[rows], shares[rows])))
     spread = 2 * 1.96 * np.std(drawn)
     assert high - low == pytest.approx(spread, rel=0.25)
+
+
+def sure_without_need(rows: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Two in a hundred are "yes", which the scores hardly show; they are near 0 or 1 all the same."""
+    is_yes = random.random(rows) < 0.02
+    odds = 6 * random.normal(size=rows) + 4 * is_yes - 10
+    scores = 1 / (1 + np.exp(-odds))
+    return is_yes.astype(int), np.column_stack([1 - scores, scores])
+
+
+def as_sure_as_right(rows: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities of all sizes, each as often right as it says."""
+    scores = random.random(rows)
+    return (random.random(rows) < scores).astype(int), np.column_stack([1 - scores, scores])
+
+
+@pytest.mark.parametrize("name", ["brier", "log-loss"])
+@pytest.mark.parametrize("draw", [nearly_right, sure_without_need, a_third_kind])
+def test_losses_of_a_rare_class_hold_the_truth(name: str, draw: Draw) -> None:
+    """Where none of the rows that cost most was seen, the bootstrap knows of none."""
+    above, below = misses(name, draw, 100)
+    assert above <= 4
+    assert below <= 4
+
+
+@pytest.mark.parametrize("draw", [nearly_right, sure_without_need, as_sure_as_right, a_third_kind])
+def test_the_calibration_error_holds_the_truth(draw: Draw) -> None:
+    """Chance opens gaps between what is said and what is right: the bootstrap takes all for real."""
+    above, below = misses("calibration-error", draw, 300)
+    assert above <= 4
+    assert below <= 4
+
+
+def test_rows_that_count_more_say_no_more_of_losses_than_they_are() -> None:
+    for name in ("brier", "log-loss", "calibration-error"):
+        above, below = misses(name, sure_without_need, 900, weights=True)
+        assert max(above, below) <= 4, name
+
+
+def test_a_loss_of_two_values_has_the_interval_of_clopper_and_pearson() -> None:
+    """Three wrong answers of forty, all of them sure: a share of wrong rows."""
+    actual = np.repeat([1, 0], [3, 37])
+    _, low, high = interval("brier", *told(actual, np.tile([1.0, 0.0], (40, 1))))
+    assert 1 - high == pytest.approx(beta.ppf(0.025, 3, 38), abs=0.005)
+    assert 1 - low == pytest.approx(beta.ppf(0.975, 4, 37), abs=0.015)
+
+
+def test_a_perfect_row_or_two_do_not_make_losses_sure() -> None:
+    for name in ("brier", "log-loss", "calibration-error"):
+        for rows in ([1, 1], [95, 5]):
+            found = measured(name, *perfect(rows))
+            assert found.low is not None
+            assert found.high is not None
+            assert found.low == found.value == 0.0, name
+            assert found.high > 1 / sum(rows), name
 
 
 def perfect(rows: list[int]) -> tuple[np.ndarray, Predictions]:

@@ -260,10 +260,13 @@ class Objective(Protocol):
     ``for_classes(labels)``, which returns what measures and raises ``InvalidInput``. One that says
     ``weights = true`` has a third argument in both methods: the weights of the rows (rows,), or None.
 
-    Two more let intervals hold where a class has few rows, both for objectives with weights:
+    Four more let intervals hold where a class has few rows, all for objectives with weights:
     ``counts_labels`` is True where the value depends only on how many rows of each class are taken
     for each; ``areas(actual, predicted, weights)`` returns an ``Area`` by the code of its class, of
-    which the value is the mean, and nothing where there is no curve.
+    which the value is the mean, and nothing where there is no curve; ``losses(actual, predicted)``
+    returns what each row of probabilities loses (rows,), of which the value is the mean;
+    ``ends(actual, predicted, weights)`` returns the interval of the value. With either of the last
+    two, ``quality_of(value, classes)`` gives the quality that goes with a value.
     """
 
     needs_probabilities: bool

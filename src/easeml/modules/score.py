@@ -15,7 +15,7 @@ from easeml.errors import InvalidInput
 from .added import objective_for
 from .baseline import always_the_same, name_of_guess
 from .contract import Objective, Predictions, weighted
-from .intervals import of_areas, of_confusions, of_mean_of_classes, wilson
+from .intervals import between_draws, of_areas, of_confusions, of_losses, of_mean_of_classes, wilson
 from .objective_programs import ProcessObjective
 from .target import Answers, answers_of, encode_labels
 from .weights import Weights, counts_of, effective
@@ -100,10 +100,11 @@ def interval(
 
     Accuracy: Wilson's score interval (E. B. Wilson, JASA 22, 1927). Balanced accuracy: Wilson's of
     each class, put together as G. Y. Zou and A. Donner do (Statistics in Medicine 27, 2008), which
-    holds for a class of few rows as well. All other measures of labels, such as F1, and areas under
-    curves likewise: ``intervals.of_confusions`` and ``intervals.of_areas``. All others: the percentile
-    bootstrap over rows (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section
-    13.3) with a fixed seed; widened where needed so that it holds the quality itself.
+    holds for a class of few rows as well. All other measures of labels, such as F1, areas under
+    curves, and means of losses of probabilities likewise: ``intervals.of_confusions``, ``of_areas``
+    and ``of_losses``; the calibration error: ``of_gaps``. All others: the percentile bootstrap over
+    rows (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3) with a
+    fixed seed; widened where needed so that it holds the quality itself.
 
     With ``weights`` a row is one draw, whatever it counts: resampled rows keep their weights, and
     score intervals are those of (sum w)^2 / sum w^2 rows (L. Kish, Survey Sampling, 1965, section
@@ -117,7 +118,13 @@ def interval(
         found = _of_program(measure, known, predicted, resamples)
         quality, *ends = [measure.quality_of(one) for one in found]
         return quality, min(ends), max(ends)
-    return _with_interval(objective, measure, measure.quality, prepared, resamples)
+    quality_of = getattr(measure, "quality_of", None)
+    if quality_of is None:
+        return _with_interval(objective, measure, measure.quality, prepared, resamples)
+    classes = prepared[1].shape[1]
+    found = _with_interval(objective, measure, measure.value, prepared, resamples)
+    quality, *ends = [quality_of(one, classes) for one in found]
+    return quality, min(ends), max(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,21 +210,37 @@ def _with_interval(
     """
     value = measure(*prepared)
     rows = len(prepared[0])
-    if objective == "accuracy":
-        counts = counts_of(prepared[2] if prepared[2:] else None, rows)
-        return value, *wilson(value, effective(counts))
-    if objective == "balanced-accuracy":
-        return value, *of_mean_of_classes(*prepared)
     if getattr(of, "counts_labels", False):
-        return value, *of_confusions(measure, value, *prepared)
-    draws = _resamples(rows, max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows)))
+        return value, *_ends_of_labels(objective, measure, value, prepared)
+    ends = getattr(of, "ends", None)
+    if ends is not None:
+        return _holding(value, *ends(*prepared))
+    count = max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows))
+    losses = getattr(of, "losses", None)
+    if losses is not None:
+        random = np.random.default_rng(_SEED)
+        return _holding(value, *of_losses(losses, prepared, count, random))
+    draws = _resamples(rows, count)
     areas = getattr(of, "areas", None)
     if areas is not None:
         return value, *of_areas(areas, prepared, draws)
     resampled = []
     for chosen in draws:
         resampled.append(measure(*[of_rows[chosen] for of_rows in prepared]))
-    return value, *_ends(value, resampled)
+    return _holding(value, *between_draws(resampled))
+
+
+def _ends_of_labels(
+    objective: str, measure: Callable[..., float], value: float, prepared: Sequence[NDArray[Any]]
+) -> tuple[float, float]:
+    """Return the interval of a measure of how many rows of each class are taken for each."""
+    if objective == "balanced-accuracy":
+        return of_mean_of_classes(*prepared)
+    if objective != "accuracy":
+        return of_confusions(measure, value, *prepared)
+    known, _, *weights = prepared
+    counts = counts_of(weights[0] if weights else None, len(known))
+    return wilson(value, effective(counts))
 
 
 def _of_program(
@@ -230,7 +253,8 @@ def _of_program(
     once = dict(zip(names, draws, strict=True))  # of two rows there are four
     value, *found = measure.values_of_resamples(known, predicted, list(once.values()))
     measures = dict(zip(once, found, strict=True))
-    return value, *_ends(value, list(map(measures.__getitem__, names)))
+    resampled = list(map(measures.__getitem__, names))
+    return _holding(value, *between_draws(resampled))
 
 
 def _resamples(rows: int, draws: int) -> Iterator[NDArray[np.intp]]:
@@ -240,10 +264,9 @@ def _resamples(rows: int, draws: int) -> Iterator[NDArray[np.intp]]:
         yield random.integers(rows, size=rows)
 
 
-def _ends(value: float, resampled: list[float]) -> tuple[float, float]:
-    """Return the ends of the percentile interval, widened to hold the value itself."""
-    low, high = np.quantile(resampled, [0.025, 0.975])
-    return min(value, float(low)), max(value, float(high))
+def _holding(value: float, low: float, high: float) -> tuple[float, float, float]:
+    """Return the value with the ends of its interval, widened to hold the value itself."""
+    return value, min(value, low), max(value, high)
 
 
 def _prepare(

@@ -1,6 +1,7 @@
 """Bounds from below that an attacker's tables had put above the least error."""
 
 import numpy as np
+import pytest
 
 from easeml.lifecycle.feasibility.curve import SLOWEST, slowest_ends
 from easeml.lifecycle.feasibility.pairs import pair_floors
@@ -25,9 +26,26 @@ def days_and_months(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_cells_in_which_another_column_decides_do_not_lift_the_bound() -> None:
-    """It was above the least error in a quarter of such tables."""
+    """It was above the least error in a quarter of such tables, then in a tenth."""
     above = sum(floor_of(*days_and_months(2_000, seed)) > NOISE for seed in range(100))
-    assert above <= 10
+    assert above <= 6  # 2.5 are stated
+
+
+@pytest.mark.parametrize(("cells", "mixed"), [(31, 3), (31, 9), (200, 20), (200, 60)])
+@pytest.mark.parametrize("noise", [0.05, 0.3])
+def test_however_many_cells_are_mixed_the_bound_is_that_of_the_others(
+    cells: int, mixed: int, noise: float
+) -> None:
+    """Where a third is mixed, it was above the least error in all tables, by up to .03."""
+    above = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(0, cells, 2_000)
+        answers = rng.random(cells) < 0.5
+        by_another = (codes < mixed) & (rng.random(2_000) < 0.5)
+        is_wrong = rng.random(2_000) < noise
+        above += floor_of(codes, (answers[codes] ^ by_another ^ is_wrong).astype(int)) > noise
+    assert above <= 3
 
 
 def test_where_the_cells_decide_the_bound_stays_near_the_least_error() -> None:

@@ -204,6 +204,24 @@ def test_what_labels_say_ages_as_the_past_shows():
     assert walked.offset(200, 200).step == pytest.approx(walked.step)
 
 
+@pytest.mark.parametrize("labels", [20, 50, 150])
+@pytest.mark.parametrize("fall", [0.0, 0.1, 0.2, 0.3])
+def test_a_fall_at_once_lies_in_the_intervals_of_the_next_labels(labels: int, fall: float):
+    """One slow level left most of these out: at 50 labels .84 of falls of .15."""
+    rng = np.random.default_rng(0)
+    held = np.zeros(2)
+    for _ in range(100):
+        offset = Offset(0.0, 0.0, 0.0)
+        for batch in range(2):
+            seen = rng.binomial(labels, 0.8 - fall) / labels
+            error = np.sqrt(0.8 * 0.2 / labels + (0.5 / (labels + 2)) ** 2)
+            offset = offset.ahead().update(seen - 0.8, error)
+            half = 1.96 * np.hypot(np.sqrt(offset.variance), 0.02)
+            held[batch] += abs(offset.mean + fall) <= half
+    assert held[0] >= 70, held
+    assert held[1] >= 85, held
+
+
 def test_offset_tracks_a_jump_and_forgets_it_slowly():
     offset = Offset(0.0, 0.0, 0.0)
     for _ in range(5):

@@ -59,6 +59,28 @@ def test_enough_labels_show_that_all_is_well(state):
     assert ask(load(state), new.labelled(few))[0].status != "ok", "three labels show nothing"
 
 
+def test_ok_rules_a_plain_fall_out(state):
+    """Fifty labels of a batch whose quality fell by .1 to .2 left "ok" where they said .1 to .3 lower."""
+    monitor = load(state)
+    for number in range(12):
+        new = world(500, 40 + number, flipped=0.35)
+        query = choose(monitor, new.batch(), budget=50, seed=number)
+        report, _ = ask(monitor, new.labelled(query))
+        fell = report.reference - new.quality
+        assert fell > 0.1
+        assert report.status != "ok", (report.low, report.score)
+
+
+def test_labels_that_leave_a_fall_possible_are_said_to_be_too_few(state):
+    new = world(600, 1)
+    query = choose(load(state), new.batch(), budget=40, seed=2)
+    report, _ = ask(load(state), new.labelled(query))
+    assert report.status == "inputs as before"
+    assert "40 labels do not rule out a fall of 0.1" in report.advice
+    assert "None" not in report.advice
+    assert "0 rows without labels" not in report.advice
+
+
 def test_days_without_labels_are_counted_where_days_are_known(state):
     new = world(600, 1)
     query = choose(load(state), new.batch(), budget=150, seed=0)

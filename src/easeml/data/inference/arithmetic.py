@@ -24,10 +24,35 @@ _RISE = 0.9  # of the variance of the part that the whole explains
 _OWN = 0.1  # how much of the whole the part is at least
 _MOST_SWAPS = 200  # fits that are tried to find columns that can stand for each other
 _UNIT = 0.1  # how far from 1 the weight of a part may be
+_MOST_GAPS = 0.2  # share of the rows, above which a column with gaps is left out
+_FEWEST = 40  # rows without gaps
+_DIGITS = range(-3, 7)  # of rounded numbers, after the point
+_OFF = 0.75  # of the last digit: half is what rounding leaves, the rest is for the weights
+_LEFT_OF_ROUNDED = 0.01  # share of the variance that rounding may be
+_AS_WELL = 1.2  # of what all columns leave, what some of them may leave
+
+
+def rows_without_gaps(numbers: Numbers) -> np.ndarray | None:
+    """The rows in which every column has a number, of those columns that have few gaps.
+
+    None where there are too few: then only columns without gaps tell.
+    """
+    import numpy as np
+
+    given = [np.isfinite(values) for values in numbers.values()]
+    with_few_gaps = [one for one in given if one.mean() >= 1 - _MOST_GAPS]
+    if not with_few_gaps:
+        return None
+    everywhere = np.logical_and.reduce(with_few_gaps)
+    is_enough = everywhere.sum() >= max(_FEWEST, len(everywhere) // 3)
+    return everywhere if is_enough else None
 
 
 def parts(numbers: Numbers, target: np.ndarray) -> list[str]:
-    """The columns whose weighted sum is the target exactly: least squares without anything left."""
+    """The columns whose weighted sum is the target, exactly or before it was rounded.
+
+    Least squares leave nothing, or less than half of the target's last digit in every row.
+    """
     return _exact(_complete(numbers), target, _LEFT_OF_SUM)
 
 
@@ -39,7 +64,7 @@ def factors(numbers: Numbers, target: np.ndarray) -> list[str]:
         return []
     possible = _those(_complete(numbers), _is_possible_factor)
     logs = {name: np.log(values) for name, values in possible.items()}
-    return _exact(logs, np.log(target), _LEFT_OF_PRODUCT)
+    return _exact(logs, np.log(target), _LEFT_OF_PRODUCT, np.exp)
 
 
 def _is_possible_factor(values: np.ndarray) -> bool:
@@ -138,29 +163,71 @@ def _those(numbers: Numbers, test: Callable[[np.ndarray], bool]) -> Numbers:
     return {name: values for name, values in numbers.items() if test(values)}
 
 
-def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
-    """The columns that least squares needs for the target; empty where it leaves too much."""
+def _exact(
+    columns: Numbers,
+    target: np.ndarray,
+    tolerance: float,
+    unscaled: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> list[str]:
+    """The columns that least squares needs for the target; empty where it leaves too much.
+
+    ``unscaled``: gives the numbers of which the target is a function; None: it is these numbers.
+    """
     import numpy as np
 
     if not 2 <= len(columns) <= min(_MOST, len(target) // 4):
         return []
-    triangle, total = _triangle(np.column_stack([*columns.values()]), target)
+    X = np.column_stack([*columns.values()])
+    triangle, total = _triangle(X, target)
     if triangle is None:
         return []
     answer = triangle[:, -1]
 
-    def is_enough(chosen: Sequence[int]) -> bool:
+    def left_by(chosen: Sequence[int]) -> float:
         weights, *_ = np.linalg.lstsq(triangle[:, chosen], answer, rcond=None)
-        left = float(((answer - triangle[:, chosen] @ weights) ** 2).sum())
-        return left <= tolerance * total
+        return float(((answer - triangle[:, chosen] @ weights) ** 2).sum())
 
     everything = list(range(len(columns)))
-    if not is_enough(everything):
-        return []
+    left = left_by(everything)
+    may_be_left = tolerance * total
+    if left > may_be_left:
+        is_near = left <= _LEFT_OF_ROUNDED * total
+        if not is_near or not _is_rounded(X, target, unscaled):
+            return []
+        may_be_left = _AS_WELL * left
+
+    def is_enough(chosen: Sequence[int]) -> bool:
+        return left_by(chosen) <= may_be_left
+
     needed = _needed(everything, is_enough)
     told = sorted([*needed, *_stand_ins(everything, needed, is_enough)])
     names = list(columns)
     return [names[one] for one in told]
+
+
+def _is_rounded(
+    X: np.ndarray, target: np.ndarray, unscaled: Callable[[np.ndarray], np.ndarray] | None
+) -> bool:
+    """Whether the target is what least squares give, but for its rounding to the last digit."""
+    import numpy as np
+
+    centred = X - X.mean(axis=0)
+    scaled = centred / np.maximum(centred.std(axis=0), 1e-300)
+    weights, *_ = np.linalg.lstsq(scaled, target - target.mean(), rcond=None)
+    told = target.mean() + scaled @ weights
+    if unscaled is not None:
+        told, target = unscaled(told), unscaled(target)
+    return bool(np.abs(told - target).max() <= _OFF * _last_digit(target))
+
+
+def _last_digit(values: np.ndarray) -> float:
+    """What the last digit of numbers counts, such as .01; 0 where they are not rounded."""
+    import numpy as np
+
+    for digits in _DIGITS:
+        if np.allclose(np.round(values, digits), values, rtol=1e-12, atol=1e-9):
+            return 10.0**-digits
+    return 0.0
 
 
 def _triangle(X: np.ndarray, target: np.ndarray) -> tuple[np.ndarray | None, float]:

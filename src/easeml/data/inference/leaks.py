@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from easeml.data.inference import name_words as names
-from easeml.data.inference.arithmetic import factors, parts, whole_and_parts
+from easeml.data.inference.arithmetic import (
+    factors,
+    parts,
+    rows_without_gaps,
+    whole_and_parts,
+)
 from easeml.data.inference.formulas import product_in_words, sum_in_words
+from easeml.data.inference.likeness import correlation, is_line, ranks_of
 from easeml.data.types import values as v
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.number_forms import plain_numbers
@@ -27,6 +33,8 @@ _RIGHT_BY_GAPS = 0.97
 _EXPLAINED = 0.999  # of the variance of a number
 _COPIED = 0.9995  # rank correlation
 _MOST_TIES = 0.1  # share of rows with a value that others have, above which ranks tell little
+_OF_CLASS = 0.25  # share of a class that a column has to tell, where it tells no other
+_AMOUNTS = 20  # different numbers, from which on 0 may mean that there is none
 _LEARNED = slice(0, None, 2)  # rows that bins learn from
 _CHECKED = slice(1, None, 2)  # and those that show whether they learned the target
 _IS_WHOLE = "the target seems to be a part of it: it is never smaller, and both rise together"
@@ -51,6 +59,10 @@ class _Looked:
     @property
     def is_number(self) -> bool:
         return self.report.type == "number"
+
+    @property
+    def is_time(self) -> bool:
+        return self.report.type == "timestamp"
 
     @property
     def is_measured(self) -> bool:
@@ -156,7 +168,18 @@ def _looked(report: ColumnReport, array: pa.Array) -> _Looked:
         return _Looked(report, values, _binned(values))
     codes = array.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(float)
     codes[v.missing_mask(array, report.type)] = np.nan
-    return _Looked(report, codes, np.nan_to_num(codes, nan=-1).astype(np.int64) + 1)
+    bins = np.nan_to_num(codes, nan=-1).astype(np.int64) + 1
+    if report.type == "timestamp":
+        return _Looked(report, _seconds(array, report.format), bins)
+    return _Looked(report, codes, bins)
+
+
+def _seconds(array: pa.Array, form: str) -> np.ndarray:
+    import numpy as np
+
+    times = np.asarray(v.convert(array, "timestamp", form=form).values, dtype="datetime64[us]")
+    seconds = times.astype(np.int64) / 1e6
+    return np.where(np.isnat(times), np.nan, seconds)
 
 
 def _binned(values: np.ndarray) -> np.ndarray:
@@ -175,7 +198,8 @@ def _alone(column: _Looked, answer: _Answer) -> str:
         return ""  # what changes with time is no leak
     bins = column.bins[answer.known]
     shown = _explains(column, answer) if answer.is_measured else _tells(bins, answer)
-    return shown or _gaps_tell(bins, answer) or _one_value_tells(column, answer)
+    shown = shown or _gaps_tell(bins, answer) or _one_value_tells(column, answer)
+    return shown or _only_one_class_has(column, answer)
 
 
 def _tells(bins: np.ndarray, answer: _Answer) -> str:
@@ -203,41 +227,20 @@ def _explains(column: _Looked, answer: _Answer) -> str:
 
     values = given[both]
     actual = answer.values[both]
-    if abs(_correlation(values, actual)) > _EXPLAINED:
+    if abs(correlation(values, actual)) > _EXPLAINED or is_line(values, actual):
         return _EXPLAINS
     return _copied(values, actual)
 
 
 def _copied(values: np.ndarray, actual: np.ndarray) -> str:
     """Whether a column is the target in another scale: its rows are in the same order."""
-    ranks = _ranks(values)
-    order = _ranks(actual)
+    ranks = ranks_of(values)
+    order = ranks_of(actual)
     different = order.max() + 1
     has_few_ties = different >= len(actual) * _MOST_TIES
-    if has_few_ties and abs(_correlation(ranks, order)) > _COPIED:
+    if has_few_ties and abs(correlation(ranks, order)) > _COPIED:
         return "it orders the rows as the target does: a copy in another scale"
     return ""
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """The place of each value among the different ones, from 0."""
-    import numpy as np
-
-    return np.unique(values, return_inverse=True)[1].astype(float)
-
-
-def _correlation(values: np.ndarray, actual: np.ndarray) -> float:
-    """Pearson's correlation, -1 to 1; 0 where one does not vary or is too large."""
-    import numpy as np
-
-    if np.ptp(values) == 0 or np.ptp(actual) == 0:
-        return 0.0
-    with np.errstate(all="ignore"):
-        centred = values - values.mean()
-        other = actual - actual.mean()
-        scale = np.sqrt(centred @ centred) * np.sqrt(other @ other)
-        found = float(centred @ other / scale)
-    return found if np.isfinite(found) else 0.0
 
 
 def _gaps_tell(bins: np.ndarray, answer: _Answer) -> str:
@@ -255,6 +258,31 @@ def _one_value_tells(column: _Looked, answer: _Answer) -> str:
         return ""
     common = given == values[counts.argmax()]
     return _one_label_where(common, ("its commonest value", "another value"), answer)
+
+
+def _only_one_class_has(column: _Looked, answer: _Answer) -> str:
+    """Whether a column is filled, or not 0, for one class only: the fee of a debt that is due.
+
+    A part of the class's rows may be without.
+    """
+    import numpy as np
+
+    given = column.values[answer.known]
+    is_filled = ~np.isnan(given)
+    amounts = np.unique(given[is_filled & (given != 0)])
+    if column.is_number and len(amounts) >= _AMOUNTS:
+        is_filled &= given != 0
+    rows = int(is_filled.sum())
+    if answer.is_measured or rows < _FEWEST or rows == len(given):
+        return ""
+    having = np.bincount(answer.codes[is_filled], minlength=len(answer.counts))
+    one = having.argmax()
+    is_pure = having[one] >= _RIGHT * rows
+    is_much = having[one] >= _OF_CLASS * answer.counts[one]
+    is_common = answer.counts[one] > len(given) / 2
+    if is_common or not (is_pure and is_much):
+        return ""
+    return f"only where the target has one value it is filled ({having[one]:,} of {rows:,} rows)"
 
 
 def _one_label_where(side: np.ndarray, words: tuple[str, str], answer: _Answer) -> str:
@@ -292,9 +320,19 @@ def _just_where(word: str, agreeing: np.ndarray, rare: np.ndarray, rows: int) ->
 def _together(inputs: Sequence[_Looked], answer: _Answer) -> Leaks:
     """Suspects that are parts, factors or wholes of a number."""
     actual = answer.values
-    numbers = {one.name: one.values[answer.known] for one in inputs if one.is_number}
-    added, multiplied = parts(numbers, actual), factors(numbers, actual)
-    of_sum = f"the target is {sum_in_words(numbers, added, actual)}"
+    summands = {
+        one.name: one.values[answer.known] for one in inputs if one.is_number or one.is_time
+    }
+    rows = rows_without_gaps(summands)
+    if rows is not None:
+        actual = actual[rows]
+        summands = {name: values[rows] for name, values in summands.items()}
+    numbers = {one.name: summands[one.name] for one in inputs if one.is_number}
+    added, multiplied = parts(summands, actual), factors(numbers, actual)
+    # the time between two is known too early; what rises or falls with one is no leak
+    if len({*added}.difference(numbers)) == 1:
+        added = parts(numbers, actual)
+    of_sum = f"the target is {sum_in_words(summands, added, actual)}"
     of_product = f"the target is {product_in_words(numbers, multiplied, actual)}"
     found: Leaks = dict.fromkeys(multiplied, of_product) | dict.fromkeys(added, of_sum)
     for whole, rest in whole_and_parts(numbers, actual).items():

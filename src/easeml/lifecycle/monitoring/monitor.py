@@ -237,9 +237,9 @@ def _with_labels(monitor: Monitor, rows: Rows, blind: Blind, batch: Batch) -> tu
     right = monitor.right(rows.predictions[query.rows], batch.labelled.labels)
     quality, error = measured(blind.chances, query, right)
     weights = 1 / (len(rows.predictions) * query.chances)
-    return Told(quality, error), replace(
+    return Told(quality, error, len(query.rows)), replace(
         monitor,
-        offset=monitor.offset.update(quality - blind.base, error, blind.may_move),
+        offset=monitor.offset.update(quality - blind.base, error),
         concept=monitor.concept.told(right, weights, blind.least, monitor.rules.shown),
         unlabelled=0,
         labelled_day=batch.day,

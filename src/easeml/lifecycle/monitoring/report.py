@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,27 +56,14 @@ class Blind:
         """The least quality that the rows let expect."""
         return min(1.0, max(0.0, self.base - TWO_SIDED * self.doubt))
 
-    @property
-    def may_move(self) -> float:
-        """Standard deviation of the quality that labels have to reckon with.
-
-        For what was not tried, and for other shares of classes, beyond what is doubted anyway.
-        """
-        low, high = self.by_shares or (self.base, self.base)
-        away = max(self.base - low, high - self.base) / TWO_SIDED
-        return hypot(self.beyond, sqrt(max(0.0, away**2 - self.doubt**2)))
-
 
 @dataclass(frozen=True)
 class Told:
-    """What queried labels alone say of a batch's quality, and its standard error."""
+    """What ``labels`` that were queried alone say of a batch's quality, and its standard error."""
 
     quality: float
     error: float
-
-    def is_sure(self, widest: float) -> bool:
-        """Tell whether the labels alone bound the quality to within ``widest``."""
-        return TWO_SIDED * self.error <= widest
+    labels: int
 
 
 @dataclass(frozen=True)
@@ -113,14 +100,16 @@ class MonitorReport(Result):
     needed: int
     shown: float
     assumes: str | None
+    told: int = 0
 
     @property
     def advice(self) -> str:
         """What was found, what it rests on, and what to do next."""
+        condition = f"If {self.assumes}, the" if self.assumes else "The"
         sentences = {
             "ok": f"The share that is right is {self._interval}: nothing to do.",
-            "inputs as before": f"Inputs as before; {self._unknown}. If {self.assumes}, "
-            f"the share that is right is {self._interval}. {self._ask}",
+            "inputs as before": f"Inputs as before; {self._unknown}. {condition} share that is "
+            f"right is {self._interval}. {self._ask}",
             "watch": f"The share that is right is {self._interval}: no reason to act yet.",
             "alert": f"The model got worse: the share that is right is {self._interval}. "
             "Check the data, and train again.",
@@ -146,6 +135,8 @@ class MonitorReport(Result):
 
     @property
     def _unknown(self) -> str:
+        if self.labelled is not None:
+            return f"but the {self.told} labels do not rule out a fall of {self.shown:g}"
         if self.days is not None:
             return f"concept unknown since {self.days} days without labels"
         return f"concept unknown since {self.unlabelled} rows without labels"
@@ -208,12 +199,13 @@ def decide(
     if blind.by_shares is not None and not offset.labelled:
         low, high = min(low, blind.by_shares[0]), max(high, blind.by_shares[1])
     reasons = _doubts(half, blind.shift, trust, rules, offset)
+    rules_falls_out = told is not None and low > blind.found.constant - rules.shown
     if half <= rules.widest < (high - low) / 2:
         reasons = (*reasons, UNKNOWN_SHARES)
     return MonitorReport(
         batch=batch,
         rows=rows,
-        status=_status(score, high, reasons, blind, told, tests, rules),
+        status=_status(score, high, reasons, blind, rules_falls_out, tests, rules),
         reasons=reasons,
         score=score,
         low=low,
@@ -231,6 +223,7 @@ def decide(
         needed=needed,
         shown=rules.shown,
         assumes=None if offset.labelled and told is not None else ASSUMPTION,
+        told=0 if told is None else told.labels,
     )
 
 
@@ -252,7 +245,7 @@ def _status(
     high: float,
     reasons: tuple[str, ...],
     blind: Blind,
-    told: Told | None,
+    rules_falls_out: bool,
     tests: tuple[DriftTest, ...],
     rules: AlertRules,
 ) -> Status:
@@ -263,9 +256,7 @@ def _status(
     if any(test.alarm for test in tests):
         return "watch"
     # Without labels of this batch, or with too few, nothing shows what the same inputs mean today.
-    if told is None or not told.is_sure(rules.widest):
-        return "inputs as before"
-    return "ok"
+    return "ok" if rules_falls_out else "inputs as before"
 
 
 def _doubts(

@@ -22,11 +22,12 @@ from easeml.lifecycle.monitoring.monitor import Monitor
 from easeml.lifecycle.monitoring.priors import ByClass
 from easeml.lifecycle.monitoring.rows import feature_names
 from easeml.lifecycle.monitoring.sequential import ConceptTest
-from easeml.lifecycle.monitoring.tracking import Offset
+from easeml.lifecycle.monitoring.tracking import UNTOLD, Offset
 
 VERSION = 3
 LARGEST = 2 << 30  # bytes after decompression
 KNOWN_FIELDS = ("truth", "signs", "cuts")
+NEARLY = 1e-6
 TREE_FIELDS = ("roots", "feature", "threshold", "left", "right", "value")
 
 
@@ -121,7 +122,7 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
         predictions=predictions,
         trust=Trust(**head["trust"]),
         rules=AlertRules(**head["rules"]),
-        offset=Offset(**head["offset"]),
+        offset=_offset(head["offset"]),
         known=_known(arrays, rows),
         batches=int(head["batches"]),
         seen=int(head["seen"]),
@@ -164,6 +165,15 @@ def _calibration(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Calibra
         return tuple(_numbers(arrays[f"{name}_{number}"], 1) for number in numbers)
 
     return Calibration(maps("scores"), maps("chances"))
+
+
+def _offset(values: dict[str, Any]) -> Offset:
+    """Return what labels have shown; a state that is older than leaps says nothing of them."""
+    leaps = tuple(map(float, values.get("leaps", UNTOLD)))
+    is_whole = len(leaps) == len(UNTOLD) and min(leaps) >= 0 and abs(sum(leaps) - 1) < NEARLY
+    if not is_whole:
+        raise InvalidInput("The monitor's numbers are damaged.")
+    return Offset(**{**values, "leaps": leaps})
 
 
 def _concept(values: dict[str, Any]) -> ConceptTest:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules.contract import Area
+from easeml.modules.intervals import of_gaps
 from easeml.modules.weights import Weights, counts_of, effective, of_rows
 
 _TINY = 1e-15
@@ -191,16 +192,23 @@ class Brier:
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the error."""
-        errors = (predicted - np.eye(predicted.shape[1])[actual]) ** 2
-        summed = float(np.average(errors.sum(axis=1), weights=weights))
-        return summed / 2 if predicted.shape[1] == 2 else summed
+        return float(np.average(self.losses(actual, predicted), weights=weights))
+
+    def losses(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the error of each row (rows,)."""
+        errors = ((predicted - np.eye(predicted.shape[1])[actual]) ** 2).sum(axis=1)
+        return errors / 2 if predicted.shape[1] == 2 else errors
 
     def quality(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return 1 - error / the largest there is."""
-        largest = 1 if predicted.shape[1] == 2 else 2
-        return 1 - self.value(actual, predicted, weights) / largest
+        return self.quality_of(self.value(actual, predicted, weights), predicted.shape[1])
+
+    def quality_of(self, value: float, classes: int) -> float:
+        """Return the quality of an error."""
+        largest = 1 if classes == 2 else 2
+        return 1 - value / largest
 
 
 class CalibrationError:
@@ -216,18 +224,42 @@ class CalibrationError:
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the error."""
+        right, sure, counts = self._bins(actual, predicted, weights)
+        return float(np.abs(right - sure) @ counts / counts.sum())
+
+    def ends(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> tuple[float, float]:
+        """Return the interval of the error."""
+        right, sure, counts = self._bins(actual, predicted, weights)
+        rows = effective(counts_of(weights, len(actual)))
+        return of_gaps(right, sure, counts * rows / counts.sum())
+
+    def _bins(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return, of each bin that has rows, the share right, the mean probability and the rows."""
         sure = predicted.max(axis=1)
         is_right = predicted.argmax(axis=1) == actual
         bins = np.clip(np.ceil(sure * _BINS).astype(int) - 1, 0, _BINS - 1)
         counts = counts_of(weights, len(actual))
-        off = np.bincount(bins, weights=counts * (is_right - sure), minlength=_BINS)
-        return float(np.abs(off).sum() / counts.sum())
+        _, places = np.unique(bins, return_inverse=True)
+        rows = np.bincount(places, counts).astype(np.float64)
+        return (
+            np.bincount(places, counts * is_right) / rows,
+            np.bincount(places, counts * sure) / rows,
+            rows,
+        )
 
     def quality(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return 1 - error."""
         return 1 - self.value(actual, predicted, weights)
+
+    def quality_of(self, value: float, classes: int) -> float:
+        """Return the quality of an error."""
+        return 1 - value
 
 
 class RocAuc(_Share):
@@ -280,14 +312,22 @@ class LogLoss:
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the loss; a probability of 0 counts as 1e-15."""
+        return float(np.average(self.losses(actual, predicted), weights=weights))
+
+    def losses(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the loss of each row (rows,)."""
         right = predicted[np.arange(len(actual)), actual]
-        return float(-np.average(np.log(np.clip(right, _TINY, 1.0)), weights=weights))
+        return -np.log(np.clip(right, _TINY, 1.0))
 
     def quality(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return exp(-loss), the geometric mean of the right classes' probabilities."""
         return math.exp(-self.value(actual, predicted, weights))
+
+    def quality_of(self, value: float, classes: int) -> float:
+        """Return the quality of a loss."""
+        return math.exp(-value)
 
 
 def _rarity(rows: NDArray[np.intp]) -> NDArray[np.float64]:
