@@ -25,6 +25,31 @@ def slot_with_two_tasks(store: Store, folder: Path) -> Slot:
     )
 
 
+def test_a_scheduler_takes_a_step_for_results_and_not_for_what_it_wrote_or_what_begins(
+    store: Store, tmp_path: Path
+) -> None:
+    simulated.add_job(store, tmp_path)
+    process = register(store, "worker")
+    scheduler = Scheduler(store, REGISTRY, policy_named(), 10.0)
+    assert scheduler.has_news()
+    scheduler.step()
+    assert states(store) == ["waiting", "waiting"]
+    assert not scheduler.has_news()  # its own decisions
+    heard: list[bool] = []
+    executor = SimulatedExecutor(meanwhile=lambda: heard.append(scheduler.has_news()))
+    limits = Limits(seconds=1, memory=1, threads=1)
+    context = SlotContext(store, executor, limits, process.id, tmp_path / "work", 10.0)
+    assert Slot("search", context).step()
+    assert heard == [False]  # the task ran
+    assert scheduler.has_news()
+    scheduler.step()
+    assert states(store) == ["done", "waiting", "waiting"]  # the result was followed by a decision
+    with store.write() as tx:
+        tx.queue.cancel(next(t.id for t in tx.unscoped().tasks.list(state="waiting")))
+        tx.events.append("task.cancelled", "task", {"job_id": "job"}, "ten")
+    assert scheduler.has_news()
+
+
 def states(store: Store) -> list[str]:
     with store.read() as tx:
         return sorted(task.state for task in tx.unscoped().tasks.list(limit=None))

@@ -230,7 +230,8 @@ def test_a_draining_worker_takes_nothing_new(
     with store.write() as tx:
         (worker,) = tx.processes.list(kind="worker", limit=None)
         tx.processes.update(worker.id, draining=True)
-    assert live_workers(store, SILENCE) == 0
+    with store.read() as tx:
+        assert live_workers(tx, SILENCE) == 0
     waiting = submit(store, caller, "finish")
     beats = heartbeat(store, worker.id)
     eventually(lambda: heartbeat(store, worker.id) > beats)  # it has looked since

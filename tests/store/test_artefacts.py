@@ -1,5 +1,6 @@
 import hashlib
 import os
+import threading
 
 import pytest
 
@@ -52,6 +53,15 @@ def test_a_folder_comes_back_whole(artefacts, tmp_path):
     assert _content(artefacts.fetch("t1", digest, tmp_path / "copy")) == _content(folder)
     with pytest.raises(NotFound):
         artefacts.path("t1", digest)
+
+
+def test_a_small_folder_that_lies_here_is_copied_without_starting_threads(
+    artefacts, tmp_path, monkeypatch
+):
+    digest = artefacts.put("t1", _folder(tmp_path))
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: pytest.fail("a thread"))
+    fetched = artefacts.fetch("t1", digest, tmp_path / "fetched")
+    assert _content(fetched) == _content(tmp_path / "model")
 
 
 def test_a_file_that_looks_like_a_manifest_is_a_file(artefacts, tmp_path):

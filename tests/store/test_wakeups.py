@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from easeml.store import Store, Tenant, wakeups
+from easeml.store import Store, Tenant, wait_for_group, wakeups
 from easeml.store.notices import NoNotices, NoticeBoard, ToldNotices
 
 
@@ -28,7 +28,7 @@ def board(sqlite: Store) -> NoticeBoard:
 def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ways to hear of commits to SQLite."""
     if request.param != "as here":
-        monkeypatch.setattr(wakeups, "watch_notices", lambda folder: NoNotices())
+        monkeypatch.setattr(wakeups, "watch_notices", lambda folder, words: NoNotices())
 
 
 def test_the_store_needs_nothing_that_only_linux_has():
@@ -38,12 +38,23 @@ def test_the_store_needs_nothing_that_only_linux_has():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 def test_on_linux_the_kernel_tells_of_notices(board):
-    notices = ToldNotices(board.folder)
+    notices = ToldNotices(board.folder, {"search", "room"})
     assert not notices.wait(0.01)
     board.tell(["search", "room"])
     board.tell(["room"])
     assert notices.wait(10) == {"search", "room"}
     assert not notices.wait(0.01)
+    notices.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+def test_other_words_do_not_wake_who_waits(board):
+    notices = ToldNotices(board.folder, {"room"})
+    board.tell(["search", "commit"])
+    reads = notices._notices.read(timeout=10)  # pyright: ignore[reportPrivateUsage]
+    assert reads == []
+    board.tell(["room"])
+    assert notices.wait(10) == {"room"}
     notices.close()
 
 
@@ -129,4 +140,21 @@ def test_a_waiting_thread_is_woken(store):
         tx.events.append("x", "y", {}, "t1")
     waiter.join(30)
     assert heard == [True]
+    wakeup.close()
+
+
+def test_who_waits_for_a_group_of_commits_is_told_of_it_once(sqlite, monkeypatch):
+    wakeup = sqlite.wakeup()
+    names = iter("bc")
+
+    def pause(seconds: float) -> None:
+        for name in names:  # commits that follow the first
+            with sqlite.write() as tx:
+                tx.tenants.add(Tenant(name, name))
+
+    with sqlite.write() as tx:
+        tx.tenants.add(Tenant("a", "a"))
+    monkeypatch.setattr(wakeups.time, "sleep", pause)
+    assert wait_for_group(wakeup, 10)
+    assert not wait_for_group(wakeup, 0.01)
     wakeup.close()

@@ -4,7 +4,7 @@ import structlog
 
 from easeml.contract.states import AttemptState, ProcessKind, ProcessState, TaskState
 from easeml.service.tasks import results
-from easeml.store import Store
+from easeml.store import Store, Transaction
 from easeml.store.records import Task
 
 from .membership import has_ended
@@ -40,14 +40,13 @@ def give_back_lost_work(store: Store, silence: float) -> list[Task]:
     return lost
 
 
-def live_workers(store: Store, silence: float) -> int:
+def live_workers(tx: Transaction, silence: float) -> int:
     """Return how many workers are there and take tasks."""
-    with store.read() as tx:
-        now = tx.now()
-        workers = tx.processes.list(
-            kind=ProcessKind.WORKER,
-            state=ProcessState.RUNNING,
-            draining=False,
-            limit=None,
-        )
+    now = tx.now()
+    workers = tx.processes.list(
+        kind=ProcessKind.WORKER,
+        state=ProcessState.RUNNING,
+        draining=False,
+        limit=None,
+    )
     return sum(not has_ended(worker, now, silence) for worker in workers)

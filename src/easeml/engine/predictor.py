@@ -40,7 +40,7 @@ from easeml.service.modules.environments import MachineEnvironments
 from easeml.service.modules.images import MachineImages
 from easeml.service.rollouts import kept
 from easeml.settings import Settings
-from easeml.store import Store, Wakeup
+from easeml.store import Store, Wakeup, wait_for_group
 from easeml.store.records import Application, TrainedModel
 
 log = structlog.get_logger()
@@ -340,7 +340,7 @@ class Predictor:
     async def _wait_for_commit(self, wakeup: Wakeup, seconds: float | None) -> bool:
         """Wait for a commit, for ever or for some seconds; False where none came."""
         latest = float("inf") if seconds is None else time.monotonic() + seconds
-        while not await asyncio.to_thread(wakeup.wait, 0.5):
+        while not await asyncio.to_thread(wait_for_group, wakeup, 0.5):
             if time.monotonic() > latest:
                 return False
         return True

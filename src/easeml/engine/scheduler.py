@@ -95,12 +95,20 @@ class Scheduler:
             return  # the next step tries to lead again
 
     def has_news(self) -> bool:
-        """Did anything happen since the last step?
+        """Did anything happen since the last step that may change what is decided?
 
-        Most commits are heartbeats, which are none of its business.
+        Most commits are heartbeats, or say what this leader wrote itself, or that a task began,
+        which frees no device: steps for these would take most of its time.
         """
         with self._store.read() as tx:
-            return tx.events.last() != self._seq
+            if self._seq == 0:  # it does not lead yet
+                return tx.events.last() != 0
+            events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
+        if not all(map(self._is_expected, events)):
+            return True
+        if events:
+            self._seq = events[-1].seq
+        return False
 
     def keep_house(self) -> None:
         """Do the regular duties of a leader; let the next step try again what failed for a job."""
@@ -198,10 +206,13 @@ class Scheduler:
 
         That a task starts is no news, nor that one waits which this scheduler has written.
         """
-        if not event.job_id or event.kind == "task.running":
-            return False
-        is_own = self._mirror.knows_task(event.job_id, event.subject)
-        return not (event.kind == "task.waiting" and is_own)
+        return bool(event.job_id) and not self._is_expected(event)
+
+    def _is_expected(self, event: Event) -> bool:
+        """Does it tell that a task began, or that one waits which this scheduler has written?"""
+        if event.kind != "task.waiting":
+            return event.kind == "task.running"
+        return self._mirror.knows_task(event.job_id, event.subject)
 
     def _sync(self, job_id: str) -> None:
         with self._store.read() as tx:
@@ -334,7 +345,8 @@ class Scheduler:
             under_way = tx.unscoped().tasks.count(**taken)
             # Nor does what fits no machine.
             under_way -= len(needs.stuck(tx, lane=Lane.SEARCH))
-        return _TASKS_A_WORKER * live_workers(self._store, self._lease_seconds) - under_way
+            workers = live_workers(tx, self._lease_seconds)
+        return _TASKS_A_WORKER * workers - under_way
 
     def _for_each(self, job_ids: Sequence[str], action: Callable[[str], None]) -> None:
         for job_id in job_ids:

@@ -42,7 +42,8 @@ class UrgentWork:
             return 0
         with self._store.read() as tx:
             under_way = urgent_tasks.urgent_under_way(tx)
-        return _TASKS_A_WORKER * live_workers(self._store, self._silence) - under_way
+            workers = live_workers(tx, self._silence)
+        return _TASKS_A_WORKER * workers - under_way
 
     def to_end(self, mirror: SearchMirror) -> list[str]:
         """Return the tasks that have to end for urgent ones that wait, and note the choice."""
@@ -51,8 +52,7 @@ class UrgentWork:
         with self._store.read() as tx:
             if not urgent_tasks.urgent_waiting(tx):
                 return []
-        devices = live_workers(self._store, self._silence)
-        with self._store.read() as tx:
+            devices = live_workers(tx, self._silence)
             wanted, running = urgent_tasks.demand(tx, devices)
         chosen = to_suspend(self._rule, wanted, running)
         if chosen:

@@ -33,7 +33,7 @@ from easeml.store.store import Store
 from easeml.store.transaction import Transaction
 from easeml.store.uploads import Upload, UploadStore
 from easeml.store.usage import day_of
-from easeml.store.wakeups import Wakeup
+from easeml.store.wakeups import Wakeup, wait_for_group
 
 __all__ = [
     "ApiKey",
@@ -72,4 +72,5 @@ __all__ = [
     "day_of",
     "grouped",
     "id_of",
+    "wait_for_group",
 ]

@@ -18,6 +18,7 @@ from easeml.errors import Damaged, InvalidInput, NotFound, TooLarge
 from easeml.store.files import LocalFiles, StoredFile, chunks_of, damaged
 
 _WRITERS = 8  # files of a folder at once: a disk does several for the price of one
+_SMALL = 2**22  # bytes that are copied in less time than threads take to start
 
 
 class ArtefactStore:
@@ -65,6 +66,10 @@ class ArtefactStore:
             place.parent.mkdir(parents=True, exist_ok=True)
             self._fetch_file(tenant_id, member["digest"], place)
 
+        size = sum(member["size"] for member in manifest["files"])
+        if self._files.are_near and size < _SMALL:
+            list(map(fetch_member, manifest["files"]))
+            return destination
         with ThreadPoolExecutor(_WRITERS) as pool:
             list(pool.map(fetch_member, manifest["files"]))
         return destination

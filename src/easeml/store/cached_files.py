@@ -20,6 +20,8 @@ _KEPT = re.compile(r"[A-Za-z0-9_-]{1,128}/[0-9a-f]{2}/[0-9a-f]{64}(\.folder)?")
 class CachedFiles(LocalFiles):
     """Files of a bucket. What is read lies in the folder, verified when it was fetched."""
 
+    are_near = False
+
     def __init__(self, root: Path, bucket: Bucket, limit: int):
         """``limit``: bytes that the folder holds, but for files that may be in use."""
         super().__init__(root)

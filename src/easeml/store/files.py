@@ -49,6 +49,9 @@ class StoredFile:
 class LocalFiles:
     """Files in a folder of this machine, which several processes may use at once."""
 
+    are_near = True
+    """Are all that are kept on this machine, so that none is waited for?"""
+
     def __init__(self, root: Path):
         """Make the folder if needed, and clear what interrupted writers left there more than a day
         ago.

@@ -1,7 +1,7 @@
 """Notices beside a SQLite database: who has committed says what that may mean.
 
-Each word has a file, whose writer writes one byte; the kernel tells who watches the folder which
-files were written to. PostgreSQL has channels for this.
+Each word has a file, whose writer writes one byte; the kernel tells who watches these files which
+of them were written to. PostgreSQL has channels for this.
 """
 
 import os
@@ -62,15 +62,21 @@ class ToldNotices:
 
     look_every = 1.0
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, words: Set[str]):
+        """Watch the files of ``words`` alone: others do not wake the waiter."""
         from inotify_simple import INotify, flags
 
         self._notices = INotify()
-        self._notices.add_watch(folder, flags.MODIFY)
+        self._words: dict[int, str] = {}
+        for word in sorted(words):
+            with suppress(OSError):  # a disk that is full: the database is asked in its place
+                file = folder / word
+                file.touch(mode=0o600)
+                self._words[self._notices.add_watch(file, flags.MODIFY)] = word
 
     def wait(self, seconds: float) -> Set[str]:
         """See ``Notices.wait``."""
-        return {event.name for event in self._notices.read(timeout=1000 * seconds)}
+        return {self._words[event.wd] for event in self._notices.read(timeout=1000 * seconds)}
 
     def close(self) -> None:
         """See ``Notices.close``."""
@@ -91,6 +97,6 @@ class NoNotices:
         """See ``Notices.close``."""
 
 
-def watch_notices(folder: Path) -> Notices:
-    """Return the best way that this system has to hear of notices in a folder."""
-    return ToldNotices(folder) if sys.platform == "linux" else NoNotices()
+def watch_notices(folder: Path, words: Set[str]) -> Notices:
+    """Return the best way that this system has to hear of notices of these words in a folder."""
+    return ToldNotices(folder, words) if sys.platform == "linux" else NoNotices()

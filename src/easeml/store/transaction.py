@@ -29,6 +29,7 @@ class Transaction:
 
     def __init__(self, session: Session):
         self._session = session
+        self._seen_by: dict[str | None, Tables] = {}
         self.users = Rows(session, tables.users, records.User)
         self.tenants = Rows(session, tables.tenants, records.Tenant)
         self.processes = Rows(session, tables.processes, records.Process)
@@ -51,11 +52,16 @@ class Transaction:
         """The rows of one tenant: the only way for what is done in a user's name."""
         if not tenant_id:
             raise NotAllowed("No tenant was named.", remedy="Sign in to a tenant.")
-        return Tables(self._session, tenant_id)
+        return self._tables(tenant_id)
 
     def unscoped(self) -> Tables:
         """The rows of all tenants, for the engine and the provider."""
-        return Tables(self._session, None)
+        return self._tables(None)
+
+    def _tables(self, tenant_id: str | None) -> Tables:
+        if tenant_id not in self._seen_by:
+            self._seen_by[tenant_id] = Tables(self._session, tenant_id)
+        return self._seen_by[tenant_id]
 
     def mentioned_digests(self, but: str = "") -> set[str]:
         """Return what ``Store.mentioned_digests`` does, as this transaction sees it."""

@@ -16,6 +16,8 @@ from easeml.store.work_hints import ANY, NOTHING, WORDS
 if TYPE_CHECKING:
     import psycopg
 
+_GROUP_SECONDS = 0.05  # in which most of what follows from a result is committed
+
 
 class Wakeup(Protocol):
     """One waiter's view of the commits of all processes. For one thread at a time."""
@@ -45,10 +47,23 @@ class WorkWakeup(Protocol):
         ...
 
 
+def wait_for_group(wakeup: Wakeup, timeout: float) -> bool:
+    """Wait up to ``timeout`` seconds for a commit, and a moment for those that follow it.
+
+    A result brings several: the worker's, and those of what the scheduler decides upon it. For
+    waiters that lose nothing by looking a moment later: they look once instead of at each.
+    """
+    if not wakeup.wait(timeout):
+        return False
+    time.sleep(_GROUP_SECONDS)
+    wakeup.wait(0.0)
+    return True
+
+
 def open_work_wakeup(engine: sa.Engine) -> WorkWakeup:
     """Start listening for commits that concern workers on an engine's database."""
     if engine.dialect.name == "sqlite":
-        return SqliteWords(engine, ignored={COMMIT})
+        return SqliteWords(engine, WORDS)
     return PostgresWorkWakeup(engine)
 
 
@@ -65,14 +80,13 @@ class SqliteWords:
 
     Args:
         engine: of the database.
-        ignored: words that do not concern the waiter.
+        words: those that concern the waiter.
     """
 
-    def __init__(self, engine: sa.Engine, ignored: Set[str]):
+    def __init__(self, engine: sa.Engine, words: Set[str]):
         database = str(engine.url.database)
         self._connection = driver.connect(database, timeout=60, check_same_thread=False)
-        self._notices = watch_notices(NoticeBoard(engine).folder)
-        self._ignored = ignored
+        self._notices = watch_notices(NoticeBoard(engine).folder, words)
         self._seen = self._version()
         self._next_look = time.monotonic() + self._notices.look_every
 
@@ -84,7 +98,7 @@ class SqliteWords:
             if now >= self._next_look and self._has_changed():
                 return {ANY}
             left = min(end, self._next_look) - now
-            if told := self._notices.wait(max(left, 0.0)) - self._ignored:
+            if told := self._notices.wait(max(left, 0.0)):
                 self._has_changed()  # the next look need not tell it again
                 return told
             if time.monotonic() >= end:
@@ -110,7 +124,7 @@ class SqliteWakeup:
     """Listens for any commit."""
 
     def __init__(self, engine: sa.Engine):
-        self._words = SqliteWords(engine, ignored=WORDS)
+        self._words = SqliteWords(engine, {COMMIT})
 
     def wait(self, timeout: float) -> bool:
         """See ``Wakeup.wait``."""
