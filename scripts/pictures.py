@@ -118,6 +118,12 @@ def open_settings(page: Page) -> None:
     page.evaluate("document.querySelector('details.settings').scrollIntoView()")
 
 
+def ask_why(page: Page) -> None:
+    """Predict the row of the form, so that the columns that moved the answer are shown."""
+    page.locator("#predict").click()
+    page.locator("#because").wait_for()
+
+
 def take(
     browser: Browser, url: str, theme: Literal["light", "dark"], pages: dict[str, dict[str, str]]
 ) -> None:
@@ -136,6 +142,8 @@ def take(
             page.goto(path)
             if name == "new-models":
                 open_settings(page)
+            if name == "try":
+                ask_why(page)
             height = SHORTER.get(name, SIZE["height"])
             page.screenshot(
                 path=FOLDER / f"{name}{ending}.png", clip={"x": 0, "y": 0, **SIZE, "height": height}

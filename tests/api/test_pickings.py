@@ -159,7 +159,8 @@ def test_who_does_not_know_holds_nothing_up_and_what_runs_can_be_ended(
     rows = {f"req_1000.{item['row']:06}" for item in second}
     with store.read() as tx:
         kept = tx.unscoped().production_rows.by_id(id=list(rows))
-    assert sorted(sizes) == sorted(str(row.inputs["size"]) for row in kept.values())
+    assert sorted(sizes) == sorted(f"{row.inputs['size']:g}" for row in kept.values())
+    assert not [size for size in sizes if size.endswith(".0")]
 
     give(client, ann, second[0], value="big").raise_for_status()
     wish = {"way": "off", "labels": 60}

@@ -106,6 +106,9 @@ def test_a_reason_to_wait_is_printed_once_it_lasts(
     assert capsys.readouterr().err == "The quota is used up.\n"
 
 
+LARGER = {"value": 5100.0, "lower_is_better": True, "in_unit_of_target": True}
+
+
 def _job(**changes: Any) -> dict[str, Any]:
     improvement = {"task_id": "t1", "name": "tree", "quality": 0.41, "cost": 1.0, "finished": 1.0}
     improvement["measure"] = {"value": 5012.3, "lower_is_better": True, "in_unit_of_target": True}
@@ -129,6 +132,8 @@ def test_the_best_of_a_search_is_in_the_unit_of_the_target() -> None:
         ({"quality": 0.40}, "rmse 5,012 price"),
         ({"members": []}, "rmse 5,012 price"),  # a single model of an earlier search, say
         ({"comparable": False}, "rmse 5,012 price"),
+        # Its rows are others: a better score there may be a larger error, and the best never falls.
+        ({"measure": LARGER}, "rmse 5,012 price"),
     ],
 )
 def test_an_ensemble_that_is_better_than_each_model_is_the_best_so_far(

@@ -258,6 +258,8 @@ def test_the_same_rows_again_are_noticed(start: Declared, tmp_path: Path):
         note for note in twice.notes if note.startswith("6 rows of the new ones are there already")
     ]
     assert len(roles(twice)) == len(roles(once)) + 6
+    again = fed(once, tmp_path, more(range(1)))
+    assert any(note.startswith("1 row of the new ones is there already") for note in again.notes)
 
 
 def test_rows_of_a_group_stay_together(tmp_path: Path):
@@ -393,3 +395,26 @@ def test_rows_of_which_a_column_is_broken_do_not_join_unless_that_is_said(tmp_pa
     third = whole + "".join(negative.splitlines(keepends=True)[1:16])
     assert fed(version, tmp_path, third).summary["rows"] == 165
     assert fed(version, tmp_path, more(range(10), age="-1")).summary["rows"] == 130
+
+
+def test_few_classes_that_are_new_join_as_empty_cells_and_many_do_not(
+    start: Declared, tmp_path: Path
+) -> None:
+    usual = more(range(30))
+    one = usual + more(range(1), job="king").splitlines()[1] + "\n"
+    grown = fed(start, tmp_path, one)
+    write_version(tmp_path / "v", grown)
+    joined = pd.concat(read_declared(tmp_path / "v").frames.values()).set_index(ROW)
+    assert joined.loc[70:70, "job"].isna().all()
+    assert joined.loc[40:69, "job"].eq("cook").all()
+    (note,) = [one for one in grown.notes if "'king'" in one or "king" in one]
+    assert note.startswith("column 'job': 1 cell with a class that was not there before (king)")
+    # A tenth of the cells is no slip; neither is one of two, nor an answer that nobody knows.
+    many = usual + "".join(more(range(4), job="king").splitlines(keepends=True)[1:])
+    for text in (
+        many,
+        more(range(1), job="king"),
+        usual + more(range(1), kind="d")[len(HEADER) + 1 :],
+    ):
+        with pytest.raises(DatasetError, match="is not one of its classes"):
+            fed(start, tmp_path, text)

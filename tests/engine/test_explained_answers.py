@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from easeml.data import parse_rows
 from easeml.engine.serving import explained
 from easeml.engine.serving.answers import Request, Served, answer_each
+from easeml.kinds.shared.facts import MAKERS, Sources
 from easeml.modules.pipeline import fit, load_trained, save
 from easeml.schema import Schema
 
@@ -93,6 +95,19 @@ def test_of_numbers_it_is_the_number(tmp_path: Path):
     assert one["of"] == ""
     added = sum(column["value"] for column in one["columns"])
     assert one["base"] + added == pytest.approx(reply["predictions"][0])
+
+
+def test_lifecycle_tools_are_told_alike_which_columns_moved_a_prediction(tmp_path: Path):
+    served = trained_on(tmp_path / "model", CLASS)
+    rows = parse_rows(
+        asked(ROW).body, "application/json", served.schema_in, served.schema_out, json.loads
+    )
+    (one,) = MAKERS["explain"](Sources(None, tmp_path / "model", "accuracy"), None)(rows.frame)
+    (answered,) = told(served, asked(ROW))["attributions"]
+    assert (one.value, one.of) == ("p", "p")
+    assert next(iter(one.moved)) == answered["columns"][0]["column"] == "size"
+    added = sum(column["value"] for column in answered["columns"])
+    assert sum(one.moved.values()) == pytest.approx(added, abs=0.05)
 
 
 def test_the_same_row_is_explained_alike_and_nobody_else_is_told(classes: Served):

@@ -158,10 +158,10 @@ def _best(application: Application) -> tuple[str, str]:
     job = application.job
     if job is None or job.best_quality is None:
         return "", ""
-    together = _better_together(application, job.best_quality)
-    if together is not None:
-        return called(application.objective), in_unit(together, application.target)
     best = best_of(job)
+    together = _better_together(application, job.best_quality)
+    if together is not None and not _is_worse(together, best):
+        return called(application.objective), in_unit(together, application.target)
     if best is None:
         return "", f"score {score(job.best_quality)}"
     return called(application.objective), in_unit(best, application.target)
@@ -174,6 +174,18 @@ def _better_together(application: Application, single: float) -> Measure | None:
         return None
     counts = bool(serves.members) and serves.comparable and not serves.former_objective
     return serves.measure if counts * serves.quality > single else None
+
+
+def _is_worse(measure: Measure, best: Measure | None) -> bool:
+    """Tell whether a measure is worse than another in its own unit, which people see.
+
+    Ensembles are judged on other rows than single models: a better score there may be a worse
+    number, and the best so far never falls.
+    """
+    if best is None:
+        return False
+    gained = measure.value - best.value
+    return (-gained if measure.lower_is_better else gained) < 0
 
 
 def of_event(data: dict[str, Any]) -> str:

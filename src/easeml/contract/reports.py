@@ -116,11 +116,12 @@ class FollowedRemedy(Answer):
     """What became of a remedy that was followed.
 
     ``task_id``: of the task that puts questions into the work queue; ``version_id``: of the version
-    that is made with the rows to learn from. Both empty: somebody has to do it; ``told`` says how.
+    that is made with the rows to learn from. Not ``done``: somebody has to do it; ``told`` says how.
     """
 
     kind: str
     told: str
+    done: bool = False
     task_id: str = ""
     version_id: str = ""
 

@@ -31,6 +31,19 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True)
+class Explained:
+    """What moved a prediction: ``moved`` says what each column added to it, the largest first.
+
+    ``value``: the prediction. ``of``: the class whose probability was moved; empty where ``value``
+    is a number that was moved itself.
+    """
+
+    value: Any
+    of: str
+    moved: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Predicted:
     """n rows, and what models that have not learned from them say of each.
 

@@ -33,6 +33,7 @@ Fact = Literal[
     "inputs",
     "answers",
     "predict",
+    "explain",
     "predictions",
     "rivals",
     "quality",
@@ -48,7 +49,9 @@ Fact = Literal[
 
 ``inputs``: a frame of typed columns, a row a sample, whose index names the rows. ``answers``: the
 column to predict, of categories or numbers, in the same order. ``predict``: the model in question,
-a function of a frame like ``inputs``. ``predictions``: what that model, which has not learned from
+a function of a frame like ``inputs``. ``explain``: a function of such a frame, of a few rows, that
+says what each column added to the prediction of each, as ``easeml.lifecycle.held_out.Explained``;
+none where the model cannot be explained. ``predictions``: what that model, which has not learned from
 them, says of ``inputs``, an ``easeml.lifecycle.held_out.Unseen``. ``rivals``: what ``predict`` is
 of each of the ``models`` of the tool, by name. ``quality``: a function of answers and of what
 ``predict`` returned for them; 1 is best. ``newer``: rows that came later, with

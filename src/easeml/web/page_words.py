@@ -43,6 +43,11 @@ PLACES = (
         "./try#fill-empty",
     ),
     Place(
+        rf"easeml app feed {_ID} FILE --anyway",
+        'tick "add them anyway" above "Choose a file", and choose it again',
+        "./data#broken-rows",
+    ),
+    Place(
         rf"easeml app feed(?: {_ID} FILE)?(?: --role \w+)?",
         'the tab Data, "Add rows"',
         "./data#drop",

@@ -7,7 +7,7 @@ from faulty_rows import Model, answers, facts, rows
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle import tool_conformance
-from easeml.lifecycle.held_out import Unseen
+from easeml.lifecycle.held_out import Explained, Unseen
 from easeml.lifecycle.tool import tool_named
 
 TOOL = tool_named("debug")
@@ -21,7 +21,11 @@ def test_wrong_answers_in_a_region_are_to_be_checked() -> None:
         wrong = (inputs["site"] == "west").to_numpy() & (random.random(900) < 0.35)
         parts.append((inputs, np.where(wrong, 1 - codes, codes), wrong))
     told = facts(parts[0][:2], parts[1][:2])
-    answer = TOOL.answer(told, {})
+    answer = TOOL.answer({**told, "explain": explain}, {})
+    mistakes = answer.tables[2]
+    assert mistakes.columns == ("Row", "True", "Predicted", "Moved there by", "site", "x", "z")
+    assert {row[2:5] for row in mistakes.rows} == {("yes", "z −31%, x +20%", "west")}
+    assert "the probability of what was predicted" in mistakes.note
     assert answer.verdict == "faults"
     assert answer.tables[0].rows[0][0] == "1. site is west"
     assert answer.tables[1].rows[0][1] == "wrong answers"
@@ -34,6 +38,11 @@ def test_wrong_answers_in_a_region_are_to_be_checked() -> None:
     assert remedy.low <= remedy.corrected <= remedy.high
 
 
+def explain(mistakes: pd.DataFrame) -> list[Explained]:
+    """Say what moved predictions, the same of each."""
+    return [Explained("yes", "yes", {"z": -0.31, "x": 0.2})] * len(mistakes)
+
+
 def test_broken_cells_are_to_be_repaired() -> None:
     parts = []
     for seed in (1, 2):
@@ -43,6 +52,7 @@ def test_broken_cells_are_to_be_repaired() -> None:
     answer = TOOL.answer(facts(*parts), {})
     assert answer.tables[1].rows[0][1] == "broken cells"
     assert "cells of x are missing" in answer.tables[1].rows[0][5]
+    assert answer.tables[2].columns == ("Row", "True", "z", "site", "x")
     remedy = next(one for one in answer.remedies if one.kind == "repair-cells")
     broken = parts[0][0].index[parts[0][0]["x"].isna()]
     assert {item.row for item in remedy.items} <= set(broken)

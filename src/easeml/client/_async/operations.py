@@ -1092,8 +1092,9 @@ class AsyncOperations(AsyncCalls):
         """Follow remedy ``number``, from 1, of a report about an application.
 
         Questions go to the work queue, in place of those that are open; rows of production whose
-        truth came become training rows, and the search goes on with them. What only people can
-        do is told. Raises ``NotFound``, and ``InvalidInput`` for a remedy that there is not.
+        truth came become training rows, and the search goes on with them; a search whose limits
+        are used up gets more. What only people can do is told. Raises ``NotFound``, and
+        ``InvalidInput`` for a remedy that there is not.
         """
         return await self._send(
             FollowedRemedy,

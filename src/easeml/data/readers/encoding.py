@@ -7,11 +7,24 @@ import io
 from collections.abc import Callable, Generator
 from contextlib import closing, suppress
 from itertools import chain
+from pathlib import Path
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.source import Source
 
 _ENCODINGS = ("utf-8-sig", "cp1252", "latin-1")
+_NOT_TEXT = {  # what files of these names are, which those that are whole show by their bytes
+    ".parquet": "Parquet",
+    ".feather": "Arrow",
+    ".arrow": "Arrow",
+    ".xlsx": "Excel",
+    ".xls": "Excel",
+    ".ods": "OpenDocument",
+    ".npy": "NumPy",
+    ".npz": "NumPy",
+    ".pdf": "PDF",
+    ".zip": "zip",
+}
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -87,6 +100,13 @@ def _candidates(start: bytes) -> tuple[str, ...]:
 
 
 def _no_text(name: str) -> DatasetError:
+    suffix = Path(name.lower()).suffix
+    if suffix in _NOT_TEXT:
+        return DatasetError(
+            f"this is no whole {_NOT_TEXT[suffix]} file: it is damaged, or was cut off.",
+            where=name,
+            remedy="Write it again, and send all of it.",
+        )
     return DatasetError(
         "this is not a text table.", where=name, remedy="Save the table as CSV (UTF-8)."
     )

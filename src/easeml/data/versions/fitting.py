@@ -5,7 +5,7 @@ All differences, with their places, or the typed columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _SHOWN_CELLS = 3  # of each kind of fault in a column
 _SHOWN_CLASSES = 10
 _FORMS = {"timestamp": v.form_in_words}  # how a form is told; others are an example
+_FEW = 0.05  # share of cells of a column with classes that are new, up to which they are empty
 _ANOTHER_TYPE = 0.5  # share of unreadable cells from which the whole column is at fault
 
 
@@ -32,11 +33,12 @@ _ANOTHER_TYPE = 0.5  # share of unreadable cells from which the whole column is 
 class Fitted:
     """``columns``: typed as in frames, inputs and target.
 
-    ``differences``: sentences, none where the rows fit.
+    ``differences``: sentences, none where the rows fit. ``notes``: what became empty.
     """
 
     columns: dict[str, Any]
     differences: list[str]
+    notes: list[str] = field(default_factory=list)
 
 
 def fit_table(
@@ -46,12 +48,15 @@ def fit_table(
     *,
     answers: bool,
     only: Collection[str] | None = None,
+    few_new: bool = False,
 ) -> Fitted:
     """Convert a table of text to the types of the schemas.
 
     ``answers`` False: the target may be absent; a row without a target value fits in any case.
-    ``only``: the columns that are looked at; None: all.
+    ``only``: the columns that are looked at; None: all. ``few_new``: classes of an input that are
+    not known count as empty where they are few, as they do at an endpoint.
     """
+    notes: list[str] = []
     inputs = _chosen(kinds_of(schema_in), only)
     target, target_kind = next(iter(kinds_of(schema_out).items()))
     known = [*kinds_of(schema_in), target, *schema_in.dropped]
@@ -62,16 +67,17 @@ def fit_table(
     differences += _unknown_columns(table, known)
     columns = {}
     for name, kind in inputs.items():
-        columns[name] = _column(table, name, kind, schema_in, differences)
+        forgiven = notes if few_new else None
+        columns[name] = _column(table, name, kind, schema_in, differences, forgiven=forgiven)
     if only is not None and target not in only:
-        return Fitted(columns, differences)
+        return Fitted(columns, differences, notes)
     if answers and target not in table.column_names:
         differences.append(
             f"column '{target}', the target, is missing (rows without it can be fed as pool)."
         )
     else:
         columns[target] = _column(table, target, target_kind, schema_out, differences, gaps=True)
-    return Fitted(columns, differences)
+    return Fitted(columns, differences, notes)
 
 
 def _chosen(kinds: Mapping[str, str], only: Collection[str] | None) -> dict[str, str]:
@@ -101,12 +107,17 @@ def _column(
     differences: list[str],
     *,
     gaps: bool = False,
+    forgiven: list[str] | None = None,
 ) -> Any:
-    """The typed column; missing values where it is absent, which is no fault where ``gaps`` may be."""
+    """The typed column; missing values where it is absent, which is no fault where ``gaps`` may be.
+
+    ``forgiven``: takes notes of classes that are new and few; None: each is a difference.
+    """
     if kind in CELLS:
         return _cell_column(table, name, kind, schema, differences, gaps)
     node = schema.columns[name]
-    return _value_column(table, name, node, schema, gaps or node.optional, differences)
+    optional = gaps or node.optional
+    return _value_column(table, name, node, schema, optional, differences, forgiven)
 
 
 def _cell_column(
@@ -150,7 +161,13 @@ def _more_cells(name: str, faults: int) -> list[str]:
 
 
 def _value_column(
-    table: pa.Table, name: str, node: Node, schema: Schema, optional: bool, differences: list[str]
+    table: pa.Table,
+    name: str,
+    node: Node,
+    schema: Schema,
+    optional: bool,
+    differences: list[str],
+    forgiven: list[str] | None,
 ) -> Any:
     """A column of single values. Of an absent one all are missing."""
     text = _text_of(table, name)
@@ -161,7 +178,9 @@ def _value_column(
 
     if not optional:
         differences += _gaps(table, name, made.missing)
-    if kind == "category":
+    if kind == "category" and forgiven is not None and _are_few(made):
+        forgiven.append(_note_on_new(name, text, made.bad))
+    elif kind == "category":
         differences += _new_classes(name, text, made.bad, labels)
     else:
         differences += _unreadable(name, kind, node.format, text, made)
@@ -210,6 +229,26 @@ def _new_classes(name: str, text: pa.Array, bad: np.ndarray, labels: Sequence[st
     if len(new) > _SHOWN_CELLS:
         said.append(f"column '{name}': and more new classes, in {len(rows)} rows.")
     return said
+
+
+def _are_few(made: v.Converted) -> bool:
+    """Tell whether a column has classes that are not known, and only in a few of its cells."""
+    new = _count(made.bad)
+    there = len(made.bad) - _count(made.missing)
+    return 0 < new <= max(1.0, _FEW * there) and 2 * new <= there
+
+
+def _note_on_new(name: str, text: pa.Array, bad: np.ndarray) -> str:
+    """What is said of cells that became empty, since their classes are not known."""
+    import pyarrow as pa
+
+    different, _ = _different(text.filter(pa.array(bad)))
+    cells = "1 cell" if _count(bad) == 1 else f"{_count(bad)} cells"
+    return (
+        f"column '{name}': {cells} with a class that was not there before "
+        f"({first_of(different, _SHOWN_CLASSES)}) joined as empty. "
+        "Where it matters, make an application of all the data: it is a class there."
+    )
 
 
 def _different(texts: pa.Array) -> tuple[list[str], np.ndarray]:

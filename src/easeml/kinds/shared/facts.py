@@ -15,11 +15,12 @@ from easeml.kinds.shared.row_weights import weights_of
 
 if TYPE_CHECKING:
     from easeml.data import Declared
-    from easeml.lifecycle.held_out import Predicted, Unseen
+    from easeml.lifecycle.held_out import Explained, Predicted, Unseen
     from easeml.lifecycle.tool import Fact, Tool
 
 
 _FOLDS = 5
+_EXPLAINING = 1_000  # rows that are predicted to explain one
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,28 @@ def _predict(sources: Sources, rows: Any) -> Callable[[Any], Any]:
     from easeml.modules.ensemble import load_model
 
     return load_model(sources.model).predict
+
+
+def _explain(sources: Sources, rows: Any) -> Callable[[Any], list[Explained]]:
+    from easeml.modules.ensemble import load_model
+
+    return partial(_explained, load_model(sources.model))
+
+
+def _explained(trained: Any, frame: Any) -> list[Explained]:
+    """Return what moved the prediction of each row; nothing where that is not told."""
+    from easeml.lifecycle.held_out import Explained
+    from easeml.modules import explaining
+
+    predicted = trained.predict(frame)
+    if explaining.why_not(frame.shape[1], predicted):
+        return []
+    told = explaining.attributions(trained, frame, predicted, _EXPLAINING)
+    found = []
+    for value, one in zip(predicted.values, told, strict=True):
+        by_column = {column["column"]: column["value"] for column in one["columns"]}
+        found.append(Explained(value, one["of"], by_column))
+    return found
 
 
 def _predictions(sources: Sources, rows: Any) -> Unseen:
@@ -223,6 +246,7 @@ MAKERS: dict[Fact, Callable[[Sources, Any], Any]] = {
     "inputs": _inputs,
     "answers": _answers,
     "predict": _predict,
+    "explain": _explain,
     "predictions": _predictions,
     "rivals": _rivals,
     "train": _train,

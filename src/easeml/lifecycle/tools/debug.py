@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -15,9 +16,13 @@ from easeml.lifecycle.tool_answer import Remedy
 if TYPE_CHECKING:
     from easeml.figures import Figure
     from easeml.lifecycle.debugging import Cause, Debugged, Diagnosis, Judged
+    from easeml.lifecycle.held_out import Explained
+
+    Explain = Callable[[Any], list[Explained]]
 
 _LISTED = 20
 _COLUMNS = 8
+_MOVERS = 4  # columns that moved a prediction, of each mistake
 _LEVEL = "Chance that any slice is named where mistakes are spread by chance."
 _TOLERANCE = (
     "Error above which a number is a mistake; by default, a fifth of the validation rows are."
@@ -67,10 +72,10 @@ def _ask(config: DebugConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, De
         seed=config.seed,
         progress=facts.get("progress"),
     )
-    return _answer(found, config), config
+    return _answer(found, config, facts.get("explain")), config
 
 
-def _answer(found: Debugged, config: DebugConfig) -> ToolAnswer:
+def _answer(found: Debugged, config: DebugConfig, explain: Explain | None) -> ToolAnswer:
     case = found.case
     numbers = [_share(case.validation)]
     if case.production is not None:
@@ -100,7 +105,7 @@ def _answer(found: Debugged, config: DebugConfig) -> ToolAnswer:
         assumes=_ASSUMES,
         verdict=_verdict(found),
         figures=_figures(found),
-        tables=_tables(found, config),
+        tables=_tables(found, config, explain),
         notes=tuple(notes),
         remedies=found.remedies,
     )
@@ -147,10 +152,10 @@ def _told(remedy: Remedy) -> str:
     return f"{remedy.title}: about {remedy.corrected:.0f} mistakes less for {cost}."
 
 
-def _tables(found: Debugged, config: DebugConfig) -> tuple[Table, ...]:
+def _tables(found: Debugged, config: DebugConfig, explain: Explain | None) -> tuple[Table, ...]:
     if not found.diagnoses:
         return ()
-    return _slices(found, config), _causes(found), _mistakes(found.diagnoses[0])
+    return _slices(found, config), _causes(found), _mistakes(found.diagnoses[0], explain)
 
 
 def _slices(found: Debugged, config: DebugConfig) -> Table:
@@ -201,19 +206,46 @@ def _cause_row(place: int, cause: Cause) -> tuple[Any, ...]:
     )
 
 
-def _mistakes(one: Diagnosis) -> Table:
+def _mistakes(one: Diagnosis, explain: Explain | None) -> Table:
+    """List mistakes of a slice, each with what the model said and which columns led it there."""
     here = one.here
     wrong = here.inside & here.judged.wrong
-    inputs, answers = here.judged.inputs[wrong], here.judged.answers[wrong]
+    inputs = here.judged.inputs[wrong].iloc[:_LISTED]
+    answers = here.judged.answers[wrong]
+    told = explain(inputs) if explain else []
     chosen = [name for name in inputs.columns if str(name) in here.slice.columns]
     rest = [name for name in inputs.columns if name not in chosen]
     names = [*chosen, *rest][:_COLUMNS]
     rows = []
-    for place in range(min(_LISTED, len(inputs))):
+    for place in range(len(inputs)):
+        why = list(map(_why_said, told[place : place + 1]))
         cells = [_cell(inputs[name].iloc[place]) for name in names]
-        rows.append((_cell(inputs.index[place]), _cell(answers.iloc[place]), *cells))
-    columns = ("Row", "True", *map(str, names))
-    return Table(f"Mistakes where {here}", columns, tuple(rows))
+        rows.append((_cell(inputs.index[place]), _cell(answers.iloc[place]), *chain(*why), *cells))
+    titles = ("Predicted", "Moved there by") if told else ()
+    columns = ("Row", "True", *titles, *map(str, names))
+    return Table(f"Mistakes where {here}", columns, tuple(rows), _note_on(told))
+
+
+def _why_said(one: Explained) -> tuple[Any, str]:
+    """Return a prediction, and the columns that moved it most, in words."""
+    largest = list(one.moved.items())[:_MOVERS]
+    return _cell(one.value), ", ".join(_moved(name, value, one.of) for name, value in largest)
+
+
+def _moved(name: str, value: float, of: str) -> str:
+    sign = "−" if value < 0 else "+"
+    size = f"{abs(value):.0%}" if of else f"{abs(value):.3g}"
+    return f"{name} {sign}{size}"
+
+
+def _note_on(told: list[Explained]) -> str:
+    if not told:
+        return ""
+    moved = "the probability of what was predicted" if told[0].of else "the prediction"
+    return (
+        f"What the largest {_MOVERS} columns added to {moved}, from that of the mean training row. "
+        "It tells what the model looks at, not what causes what."
+    )
 
 
 def _cell(value: Any) -> str | float | None:
@@ -268,7 +300,7 @@ TOOLS = (
         title="Where does it err, and why?",
         about="Finds slices with more mistakes than elsewhere, their causes, and what corrects most.",
         needs=("inputs", "answers", "predictions"),
-        may=("train", "newer", "predict", "progress"),
+        may=("train", "newer", "predict", "explain", "progress"),
         config=DebugConfig,
         open=_open,
         ask=_ask,

@@ -1,27 +1,33 @@
 """Following a remedy that a lifecycle tool proposed: into the work queue, or into the next version."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
+from easeml.contract.jobs import JobLimits as AskedLimits
 from easeml.contract.reports import FollowedRemedy
+from easeml.contract.states import ENDED_JOBS, JobState
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.production import labelled_rows
+from easeml.service.search import jobs
 from easeml.service.storage import artefact_references
 from easeml.service.tasks.logs import read_plain
 from easeml.service.versions import changes
 from easeml.service.work import finding
 from easeml.store import Store
 from easeml.store.records import Application, Report
+from easeml.store.shapes import JobLimits
 
 _LARGEST = 2**28  # bytes of rows of production
 _LARGEST_ANSWER = 5_000_000
+_MORE_TASKS = 20
+_MORE_SECONDS = 600.0
 _ASKED = ("check-labels", "repair-cells")
 _BY_HAND = {
     "collect": "There are no rows of the pool like these. Feed rows: easeml app feed ID FILE",
     "repair-source": "Repair the column where it comes from; the training rows are in order.",
-    "search": "Let the search try more candidates: easeml job limit ID --max-tasks N",
 }
 
 
@@ -31,7 +37,8 @@ def follow(
     """Follow remedy ``number``, from 1, of a report about an application.
 
     Questions go to the work queue, in place of those that are open; rows of production whose truth
-    came become training rows, and the search goes on with them. What only people can do is told.
+    came become training rows, and the search goes on with them; a search whose limits are used up
+    gets more. What only people can do is told.
     Raises ``NotFound``, and ``InvalidInput`` for a remedy that there is not.
     """
     with store.read() as tx:
@@ -45,6 +52,8 @@ def follow(
     kind = str(remedy["kind"])
     if kind == "retrain":
         return _learn(store, caller, application, report, remedy)
+    if kind == "search":
+        return _search_on(store, caller, application)
     if kind in _ASKED or (kind == "collect" and has_pool):
         return _ask(store, caller, application, report, number, kind)
     return FollowedRemedy(kind=kind, told=_BY_HAND[kind])
@@ -57,7 +66,7 @@ def _ask(
     with store.write() as tx:
         task = finding.request_remedy(tx, application, digest, number - 1)
     told = "The questions come to the work queue: easeml work next ID"
-    return FollowedRemedy(kind=kind, told=told, task_id=task.id)
+    return FollowedRemedy(kind=kind, told=told, done=True, task_id=task.id)
 
 
 def _learn(
@@ -76,7 +85,29 @@ def _learn(
         where = list(remedy["conditions"])
         version = changes.learn_from(tx, application.id, digest, where, caller.tenant_id)
     told = "A version with these rows is made, and the search goes on with it."
-    return FollowedRemedy(kind="retrain", told=told, version_id=version.id)
+    return FollowedRemedy(kind="retrain", told=told, done=True, version_id=version.id)
+
+
+def _search_on(store: Store, caller: Caller, application: Application) -> FollowedRemedy:
+    """Give the search more of what limits it, and let it go on where it was paused."""
+    with store.read() as tx:
+        job = jobs.current(tx.scoped(caller.tenant_id), application.id)
+    if job is None or job.state in ENDED_JOBS:
+        told = "The search has ended for good. New rows begin another: easeml app feed ID FILE"
+        return FollowedRemedy(kind="search", told=told)
+    if job.state == JobState.PAUSED:
+        jobs.resume(store, caller, job.id)
+    now = job.limits
+    if now == JobLimits():
+        told = "The search has no limits: it goes on by itself while it expects to find more."
+        return FollowedRemedy(kind="search", told=told)
+    deadline = None if now.deadline is None else datetime.fromtimestamp(now.deadline, UTC)
+    tasks = None if now.tasks is None else now.tasks + _MORE_TASKS
+    seconds = None if now.seconds is None else now.seconds + _MORE_SECONDS
+    wish = AskedLimits(max_tasks=tasks, max_seconds=seconds, deadline=deadline)
+    jobs.set_limits(store, caller, job.id, wish)
+    told = "The search may try more; its limits are changed: easeml job limit ID --max-tasks N"
+    return FollowedRemedy(kind="search", told=told, done=True)
 
 
 def _remedy(store: Store, report: Report, number: int) -> dict[str, Any]:

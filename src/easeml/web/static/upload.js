@@ -123,6 +123,8 @@ async function finish(upload) {
   const query = new URLSearchParams({ filename: upload.file.name, upload: upload.id });
   const to = into?.value ?? drop.dataset.to;
   if (role?.value && to === drop.dataset.to) query.set("role", role.value);
+  // The tick comes with the refusal of rows that look broken, on a page that is open.
+  if (document.getElementById("anyway")?.checked && to === drop.dataset.to) query.set("anyway", "true");
   if (header?.value) query.set("header", header.value);
   if (table?.value) query.set("table", table.value);
   const answer = await insist(upload, "POST", `${to}?${query}`, { "idempotency-key": upload.id });

@@ -21,6 +21,7 @@ from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
 from easeml.contract.states import AdaptWay, Permission, RolloutEnd
 from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
+from easeml.web.followed import FOLLOWED
 from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.permissions import allowed
@@ -60,6 +61,7 @@ def render(
         "base": base,
         "tabs": [(base + path, name) for path, name, need in TABS if need in application.may],
         "may": allowed(application.may),
+        "followed": FOLLOWED.get(context.request.query_params.get("followed", ""), ""),
     }
     return context.render(template, status, **about, **values)
 

@@ -74,7 +74,8 @@ async def follow(context: PageContext) -> Response:
         raise InvalidInput(f"{number!r} is not the number of a remedy.", where="number")
     found = await context.client.follow_remedy(application_id, report_id, int(number))
     place = "/work" if found.task_id else _PLACES[found.kind]
-    return back_to(f"/applications/{application_id}{place}")
+    outcome = f"{found.kind}-{'done' if found.done else 'open'}"
+    return back_to(f"/applications/{application_id}{place}?followed={outcome}")
 
 
 async def _show(
