@@ -3,7 +3,9 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run on all cores at once: threads of numerical libraries would spin for each other, many times their work.
 # Four for two cores: those that use a running service wait for it much of their time.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 4
+# Their files lie in memory where four gigabytes are free for them: each of thousands of small databases waits for a disk.
+MEMORY := $(shell ./scripts/memory-folder)
+PYTEST := $(if $(MEMORY),TMPDIR=$(MEMORY)) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 4
 RUNS := .venv/.ready
 DEVELOPS := .venv/.ready-dev
 COMPILED := .venv/.tests-compiled
@@ -18,22 +20,25 @@ install: $(RUNS)
 
 # What runs easeml, and nothing else.
 $(RUNS): requirements.lock pyproject.toml
-	$(call install,requirements.lock)
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(call install,-r requirements.lock)
 	touch $(RUNS)
 
-# What a lock file names, and easeml itself. Bytecode is made on all cores; some examples in packages do not compile.
+# What lock files name, and easeml itself. Bytecode is made on all cores; some examples in packages do not compile.
 define install
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) -r $(1)
+	$(PIP) $(1)
 	$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib || true
 	$(PIP) --no-deps --no-build-isolation --editable .
 endef
 
-# Beside that what tests and tools need: all in one go, which takes half the time of two.
+# Beside that what tests and tools need. No package is in both files, so they are installed side by side: pip unpacks on one
+# core. What only this system needs, and no file names, comes afterwards.
 develop: $(DEVELOPS)
 
 $(DEVELOPS): requirements-dev.lock requirements.lock pyproject.toml
-	$(call install,requirements-dev.lock)
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) --no-deps -r requirements.lock & runs=$$!; $(PIP) --no-deps -r requirements-dev.lock && wait $$runs
+	$(call install,-r requirements.lock -r requirements-dev.lock)
 	touch $(RUNS) $(DEVELOPS)
 
 # All tests are compiled once: four workers that do so at once take four times as long. What cannot be imported is told by
@@ -48,7 +53,7 @@ run: install
 # What CI runs. Many tests wait for a service; what else is checked takes the processor meanwhile. What failed is told at the
 # end of what is printed.
 test:
-	$(MAKE) --jobs --output-sync=target $(COMPILED) system-packages
+	$(MAKE) --jobs --output-sync=target develop system-packages
 	$(MAKE) --jobs checks test-all
 
 # Programs of the system that some tests need.
@@ -60,7 +65,7 @@ checks:
 	$(MAKE) --jobs --output-sync=target lint $(if $(CI),test-s3 wheel)
 
 # Their order is that of tests/conftest.py. Long ones are part of `make prove`.
-test-all: develop
+test-all: $(COMPILED)
 	$(PYTEST) -m "not long"
 
 # Pre-trained models, and models of libraries that easeml does not bring (CatBoost and XGBoost): they install a gigabyte,

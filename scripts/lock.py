@@ -62,8 +62,7 @@ def main() -> None:
     runtime = needed_by(roots)
     installed = {plain(each.metadata["Name"]) for each in distributions()}
     runs = ABOUT.format(target="install") + versions_of(runtime)
-    develops = ABOUT.format(target="develop") + "-r requirements.lock\n"
-    develops += versions_of(installed - runtime)
+    develops = ABOUT.format(target="develop") + versions_of(installed - runtime)
     (ROOT / "requirements.lock").write_text(runs, "utf-8")
     (ROOT / "requirements-dev.lock").write_text(develops, "utf-8")
 
