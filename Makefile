@@ -3,9 +3,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run on all cores at once: threads of numerical libraries would spin for each other, many times their work.
 # Four for two cores: those that use a running service wait for it much of their time.
-# Their files lie in memory where four gigabytes are free for them: each of thousands of small databases waits for a disk.
-MEMORY := $(shell ./scripts/memory-folder)
-PYTEST := $(if $(MEMORY),TMPDIR=$(MEMORY)) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 4
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 4
 RUNS := .venv/.ready
 DEVELOPS := .venv/.ready-dev
 COMPILED := .venv/.tests-compiled
