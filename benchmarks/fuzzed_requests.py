@@ -11,12 +11,14 @@ Starts an easeml of its own, with an application that serves, and asks it in two
   were asked in all.
 
 Two of three requests of this file are as the service wants them, with one odd value at most. Of
-five ids four are of things that are there. Whoever asks is the provider, a user, or nobody. What
-ends the access of who asks is done to others only.
+five ids four are of things that are there. Whoever asks is the provider, whose things they are, a
+viewer or a labeller of the provider's tenant, a user of another tenant, or nobody. What ends the
+access of who asks is done to others only.
 
     5xx      answers that are server errors: all but 503 with ``Retry-After``, which says that
              something is still made, and 502, where another host was named that is not there
     cut      connections that ended without an answer to a request of HTTP
+    told     answers to another tenant, or to nobody, with an id of the provider's that was not asked for
     tasks    that ended by an error that the service did not expect, such as in reading a file
     MiB      of each kind of process with its children, shared pages counted once; a password that
              is compared takes 64 MiB of the controller meanwhile, and two are at once
@@ -35,9 +37,10 @@ import threading
 import time
 import zipfile
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -78,7 +81,8 @@ PREFIXES = {
 ID = re.compile(r'"(?:[a-z_]*)":"(([a-z]+)_[0-9a-z]{20})"')
 LEFT_OUT = {"/api/v1/logout", "/api/v1/sign-ins", "/api/v1/limits", "/api/v1/me/tenant"}
 """They would end the access of who asks, or slow all down."""
-WHO, WEIGHTS = ("provider", "user", "nobody"), (8, 1, 1)
+WHO, WEIGHTS = ("provider", "viewer", "labeller", "user", "nobody"), (8, 1, 1, 1, 1)
+STRANGERS = ("user", "nobody")
 OF_PEOPLE = r"/api/v1/(keys|users|members)/"
 """schemathesis uses ids that it was answered, and would end the access of who asks by them."""
 STREAMS = ("/live", "/events")
@@ -172,6 +176,12 @@ class Things:
             if id not in self.own and id not in self.lasting.get(prefix, ()):
                 self.seen[prefix].append(id)
 
+    def tells(self, text: str, asked: "Fuzzed") -> bool:
+        """Has an answer an id of what lasts, which was not asked for by it?"""
+        sent = asked.path + asked.body.decode("utf-8", "replace")
+        every = chain.from_iterable(self.lasting.values())
+        return any(id in text and id not in sent for id in every)
+
     def one(self, name: str, draw: random.Random, *, keeps: bool = True) -> str:
         """Draw something that is there for a parameter of a path; what lasts half of the times.
 
@@ -193,6 +203,7 @@ class Seen:
     answers: Counter[str] = field(default_factory=Counter)
     by_who: Counter[tuple[str, int]] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     done: deque[str] = field(default_factory=lambda: deque(maxlen=300))
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -243,7 +254,7 @@ class Drawing:
 
     def __init__(self, document: dict[str, Any], things: Things, seed: int):
         self._document = document
-        self._things = things
+        self.things = things
         self._draw = random.Random(seed)
         self._odd = 0  # hostile values that the request may have yet
         self._files = [make() for make in (_csv, _parquet, _archive, _lines)]
@@ -286,7 +297,7 @@ class Drawing:
             return str(self._draw.choice(HOSTILE))
         if name in USUAL:
             return str(USUAL[name])
-        return self._things.one(name, self._draw, keeps=door.method != "DELETE")
+        return self.things.one(name, self._draw, keeps=door.method != "DELETE")
 
     def _body(self, door: Door) -> tuple[bytes, str]:
         content = door.about.get("requestBody", {}).get("content", {})
@@ -334,7 +345,7 @@ class Drawing:
                 if name in USUAL and self._draw.random() < 0.5:
                     made[name] = USUAL[name]
                 if name in PREFIXES and self._draw.random() < REAL:
-                    made[name] = self._things.one(name, self._draw)
+                    made[name] = self.things.one(name, self._draw)
         if self._odd and self._draw.random() < 0.1:
             self._odd -= 1
             made[self._text({}, depth)] = self._draw.choice(HOSTILE)
@@ -419,7 +430,9 @@ def ask_often(
         headers = {**one.headers, "authorization": f"Bearer {keys[who]}"}
         seen.files += one.is_file
         status, text = _answer(connection, one, headers)
-        drawing._things.note(text)
+        drawing.things.note(text)
+        if who in STRANGERS and drawing.things.tells(text, one):
+            seen.told.append(f"{who} {one.method} {one.path} {text[:2000]}")
         about = {"who": who, "body": repr(one.body[:2000]), "answer": text[:2000]}
         seen.note(who, status, f"{one.method} {one.path} {json.dumps({'status': status, **about})}")
 
@@ -489,7 +502,16 @@ def ask_by_schemathesis(
     print(told[-1500:], flush=True)
 
 
-def settle(easeml: EasemlProcess, folder: Path, user_key: str) -> Things:
+def new_member(easeml: EasemlProcess, name: str, role: str) -> str:
+    """Make a user who acts in the provider's tenant; return a key of theirs."""
+    tenant = easeml.call("GET", "/api/v1/me")["tenant_id"]
+    key = new_user(easeml, name)
+    easeml.call("POST", f"/api/v1/tenants/{tenant}/members", {"user": name, "role": role})
+    with Client(easeml.url, key) as client:
+        return client.act_in(tenant).secret or ""
+
+
+def settle(easeml: EasemlProcess, folder: Path, keys: Iterable[str]) -> Things:
     """Make an application that serves, and others that may be ended; return what is there."""
     source = folder / "wine.csv"
     write_source(source, 0)
@@ -511,7 +533,7 @@ def settle(easeml: EasemlProcess, folder: Path, user_key: str) -> Things:
             lasting["usr"].append(one["id"])
         else:
             own.add(one["id"])
-    for key in (easeml.key, user_key):
+    for key in keys:
         with Client(easeml.url, key) as client:
             own |= {one.id for one in client.api_keys()}
     for one in easeml.call("GET", "/api/v1/tenants")["items"]:
@@ -557,9 +579,11 @@ def main() -> None:
         easeml = EasemlProcess(folder / "home", workers=1)
         easeml.start()
         try:
-            keys = {"provider": easeml.key, "user": new_user(easeml, "ann"), "nobody": "wrong"}
+            keys = {role: new_member(easeml, role, role) for role in ("viewer", "labeller")}
+            keys |= {"provider": easeml.key, "user": new_user(easeml, "ann")}
             new_user(easeml, "victim")
-            things = settle(easeml, folder, keys["user"])
+            things = settle(easeml, folder, keys.values())
+            keys["nobody"] = "wrong"
             before = sorted(processes_by_kind(easeml))
             memory = MemoryWatch(easeml, 20, proportional)
             memory.start()
@@ -598,6 +622,8 @@ def fuzz(
         out, seen, memory, lambda: not any(one.is_alive() for one in askers), time.monotonic()
     )
     (out / "done.txt").write_text("\n".join(seen.done), "utf-8")
+    (out / "told.txt").write_text("\n".join(seen.told), "utf-8")
+    print(f"told to strangers: {len(seen.told)}")
     if seen.is_shut_out():
         raise SystemExit(f"Who asks has lost their access: see {out / 'done.txt'}.")
     counts = [(who, status, count) for (who, status), count in sorted(seen.by_who.items())]

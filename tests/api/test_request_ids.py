@@ -120,6 +120,25 @@ def test_a_long_log_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     logging.shutdown()
 
 
+def test_an_access_log_that_somebody_took_away_begins_anew(tmp_path: Path) -> None:
+    note = request_ids.access_log(tmp_path / "logs")
+    path = tmp_path / "logs" / "access.log"
+
+    def numbers(path: Path) -> list[int]:
+        return [json.loads(line)["number"] for line in path.read_text().splitlines()]
+
+    note(number=0)
+    kept = path.rename(tmp_path / "kept.log")
+    note(number=1)
+    note(number=2)
+    assert (numbers(kept), numbers(path)) == ([0], [1, 2])
+    path.unlink()
+    path.parent.rmdir()
+    note(number=3)
+    assert numbers(path) == [3]
+    logging.shutdown()
+
+
 @pytest.mark.parametrize(
     ("peer", "forwarded", "believed"),
     [

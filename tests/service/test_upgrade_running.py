@@ -157,16 +157,30 @@ def test_a_running_service_is_upgraded_and_answers_all_the_time(tmp_path: Path) 
         print(done[0].stdout, changed.stdout)
 
 
+def processes_below(pid: int) -> str:
+    """Return the ids of the processes that a process has started."""
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text()
+
+
 @pytest.mark.long
-def test_where_the_database_cannot_be_changed_the_old_version_starts_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rehearsed", [True, False])
+def test_where_the_database_cannot_be_changed_the_old_version_answers(
+    tmp_path: Path, rehearsed: bool
+) -> None:
+    fails = "op.execute('SELECT 1/')"
+    if not rehearsed:
+        fails = f"'rehearsal' in str(op.get_bind().engine.url) or {fails}"
+    failing = MIGRATION.replace("op.create_table", f"{fails}; op.create_table")
+    assert failing != MIGRATION
     with running(tmp_path) as (service, home, application, table):
-        failing = MIGRATION.replace("op.create_table", "op.execute('SELECT 1/'); op.create_table")
-        assert failing != MIGRATION
+        before = processes_below(service.process.pid)
         with SteadyClient(service, application, first_rows(table)) as client:
             refused = upgrade(changed_version(tmp_path / "failing", failing), home)
             assert refused.returncode != 0
             assert "incomplete input" in refused.stderr
             answered = client.versions[__version__]
             client.wait_for_version(__version__, SECONDS, answered + 10)
+        # What fails on the copy already interrupts nobody; else the old processes start again.
+        assert (processes_below(service.process.pid) == before) == rehearsed
         assert client.wrong == []
         print(f"longest wait {client.longest:.2f} s")

@@ -215,7 +215,18 @@ def test_a_disabled_user_is_out_until_enabled(store: Store, admin: Caller, ann: 
         users.set_access(store, admin, admin.user_id, Access(disabled=True))
 
 
-@pytest.mark.parametrize("password", ["password", "passwort1", "qwertyuiop", "annannann"])
+@pytest.mark.parametrize(
+    "password",
+    [
+        "password",
+        "passwort1",
+        "qwertyuiop",
+        "annannann",
+        "Summer2024!",
+        "Company2025",
+        "easeml_123",
+    ],
+)
 def test_a_password_that_is_guessed_at_once_is_refused(
     store: Store, admin: Caller, ann: Caller, password: str
 ) -> None:
@@ -225,6 +236,11 @@ def test_a_password_that_is_guessed_at_once_is_refused(
     with pytest.raises(InvalidInput, match="not a safe password") as caught:
         users.change_password(store, ann, ann.user_id, change)
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("password", ["summer 48220156 rain", "Winter-0361846", "giraffe seven 7"])
+def test_a_common_word_in_what_is_long_or_random_is_no_reason(password: str) -> None:
+    passwords.check_strength(password, "ann")
 
 
 def test_a_lost_password_is_set_without_a_service_and_ends_every_key(

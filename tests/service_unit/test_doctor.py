@@ -1,6 +1,7 @@
 """The doctor finds what was broken, changes nothing unless told, and repairs what it says."""
 
 import os
+import shutil
 import time
 from contextlib import closing
 from pathlib import Path
@@ -8,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from easeml.contract.upkeep import Finding
+from easeml.engine.checks import check_database
+from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
+from easeml.service.retention import looks
 from easeml.service.upkeep.doctor import examine
 from easeml.settings import Settings
 from easeml.store import Store
@@ -172,3 +176,99 @@ def test_a_database_that_lost_rows_is_left_as_it_is(store: Store, settings: Sett
     assert "rows are lost" in finding.message
     assert path.read_bytes() == before
     assert not list(settings.home.glob("*.rebuilt"))
+
+
+def hide_last_row(path: Path, name: str) -> None:
+    """Let the first leaf of a table end one row earlier: a page of before, which can be read."""
+    content = bytearray(path.read_bytes())
+    with closing(driver.connect(path)) as database:
+        root = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,))
+        (page,) = root.fetchone()
+        (size,) = database.execute("PRAGMA page_size").fetchone()
+    while content[(page - 1) * size] == 0x05:  # a page of pages, the first of which is taken
+        start = (page - 1) * size
+        cell = start + int.from_bytes(content[start + 12 : start + 14])
+        page = int.from_bytes(content[cell : cell + 4])
+    place = slice((page - 1) * size + 3, (page - 1) * size + 5)  # how many rows a leaf has
+    rows = int.from_bytes(content[place])
+    content[place] = (rows - 1).to_bytes(2)
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("table", ["tasks", "tenants"])
+def test_a_database_that_lost_rows_without_a_trace_in_its_table_is_left_as_it_is(
+    store: Store, settings: Settings, serving: str, table: str
+):
+    store.close()
+    path = settings.home / "easeml.db"
+    hide_last_row(path, table)
+    before = path.read_bytes()
+    finding = found(settings, repair=True)["database"]
+    assert (finding.state, finding.repaired) == ("failing", False)
+    assert "rows are lost" in finding.message
+    assert path.read_bytes() == before
+
+
+def stored_files(settings: Settings) -> set[Path]:
+    """Return all stored files, which are made as old as if they were stored two days ago."""
+    two_days_ago = time.time() - 48 * 3600
+    files = {path for path in settings.artefacts.rglob("*") if path.is_file()}
+    for path in files:
+        os.utime(path, (two_days_ago, two_days_ago))
+    return files
+
+
+@pytest.mark.parametrize("is_empty", [False, True], ids=["missing", "empty"])
+def test_a_home_whose_database_is_lost_is_left_as_it_is(
+    store: Store, settings: Settings, serving: str, is_empty: bool
+):
+    store.close()
+    path = settings.home / "easeml.db"
+    path.unlink()
+    if is_empty:
+        path.touch()
+    files = stored_files(settings)
+    for repair in (False, True):
+        finding = found(settings, repair=repair)["database"]
+        assert (finding.state, finding.repaired) == ("failing", False)
+        assert "easeml restore" in finding.remedy
+    assert path.exists() == is_empty
+    assert stored_files(settings) == files
+
+
+def test_a_home_that_was_never_started_is_no_fault_and_nothing_is_made(settings: Settings):
+    assert found(settings, repair=True)["database"].state == "warning"
+    assert list(settings.home.iterdir()) == []
+
+
+def test_files_of_tenants_whom_the_database_does_not_know_stay(
+    store: Store, settings: Settings, serving: str, fresh_database: Path
+):
+    """As where ``database_url`` names another database than the one that refers to them."""
+    store.close()
+    shutil.copy(fresh_database, settings.home / "easeml.db")
+    files = stored_files(settings)
+    assert found(settings)["tenants"].state == "failing"
+    findings = found(settings, repair=True)
+    assert (findings["tenants"].repaired, findings["leftovers"].state) == (False, "ok")
+    with closing(Store.of(settings)) as other:
+        looks.look(other, settings)
+        with pytest.raises(Conflict, match="of another one"):
+            check_database(other)
+    assert stored_files(settings) == files
+
+
+def test_a_database_of_an_older_easeml_is_not_changed(store: Store, settings: Settings):
+    """Else a doctor or a backup of a new version would stop the older one, which runs."""
+    store.close()
+    path = settings.home / "easeml.db"
+    with closing(driver.connect(path)) as database:
+        database.execute("UPDATE alembic_version SET version_num = '0048'")
+        database.commit()
+    finding = found(settings, repair=True)["database"]
+    assert finding.state == "failing"
+    assert "easeml upgrade" in finding.remedy
+    with pytest.raises(Conflict, match="0048"):
+        Store.found(settings)
+    with closing(driver.connect(path)) as database:
+        assert database.execute("SELECT version_num FROM alembic_version").fetchone() == ("0048",)

@@ -6,7 +6,8 @@ from importlib import import_module
 import pytest
 import sqlalchemy as sa
 
-from easeml.errors import Conflict, InvalidInput, Unreachable
+from easeml.errors import Conflict, EasemlError, InvalidInput, Unreachable
+from easeml.settings import Settings
 from easeml.store import Store, Tenant, tables
 from easeml.store.database import connect
 from easeml.store.migrate import SCHEMA_VERSION
@@ -84,6 +85,52 @@ def test_sqlite_is_durable(tmp_path):
     store.close()
 
 
+def make_older(path):
+    """Give a database the form that it had before the newest migration; return its number."""
+    newest = import_module("easeml.store.migrations.versions.0049_quality_held_out")
+    with closing(driver.connect(path)) as older:
+        for place in ("models.held_out",):
+            table, column = place.split(".")
+            older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
+        older.commit()
+    return newest.down_revision
+
+
+@pytest.fixture
+def older_home(tmp_path):
+    """A home with a tenant, whose database lacks the newest migration."""
+    store = Store.open(f"sqlite:///{tmp_path}/easeml.db", tmp_path / "artefacts")
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "lab"))
+    store.close()
+    make_older(tmp_path / "easeml.db")
+    return tmp_path
+
+
+def test_a_migration_is_rehearsed_on_a_copy_while_another_easeml_writes(older_home):
+    settings = Settings(home=older_home)
+    path = older_home / "easeml.db"
+    with closing(driver.connect(path)) as running:
+        running.execute("INSERT INTO alembic_version VALUES ('0000')")  # its transaction is open
+        Store.rehearse(settings)
+        running.rollback()
+    assert not Store.fits(settings)  # the database itself is as it was
+    assert not list(older_home.glob("*rehears*"))
+
+
+def test_a_migration_that_fails_does_so_on_the_copy(older_home):
+    settings = Settings(home=older_home)
+    path = older_home / "easeml.db"
+    with closing(driver.connect(path)) as odd:
+        odd.execute("ALTER TABLE models ADD COLUMN held_out TEXT")  # somebody was faster
+    before = path.read_bytes()
+    with pytest.raises(EasemlError, match="held_out"):
+        Store.rehearse(settings)
+    assert path.read_bytes() == before
+    assert not list(older_home.glob("*rehears*"))
+
+
 def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
     url = f"sqlite:///{tmp_path}/easeml.db"
     store = Store.open(url, tmp_path / "artefacts")
@@ -91,13 +138,7 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         tx.tenants.add(Tenant("t1", "lab"))
     store.close()
     assert not list(tmp_path.glob("*.before-*"))  # there was nothing to keep
-    newest = import_module("easeml.store.migrations.versions.0049_quality_held_out")
-    with closing(driver.connect(tmp_path / "easeml.db")) as older:
-        for place in ("models.held_out",):
-            table, column = place.split(".")
-            older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
-        older.commit()
+    before_newest = make_older(tmp_path / "easeml.db")
     store = Store.open(url, tmp_path / "artefacts")
     with store.write() as tx:
         tx.tenants.add(Tenant("t2", "later"))
@@ -105,5 +146,5 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
     (kept,) = tmp_path.glob(f"easeml.db.before-{SCHEMA_VERSION}")
     with closing(driver.connect(kept)) as before:
         (version,) = before.execute("SELECT version_num FROM alembic_version").fetchone()
-        assert version == newest.down_revision
+        assert version == before_newest
         assert before.execute("SELECT id FROM tenants").fetchall() == [("t1",)]

@@ -94,11 +94,11 @@ def run_controller(
         signal.signal(
             number, _leave
         )  # while it serves, uvicorn takes them, and raises them again at its end
-    configure_logging("controller")
+    configure_logging("controller", has_file=True)
     answer_before_threads()
     if not listeners:  # it runs alone; exports are made there
         use_own_folder(settings.home, f"controller-{settings.port}")
-    store = Store.of(settings)
+    store = Store.found(settings)
     try:
         uvloop.run(_serve(store, settings, listeners, is_ready))
     finally:

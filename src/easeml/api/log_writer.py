@@ -75,7 +75,7 @@ def _write(connection: Any, settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)  # the controller says when it is over
     os.nice(_NICE)
-    store = Store.of(settings)
+    store = Store.found(settings)
     try:
         while True:
             seen, not_taken = connection.recv()

@@ -1,9 +1,11 @@
 """Every request has an id: in its answer, in whatever is logged meanwhile, and in the access log."""
 
 import logging
+import os
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -103,13 +105,31 @@ def _shown(path: str) -> str:
     return path
 
 
+class _AccessLog(RotatingFileHandler):
+    """An access log that is looked for before each line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not self._is_there():
+            self.close()
+            Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        super().emit(record)
+
+    def _is_there(self) -> bool:
+        if self.stream is None:
+            return False
+        with suppress(FileNotFoundError):
+            opened = os.fstat(self.stream.fileno())
+            return os.path.samestat(Path(self.baseFilename).stat(), opened)
+        return False
+
+
 def access_log(folder: Path) -> Note:
     """Return what writes lines of JSON to ``access.log`` in ``folder``.
 
-    A log of 50 MB is put aside; the newest four of these are kept.
+    A log of 50 MB is put aside; the newest four of these are kept. Should somebody move or remove
+    the log, the next line begins a new one.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    handler = RotatingFileHandler(
+    handler = _AccessLog(
         folder / "access.log", maxBytes=_LARGEST, backupCount=_OLDER, encoding="utf-8", delay=True
     )
     handler.setFormatter(logging.Formatter("%(message)s"))

@@ -47,7 +47,7 @@ def backup(
         _list(snapshots(path), as_json=as_json)
         return
     settings = local_settings(home)
-    store = Store.of(settings)
+    store = Store.found(settings)
     try:
         with progress("Backing up") as move:
             made = back_up(store, settings.home / "config.toml", path, move)

@@ -66,7 +66,7 @@ def reset_password(
 
     settings = local_settings(home)
     password = read_password(f"New password of {name}", password_stdin, confirm=True)
-    store = Store.of(settings)
+    store = Store.found(settings)
     try:
         users.reset_password(store, name, password)
     finally:

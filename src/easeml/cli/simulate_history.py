@@ -26,7 +26,7 @@ def compare_history(
 
     settings = Settings() if home is None else Settings(home=home)
     _check_home(settings)
-    store = Store.of(settings)
+    store = Store.found(settings)
     try:
         past = history.read(store)
     finally:

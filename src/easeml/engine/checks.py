@@ -1,7 +1,10 @@
 """What is checked before anything starts: a process could not start with it, or do its work."""
 
 from easeml.confinement import check_available
+from easeml.errors import Conflict
+from easeml.service.accounts import users
 from easeml.settings import Settings
+from easeml.store import Store
 
 from .messages.collector import collector_of
 from .messages.mail import mail_of
@@ -28,3 +31,17 @@ def check(settings: Settings) -> None:
         from .executors import check_executor
 
         check_executor(settings.executor)
+
+
+def check_database(store: Store) -> None:
+    """Raise ``Conflict`` for a database that has no users yet, where data and models are stored.
+
+    They belong to another one, which was lost, or has another address.
+    """
+    if users.are_there(store) or store.artefacts.is_empty():
+        return
+    raise Conflict(
+        f"The database is new ({store.describe()}), but data and models of another one are here.",
+        remedy="Check database_url. If the database was lost, make a new home of the newest backup: "
+        "easeml restore. To begin anew, name another home.",
+    )

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -144,21 +143,16 @@ class ManagedProcess:
 
     def _start(self, now: float) -> None:
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
-            self.log.replace(self.log.with_suffix(".old.log"))
+        self._bound_log()
         with self.log.open("ab") as output:
             self._process = self._start_process(output)
         self._started = now
 
     def _bound_log(self) -> None:
-        """Put a log aside that has grown too long, while its process goes on writing to it.
-
-        It writes at the end of the file, wherever that is; a line of this very moment may be lost.
-        """
-        with suppress(OSError):  # somebody took the log away, or the disk is full
+        """Put a log aside that has grown too long; its process begins another one (``logs``)."""
+        with suppress(FileNotFoundError):  # somebody took the log away
             if self.log.stat().st_size > _LARGEST_LOG:
-                shutil.copyfile(self.log, self.log.with_suffix(".old.log"))
-                os.truncate(self.log, 0)
+                self.log.replace(self.log.with_suffix(".old.log"))
 
     def _note_end(self, now: float) -> None:
         assert self._process is not None

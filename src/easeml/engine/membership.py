@@ -11,6 +11,7 @@ from typing import Any
 
 from easeml.contract.states import ProcessKind, ProcessState
 from easeml.engine.gpus import SETTLED, FoundGpu, noted
+from easeml.engine.logs import return_to_log_file
 from easeml.engine.sensors import Felt
 from easeml.ids import new_id
 from easeml.parents import is_there
@@ -72,6 +73,7 @@ def beat(
     ``gpus``: those of which a worker gives shares, ``offer``: what it has for tasks, as they are
     now.
     """
+    return_to_log_file()  # what libraries print does not look where it goes
     seen: dict[str, Any] = {} if felt is None else asdict(felt)
     seen |= given(offer=offer)
     seen["gpus"] = _seen(tx, gpus, process_id)

@@ -438,10 +438,10 @@ _Opened = Callable[[Store, Settings, Path], tuple[Predictor, Door]]
 
 
 def _run_behind(settings: Settings, opened: _Opened) -> None:
-    configure_logging("predictor")
+    configure_logging("predictor", has_file=True)
     answer_before_threads()
     warm_up()  # before the record: a predictor that is known answers at once
-    store = Store.of(settings)
+    store = Store.found(settings)
     try:
         uvloop.run(_run(store, settings, opened))  # a third of asyncio's time a request
     finally:

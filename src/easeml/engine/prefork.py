@@ -26,6 +26,7 @@ from .fork_server import import_early
 from .handover import CHANGED, DRAIN_SECONDS, GO, READY, WAITS, Channel
 from .limits import cap_threads
 from .listening import are_at, inherited, port_of
+from .logs import configure_logging
 from .managed_process import (
     LOOK_EVERY,
     ManagedProcess,
@@ -69,6 +70,7 @@ def run_prefork(settings: Settings, run_controller: RunController) -> None:
     ``run_controller``: what the controller does. It answers first: what it needs is imported
     already. Where this easeml takes the place of another, it answers once live models are loaded.
     """
+    configure_logging("prefork", has_file=True)
     listeners, channel = inherited(), Channel.of_this()
     sweep(settings.home)
     with closing(_Family(settings, listeners, tuple(filter(None, [channel])))) as family:
@@ -87,6 +89,7 @@ def run_machine(settings: Settings) -> None:
 
     Where it answers predictions (``serve_at``) it has a predictor, too.
     """
+    configure_logging("machine", has_file=True)
     sweep(settings.home)
     with closing(_Family(settings)) as family:
         if settings.serve_at:
@@ -131,6 +134,7 @@ def _change_database(settings: Settings, channel: Channel) -> None:
     """Bring the database to this easeml's form, if it has another one, when the other has ended."""
     if Store.fits(settings):
         return
+    Store.rehearse(settings)  # while the other answers still
     channel.say(WAITS)
     if channel.hear() != GO:
         raise SystemExit(1)  # it did not come to that

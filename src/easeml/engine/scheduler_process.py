@@ -27,9 +27,9 @@ _ROUND_SECONDS = 1.0
 
 def run_scheduler(settings: Settings) -> None:
     """Lead, or stand by to lead, until SIGTERM or SIGINT."""
-    configure_logging("scheduler")
+    configure_logging("scheduler", has_file=True)
     stop = Stop.on_signals()
-    store = Store.of(settings)
+    store = Store.found(settings)
     process = register(store, ProcessKind.SCHEDULER)
     import_early(IMPORTS)
     policy = policy_named(settings.policy)

@@ -19,7 +19,7 @@ from easeml.store import Store
 from easeml.version import __version__
 
 from . import internal_secret
-from .checks import check
+from .checks import check, check_database
 from .handover import Answer, Handed, answer, ask, only_one, take, wait_for_answer
 from .limits import parent_environment
 from .listening import as_environment, listen, of_descriptors
@@ -48,10 +48,11 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
 
     ``on_ready(url, first_password)`` is called once, in a thread of its own, when the service
     answers; the password is given on the first start of a home only, and not where it was made
-    beforehand (``first_secrets``). Raises ``Conflict`` if the home is in use, the port is taken or
-    tasks cannot be isolated as demanded, ``InvalidInput`` if there is no such executor, an address
-    of the settings is none or a first secret cannot be one, ``Unreachable`` if the executor's
-    cluster does not answer, and ``TimedOut`` if the controller does not answer.
+    beforehand (``first_secrets``). Raises ``Conflict`` if the home is in use, the port is taken,
+    tasks cannot be isolated as demanded or the database was lost, ``InvalidInput`` if there is no
+    such executor, an address of the settings is none or a first secret cannot be one,
+    ``Unreachable`` if the executor's cluster does not answer, and ``TimedOut`` if the controller
+    does not answer.
     """
     settings = settings.model_copy(update={"home": settings.home.resolve()})
     settings.home.mkdir(
@@ -68,6 +69,7 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
             take(settings.home)  # asked of one that has ended
         listeners = of_descriptors(handed.listeners) if handed else _listen(settings)
         with closing(Store.of(settings)) as store:
+            check_database(store)
             if settings.first_secrets:
                 # Before anything answers: machines that wait for it have the key already.
                 first_start.make_provider(store, Path(settings.first_secrets))

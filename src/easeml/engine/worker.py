@@ -40,7 +40,7 @@ _log = structlog.get_logger()
 
 def run_worker(settings: Settings) -> None:
     """Work until SIGTERM or SIGINT; then kill what runs and give it back."""
-    configure_logging("worker")
+    configure_logging("worker", has_file=True)
     stop = Stop.on_signals()
     limits = task_limits(settings)
     # Before the record: a worker that is known is warm.
@@ -48,7 +48,7 @@ def run_worker(settings: Settings) -> None:
     is_local = settings.executor == "local"  # clusters give GPUs and run no containers
     watch = GpuWatch.of_this_process() if is_local else GpuWatch()
     executor = open_executor(limits, isolation=settings.isolation)
-    store = Store.of(settings)
+    store = Store.found(settings)
     has_gpu = is_local and devices.are_there()
     gpus = watch.latest.gpus
     offer = partial(offer_of, settings, limits)

@@ -173,6 +173,10 @@ class ArtefactStore:
         """Raise ``Unreachable`` if nothing of a tenant is here: a disk may not be mounted."""
         self._files.check_there(tenant_id)
 
+    def is_empty(self) -> bool:
+        """Whether nothing is stored."""
+        return next(self._files.kept(), None) is None
+
     def aged(self, least_age: float) -> list[StoredFile]:
         """Return the stored files that were written at least ``least_age`` s ago.
 

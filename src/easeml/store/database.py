@@ -1,14 +1,16 @@
 """Engines: SQLite in WAL mode with honest transactions, or PostgreSQL."""
 
 import json
+import os
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
 
-from easeml.errors import InvalidInput
+from easeml.errors import DatabaseAway, InvalidInput
 from easeml.store.sqlite import check_library, driver, library_version
 
 BUSY_SECONDS = 60.0
@@ -115,7 +117,10 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         pool_use_lifo=True,  # one full cache serves all that comes one after the other
         **_json_options(),
     )
+    file = _SameFile(str(url.database))
+    event.listen(engine, "connect", file.check)
     event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", file.check)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -149,6 +154,36 @@ def _connect_patiently(
 def _json_options() -> dict[str, Any]:
     """NaN and infinity are no JSON, and PostgreSQL would refuse them."""
     return {"json_serializer": partial(json.dumps, allow_nan=False, separators=(",", ":"))}
+
+
+class _SameFile:
+    """The file of a database, which has to stay the one that the first connection opened.
+
+    Where it is moved, removed or replaced, connections go on with a file that has no name: what
+    they write would be lost with the last of them.
+    """
+
+    def __init__(self, path: str):
+        self._path = Path(path).absolute()
+        self._first: os.stat_result | None = None
+
+    def check(self, *_about: Any) -> None:
+        """Raise ``DatabaseAway`` where the path names no file, or another one."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError as error:
+            raise self._away() from error
+        if self._first is None:
+            self._first = found
+        if not os.path.samestat(found, self._first):
+            raise self._away()
+
+    def _away(self) -> DatabaseAway:
+        return DatabaseAway(
+            "The file of the database was moved, removed or replaced while easeml runs.",
+            remedy="The provider has to put it back, or to stop easeml and restore the newest "
+            "backup: easeml restore.",
+        )
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

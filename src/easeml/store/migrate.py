@@ -6,12 +6,14 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from easeml.errors import Conflict
+from easeml.errors import Conflict, NotFound
+from easeml.store.database import connect
 from easeml.store.sqlite import driver
 
 SCHEMA_VERSION = "0049"
@@ -79,6 +81,28 @@ def _keep_before(link: Any, kept: Path) -> None:
         raise exc.OperationalError(copy, None, error) from error
 
 
+def rehearse(engine: sa.Engine) -> None:
+    """Bring a copy of a SQLite file to this program's schema, then remove the copy.
+
+    Others may read and write the file meanwhile. Raises what the migration
+    of the file would. A database on PostgreSQL is not copied: a migration that fails there is
+    rolled back.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    file = Path(engine.url.database or "")
+    with TemporaryDirectory(prefix="rehearsal-", dir=file.parent) as folder:
+        copy = Path(folder) / file.name
+        with engine.connect() as connection:
+            _keep_before(connection.connection.driver_connection, copy)
+        trial = connect(f"sqlite:///{copy}")
+        try:
+            with trial.connect().execution_options(writes=True) as changed, changed.begin():
+                _upgrade(changed)
+        finally:
+            trial.dispose()
+
+
 @contextmanager
 def _locked(path: Path, kind: int) -> Iterator[None]:
     with path.open("w") as file:
@@ -93,6 +117,35 @@ def is_current(engine: sa.Engine) -> bool:
     """
     with engine.connect() as connection:
         return _version(connection) == SCHEMA_VERSION
+
+
+def check_current(engine: sa.Engine) -> None:
+    """Raise ``NotFound`` for a database without tables, and ``Conflict`` for one whose schema is
+    another than this easeml's. Nothing is changed.
+    """
+    with engine.connect() as connection:
+        version = _version(connection)
+    if version is None:
+        raise _no_database(engine)
+    if version != SCHEMA_VERSION:
+        raise Conflict(
+            f"The database has schema {version} of an older easeml; this one has {SCHEMA_VERSION}.",
+            remedy="Use the easeml that wrote it, or have this one take it up: easeml upgrade "
+            "while the other runs, else easeml up.",
+        )
+
+
+def check_there(engine: sa.Engine) -> None:
+    """Raise ``NotFound`` for a file of SQLite that is not there, or empty. None is made."""
+    if engine.dialect.name != "sqlite":
+        return
+    path = Path(engine.url.database or "")
+    if not path.is_file() or not path.stat().st_size:
+        raise _no_database(engine)
+
+
+def _no_database(engine: sa.Engine) -> NotFound:
+    return NotFound("There is no database of easeml.", where=engine.url.render_as_string())
 
 
 def _version(connection: sa.Connection) -> str | None:

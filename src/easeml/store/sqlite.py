@@ -44,5 +44,5 @@ def check_library(library: Any = driver) -> None:
         f"SQLite {library.sqlite_version} can lose a committed transaction "
         "(the WAL-reset bug, fixed in 3.51.3), so easeml does not use it.",
         remedy="Install the library that easeml brings: pip install 'pysqlite3>=0.6.1'. "
-        "Or use PostgreSQL: --database-url postgresql://HOST/NAME.",
+        "Or use PostgreSQL: EASEML_DATABASE_URL=postgresql://HOST/NAME.",
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy import exc
 
-from easeml.errors import DatabaseAway, Unreachable
+from easeml.errors import Conflict, DatabaseAway, Unreachable
 from easeml.settings import Settings
 from easeml.store.artefacts import ArtefactStore
 from easeml.store.bucket import Bucket
@@ -15,7 +15,7 @@ from easeml.store.cached_files import CachedFiles
 from easeml.store.database import connect, describe, empty_log, read_clock
 from easeml.store.faults import database_is_broken, storage_faults
 from easeml.store.files import LocalFiles
-from easeml.store.migrate import is_current, migrate
+from easeml.store.migrate import check_current, check_there, is_current, migrate, rehearse
 from easeml.store.notices import NoticeBoard
 from easeml.store.session import Clock, Session
 from easeml.store.snapshots import mentioned_digests, write_snapshot
@@ -50,6 +50,22 @@ class Store:
             settings.database, settings.artefacts, bucket=bucket, cache=settings.artefacts_cache
         )
 
+    @classmethod
+    def found(cls, settings: Settings) -> "Store":
+        """Open what ``settings`` name as it is: no database is made, or brought to another form.
+
+        That would stop an older easeml which runs on it. Raises as ``open``, ``NotFound`` where
+        there is no database, and ``Conflict`` where it has the form of an older easeml.
+        """
+        engine = connect(settings.database)
+        try:
+            check_there(engine)
+            with storage_faults():
+                check_current(engine)
+        finally:
+            engine.dispose()
+        return cls.of(settings)
+
     @staticmethod
     def fits(settings: Settings) -> bool:
         """Has the database that ``settings`` name the form of this easeml? Else ``of`` changes it.
@@ -60,6 +76,26 @@ class Store:
         try:
             with storage_faults():
                 return is_current(engine)
+        finally:
+            engine.dispose()
+
+    @staticmethod
+    def rehearse(settings: Settings) -> None:
+        """Try on a copy whether ``of`` can change the database that ``settings`` name.
+
+        On PostgreSQL nothing is tried. Raises ``Conflict`` where it cannot, ``StorageFull`` where
+        the copy has no room.
+        """
+        engine = connect(settings.database)
+        try:
+            with storage_faults():
+                rehearse(engine)
+        except exc.DatabaseError as error:
+            raise Conflict(
+                f"The database cannot be brought to the form of this easeml: {error.orig}.",
+                where=settings.database,
+                remedy="Nothing was changed. Look with easeml doctor of the easeml that wrote it.",
+            ) from error
         finally:
             engine.dispose()
 

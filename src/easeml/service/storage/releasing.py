@@ -38,11 +38,30 @@ def release(store: Store) -> int:
 def strays(store: Store, but: str = "") -> list[StoredFile]:
     """Return the stored files that no row names, older than a day.
 
-    ``but``: a table that does not count.
+    ``but``: a table that does not count. Files of tenants that the database does not know are no
+    strays (decision 0141).
     """
     # First the files: what is stored after this look, and referred to before the next, is not in it.
     aged = store.artefacts.aged(GRACE_SECONDS)
-    return store.artefacts.strays(aged, store.mentioned_digests(but))
+    found = store.artefacts.strays(aged, store.mentioned_digests(but))
+    known = _known_tenants(store)
+    return [file for file in found if file.tenant_id in known]
+
+
+def of_strangers(store: Store) -> list[StoredFile]:
+    """Return the stored files of tenants that the database does not know.
+
+    Tenants are never removed, so these files belong to another database, or to a later state of
+    this one.
+    """
+    kept = store.artefacts.aged(0.0)
+    known = _known_tenants(store)
+    return [file for file in kept if file.tenant_id not in known]
+
+
+def _known_tenants(store: Store) -> set[str]:
+    with store.read() as tx:
+        return set(tx.tenants.column("id"))
 
 
 def remove(store: Store, files: Sequence[StoredFile]) -> tuple[int, int]:

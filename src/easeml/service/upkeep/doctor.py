@@ -21,6 +21,7 @@ Progress = Callable[[float], None]
 
 _OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _MIB = 2**20
+_MOST_NAMED = 5  # tenants in a message
 
 
 def examine(
@@ -41,7 +42,7 @@ def examine(
     findings.append(_database(settings, repair=repair and not in_use))
     if findings[-1].state != FindingState.OK:
         return findings
-    with closing(Store.of(settings)) as store:
+    with closing(Store.found(settings)) as store:
         return [*findings, *_stored(store, repair=repair, backup=backup, progress=progress)]
 
 
@@ -93,13 +94,34 @@ def _database(settings: Settings, *, repair: bool) -> Finding:
             "read still. If not, make a new home of the newest backup: easeml restore."
         )
         return _failing("database", error.message, remedy)
+    except NotFound:
+        return _no_database(settings)
     except EasemlError as error:
         return _failing("database", error.message, error.remedy)
 
 
+def _no_database(settings: Settings) -> Finding:
+    """Tell a home that was never started from one whose database is lost."""
+    if not settings.artefacts.is_dir() or ArtefactStore(LocalFiles(settings.artefacts)).is_empty():
+        return Finding(
+            check="database",
+            state=FindingState.WARNING,
+            message="There is none yet.",
+            remedy="The first start makes it: easeml up.",
+        )
+    return _failing(
+        "database",
+        "There is none, but data and models are here: it was lost.",
+        "Make a new home of the newest backup: easeml restore.",
+    )
+
+
 def _checked(settings: Settings) -> str:
-    """Return what the database is, every page of which was read. Raises ``Damaged``."""
-    with closing(Store.of(settings)) as store:
+    """Return what the database is, every page of which was read.
+
+    Raises ``Damaged``, and as ``Store.found``.
+    """
+    with closing(Store.found(settings)) as store:
         store.check_integrity()
         return store.describe()
 
@@ -125,7 +147,7 @@ def _stored(
         still_lost = _fetch_back(store, lost, backup)
     findings = [_artefacts(lost, still_lost)]
     findings += _live_models(store, still_lost, repair=repair)
-    findings.append(_leftovers(store, repair=repair))
+    findings += [_strangers(store), _leftovers(store, repair=repair)]
     return findings
 
 
@@ -205,6 +227,22 @@ def _served(store: Store) -> Iterator[tuple[Application, TrainedModel]]:
     for application in applications:
         if application.live_model_id:
             yield application, models[application.live_model_id]
+
+
+def _strangers(store: Store) -> Finding:
+    """Look for stored bytes of tenants that the database does not know."""
+    files = releasing.of_strangers(store)
+    if not files:
+        return _ok("tenants", "All that is stored belongs to tenants of this database.")
+    tenants = ", ".join(sorted({file.tenant_id for file in files})[:_MOST_NAMED])
+    size = sum(file.size for file in files) / _MIB
+    return _failing(
+        "tenants",
+        f"{len(files)} stored files ({size:,.1f} MiB) belong to tenants that the database does not "
+        f"know: {tenants}. Another database, or a later state of this one, refers to them.",
+        "Start easeml with that database, or make a new home of the newest backup: easeml restore. "
+        "What nobody wants back may be removed by hand.",
+    )
 
 
 def _leftovers(store: Store, *, repair: bool) -> Finding:
