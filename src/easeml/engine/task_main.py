@@ -132,7 +132,7 @@ def begin_using_environments(folder: Path) -> list[Path]:
         return []
     places = json.loads((folder / _ENVIRONMENTS).read_text())
     placing.use(places)
-    return [Path(place) for place in places.values()]
+    return list(map(Path, places.values()))
 
 
 def ids(folder: Path) -> dict[str, str]:

@@ -68,8 +68,8 @@ def import_history(spec: ImportHistorySpec, inputs: Path, outputs: Path) -> Task
     value = {
         "study": study.name,
         "direction": study.direction.value,
-        "taken": [asdict(one) for one in kept],
-        "left_out": [asdict(one) for one in found.left_out[:_MOST_TOLD]],
+        "taken": list(map(asdict, kept)),
+        "left_out": list(map(asdict, found.left_out[:_MOST_TOLD])),
         "ignored": dict(found.ignored),
         "counts": counts,
     }

@@ -28,7 +28,7 @@ class Accepts:
             return cls(())
 
         several = document if isinstance(document, list) else [document]
-        schemas = [Schema.from_json(one) for one in several]
+        schemas = list(map(Schema.from_json, several))
         return cls(tuple(schemas))
 
     @property

@@ -27,7 +27,7 @@ def check(module: Module) -> None:
     objective: Objective = module.make()
     for_classes = getattr(objective, "for_classes", None)
     if for_classes is not None:
-        objective = for_classes([str(code) for code in range(_CLASSES)])
+        objective = for_classes(list(map(str, range(_CLASSES))))
     if module.measure:
         _check_description(module, objective)
     for seed in range(_SEEDS):

@@ -174,7 +174,7 @@ def _of_groups(
         summary = np.max if whole.lower_is_better else np.min
 
     def found(chosen: Sequence[NDArray[np.intp]]) -> float:
-        return float(summary([value(rows) for rows in chosen]))
+        return float(summary(list(map(value, chosen))))
 
     result = found(places)
     random = np.random.default_rng(_SEED)
@@ -201,7 +201,7 @@ def _groups(labels: NDArray[Any], further: Further) -> list[str]:
             where=further.name,
             remedy="Name a column of few categories.",
         )
-    compared = [str(name) for name in names[counts >= LEAST_ROWS]]
+    compared = list(map(str, names[counts >= LEAST_ROWS]))
     if len(compared) < 2:
         raise InvalidInput(
             f"Fewer than two groups of {further.column!r} have {LEAST_ROWS} validation rows.",

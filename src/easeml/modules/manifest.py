@@ -104,7 +104,7 @@ def sample_rows(frame: "pd.DataFrame", schema_in: Mapping[str, Any]) -> "pd.Data
     for name, kind in kinds.items():
         if kind in CELLS:
             written = [json.dumps(to_json(kind, cell)) for cell in rows[name]]
-            sizes += [len(text) for text in written]
+            sizes += list(map(len, written))
 
     kept = int((np.cumsum(sizes) <= _SAMPLE_LETTERS).sum())
     return rows.head(max(1, kept))

@@ -90,8 +90,8 @@ class TrainedPipeline:
             return list(map(self.predict, frames))
         together = pd.concat(frames, ignore_index=True)
         found = self.predict(together)
-        ends = np.cumsum([len(frame) for frame in frames])
-        return [found.of_rows(rows) for rows in np.split(np.arange(len(together)), ends[:-1])]
+        ends = np.cumsum(list(map(len, frames)))
+        return list(map(found.of_rows, np.split(np.arange(len(together)), ends[:-1])))
 
     def check_parity(self) -> None:
         """Predict the manifest's sample again.

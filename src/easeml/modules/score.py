@@ -116,7 +116,7 @@ def interval(
     if isinstance(measure, ProcessObjective):
         known, predicted, *_ = prepared
         found = _of_program(measure, known, predicted, resamples)
-        quality, *ends = [measure.quality_of(one) for one in found]
+        quality, *ends = list(map(measure.quality_of, found))
         return quality, min(ends), max(ends)
     quality_of = getattr(measure, "quality_of", None)
     if quality_of is None:

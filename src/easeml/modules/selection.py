@@ -104,7 +104,7 @@ def _weights(
     row_weights: Weights,
 ) -> NDArray[np.float64]:
     """Return the weights that greedy selection finds on these rows."""
-    outputs = np.stack([_outputs(one) for one in predictions])
+    outputs = np.stack(list(map(_outputs, predictions)))
     value_of = _value(objective, actual, predictions[0], row_weights)
     counts = np.zeros(len(predictions), dtype=int)
     total = np.zeros_like(outputs[0])

@@ -204,7 +204,7 @@ class _Evaluation:
         return pa.scalar(node.value)
 
     def _list(self, node: ast.List) -> Any:
-        return pa.array([ast.literal_eval(item) for item in node.elts])
+        return pa.array(list(map(ast.literal_eval, node.elts)))
 
     def _unary(self, node: ast.UnaryOp) -> Any:
         operand = self.value(node.operand)
@@ -225,7 +225,7 @@ class _Evaluation:
         return self._call(_BINARY[kind], left, right)
 
     def _logic(self, node: ast.BoolOp) -> Any:
-        parts = [self.value(part) for part in node.values]
+        parts = list(map(self.value, node.values))
         name = _LOGIC[type(node.op)]
         return reduce(lambda left, right: self._call(name, left, right), parts)
 

@@ -38,7 +38,7 @@ def save(content: Content, path: Path) -> None:
     about = {
         "format": _FORMAT,
         "target": content.target,
-        "sources": [asdict(source) for source in content.sources],
+        "sources": list(map(asdict, content.sources)),
         "range": _range(content.row_ids),
         "index_name": content.row_ids.name,
         "candidates": mark,

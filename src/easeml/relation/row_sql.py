@@ -284,7 +284,7 @@ def _bound(cells: pa.Array, name: str) -> list[Any]:
         for is_it, form in _FORMS:
             if is_it(cells.type):
                 return cells.cast(form).to_pylist()
-        return [_time(value) for value in cells.to_pylist()]
+        return list(map(_time, cells.to_pylist()))
     except (pa.ArrowException, ValueError, OverflowError, AttributeError) as error:
         raise InvalidInput(
             f"holds {cells.type}, which SQL cannot read: {error}.",

@@ -159,7 +159,7 @@ def told_runs(known: Mapping[str, FinishedRun], runs: Mapping[str, FinishedRun])
 
 def told_arms(arms: Iterable[Arm]) -> list[dict[str, Any]]:
     """Return arms as JSON."""
-    return [asdict(arm) for arm in arms]
+    return list(map(asdict, arms))
 
 
 def arms_of(told: Sequence[Values]) -> list[Arm]:

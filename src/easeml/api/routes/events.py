@@ -88,7 +88,7 @@ async def _found(here: Context, asker: Caller, seq: int) -> tuple[list[Event], b
     """Return a stream's events after ``seq``, and whether there are no more of them yet."""
     heard = here.fanout.since(asker.tenant_id, seq)
     if heard is not None:
-        return [event_stream.show(event) for event in heard], True
+        return list(map(event_stream.show, heard)), True
     found = await run_in_threadpool(event_stream.after, here.store, asker, seq, limit=_BATCH)
     return found, len(found) < _BATCH
 

@@ -213,7 +213,7 @@ def _no_cluster() -> Unreachable:
 def _own_signals() -> Iterator[None]:
     """Have the handlers of signals afterwards that there were before: Ray puts its own."""
     numbers = (signal.SIGTERM, signal.SIGINT)
-    handlers = [signal.getsignal(number) for number in numbers]
+    handlers = list(map(signal.getsignal, numbers))
     yield
     for number, handler in zip(numbers, handlers, strict=True):
         signal.signal(number, handler)

@@ -115,7 +115,7 @@ def _indicators(graph: Graph, fitted: Any) -> str:
             graph.column(column, "category"),
             domain=ML,
             keys_strings=list(labels),
-            values_int64s=[int(value) for value in others],
+            values_int64s=list(map(int, others)),
             default_int64=int(first),
         )
         flat = graph.add("Reshape", slot, graph.constant(np.array([-1])))

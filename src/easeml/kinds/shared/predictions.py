@@ -24,7 +24,7 @@ def write_predictions(path: Path, rows: dict[str, Any], predictions: dict[str, A
     one = next(iter(predictions.values()))
     tables = [_table(role, rows[role], predictions[role]) for role in predictions]
     table = pa.concat_tables(tables, promote_options="permissive")
-    classes = None if one.classes is None else [str(name) for name in one.classes]
+    classes = None if one.classes is None else list(map(str, one.classes))
     weights = None if one.class_weights is None else one.class_weights.tolist()
     facts = {"classes": json.dumps(classes), "class_weights": json.dumps(weights)}
     table = table.replace_schema_metadata(facts)
@@ -79,7 +79,7 @@ def _table(role: str, rows: Any, predictions: Any) -> Any:
     )
     values = np.asarray(predictions.values)
     listed_values = (
-        values.astype(float).tolist() if predictions.classes is None else [str(v) for v in values]
+        values.astype(float).tolist() if predictions.classes is None else list(map(str, values))
     )
     return pa.table(
         {

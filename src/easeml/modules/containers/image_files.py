@@ -98,7 +98,7 @@ def _parts_of_layout(tar: tarfile.TarFile) -> tuple[str, list[str]]:
     document = document_in(tar, "index.json")
     for _ in range(3):
         if "manifests" not in document:
-            return _blob(document["config"]), [_blob(layer) for layer in document["layers"]]
+            return _blob(document["config"]), list(map(_blob, document["layers"]))
         document = document_in(tar, _blob(_for_this_machine(document["manifests"])))
     raise BadImage("its indexes refer to each other")
 

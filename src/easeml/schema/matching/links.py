@@ -63,7 +63,7 @@ class _Numbers:
 
 def graphs(*schemas: Structure) -> list[Graph]:
     """The graphs of several schemas, with colours that can be compared between them."""
-    nets = [_Net(schema) for schema in schemas]
+    nets = list(map(_Net, schemas))
     numbers = _Numbers()
     colours = _refined_colours(nets, numbers)
 

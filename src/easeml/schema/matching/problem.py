@@ -45,7 +45,7 @@ class Problem:
         self.fitting = self._fitting()
         self.homes = self._homes()
         self.assignment = Assignment(
-            slots=[self._slots(i) for i in range(len(self.slots))],
+            slots=list(map(self._slots, range(len(self.slots)))),
             given=list(map(len, self.given.values())),
             homeless=[j not in self.homes for j in range(len(self.items))],
             support=self._support,

@@ -31,7 +31,7 @@ class _Writer:
         if len(nodes) == 1 and not clauses and _is_lone(nodes[0]):
             return self._value(nodes[0])
 
-        parts = [self._node(node) for node in nodes]
+        parts = list(map(self._node, nodes))
         text = f"{{{', '.join(parts)}}}"
         if len(text) > _WIDTH:
             lines = [f"  {part}," for part in parts]

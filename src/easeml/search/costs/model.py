@@ -141,7 +141,7 @@ class CostModel:
 
     def lines_of(self, works: Sequence[Work]) -> "Lines":
         """Return the logarithms of the seconds of works, and how they change with the weights."""
-        features = [features_of(work) for work in works]
+        features = list(map(features_of, works))
         most = 1 + max(map(len, features), default=0)  # the last is the overhead
         places = np.zeros((len(works), most), dtype=int)
         slopes = np.zeros((len(works), most))  # 0 where a work has fewer

@@ -47,7 +47,7 @@ async def subscribe(context: PageContext) -> Response:
     form = await context.form()
     address = str(form.get("address", "")).strip()
     way = SubscriptionWay.MAIL if _is_mail(address) else SubscriptionWay.WEBHOOK
-    asked = [str(kind) for kind in form.getlist("kinds")]
+    asked = list(map(str, form.getlist("kinds")))
     made = await context.client.subscribe(way, address, kinds=asked)
     return await _elsewhere(context, made)
 

@@ -51,7 +51,7 @@ async def show_step(context: PageContext) -> Response:
         return context.render("scheduler_step.html", step=None, count=0)
     number = min(max(_number(asked.get("number", ""), count), 1), count)
     view = await context.client.scheduler_decision(number)
-    searches = [decision_charts.name_of(one) for one in view.searches]
+    searches = list(map(decision_charts.name_of, view.searches))
     alone = one_of(searches, asked.get("alone", ""))
     rows = decision_charts.rows_of(view, alone, context.site.titles.of)
     return context.render(
