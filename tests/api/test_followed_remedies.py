@@ -54,7 +54,7 @@ def follow(pages: TestClient, made: Furniture, report: str, kind: str) -> str:
     place = f"/applications/{made.application_id}/remedy"
     answer = pages.post(place, data={**wish, "number": str(number)})
     assert answer.status_code == 200, answer.text
-    found = re.search(r'id="followed" role="status">([^<]+)<', answer.text)
+    found = re.search(r'id="followed-remedy" role="status">([^<]+)<', answer.text)
     assert found
     return f"{answer.url.path}: {found[1]}"
 

@@ -61,7 +61,7 @@ def render(
         "base": base,
         "tabs": [(base + path, name) for path, name, need in TABS if need in application.may],
         "may": allowed(application.may),
-        "followed": FOLLOWED.get(context.request.query_params.get("followed", ""), ""),
+        "followed_remedy": FOLLOWED.get(context.request.query_params.get("followed", ""), ""),
     }
     return context.render(template, status, **about, **values)
 
