@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,25 @@ def test_nothing_is_acknowledged_while_the_file_is_gone_and_all_is_there_when_it
     add(store, "after")
     with store.read() as tx:
         assert {"before", "after"} <= set(tx.tenants.column("id"))
+
+
+def test_no_file_is_made_in_its_place_so_that_its_log_stays(store: Store, tmp_path: Path) -> None:
+    """SQLite makes the file that it opens, and removes the log of one that is empty."""
+    path, log = tmp_path / "easeml.db", tmp_path / "easeml.db-wal"
+    with store.read() as held:
+        held.tenants.count()
+        before = log.stat().st_ino
+        kept = path.rename(tmp_path / "kept.db")
+        with pytest.raises(DatabaseAway), store.read() as tx:  # on another connection
+            tx.tenants.count()
+        with pytest.raises(DatabaseAway):
+            store.wakeup()
+        assert not path.exists()
+        assert log.stat().st_ino == before
+        kept.rename(path)
+    add(store, "after")
+    with closing(Store.found(Settings(home=tmp_path))) as anew, anew.read() as tx:
+        assert "after" in tx.tenants.column("id")
 
 
 def test_another_file_in_its_place_is_not_the_database(

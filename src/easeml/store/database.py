@@ -118,6 +118,7 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         **_json_options(),
     )
     file = _SameFile(str(url.database))
+    event.listen(engine, "do_connect", file.check_again)
     event.listen(engine, "connect", file.check)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", file.check)
@@ -166,6 +167,14 @@ class _SameFile:
     def __init__(self, path: str):
         self._path = Path(path).absolute()
         self._first: os.stat_result | None = None
+
+    def check_again(self, *_about: Any) -> None:
+        """Raise ``DatabaseAway`` as ``check`` does, once there was a file.
+
+        SQLite would make another one in its place, and then remove its log.
+        """
+        if self._first is not None:
+            self.check()
 
     def check(self, *_about: Any) -> None:
         """Raise ``DatabaseAway`` where the path names no file, or another one."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Set
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import sqlalchemy as sa
@@ -72,6 +73,15 @@ def open_wakeup(engine: sa.Engine) -> Wakeup:
     return SqliteWakeup(engine) if engine.dialect.name == "sqlite" else PostgresWakeup(engine)
 
 
+def _connect(database: Path) -> Any:
+    """Connect to a file that is there: none is made. Raises ``DatabaseAway`` where it is not."""
+    there = f"{database.absolute().as_uri()}?mode=rw"
+    try:
+        return driver.connect(there, uri=True, timeout=60, check_same_thread=False)
+    except driver.OperationalError as error:
+        raise database_is_away() from error
+
+
 class SqliteWords:
     """What commits of SQLite mean, by the notices of their writers (``notices``).
 
@@ -84,8 +94,7 @@ class SqliteWords:
     """
 
     def __init__(self, engine: sa.Engine, words: Set[str]):
-        database = str(engine.url.database)
-        self._connection = driver.connect(database, timeout=60, check_same_thread=False)
+        self._connection = _connect(Path(str(engine.url.database)))
         self._notices = watch_notices(NoticeBoard(engine).folder, words)
         self._seen = self._version()
         self._next_look = time.monotonic() + self._notices.look_every
