@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+import session_files
 from easeml import cli
 from warm_python import WarmPython
 
@@ -49,7 +50,7 @@ def run_python(
 
 @cache
 def warm() -> WarmPython:
-    """Return the Python of this session; it ends with it."""
+    """Return the Python of this session, one for all its workers; it ends with them."""
     commands = [f"easeml.cli.{module.name}" for module in pkgutil.iter_modules(cli.__path__)]
     commands.remove("easeml.cli.__main__")
-    return WarmPython([*_OTHERS, "forked_service", *commands])
+    return WarmPython([*_OTHERS, "forked_service", *commands], shared=session_files.shared("warm"))

@@ -10,12 +10,15 @@ from pathlib import Path
 from socket import socket
 from typing import BinaryIO
 
+from argon2 import PasswordHasher
+
 from easeml.cli.main import main
 from easeml.engine import listening, supervisor
 from easeml.engine.fork_server import fork_server, import_early
 from easeml.engine.managed_process import Start, as_environment
 from easeml.engine.prefork import Forked
 from easeml.parents import die_with_parent
+from easeml.service.accounts import passwords
 from easeml.settings import Settings
 
 _IMPORTS = (
@@ -26,6 +29,8 @@ _IMPORTS = (
     "easeml.cli.services",
 )
 import_early(_IMPORTS)
+# The same algorithm at a cost that fits tests.
+passwords.hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 
 
 def be_service() -> None:

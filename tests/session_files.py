@@ -61,3 +61,10 @@ def new_folder() -> Path:
     Benchmarks, which are no session, get one of the system's.
     """
     return Path(tempfile.mkdtemp(dir=os.environ.get(_FOLDER)))
+
+
+def shared(name: str) -> Path:
+    """Return the folder of this name, the same for all workers of a session."""
+    folder = Path(os.environ[_FOLDER], name) if _FOLDER in os.environ else new_folder()
+    folder.mkdir(exist_ok=True)
+    return folder

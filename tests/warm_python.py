@@ -5,39 +5,43 @@ with WarmPython(["easeml.cli", "sklearn.ensemble"]) as python:
 """
 
 import atexit
+import fcntl
 import gc
 import json
 import os
 import runpy
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 
 class WarmPython:
     """Starts at once, and several at a time. ``modules``: what it imports; it calls nothing of them.
 
-    ``path``: a folder more to import from.
+    ``path``: a folder more to import from. ``shared``: a folder; of all that name it, also in other
+    processes, the first starts the Python, and it ends when none is left.
     """
 
-    def __init__(self, modules: Sequence[str], path: Path | None = None) -> None:
-        command = [sys.executable, __file__, *modules]
-        surroundings = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
-        if path is not None:
-            surroundings["PYTHONPATH"] = str(path)
+    def __init__(
+        self, modules: Sequence[str], path: Path | None = None, shared: Path | None = None
+    ) -> None:
         self._lock = threading.Lock()
-        self._process = subprocess.Popen(
-            command, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        with ExitStack() as at_start:
+            folder = shared or Path(at_start.enter_context(tempfile.TemporaryDirectory()))
+            at_start.enter_context(_alone(folder))
+            self._process, self._socket = _reached(folder / "orders", modules, path)
+        self._answers = self._socket.makefile()
 
     def __enter__(self) -> "WarmPython":
         return self
@@ -48,7 +52,10 @@ class WarmPython:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._process.communicate()
+        self._answers.close()
+        self._socket.close()
+        if self._process is not None:
+            self._process.wait()
 
     def start(
         self,
@@ -89,11 +96,40 @@ class WarmPython:
 
     def ask(self, order: dict[str, Any]) -> int:
         """Give an order to the process that forks, and return the number that it answers."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         with self._lock:
-            print(json.dumps(order), file=self._process.stdin, flush=True)
-            return int(self._process.stdout.readline())
+            self._socket.sendall(f"{json.dumps(order)}\n".encode())
+            return int(self._answers.readline())
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let nobody else with this folder come in between."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _reached(
+    address: Path, modules: Sequence[str], path: Path | None
+) -> tuple[subprocess.Popen[bytes] | None, socket.socket]:
+    """Return a connection to the Python at an address, and the Python where it had to be started."""
+    connection = socket.socket(socket.AF_UNIX)
+    with suppress(FileNotFoundError, ConnectionRefusedError):
+        connection.connect(str(address))
+        return None, connection
+    address.unlink(missing_ok=True)
+    surroundings = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
+    if path is not None:
+        surroundings["PYTHONPATH"] = str(path)
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(address))
+        door.listen()
+        connection.connect(str(address))
+        command = [sys.executable, __file__, str(door.fileno()), *modules]
+        process = subprocess.Popen(
+            command, env=surroundings, stdin=subprocess.DEVNULL, pass_fds=[door.fileno()]
+        )
+    return process, connection
 
 
 @dataclass(frozen=True)
@@ -129,19 +165,44 @@ class Started:
             os.close(handle)
 
 
-def _next_order() -> dict[str, Any]:
-    """Return an order in a process of its own; the one that forks them ends with its input."""
-    for line in sys.stdin:
-        order = json.loads(line)
-        if "wait" in order:
-            status = os.waitpid(order["wait"], 0)[1]
-            print(os.waitstatus_to_exitcode(status), flush=True)
-            continue
-        child = os.fork()
-        if child == 0:
-            return order
-        print(child, flush=True)
-    sys.exit()
+def _next_order(door: socket.socket) -> dict[str, Any]:
+    """Return an order in a process of its own; the one that forks them ends with its last client."""
+    clients: dict[socket.socket, TextIO] = {}
+    _admit(door, clients)
+    while clients:
+        for ready in select.select([door, *clients], [], [])[0]:
+            if ready is door:
+                _admit(door, clients)
+                continue
+            line = clients[ready].readline()
+            if not line:
+                _dismiss(ready, clients)
+                continue
+            order = json.loads(line)
+            answer = _exit_code_of(order["wait"]) if "wait" in order else os.fork()
+            if answer == 0 and "wait" not in order:
+                for one in (door, *clients):
+                    one.close()
+                return order
+            ready.sendall(f"{answer}\n".encode())
+        if not clients and select.select([door], [], [], 0)[0]:
+            _admit(door, clients)
+    os._exit(0)
+
+
+def _admit(door: socket.socket, clients: dict[socket.socket, TextIO]) -> None:
+    client = door.accept()[0]
+    clients[client] = client.makefile()
+
+
+def _dismiss(client: socket.socket, clients: dict[socket.socket, TextIO]) -> None:
+    clients.pop(client).close()
+    client.close()
+
+
+def _exit_code_of(child: int) -> int:
+    status = os.waitpid(child, 0)[1]
+    return os.waitstatus_to_exitcode(status)
 
 
 def _redirect(stream: int, file: str) -> None:
@@ -198,9 +259,10 @@ def _end(code: int) -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
+    orders = socket.socket(fileno=int(sys.argv[1]))
+    for name in sys.argv[2:]:
         import_module(name)
     gc.freeze()  # a fork that looks for garbage in all this copies it: most of its time
-    ordered = _next_order()
+    ordered = _next_order(orders)
     _become(ordered)
     _end(_exit_code(lambda: _obey(*ordered["arguments"])))

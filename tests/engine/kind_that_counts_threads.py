@@ -1,4 +1,4 @@
-"""A kind of task that tells how many threads its numerical libraries use."""
+"""A kind of task that tells how many threads its numerical libraries use, and how nice it is."""
 
 import os
 from pathlib import Path
@@ -18,12 +18,14 @@ class CountSpec(Spec):
 
 
 def count_threads(spec: CountSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Return ``{told, used}``: the number in the environment, and that of NumPy's library."""
+    """Return ``{told, used, nice}``: the number in the environment, that of NumPy's library, and the
+    nice value of this process.
+    """
     import numpy  # its library is loaded
 
     assert numpy.ones(2) @ numpy.ones(2) == 2
     used = max(library["num_threads"] for library in threadpool_info())
-    return TaskResult(ok=True, value={"told": os.environ["OMP_NUM_THREADS"], "used": used})
+    return TaskResult(ok=True, value={"told": os.environ["OMP_NUM_THREADS"], "used": used, "nice": os.nice(0)})
 
 
 KIND = Kind(

@@ -1,5 +1,8 @@
-"""How many threads a task uses follows from how much it reads: few rows keep one busy."""
+"""What a task may have of the processor: as many threads as what it reads keeps busy, and less than
+others where nobody waits for it.
+"""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,3 +46,20 @@ def test_a_task_uses_one_more_thread_for_each_8_mebibytes_of_its_inputs(
     assert outcome.result.value["told"] == str(threads)
     if threads == 1:  # more are capped by the cores that there are, as each library counts them
         assert outcome.result.value["used"] == 1
+
+
+@pytest.mark.parametrize("in_background", [True, False])
+def test_others_go_before_a_task_in_the_background(
+    granting_three: LocalExecutor, tmp_path: Path, in_background: bool
+) -> None:
+    work = tmp_path / "work"
+    spec = TaskSpec(
+        module="kind_that_counts_threads",
+        body={"kind": "count-threads"},
+        in_background=in_background,
+    )
+    task_main.prepare(work, spec)
+    outcome = granting_three.start(work, LIMITS).wait()
+    assert outcome.result.ok, outcome.result.error
+    gave_way = outcome.result.value["nice"] > os.nice(0)
+    assert gave_way == in_background

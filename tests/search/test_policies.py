@@ -142,6 +142,15 @@ def test_a_newcomers_first_turn_is_no_long_wait():
     assert "waited longest" in policy_named().decide(served_once, 1)[0].explanation["rule"]
 
 
+@pytest.mark.parametrize(("overhead", "chosen"), [(0.0, 0), (0.05, 0), (0.2, 1), (2.0, 1)])
+def test_a_cheap_run_that_gains_less_is_not_worth_what_any_run_costs(overhead: float, chosen: int):
+    arms = [Arm("small", "small", 0.1), Arm("large", "large", 0.3)]
+    prior = Prior(np.array([0.1, 0.2]), np.diag([1e-9, 1e-9]), noise=1e-12)
+    state = add_job(SearchState(), "x", "ann", arms, prior, overhead=overhead)
+    (decision,) = policy_named().decide(state, 1)
+    assert decision.arm == chosen
+
+
 def test_devices_do_not_all_choose_near_identical_arms():
     block = np.kron(np.eye(2), np.full((2, 2), 0.04)) + 1e-6 * np.eye(4)
     state = add_job(

@@ -1,6 +1,8 @@
 """Accounts: passwords, keys, and who may do what."""
 
 import pytest
+from argon2 import extract_parameters
+from argon2.exceptions import VerifyMismatchError
 from pydantic import ValidationError
 
 from easeml.contract.accounts import Access, NewKey, NewUser, PasswordChange
@@ -41,6 +43,13 @@ def test_a_wrong_name_or_password_gives_the_same_answer(
 ) -> None:
     with pytest.raises(NotSignedIn, match="The name or the password is wrong"):
         keys.sign_in(store, name, password)
+
+
+def test_the_hash_that_no_password_has_costs_as_much_as_any() -> None:
+    decoy = passwords.decoy_hash()
+    assert extract_parameters(decoy) == extract_parameters(passwords.hash_of(PASSWORD))
+    with pytest.raises(VerifyMismatchError):  # it was compared to the end
+        passwords.hasher.verify(decoy, PASSWORD)
 
 
 def test_an_unknown_user_costs_a_verification_too(

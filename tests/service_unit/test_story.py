@@ -1,6 +1,7 @@
 """From a declaration to a served model: what each step writes, and who may see it."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -355,6 +356,21 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
     )  # fmt: skip
     applications.roll_back(store, ann, app.id)
     assert looks(store) == ["advise"]  # which columns it needs; its reading is there already
+
+
+def test_training_is_in_the_background_once_a_model_is_served(store: Store, ann: Caller) -> None:
+    app = searching(store, ann)
+    told = []
+    for arm in (0, 1):
+        task = decide(store, app, arm)
+        assert task is not None
+        with store.read() as tx:
+            told.append(results.task_spec(tx, task).in_background)
+            told.append(results.task_spec(tx, replace(task, urgent=True)).in_background)
+        with store.write() as tx:
+            tx.queue.cancel(task.id)
+        train(store, app, 2 + arm, 0.7)
+    assert told == [False, False, True, False]
 
 
 def test_a_rollback_holds_until_it_is_unpinned(store: Store, ann: Caller) -> None:

@@ -128,6 +128,7 @@ async def _serve(
         port=settings.port,
         access_log=False,
         server_header=False,
+        ws="none",  # nothing speaks WebSockets here
         proxy_headers=bool(proxies),
         forwarded_allow_ips=proxies,
         log_level="warning",

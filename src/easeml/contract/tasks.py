@@ -129,7 +129,7 @@ class TaskSpec(_Wire):
     ``module`` declares the kind of task (``KIND``); ``body`` is the JSON of its spec. ``inputs``:
     name -> artefact digest. ``seconds``: a limit below the usual. ``ids``: of the task, and of the
     request that asked for it, as its logs name them. ``needs``: what it was placed by; its limits
-    are others, and those of its worker.
+    are others, and those of its worker. ``in_background``: nobody waits for it.
     """
 
     module: str
@@ -138,6 +138,7 @@ class TaskSpec(_Wire):
     seconds: float | None = None
     ids: dict[str, str] = Field(default_factory=dict)
     needs: Resources = Field(default_factory=Resources)
+    in_background: bool = False
 
 
 class TaskResult(_Wire):

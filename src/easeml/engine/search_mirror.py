@@ -41,6 +41,7 @@ from .searched_rows import (
     state_seen,
 )
 
+_OVERHEAD = 0.25  # seconds that any run costs beside its own: claimed, forked, kept, decided after
 _DIGITS = 4  # of a chance: more say nothing, and the log keeps them
 _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 
@@ -255,6 +256,7 @@ class SearchMirror:
             budget=asdict(_budget(tables, job)),
             deadline=job.limits.deadline,
             since=oldest_beside(tx, job).created,
+            overhead=_OVERHEAD,
             **told,
         )
         works = self._works(tables, job, candidates)

@@ -35,6 +35,7 @@ OUTPUTS = "outputs"
 _MANIFEST = "manifest.json"
 _IMAGES = "images.json"
 _ENVIRONMENTS = "environments.json"
+_BACKGROUND = 5  # added to the nice value: a third of a processor that others want, too
 _DEEPEST = 20_000  # characters of a traceback that are kept
 _BYTES_OF_A_THREAD = 8 * 2**20  # of inputs: a table of about 100,000 rows and 10 numbers
 
@@ -140,6 +141,14 @@ def ids(folder: Path) -> dict[str, str]:
     if not (folder / SPEC).exists():
         return {}
     return json.loads((folder / SPEC).read_bytes()).get("ids", {})
+
+
+def give_way(folder: Path) -> None:
+    """Let processes go first that people wait for, if nobody waits for this task; call it before
+    this process confines itself.
+    """
+    if (folder / SPEC).exists() and json.loads((folder / SPEC).read_bytes())["in_background"]:
+        os.nice(_BACKGROUND)
 
 
 def useful_threads(folder: Path, most: int) -> int:

@@ -176,6 +176,7 @@ def _add_job(
     deadline: float | None,
     since: float,
     history: Sequence[Any] = (),
+    overhead: float = 0.0,
 ) -> Seen:
     seen = _with_history(seen, job, history)
     read = arms_of(arms)
@@ -188,6 +189,7 @@ def _add_job(
         learned.over(read),
         budget=Budget(**budget),
         deadline=_moment(deadline),
+        overhead=overhead,
     )
     return _with_learned(replace(seen, state=state), job, learned)
 

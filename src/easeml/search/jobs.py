@@ -75,7 +75,8 @@ class SearchJob:
     Arms are indices into ``arms``; ``costs`` (K,) in device seconds. ``active``: the provider lets
     it take part; ``resting``: it has converged. ``deadline``: moment by which runs must be expected
     to end; ``now``: the present moment, kept for jobs with a deadline. ``spent``: device seconds,
-    ``charged``: what they were charged at. ``chances``: that each of the first arms keeps the rules
+    ``charged``: what they were charged at. ``overhead``: seconds that starting and keeping any run
+    costs beside its own. ``chances``: that each of the first arms keeps the rules
     of the job, 1 for those after them; ``best`` is the best of those that kept them.
     """
 
@@ -96,6 +97,7 @@ class SearchJob:
     now: float = 0.0
     resting: bool = False
     chances: tuple[float, ...] = ()
+    overhead: float = 0.0
 
     @cached_property
     def startable(self) -> np.ndarray:
@@ -208,8 +210,8 @@ class SearchJob:
 
     @cached_property
     def gain_rates(self) -> np.ndarray:
-        """The ``gains`` per device second of the ``startable`` arms."""
-        return self.gains[self.startable] / self.costs[self.startable]
+        """The ``gains`` per second of the ``startable`` arms, ``overhead`` included."""
+        return self.gains[self.startable] / (self.costs[self.startable] + self.overhead)
 
     @cached_property
     def best_gain_rate(self) -> float:

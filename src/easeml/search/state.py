@@ -137,8 +137,9 @@ def add_job(
     *,
     budget: Budget | None = None,
     deadline: float = math.inf,
+    overhead: float = 0.0,
 ) -> SearchState:
-    """Add an active job.
+    """Add an active job; ``overhead`` as in ``SearchJob``.
 
     Raises ``InvalidInput`` if it is there already or the prior is of another size.
     """
@@ -148,8 +149,18 @@ def add_job(
         where=f"job {job!r}",
     )
     costs = _costs(job, arms, prior)
-    terms = {"budget": budget or Budget(), "deadline": deadline, "now": state.now}
-    return _put(state, SearchJob(job, tenant, tuple(arms), costs, Posterior.of(prior), **terms))
+    added = SearchJob(
+        job,
+        tenant,
+        tuple(arms),
+        costs,
+        Posterior.of(prior),
+        budget=budget or Budget(),
+        deadline=deadline,
+        now=state.now,
+        overhead=overhead,
+    )
+    return _put(state, added)
 
 
 def add_arms(state: SearchState, job: str, arms: Sequence[Arm], prior: Prior) -> SearchState:

@@ -14,7 +14,7 @@ from easeml.data.inference.arithmetic import (
     whole_and_parts,
 )
 from easeml.data.inference.formulas import product_in_words, sum_in_words
-from easeml.data.inference.likeness import correlation, is_line, ranks_of
+from easeml.data.inference.likeness import correlation, in_same_order, is_line
 from easeml.data.types import values as v
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.number_forms import plain_numbers
@@ -31,13 +31,13 @@ _BINS = 64
 _RIGHT = 0.995  # share of rows in which a column alone tells the target
 _RIGHT_BY_GAPS = 0.97
 _EXPLAINED = 0.999  # of the variance of a number
-_COPIED = 0.9995  # rank correlation
 _MOST_TIES = 0.1  # share of rows with a value that others have, above which ranks tell little
 _OF_CLASS = 0.25  # share of a class that a column has to tell, where it tells no other
 _AMOUNTS = 20  # different numbers, from which on 0 may mean that there is none
 _LEARNED = slice(0, None, 2)  # rows that bins learn from
 _CHECKED = slice(1, None, 2)  # and those that show whether they learned the target
 _IS_WHOLE = "the target seems to be a part of it: it is never smaller, and both rise together"
+_COPIES = "it orders the rows as the target does: a copy in another scale"
 _EXPLAINS = "alone it explains the target all but fully"
 
 
@@ -45,12 +45,14 @@ _EXPLAINS = "alone it explains the target all but fully"
 class _Looked:
     """A column in the rows that are looked at.
 
-    Numbers or codes (NaN is missing), and bins of them (0 is missing).
+    Numbers or codes (NaN is missing), and bins of them (0 is missing). ``commonest``: the number or
+    code that most rows have; None where each has its own.
     """
 
     report: ColumnReport
     values: np.ndarray
     bins: np.ndarray
+    commonest: float | None
 
     @property
     def name(self) -> str:
@@ -165,13 +167,21 @@ def _looked(report: ColumnReport, array: pa.Array) -> _Looked:
 
     if report.type == "number":
         values = v.to_numbers(plain_numbers(array, report.format)).values
-        return _Looked(report, values, _binned(values))
+        return _Looked(report, values, _binned(values), _commonest(values))
     codes = array.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(float)
     codes[v.missing_mask(array, report.type)] = np.nan
     bins = np.nan_to_num(codes, nan=-1).astype(np.int64) + 1
-    if report.type == "timestamp":
-        return _Looked(report, _seconds(array, report.format), bins)
-    return _Looked(report, codes, bins)
+    values = _seconds(array, report.format) if report.type == "timestamp" else codes
+    return _Looked(report, values, bins, _commonest(values))
+
+
+def _commonest(values: np.ndarray) -> float | None:
+    import numpy as np
+
+    different, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    if counts.max(initial=0) <= 1:
+        return None
+    return float(different[counts.argmax()])
 
 
 def _seconds(array: pa.Array, form: str) -> np.ndarray:
@@ -229,17 +239,11 @@ def _explains(column: _Looked, answer: _Answer) -> str:
     actual = answer.values[both]
     if abs(correlation(values, actual)) > _EXPLAINED or is_line(values, actual):
         return _EXPLAINS
-    return _copied(values, actual)
-
-
-def _copied(values: np.ndarray, actual: np.ndarray) -> str:
-    """Whether a column is the target in another scale: its rows are in the same order."""
-    ranks = ranks_of(values)
-    order = ranks_of(actual)
-    different = order.max() + 1
-    has_few_ties = different >= len(actual) * _MOST_TIES
-    if has_few_ties and abs(correlation(ranks, order)) > _COPIED:
-        return "it orders the rows as the target does: a copy in another scale"
+    # Where the target has many ties, an order tells little.
+    different = len(answer.counts)
+    has_few_ties = different >= len(answer.values) * _MOST_TIES
+    if has_few_ties and in_same_order(values, actual):
+        return _COPIES
     return ""
 
 
@@ -250,13 +254,11 @@ def _gaps_tell(bins: np.ndarray, answer: _Answer) -> str:
 
 def _one_value_tells(column: _Looked, answer: _Answer) -> str:
     """As ``_gaps_tell``, where the commonest value stands for a gap: code 00000 for no case."""
-    import numpy as np
-
     given = column.values[answer.known]
-    values, counts = np.unique(given[~np.isnan(given)], return_counts=True)
-    if counts.max(initial=0) <= 1:
+    commonest = column.commonest if answer.known.all() else _commonest(given)
+    if commonest is None:
         return ""
-    common = given == values[counts.argmax()]
+    common = given == commonest
     return _one_label_where(common, ("its commonest value", "another value"), answer)
 
 
@@ -267,13 +269,15 @@ def _only_one_class_has(column: _Looked, answer: _Answer) -> str:
     """
     import numpy as np
 
+    if answer.is_measured:
+        return ""
     given = column.values[answer.known]
     is_filled = ~np.isnan(given)
     amounts = np.unique(given[is_filled & (given != 0)])
     if column.is_number and len(amounts) >= _AMOUNTS:
         is_filled &= given != 0
     rows = int(is_filled.sum())
-    if answer.is_measured or rows < _FEWEST or rows == len(given):
+    if rows < _FEWEST or rows == len(given):
         return ""
     having = np.bincount(answer.codes[is_filled], minlength=len(answer.counts))
     one = having.argmax()

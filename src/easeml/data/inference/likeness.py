@@ -9,6 +9,10 @@ if TYPE_CHECKING:
 
 _MISTYPED = 0.05  # share of rows that may not follow a line which all others do
 _NEARLY = 0.9995  # correlation of those
+_COPIED = 0.9995  # rank correlation of a column that is another one in its own scale
+_FEW = 400  # rows that are looked at first
+_FAR_OF_FEW = 0.15  # share of them that may be mistyped: chance may take more than of all
+_WORTH_A_LOOK = 0.98  # correlation of few rows, from which on all are looked at
 
 
 def ranks_of(values: np.ndarray) -> np.ndarray:
@@ -34,15 +38,36 @@ def correlation(values: np.ndarray, actual: np.ndarray) -> float:
 
 def is_line(values: np.ndarray, actual: np.ndarray) -> bool:
     """Whether nearly all rows lie on a line; a few, such as mistyped ones, may be far from it."""
+    few = _glance(values)
+    if abs(_along_line(values[few], actual[few], 1 - _FAR_OF_FEW)) < _WORTH_A_LOOK:
+        return False
+    return abs(_along_line(values, actual, 1 - _MISTYPED)) > _NEARLY
+
+
+def in_same_order(values: np.ndarray, actual: np.ndarray) -> bool:
+    """Whether the rows are in the same, or the opposite, order by both columns."""
+    few = _glance(values)
+    if abs(correlation(ranks_of(values[few]), ranks_of(actual[few]))) < _WORTH_A_LOOK:
+        return False
+    return abs(correlation(ranks_of(values), ranks_of(actual))) > _COPIED
+
+
+def _glance(values: np.ndarray) -> slice:
+    """Some hundred rows, evenly spaced: most columns are so unlike that these show it."""
+    return slice(None, None, max(1, len(values) // _FEW))
+
+
+def _along_line(values: np.ndarray, actual: np.ndarray, share: float) -> float:
+    """Return the correlation of those rows, a share of all, that lie nearest to a line."""
     import numpy as np
 
-    count = int((1 - _MISTYPED) * len(values))
+    count = int(share * len(values))
     kept = np.arange(len(values))
     for _ in range(4):
         x, y = values[kept], actual[kept]
         if np.ptp(x) == 0 or np.ptp(y) == 0:
-            return False
+            return 0.0
         slope = np.cov(x, y)[0, 1] / np.var(x, ddof=1)
         away = np.abs(actual - y.mean() - slope * (values - x.mean()))
         kept = np.argsort(away, kind="stable")[:count]
-    return abs(correlation(values[kept], actual[kept])) > _NEARLY
+    return correlation(values[kept], actual[kept])

@@ -283,6 +283,7 @@ def _child(
     task_main.begin_keeping_containers(folder)
     packages = task_main.begin_using_environments(folder)
     cap_threads(task_main.useful_threads(folder, limits.threads))
+    task_main.give_way(folder)
     if isolation != "none" and not task_main.reaches_out(folder):
         starts = task_main.starts_programs(folder)
         starting = Starting.PROGRAMS if starts else Starting.NOTHING

@@ -93,7 +93,7 @@ class Entry:
     """A job of a simulation: what its tenant believes, and what each of its K arms really brings.
 
     ``quality`` (K,): NaN where a run fails; ``seconds`` (K,): what a run takes on a device of speed
-    1.
+    1. ``overhead``: what a run is believed to cost beside that, see ``SearchJob``.
     """
 
     tenant: str
@@ -101,6 +101,7 @@ class Entry:
     prior: Prior
     quality: np.ndarray
     seconds: np.ndarray
+    overhead: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -278,6 +279,7 @@ class _Simulation:
             entry.arms,
             entry.prior,
             budget=self._scenario.budgets.get(tenant),
+            overhead=entry.overhead,
         )
         self._costs_changed = True
         terms = self._scenario.terms.get(tenant)

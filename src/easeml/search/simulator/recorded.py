@@ -30,6 +30,7 @@ class _Search:
     tenant: str
     arrived: float
     arms: list[Arm]
+    overhead: float = 0.0
     results: dict[int, tuple[float | None, float]] = field(default_factory=dict)
 
     @property
@@ -190,6 +191,7 @@ class _Reading:
         # A later leader takes over a search that is there already.
         search = self._searches.setdefault(job, _Search(tenant, self._now, []))
         search.arms = arms_of(arms)
+        search.overhead = rest.get("overhead", 0.0)  # earlier logs name none
 
     def _add_arms(self, job: str, arms: Sequence[Values], since: float | None) -> None:
         self._searches[job].arms += arms_of(arms)
@@ -232,4 +234,5 @@ def _entry(search: _Search, before: Sequence[PastRun]) -> Entry:
         learned_beside(arms, before, []).over(arms),
         np.array(qualities, dtype=float),  # NaN of a run that failed
         np.array(seconds),
+        overhead=search.overhead,
     )

@@ -8,6 +8,8 @@ conditional parameters.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from easeml.errors import InvalidInput
@@ -27,7 +29,15 @@ def _parse(space: Any, path: str) -> Node:
         return Constant(space)
     if any(str(key).startswith(".") for key in space):
         return _parse_parameter(space, path)
-    return parse(space, path)
+    return _parse_group(space, path)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A space, told from others by its text."""
+
+    space: Any = field(compare=False)
+    text: str
 
 
 def parse(space: Any, path: str = "space") -> Group:
@@ -35,6 +45,16 @@ def parse(space: Any, path: str = "space") -> Group:
 
     Raises ``InvalidInput`` with the path where it is not of the language.
     """
+    return _remembered(_Written(space, repr(space)), path)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(written: _Written, path: str) -> Group:
+    """Return the parts of a space: each is asked for with every configuration of its model."""
+    return _parse_group(written.space, path)
+
+
+def _parse_group(space: Any, path: str) -> Group:
     require(
         isinstance(space, Mapping),
         "A configuration space is a mapping.",

@@ -39,10 +39,9 @@ def sign_in(store: Store, name: str, password: str, origin: str = "") -> Key:
     ``origin``: see ``ApiKey``. An unknown name costs the same time as a wrong password. Raises
     ``NotSignedIn`` for both. Both, and who signs in, are in the audit.
     """
-    decoy = passwords.decoy_hash()
     with store.read() as tx:
         user = tx.users.find(name=name)
-    matches = passwords.is_right(_usable_hash(user) or decoy, password)
+    matches = passwords.is_right(_usable_hash(user) or passwords.decoy_hash(), password)
     if user is None or not matches:
         _note_failure(store, user, origin)
         raise NotSignedIn("The name or the password is wrong.")

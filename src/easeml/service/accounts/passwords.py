@@ -2,12 +2,13 @@
 
 import secrets
 import string
+from base64 import b64encode
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import ARGON2_VERSION
 
 from easeml.errors import InvalidInput
 
@@ -68,7 +69,17 @@ def is_right(password_hash: str, password: str) -> bool:
         return False
 
 
-@cache
 def decoy_hash() -> str:
-    """Return a hash that no password has: comparing with it takes as long as with any other."""
-    return hash_of(secrets.token_urlsafe(16))
+    """Return a hash that no password has: comparing with it takes as long as with any other.
+
+    It is drawn and not computed, which would take as long as a sign-in.
+    """
+    salt = _encoded(secrets.token_bytes(hasher.salt_len))
+    drawn = _encoded(secrets.token_bytes(hasher.hash_len))
+    costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    return f"$argon2id$v={ARGON2_VERSION}${costs}${salt}${drawn}"
+
+
+def _encoded(value: bytes) -> str:
+    """Return bytes in the letters of argon2's hashes: Base64 without padding."""
+    return b64encode(value).decode().rstrip("=")

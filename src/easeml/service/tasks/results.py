@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from easeml.contract.states import TaskState
+from easeml.contract.states import Lane, TaskState
 from easeml.contract.tasks import Resources, TaskResult, TaskSpec
 from easeml.service.knowledge import gpus
 from easeml.service.storage import artefact_references
@@ -35,7 +35,16 @@ def task_spec(tx: Transaction, task: Task) -> TaskSpec:
         seconds=min(limits.values(), default=None),
         ids=_ids(task),
         needs=Resources(**asdict(task.needs), gpu_memory=task.gpu_memory),
+        in_background=_is_in_background(tx, task),
     )
+
+
+def _is_in_background(tx: Transaction, task: Task) -> bool:
+    """Whether a task only betters what is served: nobody waits for it."""
+    if task.lane != Lane.SEARCH or task.urgent:
+        return False
+    application = tx.scoped(task.tenant_id).applications.find(id=task.subject)
+    return application is not None and bool(application.live_model_id)
 
 
 def _ids(task: Task) -> dict[str, str]:
