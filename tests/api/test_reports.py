@@ -8,6 +8,7 @@ from test_versions import table
 
 from easeml.contract.states import JobState
 from easeml.service.models import promotion
+from easeml.service.views import model_files
 from easeml.store import Store
 
 APPLICATIONS = "/api/v1/applications"
@@ -177,9 +178,18 @@ def test_a_model_that_goes_live_is_asked_what_it_looks_at(
     assert client.get(of_task, headers=ann.headers).json()["items"] == [report]
     assert client.get(of_task, headers=bob.headers).status_code == 404
 
+    (dominates,) = report["notes"]
+    assert dominates.startswith("Nearly all that the model knows comes from 'size': shuffled, ")
+    assert dominates in client.get(place, headers=ann.headers).json()["notes"]
+    with store.read() as tx:
+        facts = model_files.facts_of(tx, ann.caller, live)
+    assert dominates in facts["notes"]  # of the model card
+
     asked = ask(client, ann, application, "importance", rounds=2)
     assert asked.status_code == 201, asked.text
     work_off(store, tmp_path)
+    notes = client.get(place, headers=ann.headers).json()["notes"]
+    assert sum(note.startswith("Nearly all") for note in notes) == 1
     newest = reports(client, ann, application)[0]
     assert newest["parameters"] == {"rounds": 2}
     assert (newest["task_id"], newest["model_id"]) == (asked.json()["id"], live)

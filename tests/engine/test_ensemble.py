@@ -1,6 +1,7 @@
 """An ensemble is chosen, put together, served as one model, and fitted again, by the bodies."""
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,14 @@ from easeml.modules import Predictions, score
 from easeml.modules.ensemble import load_model
 
 MODELS = {"knn-regressor": {"k": 3}, "ridge": {}, "decision-tree-regressor": {}}
+CLASSIFIER = "decision-tree-classifier"
 
 
 def pipeline(name: str) -> Pipeline:
     transforms = [ModuleChoice(module="table-codes", config={})]
-    return Pipeline(transforms=transforms, model=ModuleChoice(module=name, config=MODELS[name]))
+    return Pipeline(
+        transforms=transforms, model=ModuleChoice(module=name, config=MODELS.get(name, {}))
+    )
 
 
 @pytest.fixture
@@ -34,18 +38,25 @@ def trained(tmp_path: Path) -> Path:
     noise = rng.normal(scale=0.8, size=150)
     price = x[:, 0] + np.sin(2 * x[:, 1]) + noise
     frame = pd.DataFrame({"x": x[:, 0], "y": x[:, 1], "price": price})
-    frame.to_csv(tmp_path / "rows.csv", index=False)
-    table = read_table(tmp_path / "rows.csv")
-    inputs = tmp_path / "inputs"
-    columns = infer_table(table, "price").columns
-    write_version(inputs / "version", declare(table, columns, "price"))
+    return trained_on(frame, "price", list(MODELS), "r2", tmp_path)
+
+
+def trained_on(
+    frame: pd.DataFrame, target: str, models: list[str], objective: str, folder: Path
+) -> Path:
+    """Train models on a table, and return the inputs of an ensemble of them."""
+    frame.to_csv(folder / "rows.csv", index=False)
+    table = read_table(folder / "rows.csv")
+    inputs = folder / "inputs"
+    columns = infer_table(table, target).columns
+    write_version(inputs / "version", declare(table, columns, target))
     version = read_version(inputs / "version")
-    for place, name in enumerate(MODELS):
-        outputs = tmp_path / name
+    for place, name in enumerate(models):
+        outputs = folder / name
         outputs.mkdir()
         spec = TrainSpec(
             pipeline=pipeline(name),
-            objective="r2",
+            objective=objective,
             schema_in=version.schema_in.to_json(),
             schema_out=version.schema_out.to_json(),
         )
@@ -55,14 +66,19 @@ def trained(tmp_path: Path) -> Path:
     return inputs
 
 
-def spec_of(inputs: Path, latency: float | None = None) -> EnsembleSpec:
+def spec_of(
+    inputs: Path,
+    latency: float | None = None,
+    names: Iterable[str] = MODELS,
+    objective: str = "r2",
+) -> EnsembleSpec:
     version = read_version(inputs / "version")
-    models = [MayJoin(model_id=f"mod_{name}", name=name, latency=0.01) for name in MODELS]
+    models = [MayJoin(model_id=f"mod_{name}", name=name, latency=0.01) for name in names]
     return EnsembleSpec(
         models=models,
         trained=3,
         name="ensemble-1",
-        objective="r2",
+        objective=objective,
         schema_in=version.schema_in.to_json(),
         schema_out=version.schema_out.to_json(),
         latency=latency,
@@ -104,6 +120,20 @@ def test_it_is_served_as_one_model_with_an_honest_quality(trained: Path, tmp_pat
     _, held_out = read_predictions(outputs / "predictions", "validation")
     alone = score("r2", version.validation["price"], held_out)
     assert result.value["held_out"] == pytest.approx(alone)
+
+
+def test_an_ensemble_that_is_too_good_says_so(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    reason = rng.choice(["late", "lost", "none"], 160)
+    mood = np.where(reason == "none", "good", "bad")
+    frame = pd.DataFrame({"reason": reason, "length": rng.integers(9, 99, 160), "mood": mood})
+    inputs = trained_on(frame, "mood", [CLASSIFIER], "accuracy", tmp_path)
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    result = ensemble(spec_of(inputs, None, [CLASSIFIER], "accuracy"), inputs, outputs)
+    (said,) = result.notes
+    assert said.startswith("It is right on all ")
+    assert "known only after the answer" in said
 
 
 def test_what_takes_too_long_is_no_ensemble(trained: Path, tmp_path: Path) -> None:

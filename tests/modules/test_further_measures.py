@@ -65,6 +65,29 @@ def test_gaps_are_differences_of_the_largest_and_the_least(
     assert measure("worst(sex)", frame, said) == pytest.approx(min(by_group["accuracy"].values()))
 
 
+def test_groups_that_are_alike_have_no_sure_gap() -> None:
+    shown = 0
+    for seed in range(20):
+        frame, said = rows_of(seed, 240, 4)
+        further = read_further("gap(sex)")
+        assert further is not None
+        low = measure_further(further, "accuracy", frame, "y", said).low
+        assert low is not None
+        shown += low > 0
+    assert shown <= 2
+
+
+def test_a_gap_that_is_plain_is_sure() -> None:
+    frame, said = rows_of(0, 400, 2)
+    known = frame["sex"] == "group 1"
+    frame.loc[known, "y"] = said.values[known.to_numpy()]
+    further = read_further("gap(sex)")
+    assert further is not None
+    found = measure_further(further, "accuracy", frame, "y", said)
+    assert found.low is not None
+    assert found.low > 0.3
+
+
 def test_the_worst_group_by_an_error_has_the_largest() -> None:
     frame, said = rows_of(0, 200, 2)
     worst = measure("worst(sex, log-loss)", frame, said)

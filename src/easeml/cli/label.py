@@ -115,13 +115,21 @@ def mislabelled(
     confidence: Annotated[
         float, typer.Option(help="Flag a row if its label is wrong with at least this probability.")
     ] = 0.33,
+    checked: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file of checked rows: their 'row' and their right label, in a column of the "
+            "target's name. Those that 'check' numbers, from 1 on, tell how many flagged labels "
+            "are wrong."
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the parts and models that judge each other.")
     ] = 0,
     as_json: Json = False,
     out: Out = None,
 ) -> None:
-    """Find rows whose label is probably wrong. The target is a class or a number."""
+    """Find rows whose label looks wrong. The target is a class or a number."""
     from easeml.lifecycle.labeling import find_mislabelled, find_wrong_numbers
 
     given = _read(train, target, valid, takes_numbers=True)
@@ -133,10 +141,45 @@ def mislabelled(
             given.X_valid,
             given.y_valid,
             confidence=confidence,
+            checked=None if checked is None else _checked(checked, target, given),
             seed=seed,
             progress=report,
         )
     _show(answer, as_json, out, train_rows=given.table.rows)
+
+
+def _checked(path: Path, target: str, given: _Given) -> dict[int, Any]:
+    """Return the right labels that a file tells, by the place of their rows among the inputs."""
+    import pandas as pd
+
+    table = pd.read_csv(path, dtype=str, skipinitialspace=True)
+    for column in ("row", target):
+        if column not in table:
+            raise InvalidInput(
+                f"There is no column '{column}'.",
+                where=str(path),
+                remedy=f"Write the columns 'row' and '{target}', the right label.",
+            )
+    places = dict(zip(map(str, given.table.rows), range(len(given.y)), strict=True))
+    labels = {}
+    for row, label in zip(table["row"], table[target], strict=True):
+        if row not in places:
+            raise InvalidInput(f"No row {row} has a label.", where=str(path))
+        labels[places[row]] = _label_like(label, given.y, f"{path}, row {row}")
+    return labels
+
+
+def _label_like(label: Any, labels: np.ndarray, where: str) -> Any:
+    """Return a label of a file of checked rows as the table has it. Raises InvalidInput."""
+    if labels.dtype == float:
+        try:
+            return float(label)
+        except ValueError as error:
+            raise InvalidInput(f"{label!r} is not a number.", where=where) from error
+    if label in labels:
+        return label
+    known = ", ".join(sorted(set(map(str, labels)))[:20])
+    raise InvalidInput(f"{label!r} is not a label.", where=where, remedy=f"Labels: {known}.")
 
 
 @labelling.command("owners")

@@ -77,7 +77,7 @@ def queue(answer: Mapping[str, Any]) -> Figure:
 
 
 def suspects(answer: Mapping[str, Any]) -> Figure:
-    """Return the chances of rows' labels as a histogram, those that are probably wrong apart."""
+    """Return the chances of rows' labels as a histogram, those that look wrong apart."""
     counts = {False: [0] * _BINS, True: [0] * _BINS}
     for chance, flagged in zip(answer["chances"], answer["flagged"], strict=True):
         place = min(int(chance * _BINS), _BINS - 1)
@@ -89,7 +89,7 @@ def suspects(answer: Mapping[str, Any]) -> Figure:
     width = 0.92 / _BINS
 
     return Figure(
-        "Which labels are probably wrong?",
+        "Which labels look wrong?",
         Axis("chance of the row's own label", low=0.0, high=1.0),
         Axis("rows", low=0.0),
         (
@@ -102,7 +102,7 @@ def suspects(answer: Mapping[str, Any]) -> Figure:
                 width=width,
             ),
             Series(
-                "probably wrong",
+                "looks wrong",
                 middles,
                 all_rows,
                 kind="bars",

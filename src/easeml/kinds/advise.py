@@ -58,7 +58,8 @@ class AdviseSpec(Spec):
 
 
 def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict, told, numbers}``.
+    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict, told, numbers,
+    of_model}``.
 
     Where it says something of each row, write output ``rows`` as well: an Arrow file with column
     ``row``, the ids, and the tool's columns. Where it goes on later, output ``state``.
@@ -91,6 +92,7 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     (outputs / "answer").write_text(json.dumps(told, allow_nan=False))
     value = {"advice": answer.advice, "verdict": answer.verdict, "told": answer.told}
     value["numbers"] = told["numbers"]
+    value["of_model"] = told["of_model"]
     return TaskResult(ok=True, value=value, outputs=written, notes=list(answer.notes))
 
 
@@ -153,11 +155,12 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     """Keep the answer as a report about the application, or about the upload till it has one."""
     from easeml.service.advice import tools
     from easeml.service.applications import questions
-    from easeml.service.models import alerts
+    from easeml.service.models import alerts, model_notes
 
     if AdviseSpec.model_validate(task.payload).application_id:
         tools.record(tx, task, digests, float(result.value.get("told", 0.0)))
         alerts.note(tx, task, result.value)
+        model_notes.add(tx, task, result.value)
     else:
         questions.record(tx, task, digests)
 

@@ -78,6 +78,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml.modules import conformal, known_rows, score
     from easeml.modules.ensemble import combined, seal
     from easeml.modules.selection import choose
+    from easeml.modules.suspicion import suspicions
 
     started = time.perf_counter()
     version = read_version(inputs / "version")
@@ -126,7 +127,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         ok=True,
         value=value,
         outputs=["model", "predictions", "evaluation"],
-        notes=[*trained.notes, *unmeasured],
+        notes=[*trained.notes, *suspicions(actual, choice.unseen), *unmeasured],
     )
 
 

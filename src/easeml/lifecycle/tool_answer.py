@@ -92,7 +92,8 @@ class ToolAnswer:
     hold for it, a sentence each. ``verdict``: a word or two, where something was asked that has
     one. ``unfinished``: asked again with the same facts and the state that came with this answer,
     the tool says it more exactly. ``rows``: columns that say something of each row of the inputs,
-    in their order. ``remedies``: what can be done, the best for its cost first. ``told``: of a
+    in their order. ``remedies``: what can be done, the best for its cost first. ``of_model``: what
+    of the notes is to be said wherever the model in question is described. ``told``: of a
     tool that reads test rows, ln of the number of different things
     that it can have told of them by now.
     """
@@ -107,6 +108,7 @@ class ToolAnswer:
     unfinished: bool = False
     rows: Mapping[str, Any] | None = None
     remedies: tuple[Remedy, ...] = ()
+    of_model: tuple[str, ...] = ()
     told: float = 0.0
 
     def to_html(self) -> str:

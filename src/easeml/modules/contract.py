@@ -267,6 +267,9 @@ class Objective(Protocol):
     returns what each row of probabilities loses (rows,), of which the value is the mean;
     ``ends(actual, predicted, weights)`` returns the interval of the value. With either of the last
     two, ``quality_of(value, classes)`` gives the quality that goes with a value.
+
+    One of numbers of which few rows may be far off has ``losses_of_rows(actual, predicted)``, what
+    each row loses (rows,), at least 0, and ``value_of_mean(mean)``, the value of a mean of these.
     """
 
     needs_probabilities: bool

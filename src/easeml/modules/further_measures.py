@@ -7,7 +7,7 @@ OBJECTIVE)`` is the value where that share of the cells is exchanged with those 
 objective is that of the application where none is named.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,10 @@ from easeml.errors import InvalidInput
 from .added import objective_for
 from .calls import Call, number, quoted, read_call, unquoted, written
 from .contract import Predictions
+from .group_intervals import Groups, of_gap, of_largest, of_least
 from .objective_programs import ProcessObjective
 from .registry import load_registry
-from .score import Measured, measured, value_of_rows
+from .score import Measured, measured
 from .weights import Weights
 
 if TYPE_CHECKING:
@@ -166,30 +167,31 @@ def _of_groups(
     labels = column.astype(str).to_numpy()
     groups = _groups(labels[known], further)
     places = [np.flatnonzero(known & (labels == group)) for group in groups]
-    whole = measured(name, actual, predictions, resamples=0)
-    value = value_of_rows(name, actual, predictions, weights)
+    by_group = []
+    for rows in places:
+        counts = None if weights is None else weights[rows]
+        said = predictions.of_rows(rows)
+        by_group.append(measured(name, actual.iloc[rows], said, counts, resamples=_DRAWS))
+    first = by_group[0]
+    ends = Groups(
+        np.array([one.value for one in by_group]),
+        np.array([one.low for one in by_group]),
+        np.array([one.high for one in by_group]),
+    )
     if further.kind == GAP:
-        summary = np.ptp
+        result, (low, high) = np.ptp(ends.values), of_gap(ends)
+    elif first.lower_is_better:
+        result, (low, high) = np.max(ends.values), of_largest(ends)
     else:
-        summary = np.max if whole.lower_is_better else np.min
-
-    def found(chosen: Sequence[NDArray[np.intp]]) -> float:
-        return float(summary(list(map(value, chosen))))
-
-    result = found(places)
-    random = np.random.default_rng(_SEED)
-    drawn = []
-    for _ in range(_DRAWS):
-        drawn.append(found([random.choice(rows, len(rows)) for rows in places]))
-    low, high = np.quantile(drawn, [0.025, 0.975])
+        result, (low, high) = np.min(ends.values), of_least(ends)
     return Measured(
-        result,
-        min(result, float(low)),
-        max(result, float(high)),
-        lower_is_better=further.kind == GAP or whole.lower_is_better,
-        in_unit_of_target=whole.in_unit_of_target,
+        float(result),
+        low,
+        high,
+        lower_is_better=further.kind == GAP or first.lower_is_better,
+        in_unit_of_target=first.in_unit_of_target,
         objective=further.name,
-        unit=whole.unit,
+        unit=first.unit,
     )
 
 

@@ -281,6 +281,31 @@ def of_losses(
     return between_draws(low)[0], between_draws(high)[1]
 
 
+def of_errors(
+    losses: NDArray[np.float64], weights: Weights, draws: int, random: np.random.Generator
+) -> tuple[float, float]:
+    """Return the interval of the mean of losses (rows,) of numbers, at least 0; few may be large.
+
+    As of ``of_losses``, but a number can be missed by anything: the row more loses as much as the
+    worst that was seen, or nothing.
+    """
+    rows = len(losses)
+    counts = counts_of(weights, rows)
+    of_one = float((counts**2).sum() / counts.sum())
+    counted = counts * losses
+    worst = float(losses.max())
+    low = np.empty(draws)
+    high = np.empty(draws)
+    for draw in range(draws):
+        shares = random.standard_exponential(rows)
+        one_more = of_one * random.standard_exponential()
+        summed = shares @ counted
+        total = shares @ counts + one_more
+        low[draw] = summed / total
+        high[draw] = (summed + one_more * worst) / total
+    return between_draws(low)[0], between_draws(high)[1]
+
+
 def _ends_of_rows(
     losses: Callable[..., NDArray[np.float64]], predicted: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

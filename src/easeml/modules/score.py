@@ -15,7 +15,15 @@ from easeml.errors import InvalidInput
 from .added import objective_for
 from .baseline import always_the_same, name_of_guess
 from .contract import Objective, Predictions, weighted
-from .intervals import between_draws, of_areas, of_confusions, of_losses, of_mean_of_classes, wilson
+from .intervals import (
+    between_draws,
+    of_areas,
+    of_confusions,
+    of_errors,
+    of_losses,
+    of_mean_of_classes,
+    wilson,
+)
 from .objective_programs import ProcessObjective
 from .target import Answers, answers_of, encode_labels
 from .weights import Weights, counts_of, effective
@@ -70,24 +78,6 @@ def value(objective: str, actual: Any, predictions: Predictions, weights: Weight
     return measure.value(*_prepare(measure, objective, actual, predictions, weights))
 
 
-def value_of_rows(
-    objective: str, actual: Any, predictions: Predictions, weights: Weights = None
-) -> Callable[[NDArray[np.intp]], float]:
-    """Return what gives ``value`` on the rows at the given places, where one may come twice.
-
-    Arguments and errors as for ``score``. It is for many choices of the same rows.
-    """
-    measure = objective_for(objective, predictions.classes)
-    known, predicted, good = _aligned(measure, objective, actual, predictions)
-
-    def of(rows: NDArray[np.intp]) -> float:
-        scored = rows[good[rows]]
-        _refuse_none(scored)
-        return measure.value(known[scored], predicted[scored], *_given(weights, scored))
-
-    return of
-
-
 def interval(
     objective: str,
     actual: Any,
@@ -102,7 +92,8 @@ def interval(
     each class, put together as G. Y. Zou and A. Donner do (Statistics in Medicine 27, 2008), which
     holds for a class of few rows as well. All other measures of labels, such as F1, areas under
     curves, and means of losses of probabilities likewise: ``intervals.of_confusions``, ``of_areas``
-    and ``of_losses``; the calibration error: ``of_gaps``. All others: the percentile bootstrap over
+    and ``of_losses``; the calibration error: ``of_gaps``; the value of a mean of errors of numbers:
+    ``of_errors``. All others: the percentile bootstrap over
     rows (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3) with a
     fixed seed; widened where needed so that it holds the quality itself.
 
@@ -220,6 +211,8 @@ def _with_interval(
     if losses is not None:
         random = np.random.default_rng(_SEED)
         return _holding(value, *of_losses(losses, prepared, count, random))
+    if hasattr(of, "losses_of_rows") and measure == of.value:
+        return _holding(value, *_ends_of_errors(of, prepared, count))
     draws = _resamples(rows, count)
     areas = getattr(of, "areas", None)
     if areas is not None:
@@ -241,6 +234,15 @@ def _ends_of_labels(
     known, _, *weights = prepared
     counts = counts_of(weights[0] if weights else None, len(known))
     return wilson(value, effective(counts))
+
+
+def _ends_of_errors(of: Any, prepared: Sequence[NDArray[Any]], draws: int) -> tuple[float, float]:
+    """Return the interval of a mean of errors of numbers, or of what follows from such a mean."""
+    known, predicted, *weights = prepared
+    losses = of.losses_of_rows(known, predicted)
+    counts = weights[0] if weights else None
+    low, high = of_errors(losses, counts, draws, np.random.default_rng(_SEED))
+    return of.value_of_mean(low), of.value_of_mean(high)
 
 
 def _of_program(

@@ -123,7 +123,8 @@ def test_wrong_labels_are_checked_before_new_ones_are_bought():
     assert first is not None and second is not None
     assert first.high == 60 / 600 * 20 / 80
     assert 0 < second.value < first.value
-    assert "60 of 600" in found[0].reason
+    assert found[0].reason.startswith("80 of 600 answers in column ")
+    assert "look wrong" in found[0].reason
 
 
 def test_an_unrealistic_goal_is_said_so():

@@ -91,6 +91,25 @@ def test_mislabelled(files: dict[str, str], valid: bool):
     assert {3, 30} <= {row["row"] for row in rows[:8]}
 
 
+def test_checked_rows_tell_how_many_flagged_labels_are_wrong(files: dict[str, str], tmp_path: Path):
+    words = ["mislabelled", files["train"], "--target", "species"]
+    found = json.loads(run(*words, "--json"))
+    assert "none to all" in found["advice"]
+    drawn = [row for row in found["rows"] if row["check"]]
+    assert drawn
+    right = [f"{row['row']},{row['suggestion']}" for row in drawn]
+    checked = tmp_path / "checked.csv"
+    checked.write_text("\n".join(["row,species", *right]) + "\n")
+    again = json.loads(run(*words, "--checked", str(checked), "--json"))
+    assert f"All were checked: {len(drawn)} of them are wrong." in again["advice"]
+
+    for text in ("row\n3\n", "row,species\n999,x\n", f"row,species\n{drawn[0]['row']},strange\n"):
+        checked.write_text(text)
+        with pytest.raises(InvalidInput) as refused:
+            run(*words, "--checked", str(checked))
+        assert "checked.csv" in str(refused.value.where)
+
+
 def test_mislabelled_takes_a_target_of_numbers(tmp_path: Path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))

@@ -31,7 +31,7 @@ def test_the_probability_of_a_wrong_label_is_that_of_bayes_rule(classes: int):
     found = judge_classes(chances, labels)
     assert np.abs(found.wrong - by_bayes).mean() < 0.06
     assert found.expected_wrong == pytest.approx(wrong.sum(), rel=0.35)
-    assert found.precision == pytest.approx(wrong[found.flagged].mean(), abs=0.12)
+    assert found.supposed_precision == pytest.approx(wrong[found.flagged].mean(), abs=0.12)
 
 
 def test_where_classes_overlap_more_is_found_than_by_odds_of_five():
@@ -43,13 +43,30 @@ def test_where_classes_overlap_more_is_found_than_by_odds_of_five():
     assert wrong[found].mean() > 0.5
 
 
+def test_a_class_of_which_more_labels_are_wrong_is_flagged_more():
+    rng = np.random.default_rng(5)
+    right = rng.integers(0, 3, 3000)
+    sure = rng.uniform(0.55, 1.0, 3000)
+    true = np.tile(((1 - sure) / 2)[:, None], 3)
+    true[np.arange(3000), right] = sure
+    right = np.array([rng.choice(3, p=row) for row in true])
+    wrong = (right == 0) & (rng.random(3000) < 0.3)  # all of these are called 1
+    labels = np.where(wrong, 1, right)
+    chances = true.copy()
+    chances[:, 1] += 0.3 * true[:, 0]
+    chances[:, 0] *= 0.7
+    flagged = judge_classes(chances, labels).flagged
+    assert wrong[flagged].mean() > 0.5  # by one share for all classes: .01
+    assert flagged[wrong].mean() > 0.75
+
+
 def test_clean_labels_that_are_certain_are_not_flagged():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 300)
     chances = np.full((300, 3), 0.01)
     chances[np.arange(300), codes] = 0.98
     found = judge_classes(chances, codes)
-    assert not found.flagged.any() and np.isnan(found.precision)
+    assert not found.flagged.any() and np.isnan(found.supposed_precision)
     assert found.expected_wrong < 3
 
 

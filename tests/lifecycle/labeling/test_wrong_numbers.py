@@ -27,16 +27,17 @@ def test_wrong_numbers_come_first_and_trusted_rows_measure_the_precision():
     assert found.assumes is None
     assert found.precision_low <= wrong[found.rows[found.flagged]].mean() <= found.precision_high
     assert list(found.labels) == list(values[found.rows])
-    assert "probably wrong" in found.advice
+    assert "look wrong; about" in found.advice
     assert found.figure().title
 
 
-def test_without_trusted_rows_the_precision_is_a_guess():
+def test_without_trusted_rows_nothing_is_said_of_the_precision():
     X, values, _ = prices(80, 2)
     found = find_wrong_numbers(X, values)
     assert (found.precision_low, found.precision_high) == (0.0, 1.0)
     assert found.assumes is not None
-    assert "perhaps" in found.advice
+    assert np.isnan(found.precision)
+    assert "cannot tell" in found.advice
 
 
 def test_what_makes_no_sense_is_refused():

@@ -51,7 +51,20 @@ def test_a_column_that_dominates_all_others_is_named() -> None:
     answer = TOOL.answer(told, {})
     assert answer.notes[0].startswith("Nearly all that the model knows comes from 'x1'")
     assert "drop it" in answer.notes[0]
-    assert TOOL.answer(facts(columns=4), {}).notes == ()
+    assert answer.of_model == answer.notes[:1]
+    of_several = TOOL.answer(facts(columns=4), {})
+    assert of_several.notes == of_several.of_model == ()
+
+
+def test_a_column_that_many_others_together_outweigh_does_not_dominate() -> None:
+    told = facts(columns=20)
+    weights = np.array([2.0, *[0.8] * 19])
+    told["answers"] = pd.Series(told["inputs"].to_numpy() @ weights)
+    told["predict"] = lambda frame: frame.to_numpy() @ weights
+    answer = TOOL.answer(told, {"rounds": 2})
+    first, second = answer.tables[0].rows[:2]
+    assert first[1] > 5 * second[1]
+    assert answer.of_model == ()
 
 
 def test_one_round_calls_no_column_needless() -> None:

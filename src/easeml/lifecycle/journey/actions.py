@@ -198,10 +198,10 @@ def _labels(facts: Facts) -> Action | None:
         return None
     items = min(_AT_ONCE, left.items)
     minutes = items * (left.seconds / 60)
-    share = suspects.expected / max(1, suspects.rows)
+    share = suspects.listed / max(1, suspects.rows)
     why = (
-        f"About {suspects.expected:.0f} of {suspects.rows:,} answers in column '{facts.target}' "
-        f"are wrong ({share:.1%}); models learn these mistakes. Check the likeliest {items} first."
+        f"{suspects.listed} of {suspects.rows:,} answers in column '{facts.target}' look wrong "
+        f"({share:.1%}); models learn from those that are. Check the likeliest {items} first."
     )
     found = f"{suspects.listed} labels contradict what models learn from the other rows"
     gain = estimates.of_checked_labels(suspects, items)

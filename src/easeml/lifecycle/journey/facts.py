@@ -62,7 +62,7 @@ class Feasible:
 class Suspects:
     """What the tool ``label-errors`` said.
 
-    Of ``rows`` labels, ``listed`` look wrong, and about ``expected`` are.
+    Of ``rows`` labels, ``listed`` look wrong. ``expected`` are, if what the tool assumes is so.
     """
 
     listed: int

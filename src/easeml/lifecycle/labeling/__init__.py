@@ -20,6 +20,7 @@ from easeml.lifecycle.labeling.mislabelled import Suspects, find_mislabelled, fi
 from easeml.lifecycle.labeling.moving import MovingQueue
 from easeml.lifecycle.labeling.owners import Contributions, contributions
 from easeml.lifecycle.labeling.pool import predicted_pool_values, value_pool
+from easeml.lifecycle.labeling.precision import Precision, by_checks, by_trusted
 from easeml.lifecycle.labeling.provenance import Provenance
 from easeml.lifecycle.labeling.queue import Queue, next_to_label
 from easeml.lifecycle.labeling.threshold import threshold_knn_shapley
@@ -32,11 +33,14 @@ __all__ = [
     "Contributions",
     "LabelErrors",
     "MovingQueue",
+    "Precision",
     "Provenance",
     "Queue",
     "Suspects",
     "Values",
     "approximate_knn_shapley",
+    "by_checks",
+    "by_trusted",
     "chances_of_votes",
     "contributions",
     "expected_knn_shapley",

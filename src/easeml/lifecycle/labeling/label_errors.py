@@ -23,6 +23,8 @@ LEAST_OF_CLASS = 5  # a class of fewer rows cannot be learned
 SUREST = 0.25
 LEAST_SURE = 50
 MOST_NOISE = 0.45
+LEAST_SURE_OF_CLASS = 20
+BELIEF = 100.0  # rows for which the noise of all classes counts in that of one
 SURE_CELL = 1e-3  # a chance below this is not believed
 DEGREES = (2.0, 3.0, 5.0, 10.0, 30.0)
 STEPS = 100
@@ -53,12 +55,16 @@ class LabelErrors:
 
     @property
     def expected_wrong(self) -> float:
-        """How many of all labels are wrong, as expected."""
+        """How many of all labels are wrong, if what ``ASSUMPTION`` says is so."""
         return float(np.nansum(self.wrong))
 
     @property
-    def precision(self) -> float:
-        """Share of the flagged labels that are wrong, as expected; NaN where none is flagged."""
+    def supposed_precision(self) -> float:
+        """Share of the flagged labels that are wrong, if what ``ASSUMPTION`` says is so.
+
+        NaN where none is flagged. The labels themselves cannot show whether it is: where all are
+        right, those that surprise are flagged, too. So it is no estimate to be shown.
+        """
         return float(self.wrong[self.flagged].mean()) if self.flagged.any() else float("nan")
 
 
@@ -89,8 +95,9 @@ def judge_classes(
     The chances are calibrated on the labels as they are (temperature scaling; Guo et al., ICML
     2017). The share of wrong labels is the disagreement on the quarter of the rows (50 at least)
     that the models are surest of (anchor points; Liu and Tao, TPAMI 2016): too many where the
-    inputs do not decide these labels, too few where wrong labels are elsewhere. With that share
-    spread evenly over the other classes, Bayes' rule gives the probability of a wrong label.
+    inputs do not decide these labels, too few where wrong labels are elsewhere. The labels of the
+    surest rows of each class move its share, and where its wrong labels go, away from that of all
+    classes, spread evenly. Bayes' rule then gives the probability of a wrong label.
 
     Args:
         chances: held-out class chances (n, C); rows sum to 1.
@@ -109,8 +116,7 @@ def judge_classes(
         return LabelErrors(np.zeros(n), suggested, np.zeros(n, dtype=bool))
 
     fair = calibrated(chances, codes)
-    noise = noise_rate(fair, codes)
-    wrong = _wrong_by_bayes(fair, codes, noise)
+    wrong = _wrong_by_bayes(fair, codes, noise_of_classes(fair, codes))
     learned = np.bincount(codes, minlength=classes) >= LEAST_OF_CLASS
     flagged = (wrong >= confidence) & (suggested != codes) & learned[codes]
     return LabelErrors(np.where(learned[codes], wrong, np.nan), suggested, flagged)
@@ -194,15 +200,38 @@ def noise_rate(chances: np.ndarray, codes: np.ndarray) -> float:
     return min(MOST_NOISE, (different + 0.5) / (size + 1))
 
 
-def _wrong_by_bayes(chances: np.ndarray, codes: np.ndarray, noise: float) -> np.ndarray:
-    """Return P(wrong | row, label), where chances are those of the label as it was written."""
+def noise_of_classes(chances: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return (C, C) how often a row of a class (first axis) is labelled as each.
+
+    Of the rows that are taken for a class, the surest quarter (20 at least) shows it; ``noise_rate``,
+    spread evenly, counts as ``BELIEF`` rows more.
+    """
     classes = chances.shape[1]
-    flip = noise / (classes - 1)
-    true = np.clip((chances - flip) / (1 - noise - flip), 2 * SURE_CELL, None)
+    noise = noise_rate(chances, codes)
+    rates = np.full((classes, classes), noise / (classes - 1))
+    np.fill_diagonal(rates, 1 - noise)
+    taken = chances.argmax(axis=1)
+    sure = chances.max(axis=1)
+    for one in range(classes):
+        rows = np.flatnonzero(taken == one)
+        size = max(LEAST_SURE_OF_CLASS, round(SUREST * len(rows)))
+        surest = rows[np.argsort(-sure[rows], kind="stable")[:size]]
+        seen = np.bincount(codes[surest], minlength=classes)
+        rates[one] = (seen + BELIEF * rates[one]) / (len(surest) + BELIEF)
+    return rates
+
+
+def _wrong_by_bayes(chances: np.ndarray, codes: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Return P(wrong | row, label), where chances are those of the label as it was written.
+
+    ``rates``: as ``noise_of_classes`` has them.
+    """
+    true = np.linalg.lstsq(rates.T, chances.T, rcond=None)[0].T
+    true = np.clip(true, 2 * SURE_CELL, None)
     true /= true.sum(axis=1, keepdims=True)
-    own = true[np.arange(len(codes)), codes]
-    mistaken = flip * (1 - own)
-    return mistaken / (mistaken + (1 - noise) * own)
+    labelled_so = true * rates[:, codes].T
+    right = labelled_so[np.arange(len(codes)), codes]
+    return 1 - right / labelled_so.sum(axis=1)
 
 
 def _outlying(errors: np.ndarray) -> np.ndarray:

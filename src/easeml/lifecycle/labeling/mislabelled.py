@@ -1,4 +1,4 @@
-"""Finding training rows whose label is probably wrong."""
+"""Finding training rows whose label looks wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.exact_shares import exact_interval
 from easeml.lifecycle.held_out import held_out_chances, held_out_numbers
 from easeml.lifecycle.labeling.inputs import check_matrix, check_numbers, check_task
 from easeml.lifecycle.labeling.label_errors import (
@@ -20,13 +19,19 @@ from easeml.lifecycle.labeling.label_errors import (
     judge_classes,
     judge_numbers,
 )
+from easeml.lifecycle.labeling.precision import by_checks, by_trusted
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from easeml.figures import Figure
     from easeml.lifecycle.result import Progress
+
+
+DRAWN = 20  # flagged rows, whose right labels tell how many of all flagged ones are wrong
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,14 @@ class Suspects(Result):
 
     ``chances`` are those of the row's own label, in [0, 1], by models that have not seen the row
     (for numbers: that it is right);
-    ``wrong`` the probability that the label is wrong; ``suggestions`` are the labels that the
-    models find most likely; ``flagged`` marks rows to check. ``precision`` is the share of the
-    flagged rows that are wrong, as expected, and ``precision_low`` to ``precision_high`` its 95 %
-    interval; without trusted rows it is a guess, and the interval is all of 0 to 1.
-    ``assumes``: what the numbers rest on and the data cannot show.
+    ``wrong`` the probability that the label is wrong, if what is assumed is so; ``suggestions`` are
+    the labels that the models find most likely; ``flagged`` marks rows to check. ``check`` numbers
+    up to 20 of these, drawn at random, from 1 on (0: not drawn): the first to be checked, where it
+    shall be known how many of all flagged ones are wrong. ``precision`` is that share, and
+    ``precision_low`` to ``precision_high`` its 95 % interval. Only labels that somebody trusts can
+    measure it: without checked or trusted rows it is NaN, and the interval all of 0 to 1.
+    ``checked``: how many checked rows it rests on. ``assumes``: what ``wrong`` rests on and the
+    data cannot show; None where the precision was measured.
     """
 
     rows: np.ndarray
@@ -50,9 +58,11 @@ class Suspects(Result):
     chances: np.ndarray
     wrong: np.ndarray
     flagged: np.ndarray
+    check: np.ndarray
     precision: float
     precision_low: float
     precision_high: float
+    checked: int
     assumes: str | None
 
     @property
@@ -64,20 +74,29 @@ class Suspects(Result):
                 f"None of {len(self.rows)} labels stands out as wrong; "
                 "the table still lists the least likely first."
             )
-        verb = "is" if n == 1 else "are"
-        found = f"{n} of {len(self.rows)} labels {verb} probably wrong"
+        verb = "looks" if n == 1 else "look"
+        stop = "Check them from the top; stop when several in a row turn out to be right."
+        return f"{n} of {len(self.rows)} labels {verb} wrong{self._how_many()} {stop}"
+
+    def _how_many(self) -> str:
+        """Return what is known of how many flagged labels are wrong, as the end of a sentence."""
         if self.assumes is None:
-            sure = (
-                f"; about {self.precision:.0%} of these are "
-                f"({self.precision_low:.0%} to {self.precision_high:.0%})"
-            )
-        else:
-            sure = (
-                f"; perhaps {self.precision:.0%} of these are, "
-                "which only rows with trusted labels can measure"
-            )
-        stop = "stop when several in a row turn out to be right."
-        return f"{found}{sure}. Check them from the top; {stop}"
+            return self._as_measured()
+        drawn = int((self.check > 0).sum())
+        return (
+            ". How many of these are, none to all, the rows cannot tell: a right label that the "
+            f"inputs do not decide looks the same. The right labels of the {drawn} with a number in "
+            "'check', drawn at random, would tell."
+        )
+
+    def _as_measured(self) -> str:
+        n = int(self.flagged.sum())
+        if self.checked == n:
+            return f". All were checked: {round(self.precision * n)} of them are wrong."
+        share = f"about {self.precision:.0%} of these are"
+        between = f"{self.precision_low:.0%} to {self.precision_high:.0%}"
+        by = f", by the {self.checked} that were checked" if self.checked else ""
+        return f"; {share} ({between}{by})."
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a training row, the most suspicious first."""
@@ -91,6 +110,7 @@ class Suspects(Result):
                 "chance": self.chances,
                 "wrong": self.wrong,
                 "flagged": self.flagged,
+                "check": self.check,
             }
         )
 
@@ -108,6 +128,7 @@ def find_mislabelled(
     y_valid: Any = None,
     *,
     confidence: float = SUSPICIOUS,
+    checked: Mapping[int, Any] | None = None,
     folds: int = 5,
     seed: int = 0,
     progress: Progress | None = None,
@@ -125,6 +146,8 @@ def find_mislabelled(
         y_valid: Their labels.
         confidence: A row is flagged if its label is wrong with at least this probability, in
             (0, 1). A lower one flags more rows, of which fewer are wrong.
+        checked: The right labels of rows that somebody has checked, by the numbers of these rows in
+            X. Those that ``check`` numbers, from 1 on, measure the precision.
         folds: Parts in which rows are judged, at least 2; as many as rows if these are fewer.
         seed: Seed of the parts and models.
         progress: Called with the share of the work that is done.
@@ -153,7 +176,7 @@ def find_mislabelled(
     found = judge_classes(chances, codes, confidence=confidence)
     own = chances[np.arange(n), task.y]
     labels, suggestions = task.classes[task.y], task.classes[found.suggested[:n]]
-    return _suspects(found, labels, suggestions, own, ASSUMPTION)
+    return _suspects(found, labels, suggestions, own, ASSUMPTION, checked or {}, seed)
 
 
 def find_wrong_numbers(
@@ -163,6 +186,7 @@ def find_wrong_numbers(
     y_valid: Any = None,
     *,
     confidence: float = SUSPICIOUS,
+    checked: Mapping[int, Any] | None = None,
     folds: int = 5,
     seed: int = 0,
     progress: Progress | None = None,
@@ -178,6 +202,7 @@ def find_wrong_numbers(
         X_valid: Rows with trusted numbers, if there are any; both or none.
         y_valid: Their numbers.
         confidence: A row is flagged if its number is wrong with at least this probability.
+        checked: As of `find_mislabelled`.
         folds: Parts in which rows are judged, at least 2; as many as rows if these are fewer.
         seed: Seed of the parts and models.
         progress: Called with the share of the work that is done.
@@ -206,7 +231,9 @@ def find_wrong_numbers(
     )
     found = judge_numbers(predicted, values, confidence=confidence)
     right = 1 - found.wrong[:n]
-    return _suspects(found, values[:n], predicted[:n], right, NUMBER_ASSUMPTION)
+    return _suspects(
+        found, values[:n], predicted[:n], right, NUMBER_ASSUMPTION, checked or {}, seed
+    )
 
 
 def _check_settings(X_valid: Any, y_valid: Any, confidence: float, folds: Any) -> None:
@@ -225,13 +252,21 @@ def _suspects(
     suggestions: np.ndarray,
     chances: np.ndarray,
     assumption: str,
+    checked: Mapping[int, Any],
+    seed: int,
 ) -> Suspects:
     """Return the training rows in order; rows of ``found`` behind them are trusted ones."""
     n = len(labels)
     flagged, trusted = found.flagged[:n], found.flagged[n:]
-    precision, low, high = found.precision, 0.0, 1.0
-    if len(trusted):
-        precision, low, high = _measured_precision(flagged, trusted)
+    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(flagged))[:DRAWN]
+    check = np.zeros(n, dtype=np.int64)
+    check[drawn] = np.arange(1, len(drawn) + 1)
+
+    usable = _answered(drawn, checked)
+    of_checks = [checked[row] != labels[row] for row in usable]
+    precision = by_checks(sum(of_checks), len(usable), int(flagged.sum()))
+    if not usable:
+        precision = by_trusted(int(trusted.sum()), len(trusted), int(flagged.sum()), n)
     order = np.lexsort((chances, ~flagged))
     return Suspects(
         rows=order,
@@ -240,26 +275,23 @@ def _suspects(
         chances=chances[order],
         wrong=found.wrong[:n][order],
         flagged=flagged[order],
-        precision=precision,
-        precision_low=low,
-        precision_high=high,
-        assumes=None if len(trusted) else assumption,
+        check=check[order],
+        precision=precision.value,
+        precision_low=precision.low,
+        precision_high=precision.high,
+        checked=len(usable),
+        assumes=None if precision.is_measured else assumption,
     )
 
 
-def _measured_precision(flagged: np.ndarray, false: np.ndarray) -> tuple[float, float, float]:
-    """Return the share of flagged rows that are wrong, and its 95 % interval.
+def _answered(drawn: np.ndarray, checked: Mapping[int, Any]) -> list[int]:
+    """Return the drawn rows that were checked, up to the first that was not.
 
-    Both follow from how many trusted rows are flagged, whose labels are all right (Clopper and
-    Pearson, 1934).
+    Whoever leaves one out may have chosen: those behind it are no random ones any more.
     """
-    alarms = int(false.sum())
-    trusted = len(false)
-    if not flagged.any():
-        return float("nan"), 0.0, 1.0
-    least, most = exact_interval(alarms, trusted, tail=0.025)
-
-    def precision(rate: float) -> float:
-        return max(0.0, 1 - rate * len(flagged) / int(flagged.sum()))
-
-    return precision(alarms / trusted), precision(most), precision(least)
+    answered = []
+    for row in drawn.tolist():
+        if row not in checked:
+            break
+        answered.append(row)
+    return answered

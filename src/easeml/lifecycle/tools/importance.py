@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _DRAWN = 20  # columns
 _MUCH = 0.1  # of quality: a column that costs less dominates nothing
 _DOMINATES = 5.0  # times what the next column costs
+_NEARLY_ALL = 0.8  # of what all columns cost together
 _PLACES = 5  # of a score: more say nothing
 _LISTED = 1000
 _ASSUMES = (
@@ -43,10 +44,14 @@ class ImportanceConfig:
 
 @dataclass(frozen=True)
 class _Measured:
-    """What was measured so far: the quality as it is, and what each column lost, round for round."""
+    """What was measured so far: the quality as it is, and what each column lost, round for round.
+
+    ``unrelated``: the quality of the same predictions, given for other rows.
+    """
 
     config: ImportanceConfig
     quality: float | None = None
+    unrelated: float = 0.0
     losses: tuple[tuple[float, ...], ...] = ()
 
     @property
@@ -76,8 +81,13 @@ def _ask(state: _Measured, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, _Meas
         raise InvalidInput("There is no column to weigh.", where="inputs")
     measure = facts["quality"]
     if state.quality is None:
-        quality = measure(answers, facts["predict"](inputs))
-        state = replace(state, quality=quality, losses=((),) * len(columns))
+        predicted = facts["predict"](inputs)
+        state = replace(
+            state,
+            quality=measure(answers, predicted),
+            unrelated=measure(_shuffled(answers, state.config), predicted),
+            losses=((),) * len(columns),
+        )
 
     place = state.steps % len(columns)
     random = np.random.default_rng([state.config.seed, 1 + state.steps])
@@ -90,6 +100,12 @@ def _ask(state: _Measured, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, _Meas
     losses[place] = (*losses[place], loss)
     after = replace(state, losses=tuple(losses))
     return _answer(after, columns, len(inputs)), after
+
+
+def _shuffled(answers: pd.Series, config: ImportanceConfig) -> pd.Series:
+    """Return the answers of other rows."""
+    order = np.random.default_rng([config.seed, 0]).permutation(len(answers))
+    return answers.iloc[order].set_axis(answers.index)
 
 
 def _chosen(
@@ -107,6 +123,9 @@ def _answer(state: _Measured, columns: list[str], rows: int) -> ToolAnswer:
     measured = [pair for pair in zip(columns, state.losses, strict=True) if pair[1]]
     weights = sorted((_weight(*pair) for pair in measured), key=lambda one: -one.loss)
     assert state.quality is not None
+    dominance = ()
+    if len(weights) == len(columns):
+        dominance = _dominance(weights, state.quality - state.unrelated)
     return ToolAnswer(
         advice=_advice(weights),
         numbers=(
@@ -117,7 +136,8 @@ def _answer(state: _Measured, columns: list[str], rows: int) -> ToolAnswer:
         assumes=_ASSUMES,
         figures=(_figure(weights),),
         tables=(_table(weights),),
-        notes=(*_dominance(weights, len(columns)), *_unmeasured(columns, state.losses)),
+        notes=(*dominance, *_unmeasured(columns, state.losses)),
+        of_model=dominance,
         unfinished=state.steps < state.config.rounds * len(columns),
     )
 
@@ -145,17 +165,21 @@ def _advice(weights: list[_Weight]) -> str:
     return f"{found} {names} nothing measurable: try to do without."
 
 
-def _dominance(weights: list[_Weight], columns: int) -> tuple[str, ...]:
-    """Return that nearly all the model knows comes from one column, where that is so beyond doubt."""
-    if len(weights) < columns or columns < 2:
+def _dominance(weights: list[_Weight], known: float) -> tuple[str, ...]:
+    """Return that nearly all the model knows comes from one column, where that is so beyond doubt.
+
+    ``known``: what all columns cost together.
+    """
+    if len(weights) < 2:
         return ()
     first, second = weights[:2]
     surely = first.loss - 2 * (first.error or 0.0)
-    if surely < _MUCH or surely < _DOMINATES * second.loss:
+    if surely < max(_MUCH, _DOMINATES * second.loss, _NEARLY_ALL * known):
         return ()
     return (
-        f"Nearly all that the model knows comes from '{first.column}': every other column costs "
-        f"less than a fifth of that. If it is not known when you predict, drop it.",
+        f"Nearly all that the model knows comes from '{first.column}': shuffled, it costs "
+        f"{first.loss:.2f} of score, and every other column less than a fifth of that. If it is "
+        f"not known when you predict, drop it.",
     )
 
 

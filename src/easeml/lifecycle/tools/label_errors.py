@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _LISTED = 1000
 _BINS = 20
+_EXPECTED = "Wrong labels, if what is assumed is so"
+_UNKNOWN = (
+    "How many of these are, none to all, the rows cannot tell: a right label that the inputs do not "
+    "decide looks the same."
+)
 _CONFIDENCE = "A row is listed if its label is wrong with at least this probability."
 
 
@@ -55,7 +60,7 @@ def _ask(
         advice=_advice(judged),
         numbers=(
             Number("listed", "Labels that look wrong", len(places)),
-            Number("expected", "Wrong labels, as expected", judged.expected_wrong),
+            Number("expected", _EXPECTED, judged.expected_wrong, 0.0, float(len(answers))),
             Number("rows", "Rows", len(answers)),
         ),
         assumes=(f"{ASSUMPTION[0].upper()}{ASSUMPTION[1:]}.",),
@@ -72,8 +77,8 @@ def _advice(judged: LabelErrors) -> str:
     if not count:
         return f"None of {rows} labels stands out as wrong."
     verb = "looks" if count == 1 else "look"
-    found = f"{count} of {rows} labels {verb} wrong; perhaps {judged.precision:.0%} of these are"
-    return f"{found}. Check them from the top; stop when several in a row turn out to be right."
+    stop = "Check them from the top; stop when several in a row turn out to be right."
+    return f"{count} of {rows} labels {verb} wrong. {_UNKNOWN} {stop}"
 
 
 def _table(

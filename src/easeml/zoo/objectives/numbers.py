@@ -37,7 +37,26 @@ class R2:
         return max(_WORST, self.value(actual, predicted, weights))
 
 
-class MeanAbsoluteError:
+class _MeanOfLosses:
+    """An objective of which the value follows from the mean of what each row loses."""
+
+    def losses_of_rows(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what each row loses (rows,): the mean over the elements of a tensor."""
+        lost = self._lost(actual, predicted)
+        return lost.reshape(len(lost), -1).mean(axis=1)
+
+    def value_of_mean(self, mean: float) -> float:
+        """Return the value that goes with a mean of losses."""
+        return mean
+
+    def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what each element loses, in the shape of ``actual``."""
+        raise NotImplementedError
+
+
+class MeanAbsoluteError(_MeanOfLosses):
     """Mean absolute error, in the unit of the target."""
 
     needs_probabilities = False
@@ -48,7 +67,10 @@ class MeanAbsoluteError:
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the error."""
-        return float(mean_of(np.abs(actual - predicted), weights))
+        return float(mean_of(self._lost(actual, predicted), weights))
+
+    def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.abs(actual - predicted)
 
     def quality(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
@@ -59,7 +81,7 @@ class MeanAbsoluteError:
         return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
 
 
-class RootMeanSquaredError:
+class RootMeanSquaredError(_MeanOfLosses):
     """Root of the mean squared error, in the unit of the target."""
 
     needs_probabilities = False
@@ -70,7 +92,14 @@ class RootMeanSquaredError:
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the error."""
-        return float(np.sqrt(mean_of((actual - predicted) ** 2, weights)))
+        return self.value_of_mean(float(mean_of(self._lost(actual, predicted), weights)))
+
+    def value_of_mean(self, mean: float) -> float:
+        """Return the root of a mean of squares."""
+        return float(np.sqrt(mean))
+
+    def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (actual - predicted) ** 2
 
     def quality(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
@@ -81,7 +110,7 @@ class RootMeanSquaredError:
         return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
 
 
-class MeanAbsolutePercentageError:
+class MeanAbsolutePercentageError(_MeanOfLosses):
     """Mean absolute error as a share of the true value: 0.1 is ten percent off.
 
     A true value of zero counts as the smallest step of a float, so one such row rules the mean: it
@@ -95,7 +124,10 @@ class MeanAbsolutePercentageError:
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the error."""
-        return float(mean_of(np.abs(actual - predicted) / _size(actual), weights))
+        return float(mean_of(self._lost(actual, predicted), weights))
+
+    def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.abs(actual - predicted) / _size(actual)
 
     def quality(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
@@ -110,7 +142,7 @@ class MeanAbsolutePercentageError:
         return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
 
 
-class PinballLoss:
+class PinballLoss(_MeanOfLosses):
     """Mean loss of predictions of a quantile, in the unit of the target (R.
 
     Koenker and G. Bassett, Econometrica 46, 1978). ``share`` in (0, 1): of the true values that are
@@ -129,9 +161,11 @@ class PinballLoss:
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the loss."""
+        return float(mean_of(self._lost(actual, predicted), weights))
+
+    def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
         lacking = actual - predicted
-        losses = np.maximum(self._share * lacking, (self._share - 1) * lacking)
-        return float(mean_of(losses, weights))
+        return np.maximum(self._share * lacking, (self._share - 1) * lacking)
 
     def quality(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
