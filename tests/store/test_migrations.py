@@ -98,37 +98,94 @@ def make_older(path):
 
 
 @pytest.fixture
-def older_home(tmp_path):
-    """A home with a tenant, whose database lacks the newest migration."""
-    store = Store.open(f"sqlite:///{tmp_path}/easeml.db", tmp_path / "artefacts")
+def older(store, url, tmp_path):
+    """Settings that name a database with a tenant, which lacks the newest migration."""
     with store.write() as tx:
         tx.tenants.add(Tenant("t1", "lab"))
-    store.close()
-    make_older(tmp_path / "easeml.db")
-    return tmp_path
+    newest = import_module("easeml.store.migrations.versions.0049_quality_held_out")
+    change(url, "ALTER TABLE models DROP COLUMN held_out")
+    change(url, f"UPDATE alembic_version SET version_num = '{newest.down_revision}'")
+    return Settings(home=tmp_path, database_url=url)
 
 
-def test_a_migration_is_rehearsed_on_a_copy_while_another_easeml_writes(older_home):
-    settings = Settings(home=older_home)
-    path = older_home / "easeml.db"
-    with closing(driver.connect(path)) as running:
-        running.execute("INSERT INTO alembic_version VALUES ('0000')")  # its transaction is open
-        Store.rehearse(settings)
-        running.rollback()
-    assert not Store.fits(settings)  # the database itself is as it was
-    assert not list(older_home.glob("*rehears*"))
+def change(url, statement):
+    engine = connect(url)
+    with engine.begin() as connection:
+        connection.execute(sa.text(statement))
+    engine.dispose()
 
 
-def test_a_migration_that_fails_does_so_on_the_copy(older_home):
-    settings = Settings(home=older_home)
-    path = older_home / "easeml.db"
-    with closing(driver.connect(path)) as odd:
-        odd.execute("ALTER TABLE models ADD COLUMN held_out TEXT")  # somebody was faster
-    before = path.read_bytes()
+def tables_of(url):
+    """Return the tables of a database with their columns, and its tenants."""
+    engine = connect(url)
+    with engine.connect() as connection:
+        look = sa.inspect(connection)
+        columns = {name: str(look.get_columns(name)) for name in look.get_table_names()}
+        tenants = connection.execute(sa.text("SELECT id, name FROM tenants")).all()
+    engine.dispose()
+    return columns, tenants
+
+
+def test_a_migration_is_rehearsed_on_a_copy_while_another_easeml_writes(older, url, tmp_path):
+    before = tables_of(url)
+    running = connect(url)
+    with running.connect() as connection, connection.begin() as open_one:
+        connection.execute(sa.text("UPDATE tenants SET name = 'changed'"))
+        Store.rehearse(older)
+        open_one.rollback()
+    running.dispose()
+    assert not Store.fits(older)  # the database itself is as it was
+    assert tables_of(url) == before
+    assert not list(tmp_path.glob("*rehears*"))
+
+
+@pytest.mark.postgres
+def test_a_copy_of_postgres_has_all_that_the_tables_have(store, url):
+    """Migrations name constraints and indexes, and fail where rows do not fit."""
+    from easeml.store.postgres_copy import copy_tables
+
+    if url.startswith("sqlite"):
+        pytest.skip("SQLite copies its file")
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "lab"))
+    engine = connect(url)
+    with engine.connect() as connection, connection.begin() as trial:
+        before = facts_of(connection, "public")
+        copy_tables(connection)
+        copied = facts_of(connection, "pg_temp")
+        assert copied == before
+        assert len(copied["constraints"]) > 40
+        assert connection.execute(sa.text("SELECT name FROM tenants")).all() == [("lab",)]
+        trial.rollback()
+    engine.dispose()
+
+
+def facts_of(connection, schema):
+    """Return columns, constraints and indexes of a schema's tables, as PostgreSQL tells them."""
+    place = "pg_my_temp_schema()" if schema == "pg_temp" else f"'{schema}'::regnamespace"
+    columns = f"""SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+        replace(pg_get_expr(d.adbin, d.adrelid), 'public.', '')
+        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+        LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+        WHERE c.relnamespace = {place} AND c.relkind = 'r' AND NOT a.attisdropped"""
+    constraints = f"""SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
+        FROM pg_constraint WHERE connamespace = {place}"""
+    indexes = f"""SELECT c.relname, regexp_replace(pg_get_indexdef(c.oid), ' ON [a-z0-9_]+[.]', ' ON ')
+        FROM pg_class c WHERE relnamespace = {place} AND relkind = 'i'"""
+    found = {"columns": columns, "constraints": constraints, "indexes": indexes}
+    return {
+        name: sorted(map(str, connection.execute(sa.text(question))))
+        for name, question in found.items()
+    }
+
+
+def test_a_migration_that_fails_does_so_on_the_copy(older, url, tmp_path):
+    change(url, "ALTER TABLE models ADD COLUMN held_out TEXT")  # somebody was faster
+    before = tables_of(url)
     with pytest.raises(EasemlError, match="held_out"):
-        Store.rehearse(settings)
-    assert path.read_bytes() == before
-    assert not list(older_home.glob("*rehears*"))
+        Store.rehearse(older)
+    assert tables_of(url) == before
+    assert not list(tmp_path.glob("*rehears*"))
 
 
 def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):

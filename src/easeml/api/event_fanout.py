@@ -6,14 +6,14 @@ import asyncio
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import takewhile
 
 import structlog
 
 from easeml.errors import TooMany
-from easeml.store import Store
+from easeml.store import Store, Wakeup
 from easeml.store.records import Event
 
 _PAUSE = 0.5  # seconds: longest wait for a hint, which may get lost; and before another try after a failure
@@ -133,19 +133,21 @@ class EventFanout:
                 pause.wait(_PAUSE)
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        wakeup = self._store.wakeup()
-        try:
-            while self._wanted.wait() and not self.closed:
-                with self._store.read() as tx:
-                    seq = tx.events.last()
-                self._call(loop, partial(self._begin, seq))
-                while self._wanted.is_set() and not self.closed:
-                    wakeup.wait(_PAUSE)
-                    if events := self._news(seq):
-                        seq = events[-1].seq
-                        self._call(loop, partial(self._tell, events))
-        finally:
-            wakeup.close()
+        while self._wanted.wait() and not self.closed:
+            # A connection that nobody looks at would hold on to a log that was removed.
+            with closing(self._store.wakeup()) as wakeup:
+                self._follow(wakeup, loop)
+
+    def _follow(self, wakeup: Wakeup, loop: asyncio.AbstractEventLoop) -> None:
+        """Tell all events to streams, while there are any."""
+        with self._store.read() as tx:
+            seq = tx.events.last()
+        self._call(loop, partial(self._begin, seq))
+        while self._wanted.is_set() and not self.closed:
+            wakeup.wait(_PAUSE)
+            if events := self._news(seq):
+                seq = events[-1].seq
+                self._call(loop, partial(self._tell, events))
 
     def _call(self, loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         if not loop.is_closed():

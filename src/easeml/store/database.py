@@ -12,6 +12,7 @@ from sqlalchemy import event, exc
 
 from easeml.errors import DatabaseAway, InvalidInput
 from easeml.store.sqlite import check_library, driver, library_version
+from easeml.store.sqlite_log import SqliteLog
 
 BUSY_SECONDS = 60.0
 """How long a writing transaction of SQLite waits for its turn."""
@@ -40,6 +41,8 @@ CACHE_BYTES = 16_000 * 1024
 
 CACHES_BYTES = 64_000 * 1024
 """Most that all connections of a process keep: beyond that, a new page takes the place of another."""
+
+_LOG = "easeml log"  # of a connection: which files it has opened beside the database
 
 _PRAGMAS = (
     "synchronous=FULL",
@@ -123,7 +126,44 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", file.check)
     event.listen(engine, "begin", _begin_sqlite)
+    _keep_to_one_log(engine, SqliteLog(Path(str(url.database)).absolute()))
     return engine
+
+
+def _keep_to_one_log(engine: sa.Engine, log: SqliteLog) -> None:
+    """Have connections leave a log that was removed, once its changes are in the database."""
+
+    def check_connect(*_about: Any) -> None:
+        log.check_connect()
+
+    def remember(_connection: Any, record: Any) -> None:
+        record.info[_LOG] = log.opened()
+
+    def leave_removed(connection: Any, record: Any, _proxy: Any) -> None:
+        files = record.info[_LOG]
+        if files.log is None:  # it was no database with a log yet
+            record.info[_LOG] = log.opened()
+            return
+        if log.is_there(files):
+            return
+        log.save(connection, files)
+        log.leave()
+        engine.pool.dispose()  # ends those that rest; those in use end when they come back
+        raise exc.DisconnectionError("its log was removed")  # another takes its place
+
+    def end_left(connection: Any, record: Any) -> None:
+        if connection is not None and log.is_left(record.info[_LOG]):
+            record.invalidate()
+
+    def check_commit(connection: sa.Connection) -> None:
+        if _writes(connection):
+            log.check(connection.connection.info[_LOG])
+
+    event.listen(engine, "do_connect", check_connect)
+    event.listen(engine, "connect", remember)
+    event.listen(engine, "checkout", leave_removed)
+    event.listen(engine, "checkin", end_left)
+    event.listen(engine, "commit", check_commit)
 
 
 def _postgres(url: sa.URL) -> sa.Engine:
@@ -207,5 +247,8 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     """Take the writers' lock at once: a reader that turns into a writer may find its snapshot
     outdated.
     """
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if _writes(connection) else "BEGIN")
+
+
+def _writes(connection: sa.Connection) -> bool:
+    return connection.get_execution_options().get("writes", False)

@@ -82,14 +82,17 @@ def _keep_before(link: Any, kept: Path) -> None:
 
 
 def rehearse(engine: sa.Engine) -> None:
-    """Bring a copy of a SQLite file to this program's schema, then remove the copy.
+    """Bring a copy of a database to this program's schema, then remove the copy.
 
-    Others may read and write the file meanwhile. Raises what the migration
-    of the file would. A database on PostgreSQL is not copied: a migration that fails there is
-    rolled back.
+    Others may read and write the database meanwhile. Raises what its migration would.
     """
-    if engine.dialect.name != "sqlite":
-        return
+    if engine.dialect.name == "sqlite":
+        _rehearse_sqlite(engine)
+    else:
+        _rehearse_postgres(engine)
+
+
+def _rehearse_sqlite(engine: sa.Engine) -> None:
     file = Path(engine.url.database or "")
     with TemporaryDirectory(prefix="rehearsal-", dir=file.parent) as folder:
         copy = Path(folder) / file.name
@@ -101,6 +104,21 @@ def rehearse(engine: sa.Engine) -> None:
                 _upgrade(changed)
         finally:
             trial.dispose()
+
+
+def _rehearse_postgres(engine: sa.Engine) -> None:
+    """Change temporary tables, which vanish with the transaction."""
+    from easeml.store.patience import PatientConnection  # the driver, which SQLite does not need
+    from easeml.store.postgres_copy import copy_tables
+
+    one_state = {"isolation_level": "REPEATABLE READ"}
+    with engine.connect().execution_options(**one_state) as connection, connection.begin() as trial:
+        link = connection.connection.driver_connection
+        assert isinstance(link, PatientConnection)
+        with link.waiting(_MIGRATION_SECONDS):
+            copy_tables(connection)
+            _upgrade(connection)
+        trial.rollback()
 
 
 @contextmanager

@@ -83,8 +83,7 @@ class Store:
     def rehearse(settings: Settings) -> None:
         """Try on a copy whether ``of`` can change the database that ``settings`` name.
 
-        On PostgreSQL nothing is tried. Raises ``Conflict`` where it cannot, ``StorageFull`` where
-        the copy has no room.
+        Raises ``Conflict`` where it cannot, ``StorageFull`` where the copy has no room.
         """
         engine = connect(settings.database)
         try:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import sqlalchemy as sa
 
+from easeml.errors import DatabaseAway
 from easeml.store.database import PATIENCE
 from easeml.store.faults import database_is_away
 from easeml.store.notices import COMMIT, NoticeBoard, watch_notices
 from easeml.store.sqlite import driver
+from easeml.store.sqlite_log import SqliteLog
 from easeml.store.transaction import CHANNEL, WORK_CHANNEL
 from easeml.store.work_hints import ANY, NOTHING, WORDS
 
@@ -94,9 +96,14 @@ class SqliteWords:
     """
 
     def __init__(self, engine: sa.Engine, words: Set[str]):
-        self._connection = _connect(Path(str(engine.url.database)))
+        self._database = Path(str(engine.url.database)).absolute()
+        self._log = SqliteLog(self._database)
+        self._log.check_connect()
+        self._connection = _connect(self._database)
+        self._is_connected = True
         self._notices = watch_notices(NoticeBoard(engine).folder, words)
         self._seen = self._version()
+        self._files = self._log.opened()
         self._next_look = time.monotonic() + self._notices.look_every
 
     def wait(self, timeout: float) -> Set[str]:
@@ -121,9 +128,25 @@ class SqliteWords:
     def _has_changed(self) -> bool:
         """Ask for the number that changes with every commit."""
         self._next_look = time.monotonic() + self._notices.look_every
+        if not self._is_connected or not self._log.is_there(self._files):
+            return self._connect_anew()
         before = self._seen
         self._seen = self._version()
         return self._seen != before
+
+    def _connect_anew(self) -> bool:
+        """Leave a log that was removed; return whether there is a connection with another now."""
+        self._connection.close()
+        self._is_connected = False
+        try:
+            self._log.check_connect()
+            self._connection = _connect(self._database)
+        except DatabaseAway:
+            return False  # the next look tries again
+        self._is_connected = True
+        self._seen = self._version()
+        self._files = self._log.opened()
+        return True
 
     def _version(self) -> int:
         return self._connection.execute("PRAGMA data_version").fetchone()[0]

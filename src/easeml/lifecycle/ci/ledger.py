@@ -201,7 +201,6 @@ class Ledger(Result):
             "version": VERSION,
             **document,
             "config": self.config.to_json(),
-            "spent": vars(self.spent),
             "steps_left": self.steps_left,
         }
 
