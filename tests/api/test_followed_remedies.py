@@ -9,9 +9,10 @@ from furnish import Furniture, furnish
 
 from easeml.ids import new_id
 from easeml.service.advice.tools import Answered
+from easeml.service.versions import changes
 from easeml.store import Store
-from easeml.store.records import Report
-from easeml.store.shapes import JobLimits
+from easeml.store.records import Gate, Job, Report
+from easeml.store.shapes import JobLimits, Rules
 from easeml.web import create_pages, session
 
 KINDS = ("search", "collect", "repair-source", "check-labels")
@@ -64,10 +65,38 @@ def test_each_remedy_does_what_it_says_or_leads_there(
 ) -> None:
     report = reported(store, made, ann.caller.tenant_id)
     here = f"/applications/{made.application_id}"
-    assert follow(pages, made, report, "search").startswith(f"{here}: The search has no limits")
+    searched = follow(pages, made, report, "search")
+    assert searched.startswith(f"{here}: Nothing was changed. More time would not help now. Little")
     assert follow(pages, made, report, "collect").startswith(f"{here}/data: No rows without")
     assert follow(pages, made, report, "repair-source").startswith(f"{here}/data: Repair the")
     assert follow(pages, made, report, "check-labels").startswith(f"{here}/work: The questions")
+
+
+def job_of(store: Store, ann, made: Furniture) -> Job:
+    with store.read() as tx:
+        return tx.scoped(ann.caller.tenant_id).jobs.get(made.job_id)
+
+
+def limit(store: Store, ann, made: Furniture, limits: JobLimits) -> None:
+    with store.write() as tx:
+        tx.scoped(ann.caller.tenant_id).jobs.update(made.job_id, limits=limits, state="running")
+
+
+def test_searching_on_moves_a_deadline_that_has_passed_and_no_other(
+    pages: TestClient, store: Store, ann, made: Furniture
+) -> None:
+    report = reported(store, made, ann.caller.tenant_id)
+    with store.read() as tx:
+        now = tx.now()
+    limit(store, ann, made, JobLimits(deadline=now - 60))
+    assert "10 min from now at the latest" in follow(pages, made, report, "search")
+    moved = job_of(store, ann, made).limits.deadline
+    assert moved is not None
+    assert now + 600 <= moved <= now + 660
+    limit(store, ann, made, JobLimits(deadline=2e9))
+    told = follow(pages, made, report, "search")
+    assert "Nothing was changed" in told
+    assert job_of(store, ann, made).limits == JobLimits(deadline=2e9)
 
 
 def test_searching_on_raises_what_limits_the_search(
@@ -77,11 +106,42 @@ def test_searching_on_raises_what_limits_the_search(
     with store.write() as tx:
         limits = JobLimits(12, 60.0, 2e9)
         tx.scoped(ann.caller.tenant_id).jobs.update(made.job_id, limits=limits, state="paused")
-    assert "set its limits back" in follow(pages, made, report, "search")
-    with store.read() as tx:
-        job = tx.scoped(ann.caller.tenant_id).jobs.get(made.job_id)
+    told = follow(pages, made, report, "search")
+    assert "32 tasks in all, 11 min of device time in all" in told
+    assert "set its limits back" in told
+    job = job_of(store, ann, made)
     assert job.limits == JobLimits(32, 660.0, 2e9)
     assert job.state == "running"
     with store.write() as tx:
         tx.scoped(ann.caller.tenant_id).jobs.update(made.job_id, state="stopped")
     assert "ended for good" in follow(pages, made, report, "search")
+
+
+def test_models_that_the_search_may_not_try_are_offered(
+    pages: TestClient, store: Store, ann, made: Furniture
+) -> None:
+    report = reported(store, made, ann.caller.tenant_id)
+    limit(store, ann, made, JobLimits(tasks=1))
+    with store.write() as tx:
+        applications = tx.scoped(ann.caller.tenant_id).applications
+        applications.update(made.application_id, rules=Rules(exclude=["logistic"]))
+    told = follow(pages, made, report, "search")
+    assert told.startswith(f"/applications/{made.application_id}/models: The search may try more")
+    assert "let them in below" in told
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_rows_that_are_learned_from_are_judged_by_but_no_gate_is(
+    store: Store, ann, made: Furniture, gated: bool
+) -> None:
+    tenant = ann.caller.tenant_id
+    digest, _ = store.artefacts.put_stream(tenant, [b"a,b\n1,2\n"], 100)
+    with store.write() as tx:
+        tables = tx.scoped(tenant)
+        if gated:
+            tables.gates.add(Gate(new_id("gat"), tenant, made.application_id, {}, 0, 10))
+        version = changes.learn_from(tx, made.application_id, digest, [], tenant, instead=True)
+        (task,) = tables.tasks.list(subject=version.id, limit=None)
+    roles = ["train", "validation"] if gated else ["train", "validation", "test"]
+    assert task.payload["learned"] == roles
+    assert task.payload["instead"]

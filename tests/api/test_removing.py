@@ -6,6 +6,8 @@ from furnish import PASSWORD, furnish
 from test_invitations import NEW, invite, join, let_in
 from test_people_pages import browser, link_in
 
+from easeml.service.applications import deleting as applications
+from easeml.service.datasets import deleting as datasets
 from easeml.store import Store
 from easeml.web import session
 
@@ -36,6 +38,41 @@ def test_who_is_removed_can_do_nothing_and_their_name_is_free(
     again = {"name": "ann", "password": NEW}
     assert client.post("/api/v1/users", json=again, headers=provider.headers).status_code == 201
     assert remove(client, provider, ann, data=data).status_code == 404
+
+
+def test_what_is_deleted_with_a_person_is_erased_a_day_later(
+    client: TestClient, store: Store, provider, ann, bob
+) -> None:
+    tenant = ann.caller.tenant_id
+    made = furnish(store, tenant)
+    done = remove(client, provider, ann, data="delete").json()
+    assert done["datasets"] == ["iris"]
+    here = f"/api/v1/tenants/{tenant}/members"
+    client.post(here, json={"user": "bob", "role": "owner"}, headers=provider.headers)
+    key = client.post("/api/v1/me/tenant", json={"tenant_id": tenant}, headers=bob.headers).json()
+    headers = {"X-API-Key": key["secret"]}
+    assert client.get("/api/v1/datasets", headers=headers).json()["items"] == []
+    assert datasets.erase_old(store) == 0
+    back = client.post(f"/api/v1/applications/{made.application_id}/restore", headers=headers)
+    assert back.status_code == 200, back.text
+    names = [one["name"] for one in client.get("/api/v1/datasets", headers=headers).json()["items"]]
+    assert names == ["iris"]
+
+    with store.write() as tx:
+        before = tx.now() - 2 * datasets.UNDO_SECONDS
+        tables = tx.scoped(tenant)
+        tables.datasets.update(made.dataset_id, deleted=before)
+        tables.applications.update(made.application_id, deleted=before)
+    assert datasets.erase_old(store) == 0  # the application is not erased yet
+    assert applications.erase_old(store) == 1
+    assert datasets.erase_old(store) == 1
+    assert datasets.erase_old(store) == 0
+    with store.read() as tx:
+        versions = tx.scoped(tenant).versions.list(dataset_id=made.dataset_id, limit=None)
+        assert "iris" not in str(versions)
+        assert {(one.artefact, one.source_artefact, len(one.columns)) for one in versions} == {
+            ("", "", 0)
+        }
 
 
 def test_a_tenant_is_handed_over(client: TestClient, store: Store, provider, ann, bob) -> None:

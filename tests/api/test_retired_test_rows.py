@@ -71,6 +71,7 @@ def test_worn_out_rows_learn_and_the_gate_buys_labels_of_others(
     (gate,) = found["gates"]
     assert (gate["worn_out"], gate["rows"], found["retirable"]) == (False, 0, 0)
     assert gate["labels"]["budget"] == 300
+    assert gate["lasts"].startswith("1 more model can be tested, by labels of people alone")
     job = job_of(client, ann, application)
     assert job != before  # the search starts anew with these rows
 

@@ -14,8 +14,10 @@ from test_asking_tools import ask, rows_of, toys, upload
 from test_reports import APPLICATIONS
 
 from easeml.data import is_reserved
+from easeml.ids import new_id
 from easeml.service.work import answers, queue
 from easeml.store import Store
+from easeml.store.shapes import WorkQuestion
 from easeml.web import create_pages, session
 
 UNLABELLED = 30
@@ -121,6 +123,7 @@ def test_skipping_not_knowing_and_undoing(client: TestClient, ann, application: 
     assert give(client, ann, third, value="big").status_code == 409
     assert take(client, ann, application)["last_id"] == third["id"]
     assert give(client, ann, third, way="undo").json()["answers"] == 0
+    assert take(client, ann, application)["item"]["id"] == third["id"]
     assert give(client, ann, third, way="undo").status_code == 409
     assert give(client, ann, third, value="big").json()["answers"] == 1
 
@@ -363,3 +366,19 @@ def test_another_value_has_a_form_of_its_own(
     assert form.count("<button") == 1
     assert 'name="way" value="other"' in form
     assert '"asked"' in shown  # the cell in its row
+
+
+def test_what_a_remedy_asks_is_no_squared_error(
+    client: TestClient, store: Store, ann, application: str
+) -> None:
+    """A remedy promises mistakes; how suspicious its cells are adds up to nothing."""
+    before = take(client, ann, application)
+    with store.write() as tx:
+        tables = tx.scoped(ann.caller.tenant_id)
+        (first, *_) = tables.work_items.list(application_id=application, limit=None)
+        question = WorkQuestion(given="1")
+        asked = {"information": 5.0, "question": question, "column": "x", "kind": "repair-cell"}
+        tables.work_items.add(replace(first, id=new_id("item"), **asked))
+    after = take(client, ann, application)
+    assert after["open"] == before["open"] + 1
+    assert after["promise"] == pytest.approx(before["promise"])

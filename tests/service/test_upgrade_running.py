@@ -134,6 +134,7 @@ def test_a_running_service_is_upgraded_and_answers_all_the_time(tmp_path: Path) 
             refused = upgrade(broken_version(tmp_path / "broken"), home)
             assert refused.returncode != 0
             assert "libnew.so is not there" in refused.stderr
+            assert "Traceback" not in refused.stderr
             upload = SlowUpload(service, table)
             done: list[subprocess.CompletedProcess[str]] = []
             next_one = install(tmp_path / "next", "0.1.2")

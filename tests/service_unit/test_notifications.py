@@ -1,5 +1,6 @@
 """What owners are told by themselves, and how far they have read."""
 
+from easeml.contract.notification_texts import sentence
 from easeml.contract.states import ShareRole
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -86,3 +87,12 @@ def test_many_are_counted_to_a_hundred(store: Store, ann: Caller) -> None:
         tell(store, ann, "promotion.live", f"app_{place}")
     found = notifications.get(store, ann, limit=20)
     assert (len(found.items), found.unread) == (20, 100)
+
+
+def test_of_a_long_error_what_helps_is_told() -> None:
+    remedy = "If it is right: easeml app feed ID FILE --anyway."
+    error = f"The file does not fit: {'column a, column b, ' * 30} {remedy}"
+    told = sentence("dataset.failed", {"error": error})
+    assert told.startswith("could not be read: The file does not fit")
+    assert told.endswith(remedy)
+    assert len(told) < 250

@@ -87,9 +87,9 @@ def test_sqlite_is_durable(tmp_path):
 
 def make_older(path):
     """Give a database the form that it had before the newest migration; return its number."""
-    newest = import_module("easeml.store.migrations.versions.0049_quality_held_out")
+    newest = import_module("easeml.store.migrations.versions.0050_deleted_datasets")
     with closing(driver.connect(path)) as older:
-        for place in ("models.held_out",):
+        for place in ("datasets.deleted",):
             table, column = place.split(".")
             older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
@@ -180,9 +180,9 @@ def facts_of(connection, schema):
 
 
 def test_a_migration_that_fails_does_so_on_the_copy(older, url, tmp_path):
-    change(url, "ALTER TABLE models ADD COLUMN held_out TEXT")  # somebody was faster
+    change(url, "ALTER TABLE datasets ADD COLUMN deleted TEXT")  # somebody was faster
     before = tables_of(url)
-    with pytest.raises(EasemlError, match="held_out"):
+    with pytest.raises(EasemlError, match="deleted"):
         Store.rehearse(older)
     assert tables_of(url) == before
     assert not list(tmp_path.glob("*rehears*"))

@@ -304,11 +304,25 @@ def test_a_promotion_arrives_on_an_open_page(sign_in: SignIn, wine: Path):
 
 def test_a_wrong_value_is_explained_beside_the_form(sign_in: SignIn, application: str):
     page = sign_in()
+    page.set_viewport_size({"width": 1280, "height": 420})  # the button is below what it answers
     page.goto(f"{application}/try")
+    page.get_by_role("button", name="Predict", exact=True).click()
+    expect(page.locator("#predicted")).to_be_in_viewport()
     page.get_by_label("alcohol", exact=True).fill("plenty")
     page.get_by_role("button", name="Predict", exact=True).click()
-    expect(page.get_by_role("alert").filter(has_text="alcohol")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="alcohol")).to_be_in_viewport()
     expect(page.get_by_label("alcohol", exact=True)).to_have_value("plenty")
+
+
+def test_the_latest_end_of_a_search_is_set_told_and_removed(sign_in: SignIn, application: str):
+    page = sign_in()
+    page.goto(application)
+    page.get_by_label("Ends in, hours from now").fill("2.5")
+    page.get_by_role("button", name="Change limits").click()
+    expect(page.locator("#until")).to_contain_text("in 2 hours")
+    page.get_by_label("Ends in, hours from now").fill("0")
+    page.get_by_role("button", name="Change limits").click()
+    expect(page.locator("#until")).to_have_count(0)
 
 
 def test_a_file_with_the_target_shows_how_good_the_predictions_are(

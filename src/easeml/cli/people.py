@@ -232,7 +232,10 @@ def remove(
     *,
     data: Annotated[
         DataChoice | None,
-        typer.Option(help="What becomes of their tenant; you are asked if it is left out."),
+        typer.Option(
+            help="What becomes of their tenant: delete takes its applications and data sets. "
+            "You are asked if it is left out."
+        ),
     ] = None,
     to: Annotated[str, typer.Option(help="Who gets it, if it is handed over.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -258,6 +261,12 @@ def _say_removed(done: Removal) -> None:
         )
     restored = f"For a day an owner of {done.tenant_id} can restore it."
     say(*(f"{application} is deleted. {restored}" for application in done.applications))
+    if done.datasets:
+        names = ", ".join(done.datasets)
+        say(
+            f"Data sets are deleted: {names}. In a day their rows are erased, but in backups made "
+            "before."
+        )
 
 
 def _asked_heir() -> str:

@@ -1,5 +1,6 @@
 """``app rollout``: how a better model comes to serve, and what the comparison says."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,15 @@ from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule, Rol
 from easeml.contract.states import RolloutEnd, RolloutState, RolloutWay, TruthWay
 from easeml.errors import InvalidInput
 
+
+class _Way(StrEnum):
+    """How a better model comes to serve; what follows a release (``after``) is said by --days."""
+
+    AT_ONCE = RolloutWay.AT_ONCE.value
+    SHADOW = RolloutWay.SHADOW.value
+    SHARE = RolloutWay.SHARE.value
+
+
 _AFTER = {RolloutState.RUNNING: "compared"}
 
 
@@ -24,9 +34,7 @@ def add_to(app: typer.Typer) -> None:
 def rollout(
     application_id: ApplicationId,
     *,
-    way: Annotated[
-        RolloutWay | None, typer.Option(help="How better models go live from now on.")
-    ] = None,
+    way: Annotated[_Way | None, typer.Option(help="How better models go live from now on.")] = None,
     tolerance: Annotated[
         float | None, typer.Option(help="By how much a model may be worse; .02 by default.")
     ] = None,
@@ -100,7 +108,7 @@ def _titled(found: Rollouts, titles: Titles) -> Rollouts:
     return found.model_copy(update={"rollouts": rollouts, "released": released})
 
 
-def _started(client: Client, application_id: str, model: str, way: RolloutWay | None) -> Rollouts:
+def _started(client: Client, application_id: str, model: str, way: _Way | None) -> Rollouts:
     """Start the comparison of a model, named by its id or name, with the one that serves."""
     trained = list(client.models(application_id))
     told = {"model_id": model_named(trained, model, {}, client.module_titles()).id, "way": way}

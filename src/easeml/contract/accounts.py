@@ -234,6 +234,7 @@ class Removal(Answer):
 
     ``data``: what became of their tenant. ``to``: the name of its new owner. ``applications``:
     names of those that were deleted; for a day an owner of the tenant can have them back.
+    ``datasets``: names of those that were deleted with them.
     """
 
     user_id: str
@@ -242,3 +243,4 @@ class Removal(Answer):
     data: DataChoice
     to: str = ""
     applications: list[str] = Field(default_factory=list)
+    datasets: list[str] = Field(default_factory=list)

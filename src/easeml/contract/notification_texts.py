@@ -25,8 +25,14 @@ def _model(data: dict[str, Any], called: Called) -> str:
 
 
 def _error(data: dict[str, Any]) -> str:
-    error = str(data.get("error", ""))
-    return error if len(error) <= _LONGEST_ERROR else f"{error[:_LONGEST_ERROR]} ..."
+    """Return an error; of a long one the middle is left out: what helps stands at its end."""
+    error = str(data.get("error", "")).strip()
+    if len(error) <= _LONGEST_ERROR:
+        return error
+    most = _LONGEST_ERROR // 2
+    begin = error[:most].rsplit(maxsplit=1)[0]
+    end = error[-most:].split(maxsplit=1)[-1]
+    return f"{begin} ... {end}"
 
 
 def _serves(data: dict[str, Any], called: Called) -> str:

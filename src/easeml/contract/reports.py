@@ -117,10 +117,12 @@ class FollowedRemedy(Answer):
 
     ``task_id``: of the task that puts questions into the work queue; ``version_id``: of the version
     that is made with the rows to learn from. Not ``done``: somebody has to do it; ``told`` says how.
+    ``left_out``: of searching on, the models that fit and that the search may not try.
     """
 
     kind: str
     told: str
+    left_out: list[str] = Field(default_factory=list)
     done: bool = False
     task_id: str = ""
     version_id: str = ""

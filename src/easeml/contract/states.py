@@ -53,7 +53,8 @@ class Permission(StrEnum):
 class DataChoice(StrEnum):
     """What becomes of a tenant whose person is removed.
 
-    It is kept as it is, handed over to somebody else, or its applications are deleted.
+    It is kept as it is, handed over to somebody else, or emptied: its applications and data sets
+    are deleted.
     """
 
     KEEP = "keep"

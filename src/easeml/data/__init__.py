@@ -67,6 +67,7 @@ from easeml.data.versions.folders import (
     write_upload,
     write_version,
 )
+from easeml.data.versions.learned import learn_from
 from easeml.data.versions.parquet_streams import TableFormat, as_stream, rows_of
 from easeml.data.versions.parts import write_arrow
 from easeml.data.versions.pushed import pushed
@@ -150,6 +151,7 @@ __all__ = [
     "is_one_of_several",
     "is_reserved",
     "kinds_of",
+    "learn_from",
     "lost_classes",
     "new_rows",
     "number_of_new_rows",

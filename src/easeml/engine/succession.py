@@ -26,11 +26,12 @@ from .managed_process import (
     program_of,
     stop_all,
 )
+from .reasons import reason_in
 from .signals import Stop
 
 _READY_WITHIN = 300.0  # seconds, in which every live model is loaded
 _GRACE = 5.0  # seconds between asking to end and killing
-_LONGEST_REASON = 2000  # bytes of a log
+_LONGEST_REASON = 65_536  # bytes of a log
 _log = structlog.get_logger()
 
 
@@ -163,7 +164,7 @@ class _Successor:
             if time.monotonic() > latest:
                 raise EasemlError(f"The new version was not ready within {_READY_WITHIN:g} s.")
         if not word:
-            raise EasemlError(f"The new version does not start.\n{self._said()}")
+            raise EasemlError(f"The new version does not start: {self._reason()}")
         return word
 
     def tell(self, word: str) -> None:
@@ -180,11 +181,12 @@ class _Successor:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
 
-    def _said(self) -> str:
-        """Return the end of what it wrote to its log."""
+    def _reason(self) -> str:
+        """Return why it ended, in a line: the last that it wrote to its log has all of it."""
         with self._log.open("rb") as log:
             log.seek(self._said_before)
-            return log.read()[-_LONGEST_REASON:].decode(errors="replace").strip()
+            said = log.read()[-_LONGEST_REASON:].decode(errors="replace")
+        return reason_in(said) or "it wrote nothing."
 
 
 def _do_nothing() -> None:

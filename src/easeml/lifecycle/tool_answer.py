@@ -58,7 +58,8 @@ class Remedy:
     answers; ``repair-source``: a column where it comes from; ``retrain``: learn from rows of
     production; ``search``: go on. ``about``: in words, which rows it is for; ``conditions``: the
     same as JSON (``easeml.lifecycle.debugging.Slice``). ``corrected``: mistakes among the rows
-    looked at that it should correct, with a 95 % interval.
+    looked at that it should correct, with a 95 % interval. ``instead``: rows of before
+    that are like these are learned from no more.
     """
 
     kind: str
@@ -72,6 +73,7 @@ class Remedy:
     device_seconds: float = 0.0
     conditions: tuple[Mapping[str, Any], ...] = ()
     items: tuple[Asked, ...] = ()
+    instead: bool = False
 
     @property
     def cost(self) -> float:

@@ -71,6 +71,8 @@ def test_what_production_changed_is_to_be_learned_from() -> None:
     assert first.kind == "retrain"
     assert first.corrected > 0.5 * answer.tables[0].rows[0][3]
     assert first.human_minutes == 0
+    assert first.instead
+    assert "in place of those before" in first.title
 
 
 def test_a_group_that_was_missing_in_training_is_one_of_too_few_rows() -> None:

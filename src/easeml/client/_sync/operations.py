@@ -293,8 +293,9 @@ class Operations(Calls):
         """Remove a user for good, and do what ``data`` says with their tenant (providers only).
 
         Their keys, memberships and shares end, their name is free again; what they did in other
-        tenants stays. Data sets stay whatever is said. Raises ``NotAllowed``; ``NotFound`` for
-        the user, where others than a provider ask, and for the person who is to get the tenant;
+        tenants stays. What is deleted, applications and data sets, can be restored for a day
+        with the applications; then it is erased. Raises ``NotAllowed``; ``NotFound`` for the
+        user, where others than a provider ask, and for the person who is to get the tenant;
         ``InvalidInput`` where that is not said; ``Conflict`` for the caller, and where others
         belong to a tenant whose applications were to be deleted.
         """

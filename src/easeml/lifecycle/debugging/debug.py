@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
 from easeml.lifecycle.debugging.candidates import candidates_in
 from easeml.lifecycle.debugging.causes import Cause, Here, Known, causes_of
 from easeml.lifecycle.debugging.conditions import Slice
-from easeml.lifecycle.debugging.remedies import remedies_of
+from easeml.lifecycle.debugging.remedies import ranked, remedies_of
 from easeml.lifecycle.debugging.rows import Case, Judged, strata_of
 from easeml.lifecycle.debugging.scan import Found, scan
 from easeml.lifecycle.debugging.shares import is_more
@@ -89,16 +88,8 @@ def debug(
         remedies = remedies_of(here, causes, known)
         diagnoses.append(Diagnosis(here, p_value, tuple(causes), tuple(remedies)))
         tell(0.7 + 0.3 * place / len(diagnosed))
-    return Debugged(case, tuple(diagnoses), _ranked(diagnoses))
-
-
-def _ranked(diagnoses: list[Diagnosis]) -> tuple[Remedy, ...]:
-    """Return all remedies, the best for its cost first; searching on is one for all slices."""
-    found: dict[Any, Remedy] = {}
-    for place, remedy in enumerate(chain.from_iterable(one.remedies for one in diagnoses)):
-        key = "search" if remedy.kind == "search" else place
-        found.setdefault(key, remedy)
-    return tuple(sorted(found.values(), key=lambda one: -one.worth))
+    remedies = chain.from_iterable(one.remedies for one in diagnoses)
+    return Debugged(case, tuple(diagnoses), ranked(remedies))
 
 
 def _correctable(causes: list[Cause]) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,34 @@ def remedies_of(here: Here, causes: list[Cause], known: Known) -> list[Remedy]:
     return sorted(found, key=lambda one: -one.worth)
 
 
+def ranked(remedies: Iterable[Remedy]) -> tuple[Remedy, ...]:
+    """Return the remedies of all slices, the best for its cost first.
+
+    Searching on is one for all slices. So is repairing a column where it comes from, which corrects
+    the mistakes of each slice: no row is in two.
+    """
+    found: dict[Any, Remedy] = {}
+    for place, remedy in enumerate(remedies):
+        kind = remedy.kind
+        if kind == "search":
+            found.setdefault(kind, remedy)
+        elif kind == "repair-source" and remedy.title in found:
+            found[remedy.title] = _together(found[remedy.title], remedy)
+        else:
+            found[remedy.title if kind == "repair-source" else place] = remedy
+    return tuple(sorted(found.values(), key=lambda one: -one.worth))
+
+
+def _together(one: Remedy, other: Remedy) -> Remedy:
+    return replace(
+        one,
+        about=f"{one.about}; {other.about}",
+        corrected=one.corrected + other.corrected,
+        low=one.low + other.low,
+        high=one.high + other.high,
+    )
+
+
 def _remedy(
     kind: str,
     here: Here,
@@ -49,6 +79,7 @@ def _remedy(
     minutes: float = 0.0,
     seconds: float = _SEARCH_SECONDS,
     items: list[Asked] | None = None,
+    instead: bool = False,
 ) -> Remedy:
     value, low, high = corrected
     return Remedy(
@@ -63,6 +94,7 @@ def _remedy(
         device_seconds=seconds,
         conditions=here.slice.to_json(),
         items=tuple(items or ()),
+        instead=instead,
     )
 
 
@@ -83,7 +115,7 @@ def _of_cells(here: Here, cause: Cause, known: Known) -> Remedy | None:
         "repair-cells",
         here,
         f"Repair {len(asked)} cells of {column} where {here}",
-        cause.evidence,
+        f"{cause.evidence}. It shows on rows that come with {column} in order",
         _scaled(cause, len(asked) / len(items)),
         minutes=_CELL_MINUTES * len(asked),
         items=asked,
@@ -117,16 +149,22 @@ def _of_few(here: Here, cause: Cause, known: Known) -> Remedy | None:
 
 
 def _retrained(here: Here, cause: Cause, known: Known) -> Remedy | None:
-    """Learn from the rows of production; what that corrects is measured by a quick learner."""
+    """Learn from the rows of production; what that corrects is measured by a quick learner.
+
+    Where it changed, rows of before say what is not true any more: they are no longer learned from.
+    """
     measured = relearned(here, known)
     if measured is None:
         return None
     title = f"Learn from the {here.rows} rows of production where {here}"
+    is_outdated = cause.kind == "drift"
+    if is_outdated:
+        title += ", in place of those before"
     reason = (
         f"{cause.evidence}. Learning from these rows corrected {measured[0]:.0f} of "
         f"{here.mistakes} mistakes, on rows held out"
     )
-    return _remedy("retrain", here, title, reason, measured)
+    return _remedy("retrain", here, title, reason, measured, instead=is_outdated)
 
 
 def relearned(here: Here, known: Known) -> tuple[float, float, float] | None:

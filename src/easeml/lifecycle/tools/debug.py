@@ -43,6 +43,9 @@ class DebugConfig:
     most: Annotated[
         int, Field(ge=1, le=20, description="Slices that are named at most, of each kind of rows.")
     ] = 5
+    slice: Annotated[
+        int, Field(ge=1, description="The slice whose mistakes are listed, by its number.")
+    ] = 1
     tolerance: Annotated[float | None, Field(gt=0, description=_TOLERANCE)] = None
     seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
@@ -155,7 +158,8 @@ def _told(remedy: Remedy) -> str:
 def _tables(found: Debugged, config: DebugConfig, explain: Explain | None) -> tuple[Table, ...]:
     if not found.diagnoses:
         return ()
-    return _slices(found, config), _causes(found), _mistakes(found.diagnoses[0], explain)
+    listed = found.diagnoses[min(config.slice, len(found.diagnoses)) - 1]
+    return _slices(found, config), _causes(found), _mistakes(listed, explain)
 
 
 def _slices(found: Debugged, config: DebugConfig) -> Table:

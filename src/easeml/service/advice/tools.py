@@ -301,5 +301,6 @@ def _answer(store: Store, report: records.Report) -> Json:
 def _remedy(told: Json) -> Json:
     """Return a remedy as it is shown: what is asked of single cells is counted."""
     shown = {**told, "items": len(told["items"])}
-    shown.pop("conditions", None)
+    for told_to_the_service in ("conditions", "instead"):
+        shown.pop(told_to_the_service, None)
     return shown

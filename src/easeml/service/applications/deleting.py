@@ -11,6 +11,7 @@ from easeml.errors import Conflict, NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.applications import application_views
+from easeml.service.datasets import deleting as datasets
 from easeml.service.limits import quotas
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
@@ -92,6 +93,7 @@ def restore(store: Store, caller: Caller, application_id: str) -> Application:
         application = tables.applications.update(
             application_id, where={"erased": False}, deleted=None
         )
+        datasets.restore(tables, application.dataset_id)
         data = {"name": application.name, "by": caller.user_id}
         tx.events.append("application.restored", application_id, data, caller.tenant_id)
         return application_views.show(tx, caller, application)

@@ -139,7 +139,7 @@ def list_page(
     """Return a page of the tenant's datasets, oldest first."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        found, following = page_records(tables.datasets, after, limit)
+        found, following = page_records(tables.datasets, after, limit, deleted=None)
         return Page(items=_show_all(tables, found), next=following)
 
 
@@ -148,7 +148,7 @@ def unused(store: Store, caller: Caller, *, limit: Limit = 5) -> UnusedDatasets:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         used = set(tables.applications.column("dataset_id"))
-        ids = [id for id in tables.datasets.column("id") if id not in used]
+        ids = [id for id in tables.datasets.column("id", deleted=None) if id not in used]
         newest = tables.datasets.list(id=ids[-limit:], newest_first=True, limit=None)
         return UnusedDatasets(items=_show_all(tables, newest))
 

@@ -1,32 +1,35 @@
 """Following a remedy that a lifecycle tool proposed: into the work queue, or into the next version."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
-from easeml.contract.jobs import JobLimits as AskedLimits
 from easeml.contract.reports import FollowedRemedy
-from easeml.contract.states import ENDED_JOBS, JobState
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
+from easeml.service.gates import kept as kept_gates
+from easeml.service.journey import searching_on
 from easeml.service.production import labelled_rows
-from easeml.service.search import jobs
 from easeml.service.storage import artefact_references
 from easeml.service.tasks.logs import read_plain
 from easeml.service.versions import changes
 from easeml.service.work import finding
 from easeml.store import Store
 from easeml.store.records import Application, Report
-from easeml.store.shapes import JobLimits
 
 _LARGEST = 2**28  # bytes of rows of production
 _LARGEST_ANSWER = 5_000_000
-_MORE_TASKS = 20
-_MORE_SECONDS = 600.0
+_LEARNED = "A version with these rows is made, and the search goes on with it."
+_SET_ASIDE = "Rows of before that are like them are off: easeml data versions ID"
+_GATED = (
+    "The test rows of the gate stay as they are: as far as they tell of before, it may refuse "
+    "what learned from these rows."
+)
 _ASKED = ("check-labels", "repair-cells")
 _BY_HAND = {
-    "collect": "There are no rows of the pool like these. Feed rows: easeml app feed ID FILE",
+    "collect": (
+        "There are no rows of the pool where {rows}. Feed some, with answers: easeml app feed ID FILE"
+    ),
     "repair-source": "Repair the column where it comes from; the training rows are in order.",
 }
 
@@ -53,10 +56,11 @@ def follow(
     if kind == "retrain":
         return _learn(store, caller, application, report, remedy)
     if kind == "search":
-        return _search_on(store, caller, application)
+        return searching_on.search_on(store, caller, application)
     if kind in _ASKED or (kind == "collect" and has_pool):
         return _ask(store, caller, application, report, number, kind)
-    return FollowedRemedy(kind=kind, told=_BY_HAND[kind])
+    told = _BY_HAND[kind].format(rows=remedy["about"])
+    return FollowedRemedy(kind=kind, told=told)
 
 
 def _ask(
@@ -83,31 +87,19 @@ def _learn(
     with store.write() as tx:
         artefact_references.keep(tx, caller.tenant_id, digest, size)
         where = list(remedy["conditions"])
-        version = changes.learn_from(tx, application.id, digest, where, caller.tenant_id)
-    told = "A version with these rows is made, and the search goes on with it."
-    return FollowedRemedy(kind="retrain", told=told, done=True, version_id=version.id)
-
-
-def _search_on(store: Store, caller: Caller, application: Application) -> FollowedRemedy:
-    """Give the search more of what limits it, and let it go on where it was paused."""
-    with store.read() as tx:
-        job = jobs.current(tx.scoped(caller.tenant_id), application.id)
-    if job is None or job.state in ENDED_JOBS:
-        told = "The search has ended for good. New rows begin another: easeml app feed ID FILE"
-        return FollowedRemedy(kind="search", told=told)
-    if job.state == JobState.PAUSED:
-        jobs.resume(store, caller, job.id)
-    now = job.limits
-    if now == JobLimits():
-        told = "The search has no limits: it goes on by itself while it expects to find more."
-        return FollowedRemedy(kind="search", told=told)
-    deadline = None if now.deadline is None else datetime.fromtimestamp(now.deadline, UTC)
-    tasks = None if now.tasks is None else now.tasks + _MORE_TASKS
-    seconds = None if now.seconds is None else now.seconds + _MORE_SECONDS
-    wish = AskedLimits(max_tasks=tasks, max_seconds=seconds, deadline=deadline)
-    jobs.set_limits(store, caller, job.id, wish)
-    told = "The search may try more; its limits are changed: easeml job limit ID --max-tasks N"
-    return FollowedRemedy(kind="search", told=told, done=True)
+        instead = bool(remedy.get("instead", False))
+        version = changes.learn_from(
+            tx, application.id, digest, where, caller.tenant_id, instead=instead
+        )
+        is_gated = kept_gates.active(tx.scoped(caller.tenant_id), application.id) is not None
+    told = [_LEARNED]
+    if instead:
+        told.append(_SET_ASIDE)
+    if is_gated:
+        told.append(_GATED)
+    told.append(searching_on.give_time(store, caller, application))
+    text = " ".join(filter(None, told))
+    return FollowedRemedy(kind="retrain", told=text, done=True, version_id=version.id)
 
 
 def _remedy(store: Store, report: Report, number: int) -> dict[str, Any]:

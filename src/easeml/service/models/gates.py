@@ -211,7 +211,8 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
     ledger = kept.ledger_of(gate)
     config = ledger.config
     labels = _show_labels(tables, application, gate)
-    steps_left = max(ledger.steps_left, labels.steps_left if labels else 0)
+    by_labels = labels.steps_left if labels else 0
+    steps_left = max(ledger.steps_left, by_labels)
     nats = ledger.spent.nats - gates.own_nats(config)
     version = tables.versions.get(application.version_id)
     worn = kept.retirable(kept.of_application(tables, application.id), version)
@@ -232,7 +233,9 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         steps_spent=len(ledger.history),
         steps_left=steps_left,
         worn_out=not lasts_on(gate),
-        lasts=_lasts(steps_left, worn, waits=kept.waiting(gate, application) is not None),
+        lasts=_lasts(
+            ledger.steps_left, by_labels, worn, waits=kept.waiting(gate, application) is not None
+        ),
         most=gate.most,
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
         labels=labels,
@@ -276,15 +279,19 @@ def _show_waiting(tables: Tables, test: WaitingTest) -> WaitingModel:
     )
 
 
-def _lasts(steps_left: int, retirable: int, *, waits: bool) -> str:
+def _lasts(steps_left: int, by_labels: int, retirable: int, *, waits: bool) -> str:
     """Return how long the test rows of a gate last.
 
-    ``retirable``: those that are worn out and still test rows. ``waits``: a model does.
+    ``by_labels``: models that labels of people can still tell of. ``retirable``: rows that are worn
+    out and still test rows. ``waits``: a model does.
     """
-    if not steps_left:
+    if not max(steps_left, by_labels):
         over = _WORN_OUT if retirable else _RETIRED
         return _LAST if waits else over
-    models = "1 more model" if steps_left == 1 else f"{steps_left:,} more models"
+    left = max(steps_left, by_labels)
+    models = "1 more model" if left == 1 else f"{left:,} more models"
+    if not steps_left:
+        return f"{models} can be tested, by labels of people alone: the test rows tell no more."
     return f"{models} can be tested. A search that tries 200 models spends three steps at most."
 
 

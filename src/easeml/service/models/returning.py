@@ -1,5 +1,6 @@
 """Returning from a released model that the truth shows to be worse than the one before it."""
 
+from easeml.contract.measures import figure
 from easeml.contract.states import PromotionKind, RolloutState
 from easeml.service.models import promotion, retired
 from easeml.service.rollouts import kept
@@ -65,4 +66,4 @@ def _measure(application: Application, rollout: Rollout) -> str:
     if rollout.scale <= 0:
         return "Share of right answers"
     what = "error" if kept.power_of(application, rollout) == 1 else "squared error"
-    return f"Quality (1 less the {what} as a share of {rollout.scale:.3g})"
+    return f"Quality (1 less the {what} as a share of {figure(rollout.scale)})"

@@ -10,13 +10,14 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys, members, users
 from easeml.service.applications import deleting
+from easeml.service.datasets import deleting as datasets
 from easeml.store import Store, Transaction
 from easeml.store.records import User
 
 UserName = Annotated[str, Field(max_length=100, description="name of a user of this easeml")]
 Data = Annotated[
     DataChoice,
-    Field(description="keep the tenant, hand-over to somebody, or delete its applications"),
+    Field(description="keep the tenant, hand-over to somebody, or delete what it has"),
 ]
 To = Annotated[str, Field(max_length=100, description="who gets it, where it is handed over")]
 NewRole = Annotated[MemberRole, Field(description="owner, viewer, labeller or guest")]
@@ -26,7 +27,8 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
     """Remove a user for good, and do what ``data`` says with their tenant (providers only).
 
     Their keys, memberships and shares end, their name is free again; what they did in other
-    tenants stays. Data sets stay whatever is said. Raises ``NotAllowed``; ``NotFound`` for the
+    tenants stays. What is deleted, applications and data sets, can be restored for a day with the
+    applications; then it is erased. Raises ``NotAllowed``; ``NotFound`` for the
     user, where others than a provider ask, and for the person who is to get the tenant;
     ``InvalidInput`` where that is not said; ``Conflict`` for the caller, and where others belong to
     a tenant whose applications were to be deleted.
@@ -42,6 +44,8 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
     with store.write() as tx:
         user = users.there(tx, user_id)
         deleted = _settle(tx, caller, user, data, to)
+        is_deleted = data == DataChoice.DELETE
+        emptied = datasets.delete_all(tx, user.tenant_id) if is_deleted else []
         _forget(tx, user)
         about = {"name": user.name, "data": data, "to": to, "by": caller.user_id}
         tx.events.append("user.removed", user_id, about, user.tenant_id)
@@ -52,6 +56,7 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
         data=data,
         to=to,
         applications=deleted,
+        datasets=emptied,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from easeml.contract.retention import Amount, Collected, DueItem, KeptKind, RetentionPlan
 from easeml.service.applications import deleting
+from easeml.service.datasets import deleting as datasets
 from easeml.service.models import retired
 from easeml.service.models.predicted_files import Predicted
 from easeml.service.production import request_log
@@ -46,6 +47,7 @@ def look(store: Store, settings: Settings) -> Collected:
     counts, sizes = Counted(), Counted()
     counts[KeptKind.UPLOADS], sizes[KeptKind.UPLOADS] = _forget_uploads(store)
     counts[KeptKind.APPLICATIONS] = deleting.erase_old(store)
+    datasets.erase_old(store)
     erasing.finish(store)
     erased_late.remove(store, erasing.KIND)
     request_log.forget_old(store)

@@ -157,18 +157,28 @@ def _check_takes(tables: Tables, application_id: str, taken: _Taken) -> None:
 
 
 def learn_from(
-    tx: Transaction, application_id: str, digest: str, where: list[Json], tenant_id: str
+    tx: Transaction,
+    application_id: str,
+    digest: str,
+    where: list[Json],
+    tenant_id: str,
+    *,
+    instead: bool = False,
 ) -> DatasetVersion:
-    """Make a version that has the rows of a CSV file as training rows, those of a slice.
+    """Make a version that has the rows of a CSV file, those of a slice, to learn from and judge by.
 
-    ``digest``: of the file; ``where``: the conditions of the slice. Raises ``NotReady`` while the
-    data is changed by somebody else.
+    ``digest``: of the file; ``where``: the conditions of the slice; ``instead``: rows of before in
+    the slice are set aside. Test rows that a gate counts on stay as they are; else some of the rows
+    are test rows, too. Raises ``NotReady`` while the data is changed by somebody else.
     """
     tables = tx.scoped(tenant_id)
     application = _changeable(tables, application_id, None)
-    rows: Json = {"filename": "production.csv", "role": "train"}
+    is_gated = kept_gates.active(tables, application.id) is not None
+    roles = ["train", "validation"] if is_gated else list(ROLES)
+    rows: Json = {"filename": "production.csv", "role": None}
     version = _add_version(tx, tables, application, OperationName.FEED, rows, digest)
-    requests.request(tx, tenant_id, "ingest-feed", version.id, **rows, where=where)
+    learned: Json = {"learned": roles, "where": where, "instead": instead}
+    requests.request(tx, tenant_id, "ingest-feed", version.id, **rows, **learned)
     return version
 
 

@@ -77,7 +77,9 @@ def give(
         )
         stands = item.id in standing.of_items(tables, [item.id])
         state = WorkState.ANSWERED if stands else WorkState.OPEN
-        tables.work_items.update(item.id, state=state, holder="", held_since=0.0, held_until=0.0)
+        is_back = way == WorkWay.UNDO and not stands  # and is asked next
+        held = queue.held_by(caller, now) if is_back else queue.HELD_BY_NOBODY
+        tables.work_items.update(item.id, state=state, **held)
         version = _batch(tx, tables, application)
         if item.kind == WorkKind.TEST_LABEL:
             bought_labels.go_on(tx, application)

@@ -8,12 +8,13 @@ from easeml.store.shapes import ColumnSeen, Json, Operation, VersionSummary
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Named data of a tenant."""
+    """Named data of a tenant; once erased, without a name."""
 
     id: str
     tenant_id: str
     name: str
     created: float = 0.0
+    deleted: float | None = None  # since when; a day later its rows are erased
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ function tellTimes() {
   for (const element of document.querySelectorAll("time[datetime]")) {
     const moment = new Date(element.dateTime);
     const passed = (Date.now() - moment) / 1000;
-    const [unit, length] = UNITS.find(([, seconds]) => passed >= seconds) ?? [null, 1];
-    const text = unit ? relative.format(-Math.floor(passed / length), unit) : "just now";
+    const [unit, length] = UNITS.find(([, seconds]) => Math.abs(passed) >= seconds) ?? [null, 1];
+    const now = passed < 0 ? "in less than a minute" : "just now";
+    const text = unit ? relative.format(-Math.trunc(passed / length), unit) : now;
     if (element.textContent !== text) element.textContent = text;
     element.title = moment.toLocaleString();
   }
@@ -36,6 +37,8 @@ async function send(form, submitter) {
     const multipart = form.enctype.startsWith("multipart/");
     const answer = await fetch(form.getAttribute("action"), { method: "POST", body: multipart ? body : new URLSearchParams(body) });
     swap(await answer.text(), { regions: "[data-live], [data-answer]", sent: form });
+    // Of a table with many columns the answer stands above, or below where the window is narrow.
+    document.querySelector("[data-answer] > :nth-child(2)")?.scrollIntoView({ block: "nearest" });
   } finally {
     for (const button of buttons) button.disabled = false;
   }

@@ -1,5 +1,6 @@
 """One application: how its search does, its models, its tasks, what it served; and steering it."""
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import chain
@@ -21,7 +22,7 @@ from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
 from easeml.contract.states import AdaptWay, Permission, RolloutEnd
 from easeml.contract.task_views import Task
 from easeml.errors import InvalidInput
-from easeml.web.followed import FOLLOWED
+from easeml.web import followed
 from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.permissions import allowed
@@ -61,7 +62,9 @@ def render(
         "base": base,
         "tabs": [(base + path, name) for path, name, need in TABS if need in application.may],
         "may": allowed(application.may),
-        "followed_remedy": FOLLOWED.get(context.request.query_params.get("followed", ""), ""),
+        "followed_remedy": followed.told(
+            context.request.query_params.get("followed", ""), application
+        ),
     }
     return context.render(template, status, **about, **values)
 
@@ -152,10 +155,15 @@ async def steer(context: PageContext) -> Response:
 
 
 async def _limit(context: PageContext, job: Job, form: FormData) -> None:
-    """Give a search the limits of a form; its deadline, which is not on it, stays."""
+    """Give a search the limits of a form; its deadline stays where none is said, 0 removes it."""
     seconds = _number(form.get("minutes"), "minutes", unit=60)
     count = _number(form.get("tasks"), "tasks")
     ends = job.limits.get("deadline")
+    hours = str(form.get("hours", "")).strip()
+    if hours == "0":
+        ends = None
+    elif hours:
+        ends = time.time() + (_number(hours, "hours", unit=3600) or 0.0)
     await context.client.limit_job(
         job.id,
         max_tasks=None if count is None else int(count),

@@ -75,6 +75,8 @@ async def follow(context: PageContext) -> Response:
     found = await context.client.follow_remedy(application_id, report_id, int(number))
     place = "/work" if found.task_id else _PLACES[found.kind]
     outcome = f"{found.kind}-{'done' if found.done else 'open'}"
+    if found.left_out:
+        place, outcome = "/models", f"{outcome}-narrow"
     return back_to(f"/applications/{application_id}{place}?followed={outcome}")
 
 
