@@ -25,7 +25,9 @@ def count_threads(spec: CountSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     assert numpy.ones(2) @ numpy.ones(2) == 2
     used = max(library["num_threads"] for library in threadpool_info())
-    return TaskResult(ok=True, value={"told": os.environ["OMP_NUM_THREADS"], "used": used, "nice": os.nice(0)})
+    return TaskResult(
+        ok=True, value={"told": os.environ["OMP_NUM_THREADS"], "used": used, "nice": os.nice(0)}
+    )
 
 
 KIND = Kind(

@@ -102,8 +102,8 @@ def older(store, url, tmp_path):
     """Settings that name a database with a tenant, which lacks the newest migration."""
     with store.write() as tx:
         tx.tenants.add(Tenant("t1", "lab"))
-    newest = import_module("easeml.store.migrations.versions.0049_quality_held_out")
-    change(url, "ALTER TABLE models DROP COLUMN held_out")
+    newest = import_module("easeml.store.migrations.versions.0050_deleted_datasets")
+    change(url, "ALTER TABLE datasets DROP COLUMN deleted")
     change(url, f"UPDATE alembic_version SET version_num = '{newest.down_revision}'")
     return Settings(home=tmp_path, database_url=url)
 
