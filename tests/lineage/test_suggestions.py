@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import easeml
+from easeml.errors import EasemlError
 
 
 def table(rows: int = 240) -> pd.DataFrame:
@@ -32,6 +33,63 @@ def test_machines_work_comes_first_and_is_not_asked_twice():
     assert actions(relation)[:2] == ["clean", "feasibility"]
     found = actions(relation.clean())
     assert found == ["feasibility", "search", "plan_cleaning"]
+
+
+def with_wrong_labels(count: int) -> tuple[easeml.Relation, set[int]]:
+    """Return rows of which the first half learns, and the ids of those labels that are wrong."""
+    frame = table()
+    planted = np.random.default_rng(1).choice(120, count, replace=False)
+    frame.loc[planted, "kind"] = frame.loc[planted, "kind"].map({"up": "down", "down": "up"})
+    roles = ["train"] * 120 + ["validation"] * 120
+    return easeml.Relation.from_frame(frame, "kind", roles), set(planted.tolist())
+
+
+def test_labels_that_contradict_all_others_are_to_be_checked():
+    relation, planted = with_wrong_labels(24)
+    found = next(each for each in relation.suggest() if each.action == "check_labels")
+    assert "of 120 answers in column 'kind' are wrong" in found.why
+    assert "labels contradict" in found.evidence[0]
+    assert found.minutes == 5
+    assert 0 < found.gain.value <= found.gain.high
+
+    answer = found.step.eval()
+    assert len(answer["row_ids"]) == 20
+    assert len(planted.intersection(answer["row_ids"])) >= 15
+    assert answer["wrong"] == sorted(answer["wrong"], reverse=True)
+    labels = relation.to_frame().loc[answer["row_ids"], "kind"]
+    assert answer["labels"] == list(labels)
+    assert all(np.not_equal(answer["labels"], answer["suggestions"]))
+
+
+def test_clean_labels_are_left_alone():
+    relation, _ = with_wrong_labels(0)
+    assert "check_labels" not in actions(relation)
+
+
+def test_wrong_numbers_are_checked_as_wrong_names_are():
+    frame = table(120).drop(columns="kind")
+    frame["sum"] = frame["a"] + frame["b"]
+    planted = [3, 15, 30, 45, 58]
+    frame.loc[planted, "sum"] += 15.0
+    roles = ["train"] * 60 + ["validation"] * 60
+    relation = easeml.Relation.from_frame(frame, "sum", roles)
+    answer = relation.check_labels(n=5).eval()
+    assert set(answer["row_ids"]) == set(planted)
+    assert "check_labels" in actions(relation)
+
+
+def test_too_few_labels_are_not_judged():
+    relation = easeml.Relation.from_frame(table(8), "kind")
+    with pytest.raises(EasemlError, match="fewer than 10") as caught:
+        relation.check_labels().eval()
+    assert "label_next" in str(caught.value.remedy)
+
+
+def test_a_parameter_that_there_is_not_is_told_with_those_there_are():
+    relation = easeml.Relation.from_frame(table(8), "kind")
+    with pytest.raises(EasemlError, match="'limit'") as caught:
+        easeml.lineage.apply("check_labels", relation, limit=3)
+    assert "relation, n, confidence, seed" in str(caught.value.remedy)
 
 
 @pytest.fixture(scope="module")

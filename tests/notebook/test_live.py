@@ -79,6 +79,27 @@ def test_the_next_step_and_labels_by_buttons(relation: easeml.Relation):
     assert shown.groups[0]["title"] != row
 
 
+def test_labels_that_look_wrong_are_decided_by_buttons():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"width": rng.normal(size=120).round(2)})
+    frame["size"] = np.where(frame["width"] > 0, "large", "small")
+    wrong = frame.index[frame["width"] > 1][:2]
+    frame.loc[wrong, "size"] = "small"
+    step = easeml.Relation.from_frame(frame, target="size").check_labels(n=2)
+    with pytest.raises(InvalidInput, match="no relation but Answer") as caught:
+        live(step.eval())
+    assert "without eval()" in str(caught.value.remedy)
+    shown = live(step)
+    first = shown.groups[0]
+    row = int(first["title"].split(",")[0].removeprefix("Row "))
+    assert row in wrong
+    assert [button["label"] for button in first["buttons"]] == ["small", "large"]
+    pressed(shown, "large")
+    assert shown.said == ""
+    assert shown.relation.to_frame().loc[row, "size"] == "large"
+    assert not shown.groups[0]["title"].startswith(f"Row {row},")
+
+
 def test_cells_that_vary_together_are_accepted_together():
     frame = pd.DataFrame({"city": ["a", "b"], "code": [1, 2]})
     relation = easeml.Relation.from_frame(frame)

@@ -143,6 +143,24 @@ def test_versions_are_pulled_changed_pushed_and_searched(
     assert "Names are: certain, rounded, grown" in refused.output
 
 
+def test_a_flow_of_another_service_says_what_to_do(
+    easeml: EasemlProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EASEML_URL", easeml.url)
+    monkeypatch.setenv("EASEML_API_KEY", easeml.key)
+    table(tmp_path / "rows.csv", 20, seed=0)
+    flow = tmp_path / "live.toml"
+    flow.write_text(
+        'application = "app_of_elsewhere"\nversion = "ver_1"\n'
+        '[steps.current]\ndo = "read"\nfile = "rows.csv"\n'
+    )
+    refused = CliRunner().invoke(app, ["flow", "push", str(flow)])
+    assert refused.exit_code
+    said = " ".join(refused.output.split())
+    assert "This service has no application app_of_elsewhere of yours" in said
+    assert "Set EASEML_URL to the service that the steps were pulled from" in said
+
+
 def new_rows_get_ids_that_last(easeml: EasemlProcess, folder: Path, flow: Path) -> None:
     """Push rows that no version has, twice, and pull them."""
     here = StagedRelation.from_flow(flow)["certain"].eval()

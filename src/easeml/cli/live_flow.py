@@ -18,6 +18,7 @@ from easeml.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from easeml.client import Client
+    from easeml.contract.applications import Application
     from easeml.contract.datasets import Version
     from easeml.contract.versions import FlowStep, VersionLine
     from easeml.lineage import Flow, FlowRuns, Step
@@ -76,7 +77,7 @@ def pull(
     write_pulled(out, application_id, versions)
     print_done(
         {"versions": [line.id for line in lines], "fetched": fetched},
-        f"Wrote {len(lines)} versions to {out}; {len(fetched)} were fetched.",
+        f"Versions in {out}: {len(lines)}. Fetched now: {len(fetched)}.",
         as_json=as_json,
     )
 
@@ -108,7 +109,7 @@ def push(
     name = _step_to_push(runs, step)
     digest = runs.nodes[name].key
     with Client() as client:
-        current = client.version(client.application(flow.application).version_id)
+        current = client.version(_application(client, flow, file).version_id)
         if current.operation.get("digest") == digest:
             return _say(current, "has these rows already; nothing was sent", as_json)
         if not _is_ours(client, current, flow.version, folder):
@@ -134,6 +135,19 @@ def push(
         made = client.wait_version_ready(made.id)
         _note_pushed(folder, made, name, new)
         return _say(made, "was made of these rows", as_json)
+
+
+def _application(client: Client, flow: Flow, file: Path) -> Application:
+    """Return the application that a flow was pulled from. Raises NotFound."""
+    try:
+        return client.application(flow.application)
+    except NotFound as error:
+        raise NotFound(
+            f"This service has no application {flow.application} of yours.",
+            where=str(file),
+            remedy="Set EASEML_URL to the service that the steps were pulled from, or pull an "
+            "application of this one (easeml app list) and copy your steps below its own.",
+        ) from error
 
 
 def _go_back(client: Client, flow: Flow, current: Version, as_json: bool) -> None:
@@ -227,7 +241,7 @@ def _step_to_push(runs: FlowRuns, step: str | None) -> str:
     ends = runs.flow.ends()
     if len(ends) > 1:
         raise InvalidInput(
-            f"Several steps are last: {', '.join(ends)}.", remedy="Name one with --step."
+            f"Several steps are last: {', '.join(ends)}.", remedy="Name one of them with --step."
         )
     return ends[0]
 
@@ -292,7 +306,9 @@ def _rows(runs: FlowRuns, name: str) -> Relation:
     rows: Any = runs.value(name)
     if not isinstance(rows, Relation):
         raise InvalidInput(
-            "gives an answer, not rows.", where=f"step {name!r}", remedy="Name one with --step."
+            "gives an answer, not rows.",
+            where=f"step {name!r}",
+            remedy="Name a step that gives rows, with --step.",
         )
     return rows
 

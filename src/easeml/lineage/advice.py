@@ -86,7 +86,21 @@ def label_next(relation: Relation, n: int = 50, k: int = 5, seed: int = 0) -> La
     return LabellingAnalysis(relation, n, k, seed)
 
 
-ADVICE: Mapping[str, Any] = {"clean": clean, "weak_labels": weak_labels, "predict": predict}
+def check_labels(
+    relation: Relation, n: int = 50, confidence: float = 0.33, seed: int = 0
+) -> dict[str, Any]:
+    """Say which labels of train rows look wrong (``lineage.label_checks.check_labels``)."""
+    from easeml.lineage import label_checks
+
+    return label_checks.check_labels(relation, n, confidence, seed)
+
+
+ADVICE: Mapping[str, Any] = {
+    "clean": clean,
+    "weak_labels": weak_labels,
+    "predict": predict,
+    "check_labels": check_labels,
+}
 """By name; their keys change with their versions."""
 
 ANALYSES: Mapping[str, Callable[..., Analysis]] = {

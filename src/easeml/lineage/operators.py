@@ -62,10 +62,13 @@ def node_of(operator: Operator, arguments: Sequence[Any], named: dict[str, Any])
     Parameters that are left out have their defaults, so that saying them changes no key. Raises
     InvalidInput where they do not fit.
     """
+    signature = inspect.signature(operator.function)
     try:
-        bound = inspect.signature(operator.function).bind(*arguments, **named)
+        bound = signature.bind(*arguments, **named)
     except TypeError as error:
-        raise InvalidInput(f"{error}.", where=operator.name) from error
+        taken = ", ".join(signature.parameters)
+        remedy = f"{operator.name} takes: {taken}."
+        raise InvalidInput(f"{error}.", where=operator.name, remedy=remedy) from error
     bound.apply_defaults()
     inputs, parameters = [], {}
     for name, value in bound.arguments.items():
@@ -165,8 +168,11 @@ SHIPPED = {
     **ADVICE,
     **ANALYSES,
 }
+_LATER_VERSIONS = {"clean": "2", "weak_labels": "2"}
+"""Of operators that give other values than they first did, so that what was cached is not taken."""
 for _name, _function in SHIPPED.items():
+    _version = _LATER_VERSIONS.get(_name, "1")
     if _name in ANALYSES:
-        _OPERATORS[_name] = analysis(_name, "1", _function)
+        _OPERATORS[_name] = analysis(_name, _version, _function)
     else:
-        register(_name, "1", _function)
+        register(_name, _version, _function)

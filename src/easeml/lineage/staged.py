@@ -213,6 +213,13 @@ class StagedRelation(Relation):
         """Ask which rows of the pool to label first; ``eval`` gives the queue as JSON values."""
         return self._then("label_next", n, k, seed)
 
+    def check_labels(self, n: int = 50, confidence: float = 0.33, seed: int = 0) -> Self:
+        """Ask which labels of train rows look wrong; ``eval`` gives the list as JSON values.
+
+        ``confidence``: how likely a label that is listed is wrong, at least.
+        """
+        return self._then("check_labels", n, confidence, seed)
+
     def search(self, trials: int = 20, goal: float | None = None, **settings: Any) -> Self:
         """Train models and choose the best; ``eval`` gives the answer as JSON values.
 

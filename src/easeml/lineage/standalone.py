@@ -26,6 +26,7 @@ from easeml.relation.files import candidates_path
 
 _FILES = "files"
 _METHODS = (
+    "check_labels",
     "clean",
     "feasibility",
     "filter",

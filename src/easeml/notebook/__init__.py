@@ -23,7 +23,15 @@ _SHOWN: list[LiveRelation] = []
 
 
 def live(relation: StagedRelation) -> LiveRelation:
-    """Return a display of a relation with buttons. Raises InvalidInput without anywidget."""
+    """Return a display of a relation with buttons.
+
+    Raises InvalidInput without anywidget, and for an answer, which knows no rows to change.
+    """
+    if not isinstance(relation, StagedRelation):
+        raise InvalidInput(
+            f"Buttons change rows, and this is no relation but {type(relation).__name__}.",
+            remedy="Show the step that was asked, without eval(): live(relation.label_next()).",
+        )
     try:
         from easeml.notebook.widgets import LiveRelation
     except ImportError as error:

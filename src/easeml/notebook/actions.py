@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +71,7 @@ def to_label(relation: StagedRelation, rows: Sequence[Any]) -> list[Group]:
     waiting = [row_id for row_id in rows if row_id in unlabelled]
     groups = []
     for row_id in waiting[:_ROWS]:
-        cells = frame.loc[row_id].drop(target)
-        shown = ", ".join([f"{name} {value}" for name, value in cells.items()])
+        shown = _cells_of(frame, row_id, target)
         detail = f"{target} of row {row_id}"
         actions = []
         for label in classes:
@@ -80,6 +79,35 @@ def to_label(relation: StagedRelation, rows: Sequence[Any]) -> list[Group]:
             actions.append(Action(str(label), detail, _given(changed)))
         groups.append(Group(f"Row {row_id}: {shown}"[:200], tuple(actions)))
     return groups
+
+
+def to_check(relation: StagedRelation, answer: Mapping[str, Any]) -> list[Group]:
+    """Return a group for each of the first labels that look wrong: what stands there, what may be.
+
+    ``answer``: of ``check_labels``. Labels that somebody decided are left out.
+    """
+    frame: Frame = relation.to_frame()
+    target = str(relation.target)
+    candidates: Frame = relation.candidates()
+    decided = set(candidates.loc[candidates["column"] == target, "row"])
+    groups = []
+    told = zip(answer["row_ids"], answer["labels"], answer["suggestions"], strict=True)
+    for row_id, label, suggestion in told:
+        if row_id in decided or row_id not in frame.index:
+            continue
+        actions = []
+        for value in (label, suggestion):
+            changed = relation.with_candidates(row_id, target, {value: 1.0})
+            actions.append(Action(str(value), f"{target} of row {row_id}", _given(changed)))
+        shown = _cells_of(frame, row_id, target)
+        groups.append(Group(f"Row {row_id}, {target} {label}: {shown}"[:200], tuple(actions)))
+    return groups[:_ROWS]
+
+
+def _cells_of(frame: Frame, row_id: Any, target: str) -> str:
+    """Return the cells of a row in words, but for the target."""
+    cells = frame.loc[row_id].drop(target)
+    return ", ".join([f"{name} {value}" for name, value in cells.items()])
 
 
 def _candidates(relation: StagedRelation, lines: Frame) -> Group:

@@ -13,7 +13,7 @@ import traitlets
 
 from easeml.errors import EasemlError
 from easeml.lineage import Answer, Node, StagedRelation
-from easeml.notebook.actions import Action, Group, next_steps, to_accept, to_label
+from easeml.notebook.actions import Action, Group, next_steps, to_accept, to_check, to_label
 
 _STATIC = Path(__file__).parent / "static"
 
@@ -135,6 +135,8 @@ class LiveRelation(anywidget.AnyWidget):
         """Return buttons for the rows of an answer; none where they are done."""
         if asked.operator == "label_next":
             return to_label(self.relation, asked["row_ids"])
+        if asked.operator == "check_labels":
+            return to_check(self.relation, asked)
         if asked.operator == "plan_cleaning":
             planned = [each["row_id"] for each in asked["planned"]]
             return to_accept(self.relation, planned)

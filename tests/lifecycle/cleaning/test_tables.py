@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from easeml.cli import clean
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning import candidates_of, plan_table
+from easeml.lifecycle.cleaning.category_repairs import category_repairs
 from easeml.lifecycle.cleaning.repairs import (
-    category_repairs,
     cell_options,
     number_models,
     number_repairs,
@@ -152,12 +152,59 @@ def test_what_models_say_together_is_the_likeliest_and_nearer_than_each() -> Non
         assert left < np.sqrt(((alone - values[asked]) ** 2).mean())
 
 
+@pytest.mark.parametrize("strength", [0.0, 0.5])
+def test_a_skewed_column_of_which_little_is_known_is_filled_from_its_middle(
+    strength: float,
+) -> None:
+    # Such numbers are nearest to a quartile more often than to anything between the quartiles.
+    generator = np.random.default_rng(0)
+    others = generator.normal(size=(600, 1))
+    values = generator.gamma(3.0, 1.0, 600) + strength * others[:, 0]
+    trusted = np.arange(600) % 4 > 0
+    made = number_repairs(values, trusted, others, seed=0)
+    asked = np.flatnonzero(~trusted)
+    filled = [max(made.options(row), key=lambda option: option[1])[0] for row in asked]
+    left = np.sqrt(np.mean((np.array(filled) - values[asked]) ** 2))
+    by_mean = np.sqrt(np.mean((values[trusted].mean() - values[asked]) ** 2))
+    assert left < 1.02 * by_mean
+
+
 def test_models_that_know_nothing_leave_the_mean() -> None:
     generator = np.random.default_rng(0)
     values, others = generator.normal(size=300), generator.normal(size=(300, 3))
     made = number_repairs(values, np.arange(300) % 5 > 0, others, seed=0)
     assert "mean" in made.names
     assert "models" not in made.names
+
+
+def test_chances_of_categories_are_those_of_their_row() -> None:
+    # In one half of the rows the value follows from a number, in the other it is drawn.
+    generator = np.random.default_rng(1)
+    told, follows = generator.normal(size=(2, 1500))
+    values = np.where(told > 0, "high", "low").astype(object)
+    drawn = generator.choice(np.array(["high", "low", "none"], dtype=object), 1500)
+    values = np.where(follows > 0, values, drawn)
+    # What is missing is decided by the column that decides how well it can be told.
+    trusted = generator.random(1500) < np.where(follows > 0, 0.5, 0.9)
+    made = category_repairs(values, trusted, np.stack([told, follows], axis=1), seed=0)
+    asked = np.flatnonzero(~trusted)
+    first = [max(made.options(row), key=lambda option: option[1]) for row in asked]
+    right = np.array([value == values[row] for (value, _), row in zip(first, asked, strict=True)])
+    weights = np.array([weight for _, weight in first])
+    sure = follows[asked] > 0
+    assert weights[sure].mean() > 0.9
+    assert weights[~sure].mean() < 0.6
+    for part in (sure, ~sure):
+        assert weights[part].mean() == pytest.approx(right[part].mean(), abs=0.08)
+
+
+def test_few_categories_are_as_likely_as_they_are_frequent() -> None:
+    values = np.array(["a", "b", "a", ""], dtype=object)
+    trusted = np.array([True, True, True, False])
+    made = category_repairs(values, trusted, np.zeros((4, 1)), seed=0)
+    assert made.options(3) == [("a", pytest.approx(2 / 3)), ("b", pytest.approx(1 / 3))]
+    alone = category_repairs(np.full(30, "a", dtype=object), np.arange(30) > 3, np.eye(30), seed=0)
+    assert alone.options(0) == [("a", 1.0)]
 
 
 def test_few_trusted_cells_still_give_repairs() -> None:

@@ -122,3 +122,25 @@ def test_a_plan_of_cleaning_is_a_step(dirty: pd.DataFrame):
     assert plan["dirty"] >= 30
     assert plan["planned"][0]["row_id"] == f"r{plan['planned'][0]['row']}"
     assert plan["planned"][0]["cells"]
+
+
+def test_codes_are_told_row_by_row():
+    """Of a code that follows from another column in some rows, these rows are sure, and no others."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"size": rng.normal(size=900), "kind": rng.choice(["a", "b"], 900)})
+    follows = np.where(frame["size"] > 0, 3.0, 1.0)
+    drawn = rng.choice([1.0, 2.0, 3.0], 900)
+    frame["code"] = np.where(frame["kind"] == "a", follows, drawn)
+    truth = frame["code"].copy()
+    hidden = rng.random(900) < 0.2
+    frame.loc[hidden, "code"] = np.nan
+    found = clean(Relation.from_frame(frame)).candidates()
+    told = found[found["column"] == "code"]
+    assert set(told["value"]) <= {1.0, 2.0, 3.0}
+    first = told.loc[told.groupby("row")["weight"].idxmax()].set_index("row")
+    right = first["value"] == truth[first.index]
+    sure = frame.loc[first.index, "kind"] == "a"
+    assert first["weight"][sure].mean() > 0.9
+    assert first["weight"][~sure].mean() < 0.6
+    for part in (sure, ~sure):
+        assert first["weight"][part].mean() == pytest.approx(right[part].mean(), abs=0.12)

@@ -55,6 +55,27 @@ def test_probabilities_are_calibrated_and_better_than_the_majority():
     assert right.mean() >= (plain == truth).mean()
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_keywords_of_a_class_with_two_kinds_of_rows_are_no_worse_than_the_majority(seed: int):
+    """Rows of class 1 that have one word lack all the others: that speaks for no class."""
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(3, 900, p=[0.5, 0.3, 0.2])
+    firing = np.array(
+        [
+            [0.0, 0.0, 0.0, 0.0, 0.16, 0.24, 0.08],
+            [0.4, 0.25, 0.2, 0.02, 0.06, 0.08, 0.2],
+            [0.02, 0.02, 0.02, 0.4, 0.06, 0.08, 0.2],
+        ]
+    )
+    votes = np.where(rng.random((900, 7)) < firing[kind], [1, 1, 1, 1, 0, 0, 0], -1)
+    truth = (kind > 0).astype(int)
+    heard = (votes != -1).any(axis=1)
+    tallies = (votes == 1).sum(axis=1) - (votes == 0).sum(axis=1)
+    by_majority = np.where(tallies == 0, 0.5, (tallies > 0) == truth)
+    right = label_model(votes, 2, seed=seed).probabilities.argmax(axis=1) == truth
+    assert right[heard].mean() > by_majority[heard].mean() + 0.01
+
+
 def test_intervals_hold_the_accuracy():
     held = []
     for seed in range(12):

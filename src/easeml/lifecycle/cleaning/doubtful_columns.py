@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from easeml.lifecycle.cleaning import detectors
+from easeml.lifecycle.cleaning.category_repairs import (
+    CategoryRepairs,
+    category_repairs,
+)
 from easeml.lifecycle.cleaning.detect import SuspectCell
 from easeml.lifecycle.cleaning.frames import Column
-from easeml.lifecycle.cleaning.repairs import (
-    ColumnRepairs,
-    category_repairs,
-    cell_options,
-    number_repairs,
-)
+from easeml.lifecycle.cleaning.repairs import ColumnRepairs, cell_options, number_repairs
 from easeml.lifecycle.cleaning.rough_matrix import numbers_of
 
 _LEVELS = 100
+_CODES = 12  # different whole numbers that a column of codes has at most
+_OFTEN = 10  # cells of a column of codes for each of them, at least
 
 
 class DoubtfulColumn:
@@ -61,18 +64,22 @@ class DoubtfulColumn:
             spread = float(values[trusted].std())
             self._centre = float(np.median(values[trusted]))
             self._scale = spread if spread > 0 else 1.0
-            repairs = number_repairs
+            repairs = partial(number_repairs, values, trusted, others, seed=seed)
+            if _are_codes(values[trusted]):
+                # Nothing lies between two codes, so they are told as names are.
+                repairs = partial(category_repairs, values, trusted, others, seed=seed, asked=doubt)
         else:
             values = text.to_numpy(dtype=object)
             trusted = trusted if trusted.any() else ~missing.to_numpy()
             levels = text[trusted].value_counts().index[:_LEVELS]
             self._level = {level: i for i, level in enumerate(levels)}
-            repairs = category_repairs
-        self._made: ColumnRepairs | None = None
+            repairs = partial(category_repairs, values, trusted, others, seed=seed, asked=doubt)
+        self._repairs: Callable[[], ColumnRepairs | CategoryRepairs] = repairs
+        self._made: ColumnRepairs | CategoryRepairs | None = None
 
         def make(row: int) -> list[tuple[Any, float]]:
             if self._made is None:
-                self._made = repairs(values, trusted, others, seed=seed)
+                self._made = self._repairs()
             return self._made.options(row)
 
         self.options = {
@@ -125,6 +132,13 @@ class DoubtfulColumn:
                 f"where a usual value stands in: {filled}."
             )
         return self._encode_all(values)
+
+
+def _are_codes(known: np.ndarray) -> bool:
+    """Tell whether numbers are few different whole ones, each of which comes often."""
+    whole = bool((known == np.floor(known)).all())
+    most = min(_CODES, len(known) / _OFTEN)
+    return whole and len(np.unique(known)) <= most
 
 
 def finite_number(value: Any) -> float | None:

@@ -13,7 +13,11 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_FOLDS, _CONTEST = 5, 2000
+FOLDS = 5
+"""Parts in which known cells are held out."""
+MOST_TAUGHT = 2000
+"""Known cells that models learn from; of more, a sample of so many."""
+_EDGE = 0.1  # of the known cells: quartiles are nearest more often than what lies between them
 _AS_GOOD = 0.98  # of the error of the mean: models that leave more know as little, and fit chance
 
 Options = list[tuple[Any, float]]
@@ -47,9 +51,9 @@ def number_repairs(
 ) -> ColumnRepairs:
     """Repairs of a column of numbers.
 
-    Repairers: smallest, quartiles, mean and largest of the trusted cells (the candidates of Karlas
-    et al., VLDB 2021, section 5.1); in place of the mean, where it is nearer to cells that it was
-    not shown, what models of the other columns say together (the ten rows most like this one, a
+    Repairers: smallest, first and ninth decile, mean and largest of the trusted cells (Karlas et
+    al., VLDB 2021, section 5.1, take quartiles); in place of the mean, where it is nearer to cells
+    that it was not shown, what models of the other columns say together (the ten rows most like this one, a
     regression tree, a ridge regression). Weights: see ``_contest``.
 
     Args:
@@ -61,14 +65,14 @@ def number_repairs(
     known = values[trusted]
     fixed = {
         "smallest": known.min(),
-        "lower quartile": np.quantile(known, 0.25),
+        "low": np.quantile(known, _EDGE),
         "mean": known.mean(),
-        "upper quartile": np.quantile(known, 0.75),
+        "high": np.quantile(known, 1 - _EDGE),
         "largest": known.max(),
     }
     told = {name: np.full(len(values), value) for name, value in fixed.items()}
     models = number_models(len(known), seed)
-    said = _predictions(models, _scaled(others), values, trusted, seed)
+    said = _predictions(models, scaled(others), values, trusted, seed)
     blend = _blended(said, values, trusted)
     if blend is not None:
         # Both say what is usual: beside each other they would share what either is right in.
@@ -113,33 +117,6 @@ def _blended(
     if left >= _AS_GOOD * np.linalg.norm(known - middle):
         return None
     return middle + shifts @ weights
-
-
-def category_repairs(
-    values: np.ndarray, trusted: np.ndarray, others: np.ndarray, *, seed: int
-) -> ColumnRepairs:
-    """Repairs of a column of categories; arguments as for ``number_repairs``, but strings.
-
-    Repairers: the five commonest values, the vote of the five most similar rows, and a
-    classification tree.
-    """
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.tree import DecisionTreeClassifier
-
-    known = values[trusted]
-    levels, codes = np.unique(known.astype(str), return_inverse=True)
-    coded = np.zeros(len(values), np.int64)
-    coded[trusted] = codes
-    order = np.argsort(-np.bincount(codes), kind="stable")[:5]
-    told = {f"commonest {i + 1}": np.full(len(values), code) for i, code in enumerate(order)}
-    models = {
-        "neighbours": lambda: KNeighborsClassifier(min(5, max(1, int(len(known) * 0.6)))),
-        "tree": lambda: DecisionTreeClassifier(min_samples_leaf=5, max_depth=8, random_state=seed),
-    }
-    told |= _predictions(models, _scaled(others), coded, trusted, seed)
-    right = np.stack([column[trusted] == codes for column in told.values()], axis=1)
-    made = tuple(levels[column.astype(np.int64)].astype(object) for column in told.values())
-    return ColumnRepairs(tuple(told), made, _contest(right))
 
 
 def cell_options(
@@ -217,22 +194,23 @@ def _predictions(
     from sklearn.model_selection import KFold, cross_val_predict
 
     rows = np.flatnonzero(trusted)
-    if len(rows) < 2 * _FOLDS:
+    if len(rows) < 2 * FOLDS:
         return {}
     generator = np.random.default_rng(seed)
     taught = rows
-    if len(rows) > _CONTEST:
-        taught = np.sort(generator.choice(rows, _CONTEST, replace=False))
+    if len(rows) > MOST_TAUGHT:
+        taught = np.sort(generator.choice(rows, MOST_TAUGHT, replace=False))
     said = {}
     for name, make in models.items():
         column = np.asarray(make().fit(X[taught], values[taught]).predict(X))
-        folds = KFold(_FOLDS, shuffle=True, random_state=seed)
+        folds = KFold(FOLDS, shuffle=True, random_state=seed)
         column[taught] = cross_val_predict(make(), X[taught], values[taught], cv=folds)
         said[name] = column
     return said
 
 
-def _scaled(matrix: np.ndarray) -> np.ndarray:
+def scaled(matrix: np.ndarray) -> np.ndarray:
+    """Return columns of unit variance; those that never vary as they are."""
     spread = matrix.std(axis=0)
     return matrix / np.where(spread > 0, spread, 1.0)
 

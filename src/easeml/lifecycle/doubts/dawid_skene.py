@@ -84,7 +84,10 @@ def dawid_skene(patterns: Patterns, start: Fitted, generator: np.random.Generato
     own = _only_class(patterns.votes, classes)
     told = _one_hot(patterns, classes, own)
     weights = 1 / repeats(patterns)
-    weighted = (told * weights[None, :, None]).reshape(len(told), -1)
+    # Silence says how often a function votes, and nothing of the row: rows of a class are of several
+    # kinds, each with functions of its own, so silences come together and would outweigh any vote.
+    voted = told[:, :, :classes] * weights[None, :, None]
+    weighted = voted.reshape(len(told), -1)
     rows = np.where(patterns.heard | (patterns.known != ABSTAINS), patterns.counts, 0).astype(int)
     imagined = _LIKE_MAJORITY * rows.sum() * majority_prior
     skills = _Skills(own, classes, generator)
@@ -93,7 +96,8 @@ def dawid_skene(patterns: Patterns, start: Fitted, generator: np.random.Generato
         drawn = generator.multinomial(rows, shares).astype(float)
         prior = _dirichlet(drawn.sum(axis=0) + imagined, generator)
         seen = np.einsum("pk,plc->klc", drawn, told)
-        logs = np.log(prior) + weighted @ np.log(skills.draw(seen)).reshape(classes, -1).T
+        likely = skills.draw(seen)[:, :, :classes]
+        logs = np.log(prior) + weighted @ np.log(likely).reshape(classes, -1).T
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares = clamped(shares / shares.sum(axis=1, keepdims=True), patterns.known)
         if sweep >= _UNUSED:
@@ -131,8 +135,8 @@ def clamped(shares: np.ndarray, known: np.ndarray) -> np.ndarray:
 class _Skills:
     """Draws how functions vote, by the true class; how far they are alike goes from draw to draw.
 
-    ``own`` (L,): the only class that a function ever votes for, or -1. Whether such a function
-    votes at all is what it says, so its silence is an outcome, too.
+    ``own`` (L,): the only class that a function ever votes for, or -1. What such a function knows
+    is how much more often it votes where its class is the true one, so its silences are counted.
     """
 
     def __init__(self, own: np.ndarray, classes: int, generator: np.random.Generator) -> None:
@@ -225,7 +229,7 @@ def _only_class(votes: np.ndarray, classes: int) -> np.ndarray:
 def _one_hot(patterns: Patterns, classes: int, own: np.ndarray) -> np.ndarray:
     """Return (P, L, K + 1): 1 at the class for which a function votes.
 
-    The last is 1 where its silence says something. Where all are silent nothing is said.
+    The last is 1 where it is silent and another votes, if it only ever votes for one class.
     """
     votes = patterns.votes
     told = np.zeros((*votes.shape, classes + 1))

@@ -1,6 +1,12 @@
 """The journey of an application: where it stands, what is known, and what to do next (pure)."""
 
-from easeml.lifecycle.journey.actions import Action, next_actions
+from easeml.lifecycle.journey.actions import (
+    FEASIBILITY_SECONDS,
+    QUESTION_SECONDS,
+    Action,
+    check_labels,
+    next_actions,
+)
 from easeml.lifecycle.journey.agreement import Agreement, agreement, settled
 from easeml.lifecycle.journey.conditions import LATENCY, SIZE, Condition
 from easeml.lifecycle.journey.effort import in_order, learned_seconds
@@ -20,7 +26,9 @@ from easeml.lifecycle.journey.questions import Question, questions
 from easeml.lifecycle.journey.stations import Station, rail
 
 __all__ = [
+    "FEASIBILITY_SECONDS",
     "LATENCY",
+    "QUESTION_SECONDS",
     "SIZE",
     "Action",
     "Agreement",
@@ -39,6 +47,7 @@ __all__ = [
     "Suspects",
     "WorkLeft",
     "agreement",
+    "check_labels",
     "experiences",
     "in_order",
     "learned_seconds",

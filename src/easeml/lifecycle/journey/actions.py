@@ -19,7 +19,8 @@ from easeml.objective_names import in_words
 MOST_ACTIONS = 3
 FEASIBILITY_SECONDS = 30.0
 """Device seconds that feasibility is taken to need, before it was asked once."""
-_QUESTION_SECONDS = 10.0  # of a tool that asks the model that serves
+QUESTION_SECONDS = 10.0
+"""Device seconds that a tool is taken to need which asks the model that serves, or small ones."""
 _DEBUG_SECONDS = 30.0
 _AT_ONCE = 20  # items before one looks again
 _LABEL_MINUTES = 0.25  # of a person for a label, before anybody was timed
@@ -64,7 +65,7 @@ def next_actions(facts: Facts) -> list[Action]:
     if facts.goal is not None and facts.is_reached:
         later = _made(facts, (_prove, _pick, _meter, _watch))
     else:
-        better = _made(facts, (_search, _labels, _ask_labels, _pool, _cells, _rows, _lower))
+        better = _made(facts, (_search, check_labels, _ask_labels, _pool, _cells, _rows, _lower))
         later = sorted(better, key=_rank)
     found = [*first, *later][:MOST_ACTIONS]
     if found:
@@ -122,7 +123,7 @@ def _answers(facts: Facts) -> Action | None:
         return None
     waiting = counted(facts.answers, "answer of a person", "answers of people")
     why = f"{waiting} can be used: they make a new version, and the search goes on with it."
-    return Action("use-answers", "Use the answers", why, None, device_seconds=_QUESTION_SECONDS)
+    return Action("use-answers", "Use the answers", why, None, device_seconds=QUESTION_SECONDS)
 
 
 def _retire(facts: Facts) -> Action | None:
@@ -179,7 +180,7 @@ def _ask_labels(facts: Facts) -> Action | None:
     if not is_due or not facts.serves or facts.is_searching:
         return None
     why = "Nobody has looked yet for answers in the training rows that contradict all others."
-    seconds = _QUESTION_SECONDS
+    seconds = QUESTION_SECONDS
     return Action("ask-label-errors", "Look for wrong labels", why, NO_GAIN, 0.0, seconds)
 
 
@@ -189,7 +190,11 @@ def _is_due(facts: Facts, tool: str, answer: object) -> bool:
     return not is_known and tool not in facts.asked
 
 
-def _labels(facts: Facts) -> Action | None:
+def check_labels(facts: Facts) -> Action | None:
+    """Return the checking of labels that look wrong; None where none does.
+
+    Reads of the facts: ``target``, ``suspects`` and ``work``.
+    """
     suspects = facts.suspects
     if suspects is None or not suspects.listed:
         return None
