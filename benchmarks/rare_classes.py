@@ -20,7 +20,7 @@ from common import arguments, machine_line, read_options, write_table
 from easeml.modules import measured
 from easeml.modules.contract import Predictions
 from easeml.modules.intervals import between_draws
-from easeml.modules.score import value, value_of_rows
+from easeml.modules.score import value
 
 QUALITIES = ["f1-macro", "f1-weighted", "f-beta(b, 1)", "f-beta(b, 2)", "precision(b)"]
 QUALITIES += ["recall(b)", "specificity(b)", "matthews", "quadratic-kappa", "roc-auc"]
@@ -136,9 +136,11 @@ def bootstrapped(
     quality: str, actual: np.ndarray, said: Predictions, random: np.random.Generator
 ) -> tuple[float, float]:
     """Return the percentile interval."""
-    of = value_of_rows(quality, actual, said)
-    rows = len(actual)
-    drawn = [of(random.integers(rows, size=rows)) for _ in range(RESAMPLES)]
+    drawn = []
+    for _ in range(RESAMPLES):
+        rows = random.integers(len(actual), size=len(actual))
+        of_rows = Predictions(said.values[rows], said.probabilities[rows], said.classes)
+        drawn.append(value(quality, actual[rows], of_rows))
     return between_draws(drawn)
 
 

@@ -47,7 +47,7 @@ def with_wrong_labels(count: int) -> tuple[easeml.Relation, set[int]]:
 def test_labels_that_contradict_all_others_are_to_be_checked():
     relation, planted = with_wrong_labels(24)
     found = next(each for each in relation.suggest() if each.action == "check_labels")
-    assert "of 120 answers in column 'kind' are wrong" in found.why
+    assert "of 120 answers in column 'kind' look wrong" in found.why
     assert "labels contradict" in found.evidence[0]
     assert found.minutes == 5
     assert 0 < found.gain.value <= found.gain.high

@@ -131,7 +131,8 @@ def follow_page(tutorial: Path, tmp_path: Path, service: EasemlProcess | None) -
     for language, block in BLOCK.findall(tutorial.read_text("utf-8")):
         if named := FILE.match(block):
             (tmp_path / named.group(1)).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / named.group(1)).write_text(block, "utf-8")
+            text = block.removeprefix(named.group(0)) if language == "csv" else block
+            (tmp_path / named.group(1)).write_text(text, "utf-8")
         elif language == "python":
             exec(compile(block, str(tutorial), "exec"), names)
         elif language in ("", "sh", "bash", "console"):

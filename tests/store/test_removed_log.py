@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from multiprocessing.connection import Connection
@@ -215,3 +216,25 @@ def add_when_possible(store: Store, name: str, wakeup: Wakeup) -> None:
             return add(store, name)
         wakeup.wait(0.1)
     return add(store, name)
+
+
+def test_another_database_in_the_place_of_one_that_was_removed_is_opened(
+    store: Store, home: Path, fresh_database: Path
+) -> None:
+    shutil.rmtree(home)
+    home.mkdir()
+    shutil.copy(fresh_database, home / "easeml.db")
+    with closing(Store.found(Settings(home=home))) as other:
+        assert names(other) == set()
+
+
+def test_who_connects_waits_for_those_who_close(home: Path) -> None:
+    index = home / "easeml.db-shm"
+    index.touch()
+    with (home / "easeml.db").open("rb") as database, index.open("rb") as closing_one:
+        index.unlink()
+        closes = threading.Timer(0.2, lambda: (closing_one.close(), database.close()))
+        closes.start()
+        with closing(Store.found(Settings(home=home))) as opened:
+            assert names(opened) == set()
+        closes.join()

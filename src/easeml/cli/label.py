@@ -152,7 +152,10 @@ def _checked(path: Path, target: str, given: _Given) -> dict[int, Any]:
     """Return the right labels that a file tells, by the place of their rows among the inputs."""
     import pandas as pd
 
-    table = pd.read_csv(path, dtype=str, skipinitialspace=True)
+    try:
+        table = pd.read_csv(path, dtype=str, skipinitialspace=True)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"The file cannot be read: {error}", where=str(path)) from error
     for column in ("row", target):
         if column not in table:
             raise InvalidInput(

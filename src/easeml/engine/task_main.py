@@ -147,7 +147,10 @@ def give_way(folder: Path) -> None:
     """Let processes go first that people wait for, if nobody waits for this task; call it before
     this process confines itself.
     """
-    if (folder / SPEC).exists() and json.loads((folder / SPEC).read_bytes())["in_background"]:
+    if not (folder / SPEC).exists():
+        return
+    spec = json.loads((folder / SPEC).read_bytes())
+    if spec.get("in_background", False):  # a scheduler of an earlier easeml does not say
         os.nice(_BACKGROUND)
 
 

@@ -7,6 +7,7 @@ other files: both would write into the database, each without knowing of the oth
 """
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from easeml.errors import DatabaseAway
 _LOCKS = Path("/proc/locks")
 _REMOVED = " (deleted)"  # what Linux adds to the name
 _WAIT_MS = 1000  # for those who read from the log at this moment
+_LOOKS, _PAUSE = 20, 0.05  # and for those who close it: times, seconds between
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,18 @@ class SqliteLog:
             return
         if usual is not None and not _LOCKS.exists():
             raise _removed()  # no Linux: nobody knows who has changes
-        if any(_removed_files("self", self._index)):
-            raise _removed()
-        if any(map(self._keeps_changes, _holders(self._database))):
-            raise _removed()
+        # The last of all connections removes both files itself, a moment before it closes them.
+        for _ in range(_LOOKS):
+            if not self._is_held():
+                return
+            time.sleep(_PAUSE)
+        raise _removed()
+
+    def _is_held(self) -> bool:
+        """Does anybody go on with a log or an index that has no name any more?"""
+        if any(_removed_files("self", self._index)) and _is_open_here(self._database):
+            return True
+        return any(map(self._keeps_changes, _holders(self._database)))
 
     def check(self, files: LogFiles) -> None:
         """Raise ``DatabaseAway`` where the files that a connection has opened were removed."""
@@ -157,6 +167,15 @@ def _holders(database: Path) -> set[str]:
         return set()
     held = [line.split() for line in lines if f":{file.st_ino} " in line]
     return {words[words.index("POSIX") + 3] for words in held if "POSIX" in words}
+
+
+def _is_open_here(database: Path) -> bool:
+    """Has this process the file open that a database is now, and not one that was there before?"""
+    file = _file(database)
+    if file is None:
+        return False
+    opened = filter(None, map(_file, _open_files("self")))
+    return any(os.path.samestat(one, file) for one in opened)
 
 
 def _removed_files(pid: str, name: str) -> Iterator[os.stat_result]:
