@@ -202,38 +202,6 @@ def test_a_free_slot_goes_to_the_tenant_with_the_fewest_running_tasks(store, clo
     assert served == ["small", "small", "many"]
 
 
-def test_who_asks_for_one_thing_after_the_other_goes_on_before_others_begin(store, clock):
-    _bring(store, "first", 1)
-    clock.now += 1
-    _bring(store, "second", 1)
-    _bring(store, "third", 1)
-    served = []
-    for _ in range(5):
-        task, attempt = _claim(store, lane="short")
-        served.append(task.tenant_id)
-        clock.now += 1
-        with store.write() as tx:
-            tx.queue.complete(attempt, result={}, quality=None, cost=1.0)
-        if served.count("first") < 3 and task.tenant_id == "first":
-            _bring(store, "first", 1)
-    assert served == ["first", "first", "first", "second", "third"]
-
-
-def test_nobody_waits_long_for_those_who_go_on(store, clock):
-    _bring(store, "first", 1)
-    _bring(store, "second", 1)
-    served = []
-    for _ in range(8):
-        task, attempt = _claim(store, lane="short")
-        served.append(task.tenant_id)
-        clock.now += 1
-        with store.write() as tx:
-            tx.queue.complete(attempt, result={}, quality=None, cost=1.0)
-        if task.tenant_id == "first":
-            _bring(store, "first", 1)
-    assert served == [*["first"] * 5, "second", "first", "first"]
-
-
 def _bring(store: Store, tenant: str, count: int) -> None:
     """Let a tenant wait with as many tasks in the short lane."""
     tasks = [Task(new_id("tsk"), tenant, "ingest", "short", {}) for _ in range(count)]
