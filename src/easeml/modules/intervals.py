@@ -264,21 +264,9 @@ def of_losses(
     and perhaps weights of rows.
     """
     known, predicted, *weights = prepared
-    rows = len(known)
-    counts = counts_of(weights[0] if weights else None, rows)
-    of_one = float((counts**2).sum() / counts.sum())
-    counted = counts * losses(known, predicted)
-    least, most = _ends_of_rows(losses, predicted[random.integers(rows, size=draws)])
-    low = np.empty(draws)
-    high = np.empty(draws)
-    for draw in range(draws):
-        shares = random.standard_exponential(rows)
-        one_more = of_one * random.standard_exponential()
-        summed = shares @ counted
-        total = shares @ counts + one_more
-        low[draw] = (summed + one_more * least[draw]) / total
-        high[draw] = (summed + one_more * most[draw]) / total
-    return between_draws(low)[0], between_draws(high)[1]
+    counts = counts_of(weights[0] if weights else None, len(known))
+    least, most = _ends_of_rows(losses, predicted[random.integers(len(known), size=draws)])
+    return _with_one_more(losses(known, predicted), counts, least, most, random)
 
 
 def of_errors(
@@ -289,20 +277,34 @@ def of_errors(
     As of ``of_losses``, but a number can be missed by anything: the row more loses as much as the
     worst that was seen, or nothing.
     """
-    rows = len(losses)
-    counts = counts_of(weights, rows)
+    counts = counts_of(weights, len(losses))
+    most = np.full(draws, losses.max())
+    return _with_one_more(losses, counts, np.zeros(draws), most, random)
+
+
+def _with_one_more(
+    losses: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    least: NDArray[np.float64],
+    most: NDArray[np.float64],
+    random: np.random.Generator,
+) -> tuple[float, float]:
+    """Return the interval of a mean of losses (rows,) of rows that count as ``counts`` (rows,).
+
+    ``least``, ``most`` (draws,): what one row more loses in each draw, for the lower and for the
+    upper end.
+    """
     of_one = float((counts**2).sum() / counts.sum())
     counted = counts * losses
-    worst = float(losses.max())
-    low = np.empty(draws)
-    high = np.empty(draws)
-    for draw in range(draws):
-        shares = random.standard_exponential(rows)
+    low = np.empty_like(least)
+    high = np.empty_like(most)
+    for draw in range(len(least)):
+        shares = random.standard_exponential(len(losses))
         one_more = of_one * random.standard_exponential()
         summed = shares @ counted
         total = shares @ counts + one_more
-        low[draw] = summed / total
-        high[draw] = (summed + one_more * worst) / total
+        low[draw] = (summed + one_more * least[draw]) / total
+        high[draw] = (summed + one_more * most[draw]) / total
     return between_draws(low)[0], between_draws(high)[1]
 
 
