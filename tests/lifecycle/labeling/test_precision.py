@@ -24,7 +24,7 @@ def test_nothing_is_said_of_the_precision_before_labels_are_checked(share: float
     assert found.flagged.any()
     assert np.isnan(found.precision)
     assert (found.precision_low, found.precision_high) == (0.0, 1.0)
-    assert "none to all" in found.advice
+    assert "cannot tell how many" in found.advice
     assert "%" not in found.advice
 
     drawn = found.rows[found.check > 0]

@@ -84,9 +84,9 @@ class Suspects(Result):
             return self._as_measured()
         drawn = int((self.check > 0).sum())
         return (
-            ". How many of these are, none to all, the rows cannot tell: a right label that the "
-            f"inputs do not decide looks the same. The right labels of the {drawn} with a number in "
-            "'check', drawn at random, would tell."
+            ". The rows alone cannot tell how many of these are: a right label that the inputs do "
+            f"not decide looks the same. The {drawn} rows with a number in 'check' were drawn at "
+            "random; their right labels would tell."
         )
 
     def _as_measured(self) -> str:

@@ -22,7 +22,7 @@ _LISTED = 1000
 _BINS = 20
 _EXPECTED = "Wrong labels, if what is assumed is so"
 _UNKNOWN = (
-    "How many of these are, none to all, the rows cannot tell: a right label that the inputs do not "
+    "The rows alone cannot tell how many of these are: a right label that the inputs do not "
     "decide looks the same."
 )
 _CONFIDENCE = "A row is listed if its label is wrong with at least this probability."

@@ -25,6 +25,7 @@ _FIRST = "jobs without any run first, expected quality per device second"
 class GainPerCost(OneByOne):
     """The run of any tenant with the highest expected gain per device second.
 
+    The seconds are those of the run and of handing it over: see ``SearchJob.overhead``.
     Gains are weighed by the tenant's priority. The expected gain is the expected improvement over
     the best quality of its job, which is 0 before the first run, less what such expectations turned
     out to promise too much: see ``SearchJob.gains``. A job without any run comes first:
