@@ -58,10 +58,12 @@ def faults(recording: Recording, count: int, folder: Path) -> Iterator[str]:
         for path in (home / "cluster", *(home / "cluster").rglob("*")):
             owned(path)
             path.chmod(0o700 if path.is_dir() else 0o600)
-        wrong = fault(home, folder / f"sockets-{seed}", acknowledged_in(disk))
+        sockets = folder / f"sockets-{seed}"
+        wrong = fault(home, sockets, acknowledged_in(disk))
         if wrong:
             yield f"seed {seed}: {wrong}"
         shutil.rmtree(home)
+        shutil.rmtree(sockets)
 
 
 def fault(home: Path, sockets: Path, acknowledged: dict[str, str]) -> str:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 
 from easeml.errors import DatabaseAway, InvalidInput
+from easeml.store.prepared import drive
 from easeml.store.sqlite import check_library, driver, library_version
 from easeml.store.sqlite_log import SqliteLog
 
@@ -247,7 +248,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     """Take the writers' lock at once: a reader that turns into a writer may find its snapshot
     outdated.
     """
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if _writes(connection) else "BEGIN")
+    drive(connection, "BEGIN IMMEDIATE" if _writes(connection) else "BEGIN")
 
 
 def _writes(connection: sa.Connection) -> bool:

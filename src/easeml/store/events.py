@@ -5,11 +5,24 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from easeml.store.prepared import Prepared
 from easeml.store.records import Event
 from easeml.store.session import Session
+from easeml.store.shapes import given
 from easeml.store.tables import events
 
 _LOCK = 0x6561_7365_0001  # one writer numbers events at a time
+
+_AFTER = (
+    sa.select(events)
+    .where(events.c.seq > sa.bindparam("after", type_=events.c.seq.type))
+    .order_by(events.c.seq)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+_ALL_AFTER = Prepared(_AFTER)
+_OWN_AFTER = Prepared(
+    _AFTER.where(events.c.tenant_id == sa.bindparam("owner", type_=events.c.tenant_id.type))
+)
 
 _BY = "by"  # the id of who did it; see ``shapes.Deed``
 
@@ -31,10 +44,9 @@ class Events:
     def after(self, seq: int, *, tenant_id: str | None = None, limit: int = 500) -> list[Event]:
         """Events numbered above ``seq`` in order, of one tenant or of all, at most ``limit``."""
         self.flush()
-        query = sa.select(events).where(events.c.seq > seq)
-        if tenant_id is not None:
-            query = query.where(events.c.tenant_id == tenant_id)
-        return self._read(query.order_by(events.c.seq).limit(limit))
+        query = _ALL_AFTER if tenant_id is None else _OWN_AFTER
+        values = given(after=seq, most=limit, owner=tenant_id)
+        return [Event(*row) for row in query.run(self._session.connection, values)]
 
     def newest(
         self, tenant_id: str, kinds: Sequence[str], *, after: int = 0, limit: int = 50
@@ -142,5 +154,5 @@ class Events:
             return
         if self._session.postgres:
             self._session.all(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        self._session.change(sa.insert(events), self._pending)
+        self._session.add(events, self._pending)
         self._pending = []

@@ -3,10 +3,14 @@
 import sqlalchemy as sa
 
 from easeml.errors import Fenced
+from easeml.store.prepared import Prepared
 from easeml.store.records import Lease
 from easeml.store.session import Session
 from easeml.store.tables import leases
 
+_NAMED = sa.select(leases).where(leases.c.name == sa.bindparam("lease", type_=sa.Text))
+_HELD = Prepared(_NAMED)
+_KEPT = Prepared(_NAMED.with_for_update(read=True))
 _RENEW_AFTER = 0.1  # of the lease: a loop woken by its own renewals would never rest
 
 
@@ -25,9 +29,9 @@ class Leases:
         writes nothing.
         """
         now = self._session.now()
-        held = self._session.first(sa.select(leases).where(leases.c.name == name))
+        held = self._find(_HELD, name)
         if held and held.holder == holder and held.expires >= now + (1 - _RENEW_AFTER) * seconds:
-            return Lease(*held)
+            return held
         insert = self._session.insert(leases).values(
             name=name, holder=holder, epoch=1, expires=now + seconds
         )
@@ -49,15 +53,14 @@ class Leases:
 
     def is_held(self, name: str) -> bool:
         """Tell whether somebody holds the lease now."""
-        expires = self._session.first(sa.select(leases.c.expires).where(leases.c.name == name))
-        return expires is not None and expires[0] > self._session.now()
+        held = self._find(_HELD, name)
+        return held is not None and held.expires > self._session.now()
 
     def check(self, name: str, holder: str, epoch: int) -> None:
         """Raise ``Fenced`` unless this holder has the lease in this epoch, and keep it so until the
         commit.
         """
-        query = sa.select(leases).where(leases.c.name == name).with_for_update(read=True)
-        held = self._session.first(query)
+        held = self._find(_KEPT, name)
         if held is None or (held.holder, held.epoch) != (holder, epoch):
             raise Fenced(where=f"lease {name}, epoch {epoch}")
 
@@ -67,3 +70,8 @@ class Leases:
         """
         own = sa.update(leases).where(leases.c.name == name, leases.c.holder == holder)
         self._session.change(own.values(holder="", expires=0.0))
+
+    def _find(self, query: Prepared, name: str) -> Lease | None:
+        for row in query.run(self._session.connection, {"lease": name}):
+            return Lease(*row)
+        return None

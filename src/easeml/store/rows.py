@@ -11,6 +11,8 @@ import sqlalchemy as sa
 
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.store import records, tables, work_hints
+from easeml.store.changing import alteration, new_values
+from easeml.store.prepared import Prepared
 from easeml.store.selecting import (
     AFTER,
     MOST,
@@ -18,11 +20,11 @@ from easeml.store.selecting import (
     SINCE,
     SKIPPED,
     Shape,
-    select,
+    parameters,
+    prepared,
     with_values,
 )
 from easeml.store.session import Session
-from easeml.store.shapes import given
 
 R = TypeVar("R")
 K = TypeVar("K")
@@ -129,10 +131,9 @@ class Rows(Generic[R]):
         if not records:
             return []
         added = [self._completed(record) for record in records]
-        statement = self._session.insert(self._table).on_conflict_do_nothing()
         rows = [values(record) for record in added]
         self._session.hints |= work_hints.of_rows(self._table.name, rows)
-        if self._session.change(statement, rows) < len(added):
+        if self._session.add(self._table, rows) < len(added):
             raise Conflict(
                 f"One of these {self._table.name} is already there.", where=self._table.name
             )
@@ -161,11 +162,7 @@ class Rows(Generic[R]):
         ``NotAllowed`` if the change would give the row to another tenant.
         """
         self._check_owner(changes.get("tenant_id", self._tenant))
-        conditions = self._conditions({**(where or {}), "id": id})
-        statement = (
-            sa.update(self._table).where(*conditions).values(**changes).returning(*self._table.c)
-        )
-        rows = self._session.change_returning(statement)
+        rows = self._session.alter(*self._alteration({**(where or {}), "id": id}, changes))
         if not rows:
             raise _changed_meanwhile(self.get(id), where or {})
         self._session.hints |= work_hints.of_change(self._table.name, changes)
@@ -176,8 +173,7 @@ class Rows(Generic[R]):
 
         Raises ``NotFound`` if there is no such row.
         """
-        change = sa.update(self._table).where(*self._conditions({"id": id})).values(**changes)
-        if not self._session.note(change):
+        if not self._session.alter(*self._alteration({"id": id}, changes), is_told=False):
             raise self._missing(id)
 
     def set_each(self, name: str, values: Mapping[str, Any]) -> None:
@@ -247,16 +243,24 @@ class Rows(Generic[R]):
     def _shape(self, equals: Mapping[str, Any]) -> Shape:
         return with_values(self._table, equals)._replace(is_owned=self._tenant is not None)
 
-    def _first(self, shape: Shape, equals: Mapping[str, Any]) -> sa.Row[Any] | None:
-        return self._session.first(select(shape), self._given(equals))
+    def _first(self, shape: Shape, equals: Mapping[str, Any]) -> Sequence[Any] | None:
+        return next(iter(self._all(shape, equals)), None)
 
-    def _all(self, shape: Shape, equals: Mapping[str, Any], **others: Any) -> Sequence[sa.Row[Any]]:
+    def _all(
+        self, shape: Shape, equals: Mapping[str, Any], **others: Any
+    ) -> "builtins.list[Sequence[Any]]":
         if any(value in ([], ()) for value in equals.values()):
             return []  # no row is one of none: nobody has to be asked
-        return self._session.all(select(shape), self._given({**equals, **others}))
+        values = {**equals, **others, OWNER: self._tenant}
+        return prepared(shape).run(self._session.connection, parameters(shape, values))
 
-    def _given(self, equals: Mapping[str, Any]) -> dict[str, Any]:
-        return given(**{**equals, OWNER: self._tenant})
+    def _alteration(
+        self, equals: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> tuple[Prepared, Mapping[str, Any]]:
+        """What changes the rows with these values, and the values of its parameters."""
+        shape = self._shape(equals)
+        which = parameters(shape, {**equals, OWNER: self._tenant})
+        return alteration(shape, tuple(changes)), {**which, **new_values(changes)}
 
     def _conditions(self, equals: dict[str, Any]) -> "builtins.list[sa.ColumnElement[bool]]":
         conditions = [self._equal(name, value) for name, value in equals.items()]

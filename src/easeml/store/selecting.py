@@ -6,26 +6,29 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from easeml.store.prepared import Prepared
+
 MOST, SKIPPED, AFTER, OWNER, SINCE = "most_rows", "skipped_rows", "after_id", "owner_id", "since"
 """Names of the parameters that are no fields."""
-_SHAPES = 2048  # a few hundred are in use
+SHAPES = 2048
+"""So many are kept; a few hundred are in use."""
 
 
 class Shape(NamedTuple):
     """What a query asks for, without the values that are asked for.
 
     ``nulls``, ``singles``, ``groups``: fields that are to be NULL, have one value, or one of
-    several. ``columns``: the names of those to read (none: all). ``counts_by``: count the rows, by
-    this field, or all of them where it is empty (None: read rows). ``is_limited``, ``skips``,
-    ``is_after``: whether there is a largest number of rows, some to leave out first, an id to go on
-    from. ``is_owned``: rows of one tenant only, whatever the values say. ``is_newer``: only those
-    created after a moment.
+    several, of which there are places for so many. ``columns``: the names of those to read (none:
+    all). ``counts_by``: count the rows, by this field, or all of them where it is empty (None: read
+    rows). ``is_limited``, ``skips``, ``is_after``: whether there is a largest number of rows, some
+    to leave out first, an id to go on from. ``is_owned``: rows of one tenant only, whatever the
+    values say. ``is_newer``: only those created after a moment.
     """
 
     table: sa.Table
     nulls: tuple[str, ...] = ()
     singles: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
+    groups: tuple[tuple[str, int], ...] = ()
     columns: tuple[str, ...] = ()
     counts_by: str | None = None
     is_limited: bool = False
@@ -48,21 +51,45 @@ def with_values(table: sa.Table, equals: Mapping[str, Any]) -> Shape:
         if value is None:
             nulls.append(name)
         elif isinstance(value, list | tuple):
-            groups.append(name)
+            groups.append((name, _places(len(value))))
         else:
             singles.append(name)
     return Shape(table, tuple(nulls), tuple(singles), tuple(groups))
 
 
-@lru_cache(_SHAPES)
-def select(shape: Shape) -> "sa.Select[*tuple[Any, ...]]":
-    """Return the query of a shape: its parameters are the fields by name, and those named above."""
+def parameters(shape: Shape, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a query's parameters; those that are None have none."""
+    given = {name: value for name, value in values.items() if value is not None}
+    for name, places in shape.groups:
+        members = given.pop(name)
+        for place in range(places):
+            # One more time the last: the query has places for more.
+            given[_member(name, place)] = members[min(place, len(members) - 1)]
+    return given
+
+
+@lru_cache(SHAPES)
+def prepared(shape: Shape) -> Prepared:
+    """Return the query of a shape; ``parameters`` are those that it takes."""
+    return Prepared(_select(shape))
+
+
+def _places(members: int) -> int:
+    """For how many members a query has places: as few numbers as there are powers of two."""
+    return 1 << max(members - 1, 0).bit_length()
+
+
+def _member(name: str, place: int) -> str:
+    return f"{name}_{place}"
+
+
+def _select(shape: Shape) -> "sa.Select[*tuple[Any, ...]]":
     table = shape.table
     if shape.counts_by is not None:
         return _counting(shape)
     columns = [table.c[name] for name in shape.columns] or [table]
     key = table.c.id
-    query = sa.select(*columns).where(*_conditions(shape))
+    query = sa.select(*columns).where(*conditions(shape))
     start = sa.bindparam(AFTER, type_=key.type)
     order, is_behind = key, key > start
     if shape.newest_first:
@@ -79,26 +106,28 @@ def select(shape: Shape) -> "sa.Select[*tuple[Any, ...]]":
 
 def _counting(shape: Shape) -> "sa.Select[*tuple[Any, ...]]":
     count = sa.func.count()
-    conditions = _conditions(shape)
+    which = conditions(shape)
     if not shape.counts_by:
-        return sa.select(count).select_from(shape.table).where(*conditions)
+        return sa.select(count).select_from(shape.table).where(*which)
     column = shape.table.c[shape.counts_by]
-    return sa.select(column, count).where(*conditions).group_by(column)
+    return sa.select(column, count).where(*which).group_by(column)
 
 
-def _conditions(shape: Shape) -> "list[sa.ColumnElement[bool]]":
+def conditions(shape: Shape) -> "list[sa.ColumnElement[bool]]":
+    """Return what is true of the rows of a shape."""
     columns = shape.table.c
-    conditions: list[sa.ColumnElement[bool]] = []
+    found: list[sa.ColumnElement[bool]] = []
     for name in shape.nulls:
-        conditions.append(columns[name].is_(None))
+        found.append(columns[name].is_(None))
     for name in shape.singles:
-        conditions.append(columns[name] == sa.bindparam(name, type_=columns[name].type))
-    for name in shape.groups:
-        members = sa.bindparam(name, type_=columns[name].type, expanding=True)
-        conditions.append(columns[name].in_(members))
+        found.append(columns[name] == sa.bindparam(name, type_=columns[name].type))
+    for name, places in shape.groups:
+        kind = columns[name].type
+        members = [sa.bindparam(_member(name, place), type_=kind) for place in range(places)]
+        found.append(columns[name].in_(members))
     if shape.is_newer:
-        conditions.append(columns.created > sa.bindparam(SINCE, type_=columns.created.type))
+        found.append(columns.created > sa.bindparam(SINCE, type_=columns.created.type))
     if shape.is_owned:
         owner = sa.bindparam(OWNER, type_=columns.tenant_id.type)
-        conditions.append(columns.tenant_id == owner)
-    return conditions
+        found.append(columns.tenant_id == owner)
+    return found

@@ -6,6 +6,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from easeml.store.changing import insertion, new_values
+from easeml.store.prepared import Prepared
+
 Clock = Callable[[sa.Connection], float]
 Values = Mapping[str, Any]
 
@@ -57,6 +60,26 @@ class Session:
         self._check_writes()
         options = {"preserve_rowcount": True}
         count = self.connection.execute(statement, values, execution_options=options).rowcount
+        self.changed |= count > 0
+        return count
+
+    def alter(
+        self, statement: Prepared, values: Values, *, is_told: bool = True
+    ) -> Sequence[Sequence[Any]]:
+        """Run a prepared statement that changes rows; return them as they are then.
+
+        ``is_told``: others wait for it.
+        """
+        self._check_writes()
+        rows = statement.run(self.connection, values)
+        self.changed |= is_told and bool(rows)
+        return rows
+
+    def add(self, table: sa.Table, rows: Sequence[Values]) -> int:
+        """Add rows that have the same fields, but those whose keys are there; return how many."""
+        self._check_writes()
+        statement = insertion(table, tuple(rows[0]), postgres=self.postgres)
+        count = statement.run_each(self.connection, [new_values(row) for row in rows])
         self.changed |= count > 0
         return count
 

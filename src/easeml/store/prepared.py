@@ -1,0 +1,145 @@
+"""Statements that SQLAlchemy writes once for a database; the driver then runs their text.
+
+SQLAlchemy's own way from a statement to its rows takes ten times as long as SQLite takes to find
+them, and a scheduler asks a hundred times for each result of a search.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, cast
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+from sqlalchemy.engine.interfaces import DBAPICursor
+from sqlalchemy.sql.compiler import SQLCompiler
+
+Values = Mapping[str, Any]
+Statement = sa.Select[*tuple[Any, ...]] | sa.UpdateBase
+_Convert = Callable[[Any], Any]
+
+
+class _Text(NamedTuple):
+    """A statement as text. ``names``: its parameters, in their order where the driver counts them.
+
+    ``fixed``: the values that the statement itself has for some of them. ``binds``: what makes a
+    value fit for the driver, by name of the parameter; most need nothing.
+    """
+
+    text: str
+    names: tuple[str, ...]
+    is_positional: bool
+    fixed: Values
+    binds: Mapping[str, _Convert]
+
+
+class Prepared:
+    """A statement that is run again and again, with other values for its parameters."""
+
+    __slots__ = ("_results", "_statement", "_texts")
+
+    def __init__(self, statement: Statement):
+        self._statement = statement
+        self._texts: dict[str, _Text] = {}
+        self._results: dict[str, list[tuple[int, _Convert]]] = {}
+
+    def run(self, connection: sa.Connection, values: Values) -> list[Sequence[Any]]:
+        """Return the rows that it gives, with ``values`` for the parameters by name.
+
+        Raises what SQLAlchemy does (``sqlalchemy.exc``).
+        """
+        text = self._text(connection.dialect)
+        with _driven(connection, text.text) as cursor:
+            cursor.execute(text.text, _parameters(text, values))
+            if not cursor.description:
+                return []
+            found = cursor.fetchall()
+            results = self._converting(connection.dialect, cursor.description)
+        if not results:
+            return list(found)
+        return [_converted(row, results) for row in found]
+
+    def run_each(self, connection: sa.Connection, values: Sequence[Values]) -> int:
+        """Run it once with each of ``values``; return how many rows it wrote. Raises as ``run``."""
+        text = self._text(connection.dialect)
+        parameters = [_parameters(text, each) for each in values]
+        with _driven(connection, text.text) as cursor:
+            cursor.executemany(text.text, parameters)
+            return cursor.rowcount
+
+    def _text(self, dialect: sa.Dialect) -> _Text:
+        text = self._texts.get(dialect.name)
+        if text is None:
+            text = _written(self._statement, dialect)
+            self._texts[dialect.name] = text
+        return text
+
+    def _converting(
+        self, dialect: sa.Dialect, description: Sequence[Any]
+    ) -> list[tuple[int, _Convert]]:
+        """What makes the driver's values fit for a record, by place of the column; most need nothing.
+
+        ``description``: what the driver says of the columns, by PEP 249.
+        """
+        if dialect.name not in self._results:
+            results = []
+            for place, column in enumerate(self._statement.exported_columns):
+                kind = column.type.dialect_impl(dialect)
+                convert = kind.result_processor(dialect, description[place][1])
+                if convert is not None:
+                    results.append((place, convert))
+            self._results[dialect.name] = results
+        return self._results[dialect.name]
+
+
+def drive(connection: sa.Connection, text: str) -> None:
+    """Have the driver run SQL in the connection's transaction. Raises as ``Prepared.run``."""
+    with _driven(connection, text) as cursor:
+        cursor.execute(text)
+
+
+@contextmanager
+def _driven(connection: sa.Connection, text: str) -> Iterator[DBAPICursor]:
+    """Give a cursor of the driver; raise what SQLAlchemy makes of the driver's errors."""
+    failed: Any = connection.dialect.loaded_dbapi.Error
+    cursor = connection.connection.cursor()
+    try:
+        yield cursor
+    except failed as error:
+        driven: Any = connection.connection.dbapi_connection
+        is_lost = connection.dialect.is_disconnect(error, driven, cursor)
+        if is_lost:
+            connection.invalidate(error)
+        raise exc.DBAPIError.instance(
+            text, None, error, failed, connection_invalidated=is_lost, dialect=connection.dialect
+        ) from error
+    finally:
+        cursor.close()
+
+
+def _parameters(text: _Text, values: Values) -> Any:
+    given = {**text.fixed, **values}
+    for name, convert in text.binds.items():
+        given[name] = convert(given[name])
+    if not text.is_positional:
+        return given
+    return [given[name] for name in text.names]
+
+
+def _converted(row: Sequence[Any], results: Sequence[tuple[int, _Convert]]) -> Sequence[Any]:
+    values = list(row)
+    for place, convert in results:
+        values[place] = convert(values[place])
+    return values
+
+
+def _written(statement: Statement, dialect: sa.Dialect) -> _Text:
+    compiled = cast("SQLCompiler", statement.compile(dialect=dialect))
+    fixed, binds = {}, {}
+    for name, parameter in compiled.binds.items():
+        if not parameter.required:
+            fixed[name] = parameter.effective_value
+        convert = parameter.type.dialect_impl(dialect).bind_processor(dialect)
+        if convert is not None:
+            binds[name] = convert
+    names = tuple(compiled.positiontup or ())
+    return _Text(str(compiled), names, compiled.positional, fixed, binds)
