@@ -5,7 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from easeml.store.prepared import Prepared
+from easeml.store.prepared import Prepared, parameter
 from easeml.store.records import Event
 from easeml.store.session import Session
 from easeml.store.shapes import given
@@ -15,14 +15,12 @@ _LOCK = 0x6561_7365_0001  # one writer numbers events at a time
 
 _AFTER = (
     sa.select(events)
-    .where(events.c.seq > sa.bindparam("after", type_=events.c.seq.type))
+    .where(events.c.seq > parameter("after", events.c.seq))
     .order_by(events.c.seq)
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
 _ALL_AFTER = Prepared(_AFTER)
-_OWN_AFTER = Prepared(
-    _AFTER.where(events.c.tenant_id == sa.bindparam("owner", type_=events.c.tenant_id.type))
-)
+_OWN_AFTER = Prepared(_AFTER.where(events.c.tenant_id == parameter("owner", events.c.tenant_id)))
 
 _BY = "by"  # the id of who did it; see ``shapes.Deed``
 
@@ -46,7 +44,7 @@ class Events:
         self.flush()
         query = _ALL_AFTER if tenant_id is None else _OWN_AFTER
         values = given(after=seq, most=limit, owner=tenant_id)
-        return [Event(*row) for row in query.run(self._session.connection, values)]
+        return [Event(*row) for row in self._session.run(query, **values)]
 
     def newest(
         self, tenant_id: str, kinds: Sequence[str], *, after: int = 0, limit: int = 50

@@ -9,12 +9,19 @@ import sqlalchemy as sa
 
 from easeml.contract.states import AttemptState, Lane, TaskState
 from easeml.store.gpu_shares import WHOLE, Gpu, granted, place, without_kept
+from easeml.store.prepared import Prepared
 from easeml.store.session import Session
 from easeml.store.shapes import SeenGpu
 from easeml.store.tables import attempts, tasks
 
 _PATIENCE = 60.0  # seconds for which a task may be passed by others with smaller shares
 _LOCK = 0x6770_7573  # of advisory locks, the one of who gives shares of GPUs
+
+_SHARES = Prepared(
+    sa.select(attempts.c.gpu, attempts.c.gpu_memory).where(
+        attempts.c.gpu != "", attempts.c.state == AttemptState.RUNNING
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +94,8 @@ def gpu_room(
 def shares_of_gpus(session: Session) -> defaultdict[str, tuple[int, ...]]:
     """Return the bytes of each running attempt's share, by GPU."""
     found: defaultdict[str, tuple[int, ...]] = defaultdict(tuple)
-    held = sa.select(attempts.c.gpu, attempts.c.gpu_memory).where(
-        attempts.c.gpu != "", attempts.c.state == AttemptState.RUNNING
-    )
-    for row in session.all(held):
-        found[row.gpu] += (row.gpu_memory,)
+    for gpu, memory in session.run(_SHARES):
+        found[gpu] += (memory,)
     return found
 
 

@@ -3,12 +3,12 @@
 import sqlalchemy as sa
 
 from easeml.errors import Fenced
-from easeml.store.prepared import Prepared
+from easeml.store.prepared import Prepared, parameter
 from easeml.store.records import Lease
 from easeml.store.session import Session
 from easeml.store.tables import leases
 
-_NAMED = sa.select(leases).where(leases.c.name == sa.bindparam("lease", type_=sa.Text))
+_NAMED = sa.select(leases).where(leases.c.name == parameter("lease", leases.c.name))
 _HELD = Prepared(_NAMED)
 _KEPT = Prepared(_NAMED.with_for_update(read=True))
 _RENEW_AFTER = 0.1  # of the lease: a loop woken by its own renewals would never rest
@@ -72,6 +72,6 @@ class Leases:
         self._session.change(own.values(holder="", expires=0.0))
 
     def _find(self, query: Prepared, name: str) -> Lease | None:
-        for row in query.run(self._session.connection, {"lease": name}):
+        for row in self._session.run(query, lease=name):
             return Lease(*row)
         return None

@@ -5,13 +5,13 @@ the machine.
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from zlib import crc32
 
 import sqlalchemy as sa
 
 from easeml.contract.states import AttemptState, Lane, TaskState
 from easeml.store.machine_room import NOTHING, Needs, Offer, most_here
+from easeml.store.prepared import Prepared, parameter
 from easeml.store.session import Session
 from easeml.store.tables import attempts, tasks
 
@@ -20,10 +20,20 @@ _LOCK = 0x6D61_6368  # of advisory locks, those of who gives room on a machine
 
 _NEEDS = (tasks.c.memory, tasks.c.disk, tasks.c.threads)
 _IS_COUNTED = sa.or_(tasks.c.memory > 0, tasks.c.disk > 0)
-_HELD = (
+_HELD = Prepared(
     sa.select(attempts.c.process_id, attempts.c.tenant_id, *_NEEDS)
     .join(tasks, tasks.c.id == attempts.c.task_id)
     .where(attempts.c.state == AttemptState.RUNNING, _IS_COUNTED)
+)
+_OLDEST = Prepared(
+    sa.select(tasks.c.created, *_NEEDS)
+    .where(
+        tasks.c.state == TaskState.WAITING,
+        tasks.c.lane == parameter("lane", tasks.c.lane),
+        _IS_COUNTED,
+    )
+    .order_by(tasks.c.id)
+    .limit(1)
 )
 
 
@@ -43,14 +53,15 @@ def machine_room(
     ``offers``: of all workers, by process id. No other claims on its machine meanwhile, where that
     matters.
     """
-    oldest = _oldest_counted(session, lane)
-    if session.postgres and mine.machine and oldest is not None:
+    oldest = session.run(_OLDEST, lane=lane)
+    if session.postgres and mine.machine and oldest:
         lock = sa.func.pg_advisory_xact_lock(_LOCK, _number_of(mine.machine))
         session.all(sa.select(lock))  # SQLite has one writer at a time
     held = held_by_tasks(session, offers)
     patient = None
-    if oldest is not None and oldest.created < session.now() - _PATIENCE:
-        patient = Needs(oldest.memory, oldest.disk, oldest.threads)
+    for created, *needs in oldest:
+        if created < session.now() - _PATIENCE:
+            patient = Needs(*needs)
     most = most_here(mine, offers.values(), held.by_machine, patient)
     fits = sa.and_(
         tasks.c.memory <= most.memory,
@@ -64,11 +75,11 @@ def held_by_tasks(session: Session, offers: Mapping[str, Offer]) -> Held:
     """Return what the tasks that run need, of the machines of these workers and by tenant."""
     by_machine: defaultdict[str, Needs] = defaultdict(Needs)
     by_tenant: defaultdict[str, Needs] = defaultdict(Needs)
-    for row in session.all(_HELD):
-        needs = Needs(row.memory, row.disk, row.threads)
-        by_tenant[row.tenant_id] += needs
-        if row.process_id in offers:
-            by_machine[offers[row.process_id].machine] += needs
+    for process_id, tenant_id, *amounts in session.run(_HELD):
+        needs = Needs(*amounts)
+        by_tenant[tenant_id] += needs
+        if process_id in offers:
+            by_machine[offers[process_id].machine] += needs
     return Held(by_machine, by_tenant)
 
 
@@ -76,16 +87,6 @@ def capacity(offers: Mapping[str, Offer]) -> Needs:
     """Return what all machines offer together; what one does not say counts as none."""
     machines = {one.machine: one for one in offers.values()}
     return sum((Needs(one.memory or 0, one.disk or 0) for one in machines.values()), NOTHING)
-
-
-def _oldest_counted(session: Session, lane: Lane) -> Any:
-    """Return when the oldest task was made that waits and is counted, and what it needs."""
-    waiting = sa.select(tasks.c.created, *_NEEDS).where(
-        tasks.c.state == TaskState.WAITING,
-        tasks.c.lane == lane,
-        _IS_COUNTED,
-    )
-    return session.first(waiting.order_by(tasks.c.id).limit(1))
 
 
 def _number_of(machine: str) -> int:

@@ -91,6 +91,11 @@ class Prepared:
         return self._results[dialect.name]
 
 
+def parameter(name: str, column: "sa.Column[Any]") -> "sa.BindParameter[Any]":
+    """Return a parameter of a statement, for a value of this column."""
+    return sa.bindparam(name, type_=column.type)
+
+
 def drive(connection: sa.Connection, text: str) -> None:
     """Have the driver run SQL in the connection's transaction. Raises as ``Prepared.run``."""
     with _driven(connection, text) as cursor:

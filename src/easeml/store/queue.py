@@ -22,11 +22,14 @@ from easeml.contract.states import (
 )
 from easeml.errors import Fenced, NotFound
 from easeml.ids import new_id
+from easeml.store.changing import alteration, new_values
 from easeml.store.gpu_claims import gpu_room, held_lately, shares_by_tenant, shares_of_gpus
 from easeml.store.machine_claims import Held, capacity, held_by_tasks, machine_room
 from easeml.store.machine_room import Needs, Offer
+from easeml.store.prepared import Prepared, parameter
 from easeml.store.records import Attempt, Task
 from easeml.store.rows import values
+from easeml.store.selecting import Shape
 from easeml.store.session import Session
 from easeml.store.shapes import SeenGpus
 from easeml.store.tables import attempts, candidates, processes, tasks
@@ -43,8 +46,28 @@ _RENEW_AFTER = 0.1
 calms down.
 """
 
-# Asked after every commit of any process: built once, since building takes longer than asking.
-_WAITING_LANES = sa.select(tasks.c.lane).where(tasks.c.state == TaskState.WAITING).distinct()
+_WAITING_LANES = Prepared(
+    sa.select(tasks.c.lane).where(tasks.c.state == TaskState.WAITING).distinct()
+)
+_TASK = sa.select(tasks).where(tasks.c.id == parameter("task", tasks.c.id))
+_HELD_TASK = Prepared(_TASK.with_for_update())
+_ATTEMPT_RUNS = sa.and_(
+    attempts.c.id == parameter("attempt", attempts.c.id),
+    attempts.c.state == AttemptState.RUNNING,
+)
+_ONE_TASK = Shape(tasks, singles=("id",))
+_DEVICES = Prepared(
+    sa.select(
+        processes.c.id,
+        processes.c.device,
+        processes.c.pace,
+        processes.c.gpu,
+        processes.c.gpus,
+        processes.c.draining,
+        processes.c.offer,
+    ).where(processes.c.kind == ProcessKind.WORKER, processes.c.state == ProcessState.RUNNING)
+)
+_EXPIRES = Prepared(sa.select(attempts.c.lease_expires).where(_ATTEMPT_RUNS))
 _RUNNING = (
     sa.select(attempts.c.id, attempts.c.asked_to_end, tasks.c.traced)
     .join(tasks, tasks.c.id == attempts.c.task_id)
@@ -125,7 +148,7 @@ class Queue:
 
     def waiting_lanes(self) -> set[Lane]:
         """Return the lanes in which a task waits."""
-        return {Lane(row.lane) for row in self._session.all(_WAITING_LANES)}
+        return {lane for (lane,) in self._session.run(_WAITING_LANES)}
 
     def current(self, attempt_ids: Sequence[str]) -> dict[str, Asked]:
         """Return which of these attempts run, and what each is asked for."""
@@ -176,20 +199,7 @@ class Queue:
 
     def _devices(self) -> dict[str, _Device]:
         """Return the devices of all workers that run, by the id of the worker."""
-        running = sa.and_(
-            processes.c.kind == ProcessKind.WORKER, processes.c.state == ProcessState.RUNNING
-        )
-        columns = processes.c
-        of_device = (
-            columns.device,
-            columns.pace,
-            columns.gpu,
-            columns.gpus,
-            columns.draining,
-            columns.offer,
-        )
-        asked = sa.select(columns.id, *of_device).where(running)
-        return {row.id: _Device(*row[1:]) for row in self._session.all(asked)}
+        return {id: _Device(*device) for id, *device in self._session.run(_DEVICES)}
 
     def _shortest(self, waiting: "sa.ColumnElement[bool]", tenants: Sequence[str]) -> str | None:
         """Return the waiting task of these tenants that is believed to take the least time."""
@@ -237,7 +247,7 @@ class Queue:
             gpu=share[0],
             gpu_memory=share[1],
         )
-        self._session.change(sa.insert(attempts).values(**values(attempt)))
+        self._session.add(attempts, [values(attempt)])
         return attempt
 
     def renew(self, attempt_id: str, lease_seconds: float) -> bool:
@@ -246,10 +256,10 @@ class Queue:
         Nothing is written while the lease is still almost whole.
         """
         expires = self._session.now() + lease_seconds
+        found = self._session.run(_EXPIRES, attempt=attempt_id)
+        if not found or found[0][0] >= expires - _RENEW_AFTER * lease_seconds:
+            return bool(found)
         current = sa.and_(attempts.c.id == attempt_id, attempts.c.state == AttemptState.RUNNING)
-        row = self._session.first(sa.select(attempts.c.lease_expires).where(current))
-        if row is None or row.lease_expires >= expires - _RENEW_AFTER * lease_seconds:
-            return row is not None
         renewed = sa.update(attempts).where(current).values(lease_expires=expires)
         return self._session.note(renewed) > 0
 
@@ -385,10 +395,9 @@ class Queue:
         return self._set(task, state=TaskState.FAILED, error=error, finished=self._session.now())
 
     def _locked(self, task_id: str) -> Task:
-        row = self._session.first(sa.select(tasks).where(tasks.c.id == task_id).with_for_update())
-        if row is None:
-            raise NotFound("There is no such task.", where=task_id)
-        return Task(*row)
+        for row in self._session.run(_HELD_TASK, task=task_id):
+            return Task(*row)
+        raise NotFound("There is no such task.", where=task_id)
 
     def _end_attempt(
         self, which: "sa.ColumnElement[bool]", state: AttemptState, error: str
@@ -405,7 +414,8 @@ class Queue:
         return row[0] if row else 0
 
     def _set(self, task: Task, **changes: Any) -> Task:
-        self._session.change(sa.update(tasks).where(tasks.c.id == task.id).values(**changes))
+        setting = alteration(_ONE_TASK, tuple(changes))
+        self._session.alter(setting, {"id": task.id, **new_values(changes)})
         after = replace(task, **changes)
         # Others may have room for it, or for what waits, now that it holds none.
         self._session.hints.add(after.lane if after.state == TaskState.WAITING else ROOM)

@@ -63,6 +63,10 @@ class Session:
         self.changed |= count > 0
         return count
 
+    def run(self, query: Prepared, **values: Any) -> list[Sequence[Any]]:
+        """All rows that a prepared query finds, with ``values`` for its parameters."""
+        return query.run(self.connection, values)
+
     def alter(
         self, statement: Prepared, values: Values, *, is_told: bool = True
     ) -> Sequence[Sequence[Any]]:

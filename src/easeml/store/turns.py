@@ -7,10 +7,28 @@ import sqlalchemy as sa
 
 from easeml.contract.states import Lane, TaskState
 from easeml.store.fairness import dominant_share
+from easeml.store.prepared import Prepared, parameter
 from easeml.store.session import Session
 from easeml.store.tables import tasks
 
 Amounts = Mapping[str, float]
+
+_LANE = parameter("lane", tasks.c.lane)
+_BUSY = Prepared(
+    sa.select(tasks.c.tenant_id, sa.func.count())
+    .where(tasks.c.state == TaskState.RUNNING, tasks.c.lane == _LANE)
+    .group_by(tasks.c.tenant_id)
+)
+_LAST_BEGUN = Prepared(
+    sa.select(tasks.c.started)
+    .where(
+        tasks.c.tenant_id == parameter("tenant", tasks.c.tenant_id),
+        tasks.c.lane == _LANE,
+        tasks.c.started.is_not(None),
+    )
+    .order_by(tasks.c.id.desc())
+    .limit(1)
+)
 
 
 def turns(
@@ -50,10 +68,7 @@ def _oldest(session: Session, waiting: "sa.ColumnElement[bool]") -> dict[str, st
 
 def _running(session: Session, lane: Lane) -> dict[str, float]:
     """Return how many tasks of a lane each tenant has running."""
-    busy = sa.select(tasks.c.tenant_id, sa.func.count()).where(
-        tasks.c.state == TaskState.RUNNING, tasks.c.lane == lane
-    )
-    return dict(map(tuple, session.all(busy.group_by(tasks.c.tenant_id))))
+    return dict(map(tuple, session.run(_BUSY, lane=lane)))
 
 
 def _last_served(session: Session, tenant_id: str, lane: Lane) -> float:
@@ -61,11 +76,8 @@ def _last_served(session: Session, tenant_id: str, lane: Lane) -> float:
 
     A tenant's tasks begin oldest first, so this one row stands for its whole history.
     """
-    begun = sa.select(tasks.c.started).where(
-        tasks.c.tenant_id == tenant_id, tasks.c.lane == lane, tasks.c.started.is_not(None)
-    )
-    row = session.first(begun.order_by(tasks.c.id.desc()).limit(1))
-    return row.started if row else 0.0
+    begun = session.run(_LAST_BEGUN, tenant=tenant_id, lane=lane)
+    return begun[0][0] if begun else 0.0
 
 
 def amounts_of(held: Mapping[str, object], name: str) -> dict[str, float]:
