@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 from furnish import Furniture, furnish
 
 from easeml.ids import new_id
+from easeml.service.advice import followed
 from easeml.service.advice.tools import Answered
 from easeml.service.versions import changes
 from easeml.store import Store
@@ -70,6 +71,12 @@ def test_each_remedy_does_what_it_says_or_leads_there(
     assert follow(pages, made, report, "collect").startswith(f"{here}/data: No rows without")
     assert follow(pages, made, report, "repair-source").startswith(f"{here}/data: Repair the")
     assert follow(pages, made, report, "check-labels").startswith(f"{here}/work: The questions")
+    with store.read() as tx:
+        tables = tx.scoped(ann.caller.tenant_id)
+        application = tables.applications.get(made.application_id)
+        known = followed.newest(store, tables, application, "debug", made.model_id)
+    assert [one["kind"] for one in known] == list(KINDS)  # the next answer judges them
+    assert {one["is_same_model"] for one in known} == {True}
 
 
 def job_of(store: Store, ann, made: Furniture) -> Job:

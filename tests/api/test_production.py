@@ -85,6 +85,29 @@ def test_rows_of_a_table_are_kept_like_those_in_json(
     assert second.answer["prediction"] == "virginica"
 
 
+def test_a_long_table_is_kept_and_so_much_of_long_ones_as_there_is_room_for(
+    client: TestClient, store: Store, predictor, ann, application: str
+) -> None:
+    client.put(place(application, "requests"), json={}, headers=ann.headers).raise_for_status()
+    text = "size\n" + "1\n" * 2_000
+    answer = {**ANSWER, "predictions": ["setosa"] * 2_000, "model_name": "A" * 3_000_000}
+    predictor.content = json.dumps(answer).encode()
+    headers = {**ann.headers, "content-type": "text/csv"}
+
+    def ask() -> None:
+        found = client.post(place(application, "predict"), content=text, headers=headers)
+        found.raise_for_status()
+
+    ask()
+    assert len(rows(store, client)) == 2_000
+    log = client.app.state.context.log
+    with log._writing:  # nothing is written meanwhile; 30 need more than there is room for
+        for _ in range(30):
+            ask()
+        assert 0 < log._missed[application] < 15
+        log._waiting.clear()
+
+
 def test_what_cannot_be_kept_is_counted(
     client: TestClient, store: Store, predictor, ann, application: str
 ) -> None:
@@ -93,7 +116,7 @@ def test_what_cannot_be_kept_is_counted(
     headers = {**ann.headers, "content-type": "text/csv"}
     table = "size,name\n1.5\n,Bob\n"  # a cell lacks
     client.post(place(application, "predict"), content=table, headers=headers).raise_for_status()
-    predictor.content = json.dumps({**ANSWER, "model_name": "A" * 70_000}).encode()
+    predictor.content = json.dumps({**ANSWER, "model_name": "A" * (4 * 2**20)}).encode()
     predict(client, ann, application)
     assert len(rows(store, client)) == 2
     shown = client.get(place(application, "requests"), headers=ann.headers).json()

@@ -256,6 +256,29 @@ def test_an_owner_overrules_a_second_person_and_agreement_is_told(
     assert made.json()["operation"]["labels"] == {str(item.row): "small"}
 
 
+def test_who_owns_it_is_asked_first_where_two_people_differ(
+    store: Store, ann, application: str, client: TestClient
+) -> None:
+    others = [replace(ann.caller, user_id=f"usr_{name}") for name in ("other", "third")]
+    item = queue.take_next(store, others[0], application).item
+    assert item is not None
+    answers.give(store, others[0], item.id, value="big")
+    answers.give(store, others[1], item.id, value="small")
+    assert queue.take_next(store, others[1], application).item != item  # it is not theirs to decide
+    asked = take(client, ann, application)
+    assert (asked["item"]["id"], asked["disputed"]) == (item.id, 1)
+    assert asked["item"]["disputed"] == ["big", "small"]
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    page = browser.get(f"/applications/{application}/work").text
+    assert "People differ:</strong> big, small. You decide" in page
+    give(client, ann, item.model_dump(), value="big").raise_for_status()
+    assert take(client, ann, application)["disputed"] == 0
+    give(client, ann, item.model_dump(), way="undo").raise_for_status()
+    assert take(client, ann, application)["item"]["id"] == item.id
+    made = client.post(f"{APPLICATIONS}/{application}/work/use", headers=ann.headers)
+    assert made.json()["operation"]["labels"] == {str(item.row): "small"}  # the newest of equals
+
+
 def test_an_owner_by_a_share_overrules_those_who_label(
     store: Store, ann, bob, application: str, client: TestClient
 ) -> None:

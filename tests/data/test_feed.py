@@ -171,6 +171,10 @@ def test_rows_fed_one_by_one_come_to_test_too(start: Declared, tmp_path: Path):
             more(range(3)).replace("age", "aeg", 1),
             ["column 'aeg' is not one of the data. Did you mean 'age'?"],
         ),
+        (
+            "mpg,weight\n18.0,3504\n",
+            ["this looks like another table: it has 'mpg', 'weight', the data has 'age', "],
+        ),
         (more(range(3)).replace(",kind", ",sort", 1), ["column 'kind', the target, is missing"]),
         (
             more(range(3), kind="d"),
@@ -202,6 +206,7 @@ def test_rows_fed_one_by_one_come_to_test_too(start: Declared, tmp_path: Path):
     ],
     ids=[
         "misspelt",
+        "another-table",
         "no-target",
         "new-class",
         "new-category",

@@ -21,6 +21,7 @@ def column(tmp_path: Path, values: list[str], name: str = "v") -> ColumnReport:
     [
         (["1", "2.5", "-3e2", "+4", ".5", "7."] * 5, "number"),
         (["1", "NA", "?", "unknown", "-", "None", "nan", "3", "9"] * 4, "number"),
+        (["6,0", "k. A.", "1,5", "unbekannt", "-2,25", "-"] * 9, "number"),
         (["0", "1"] * 10, "number"),
         (["01234", "08001", "01234", "08002"] * 9, "category"),
         (["yes", "no", "unknown"] * 9, "category"),
@@ -38,6 +39,12 @@ def column(tmp_path: Path, values: list[str], name: str = "v") -> ColumnReport:
 )
 def test_types(tmp_path: Path, values: list[str], kind: str) -> None:
     assert column(tmp_path, values).type == kind
+
+
+def test_a_word_among_numbers_with_decimal_commas_is_named(tmp_path: Path) -> None:
+    values = [f"{number},5" for number in range(40)]
+    report = column(tmp_path, [*values, "zerbrochen"] * 2)
+    assert "would be a number but for values such as 'zerbrochen'" in report.evidence
 
 
 def test_unknown_is_missing_only_among_numbers(tmp_path: Path) -> None:

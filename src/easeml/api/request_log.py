@@ -17,7 +17,8 @@ from easeml.service.production.request_log import LARGEST, Seen
 from easeml.store import Store
 
 SECONDS = 1.0  # between two writes
-_MOST = 1000  # requests that wait; each has at most 128 KiB
+_MOST = 1000  # requests that wait
+_MOST_BYTES = 64 * 2**20  # of these and their answers together
 _MANY = 400  # from so many on they are written at once
 _log = structlog.get_logger()
 
@@ -30,6 +31,7 @@ class RequestLog:
         self._store = store
         self._keep = keep or partial(request_log.keep, store)
         self._waiting: deque[Seen] = deque()
+        self._waiting_bytes = 0
         self._missed: Counter[str] = Counter()  # requests that were not taken, by application
         self._unwanted: dict[str, float] = {}  # until when an application is not asked about
         self._news, self._closed = threading.Event(), threading.Event()
@@ -43,24 +45,31 @@ class RequestLog:
 
     def note(self, seen: Seen) -> None:
         """Take a request that was answered; costs the same whatever is in it."""
-        is_long = max(len(seen.body), len(seen.answer)) > LARGEST
-        if is_long or len(self._waiting) >= _MOST:
-            self._missed[seen.application_id] += 1
-        else:
+        if self._has_room(seen):
             self._waiting.append(seen)
+            self._waiting_bytes += _bytes_of(seen)
             if len(self._waiting) >= _MANY:
                 self._hurry.set()
+        else:
+            self._missed[seen.application_id] += 1
         self._news.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="request-log", daemon=True)
             self._thread.start()
+
+    def _has_room(self, seen: Seen) -> bool:
+        if max(len(seen.body), len(seen.answer)) > LARGEST or len(self._waiting) >= _MOST:
+            return False
+        return self._waiting_bytes + _bytes_of(seen) <= _MOST_BYTES
 
     def flush(self) -> None:
         """Write what waits."""
         with self._writing:
             seen = []
             while self._waiting:
-                seen.append(self._waiting.popleft())
+                one = self._waiting.popleft()
+                self._waiting_bytes -= _bytes_of(one)
+                seen.append(one)
             missed, self._missed = self._missed, Counter()
             asked = {one.application_id for one in seen} | missed.keys()
             if not asked:
@@ -91,3 +100,7 @@ class RequestLog:
                 self.flush()
             except Exception:  # the log must not end with one request that cannot be read
                 _log.exception("requests were not kept")
+
+
+def _bytes_of(seen: Seen) -> int:
+    return len(seen.body) + len(seen.answer)

@@ -11,6 +11,7 @@ from easeml.cli.options import ApplicationId, Json, checked, comma_separated, gi
 from easeml.cli.output import print_done, print_found, print_pairs, say, text
 from easeml.client import Client
 from easeml.client.feedback_files import parts_of
+from easeml.contract.label_budgets import LabelBudget, NewLabelBudget
 from easeml.contract.picking import NewPicking, PickingRule
 from easeml.contract.production import (
     FeedbackKept,
@@ -27,6 +28,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(feedback)
     app.command("watch-report")(watch_report)
     app.command()(picking)
+    app.command()(labels)
 
 
 def log(
@@ -79,6 +81,31 @@ def picking(
             client.pick_now(application_id)
         found = client.picking(application_id)
         print_found(found, partial(_print_picking, client), as_json=as_json)
+
+
+def labels(
+    application_id: ApplicationId,
+    *,
+    budget: Annotated[
+        int | None,
+        typer.Option(min=0, help="Most labels that gate and comparisons may buy together."),
+    ] = None,
+    days: Annotated[float, typer.Option(help="In any so many days.")] = 30.0,
+    none: Annotated[bool, typer.Option("--none", help="Let each have its own limit only.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show the labels that tests have bought of people, or set the budget that they share."""
+    with Client() as client:
+        if budget is None and not none:
+            found = client.label_budget(application_id)
+        else:
+            wish = checked(NewLabelBudget, {"labels": None if none else budget, "days": days})
+            found = client.set_label_budget(application_id, wish)
+    print_found(found, _print_labels, as_json=as_json)
+
+
+def _print_labels(found: LabelBudget) -> None:
+    say(found.says)
 
 
 def _print_picking(client: Client, found: PickingRule) -> None:
@@ -172,12 +199,7 @@ def _print(found: RequestLog) -> None:
             ("masked", found.mask),
             ("rows kept", found.rows),
             ("answers told", found.told),
-            ("requests not kept", _missed(found)),
         ]
     )
-
-
-def _missed(found: RequestLog) -> str | None:
-    if not found.missed:
-        return None
-    return f"{found.missed:,}: longer than 64 KiB, not in JSON or CSV, or too many at once"
+    if found.share or found.missed:
+        say(found.says_missed)

@@ -5,6 +5,7 @@ from easeml.contract.applications import Application, Promotion
 from easeml.contract.ending import Ending
 from easeml.contract.gates import Gates
 from easeml.contract.journey import Journey, Suggestion
+from easeml.contract.label_budgets import LabelBudget
 from easeml.contract.models import Measures, TrainedModel
 from easeml.contract.pareto import Pareto
 from easeml.contract.picking import PickingRule
@@ -59,8 +60,9 @@ class ServingHistory(Answer):
     ``gates``: what has to be proven before a model serves. ``watch``: whether what serves is still
     right, ``looks``: what the newest looks at production said, oldest first. ``debugged``: where the
     model errs, as the tool ``debug`` said last. ``rollouts``: how better models come to serve.
-    ``picking``: when the models are compared on production. ``adaptation``: the newest one. ``kept``:
-    what is kept of the requests; null for those who may only look.
+    ``picking``: when the models are compared on production. ``adaptation``: the newest one.
+    ``labels``: what gate and comparisons buy of people. ``kept``: what is kept of the requests;
+    null for those who may only look.
     """
 
     application: Application
@@ -72,5 +74,6 @@ class ServingHistory(Answer):
     debugged: Report | None = None
     rollouts: Rollouts
     picking: PickingRule
+    labels: LabelBudget
     adaptation: Adaptation
     kept: RequestLog | None = None

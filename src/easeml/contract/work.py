@@ -22,6 +22,7 @@ class WorkItem(Answer):
     ``matters``: columns among ``values`` that bear on the answer. ``source``: what found it.
     ``information``: the squared error of predictions that the answer should take off. ``seconds``:
     what such an answer takes. ``held_until``: nobody else is asked before; null where nobody has it.
+    ``disputed``: what others said who differ, where the one asked is to decide.
     """
 
     id: str
@@ -40,6 +41,7 @@ class WorkItem(Answer):
     seconds: float
     state: str
     held_until: Moment | None = None
+    disputed: list[str] = Field(default_factory=list)
 
 
 class WorkAgreement(Answer):
@@ -90,7 +92,8 @@ class WorkTurn(Answer):
     task that looks for items; empty where none does. ``last_id``: the item that they answered last,
     which can be undone; empty for none. ``promise``: as in the queue. ``seconds_left``: that the
     open items should take. ``seconds_given``: that all answers so far took. ``brought``: by the
-    newest batch; null before the first.
+    newest batch; null before the first. ``disputed``: items on which people differ, and that wait
+    for an owner's word.
     """
 
     application_id: str
@@ -104,6 +107,7 @@ class WorkTurn(Answer):
     seconds_given: float = 0.0
     agreement: WorkAgreement
     brought: WorkBrought | None = None
+    disputed: int = 0
 
 
 class WorkDone(Answer):

@@ -38,7 +38,8 @@ class AdviseSpec(Spec):
     ``models``: ids of the models whose predictions are compared, by the name that the tool knows
     them by. ``newer_id``: the upload with rows that came later; or ``newer_artefact``: their
     file. ``before``: the report whose state the tool goes on from.
-    ``elsewhere``: what other tools told of the test rows, in nats.
+    ``elsewhere``: what other tools told of the test rows, in nats. ``followed``: remedies of
+    earlier answers that were followed, as ``easeml.lifecycle.debugging.Followed`` reads them.
     """
 
     kind: Literal["advise"] = "advise"
@@ -55,6 +56,7 @@ class AdviseSpec(Spec):
     newer_artefact: str = ""
     before: str = ""
     elsewhere: float = 0.0
+    followed: list[dict[str, Any]] = Field(default_factory=list)
 
 
 def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -73,6 +75,8 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     notes = values_of(sources, facts) if tool.reads_values else []
     if spec.newer_name:
         facts["newer"], notes = newer_rows(sources)
+    if spec.followed:
+        facts["followed"] = spec.followed
     kept = (inputs / "state").read_bytes() if spec.before else None
     ends = time.monotonic() + spec.seconds
     answer, state = tool.asked(facts, spec.parameters, kept, lambda: time.monotonic() < ends)

@@ -369,6 +369,14 @@ class Picking(Shape):
 
 
 @dataclass(frozen=True, slots=True)
+class LabelLimit(Shape):
+    """How many labels gate and comparisons of an application may buy in any ``days`` days."""
+
+    labels: int
+    days: float
+
+
+@dataclass(frozen=True, slots=True)
 class WorkQuestion(Shape):
     """What a person is shown. ``given``: the value as it is, empty for none. ``options``: the
     likeliest first; any other value may be given too. ``values``: the row's other cells as text.

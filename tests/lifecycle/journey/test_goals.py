@@ -11,6 +11,7 @@ from easeml.lifecycle.journey import read_goal
     [
         ("0.9", "", 0.9),
         ("90 %", "", 0.9),
+        ("accuracy >= 0,9", "accuracy", 0.9),
         ("-0.5", "", -0.5),
         ("accuracy >= 0.95", "accuracy", 0.95),
         ("Accuracy above 95%", "accuracy", 0.95),

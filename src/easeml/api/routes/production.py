@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from easeml.api.operations import Operation, add_routes
-from easeml.service.models import adapting, pickings
+from easeml.service.models import adapting, label_budgets, pickings
 from easeml.service.production import feedback, request_log
 
 _OF_APPLICATION = "/applications/{application_id}"
@@ -16,6 +16,14 @@ OPERATIONS = (
     Operation("picking", "GET", f"{_OF_APPLICATION}/picking", pickings.get_picking),
     Operation("set_picking", "PUT", f"{_OF_APPLICATION}/picking", pickings.set_picking, whole=True),
     Operation("pick_now", "POST", f"{_OF_APPLICATION}/picking/now", pickings.pick_now),
+    Operation("label_budget", "GET", f"{_OF_APPLICATION}/label-budget", label_budgets.get_budget),
+    Operation(
+        "set_label_budget",
+        "PUT",
+        f"{_OF_APPLICATION}/label-budget",
+        label_budgets.set_budget,
+        whole=True,
+    ),
     Operation("adaptation", "GET", f"{_OF_APPLICATION}/adaptation", adapting.get_adaptation),
     Operation(
         "adapt",

@@ -42,6 +42,7 @@ from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.keeping import Deletion, Dependents, Shares
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
+from easeml.contract.label_budgets import LabelBudget, NewLabelBudget
 from easeml.contract.model_rules import ModelRules, NewModelRules
 from easeml.contract.models import Measures, Signature, SigningKey, TrainedModel
 from easeml.contract.notifications import Notifications
@@ -999,7 +1000,7 @@ class AsyncOperations(AsyncCalls):
     async def set_request_log(self, application_id: str, wish: NewRequestLog) -> RequestLog:
         """Keep a share of the requests to an endpoint from now on, or none.
 
-        Requests in JSON and CSV are kept, up to 64 KiB each. Raises ``NotFound``, and
+        Requests in JSON and CSV are kept, up to 4 MiB each. Raises ``NotFound``, and
         ``InvalidInput`` for a column to be masked that the data has not. Repeated, it changes
         nothing.
         """
@@ -1034,6 +1035,23 @@ class AsyncOperations(AsyncCalls):
         are no such rows, or no two models that may serve.
         """
         return await self._send(PickingRule, f"/applications/{application_id}/picking/now")
+
+    async def label_budget(self, application_id: str) -> LabelBudget:
+        """Return how many labels were bought, and are left; raises ``NotFound``."""
+        return await self._get(LabelBudget, f"/applications/{application_id}/label-budget")
+
+    async def set_label_budget(self, application_id: str, wish: NewLabelBudget) -> LabelBudget:
+        """Say how many labels the gate and the comparisons of an application may buy together.
+
+        With more than before, the test of a model that the budget ended goes on. Raises
+        ``NotFound``. Repeated, it changes nothing.
+        """
+        return await self._send(
+            LabelBudget,
+            f"/applications/{application_id}/label-budget",
+            wish.model_dump(mode="json"),
+            method="PUT",
+        )
 
     async def adaptation(self, application_id: str) -> Adaptation:
         """Return the newest adaptation of an application, and what came of it; raises ``NotFound``."""
@@ -1094,8 +1112,8 @@ class AsyncOperations(AsyncCalls):
 
         Questions go to the work queue, in place of those that are open; rows of production whose
         truth came become training rows, and the search goes on with them; a search whose limits
-        are used up gets more. What only people can do is told. Raises ``NotFound``, and
-        ``InvalidInput`` for a remedy that there is not.
+        are used up gets more. What only people can do is told. The next answer of the tool tells
+        what came. Raises ``NotFound``, and ``InvalidInput`` for a remedy that there is not.
         """
         return await self._send(
             FollowedRemedy,

@@ -43,6 +43,7 @@ from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.keeping import Deletion, Dependents, Shares
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
+from easeml.contract.label_budgets import LabelBudget, NewLabelBudget
 from easeml.contract.model_rules import ModelRules, NewModelRules
 from easeml.contract.models import Measures, Signature, SigningKey, TrainedModel
 from easeml.contract.notifications import Notifications
@@ -978,7 +979,7 @@ class Operations(Calls):
     def set_request_log(self, application_id: str, wish: NewRequestLog) -> RequestLog:
         """Keep a share of the requests to an endpoint from now on, or none.
 
-        Requests in JSON and CSV are kept, up to 64 KiB each. Raises ``NotFound``, and
+        Requests in JSON and CSV are kept, up to 4 MiB each. Raises ``NotFound``, and
         ``InvalidInput`` for a column to be masked that the data has not. Repeated, it changes
         nothing.
         """
@@ -1013,6 +1014,23 @@ class Operations(Calls):
         are no such rows, or no two models that may serve.
         """
         return self._send(PickingRule, f"/applications/{application_id}/picking/now")
+
+    def label_budget(self, application_id: str) -> LabelBudget:
+        """Return how many labels were bought, and are left; raises ``NotFound``."""
+        return self._get(LabelBudget, f"/applications/{application_id}/label-budget")
+
+    def set_label_budget(self, application_id: str, wish: NewLabelBudget) -> LabelBudget:
+        """Say how many labels the gate and the comparisons of an application may buy together.
+
+        With more than before, the test of a model that the budget ended goes on. Raises
+        ``NotFound``. Repeated, it changes nothing.
+        """
+        return self._send(
+            LabelBudget,
+            f"/applications/{application_id}/label-budget",
+            wish.model_dump(mode="json"),
+            method="PUT",
+        )
 
     def adaptation(self, application_id: str) -> Adaptation:
         """Return the newest adaptation of an application, and what came of it; raises ``NotFound``."""
@@ -1071,8 +1089,8 @@ class Operations(Calls):
 
         Questions go to the work queue, in place of those that are open; rows of production whose
         truth came become training rows, and the search goes on with them; a search whose limits
-        are used up gets more. What only people can do is told. Raises ``NotFound``, and
-        ``InvalidInput`` for a remedy that there is not.
+        are used up gets more. What only people can do is told. The next answer of the tool tells
+        what came. Raises ``NotFound``, and ``InvalidInput`` for a remedy that there is not.
         """
         return self._send(
             FollowedRemedy,

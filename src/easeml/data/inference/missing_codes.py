@@ -13,7 +13,8 @@ _WORDS = v.SHEET_ERRORS | frozenset({
     "unknown", "missing", "empty", "undefined", "unspecified", "not available", "not known",
     "not recorded", "not specified", "not given", "no data", "nodata", "blank", "nil", "tbd",
     "-", "--", "---", ".", "..", "...", "(blank)", "(empty)", "unk", "n.a.", "no answer",
-    "no response",
+    "no response", "n. a.", "k.a.", "k. a.", "keine angabe", "unbekannt", "fehlt", "n.v.", "n. v.",
+    "n.d.", "n. d.", "n/d", "inconnu", "inconnue", "desconocido", "sin dato", "sconosciuto",
 })  # fmt: skip
 _NINES = frozenset({9, 99, 999, 9999, 99999, 999999, 9999999})
 _SENTINELS = frozenset(

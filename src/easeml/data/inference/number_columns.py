@@ -83,7 +83,7 @@ def _read_numbers(values: Values) -> _Numbers | None:
     form = ""
     made = v.to_numbers(array)
     if made.bad.any():
-        found = number_form(values.texts)
+        found = number_form([text for text in values.texts if text.lower() not in v.MISSING_NUMBER])
         is_timetable = found in CLOCKS and len(values.texts) < _FEWEST_TIMES
         if found is None or is_timetable:
             return None

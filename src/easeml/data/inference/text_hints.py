@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from easeml.data.types import values as v
+from easeml.data.types.number_forms import number_form, plain_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +53,12 @@ def _no_numbers(texts: list[str]) -> np.ndarray:
     """Which of the first values are no numbers."""
     import pyarrow as pa
 
-    return v.to_numbers(pa.array(texts[:10_000], pa.string())).bad
+    looked_at = texts[:10_000]
+    array = pa.array(looked_at, pa.string())
+    bad = v.to_numbers(array).bad
+    written = list(filter(has_digit, looked_at))
+    form = number_form(written) if bad.any() and written else None
+    return bad if form is None else v.to_numbers(plain_numbers(array, form)).bad
 
 
 def _leading_zeros(texts: list[str]) -> str:

@@ -28,7 +28,11 @@ SHEET_ERRORS = frozenset({
     "#n/a", "#ref!", "#value!", "#div/0!", "#name?", "#null!", "#num!", "#spill!", "#calc!",
 })  # fmt: skip
 """What a spreadsheet writes where a formula has no value, in lower case."""
-MISSING_NUMBER = MISSING | {"none", "unknown", "missing", "-", "--", ".", "n.a.", "nat"}
+MISSING_NUMBER = MISSING | {
+    "none", "unknown", "missing", "-", "--", ".", "n.a.", "n. a.", "nat",
+    "k.a.", "k. a.", "keine angabe", "unbekannt", "fehlt", "n.v.", "n. v.",
+    "n.d.", "n. d.", "n/d", "inconnu", "inconnue", "desconocido", "sin dato", "sconosciuto",
+}  # fmt: skip
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?$"
 ISO = r"^\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?$"
 _ISO = re.compile(ISO)

@@ -64,6 +64,8 @@ def fit_table(
     differences = [told_respelt(meant)] if meant else []
     # Their cells are looked at, too: all differences are told at once.
     table = table.rename_columns(list(map(meant.get, table.column_names, table.column_names)))
+    if len(table.column_names) > 1 and not set(known) & set(table.column_names):
+        return Fitted({}, [_another_table(table.column_names, known)])
     differences += _unknown_columns(table, known)
     columns = {}
     for name, kind in inputs.items():
@@ -97,6 +99,12 @@ def _unknown_columns(table: pa.Table, known: Sequence[str]) -> list[str]:
         meant = did_you_mean(name, filter(absent.__contains__, known)) if absent else ""
         said.append(f"column '{name}' is not one of the data. {meant}".strip())
     return said
+
+
+def _another_table(given: Sequence[str], known: Sequence[str]) -> str:
+    names = first_of(list(map(repr, given)), _SHOWN_CLASSES)
+    wanted = first_of(list(map(repr, known)), _SHOWN_CLASSES)
+    return f"this looks like another table: it has {names}, the data has {wanted}."
 
 
 def _column(

@@ -11,6 +11,7 @@ import numpy as np
 from easeml.lifecycle.cleaning.frames import Column
 from easeml.lifecycle.debugging.causes import Cause, Here, Known
 from easeml.lifecycle.debugging.cells import broken_cells, spread_over
+from easeml.lifecycle.debugging.conditions import Slice
 from easeml.lifecycle.debugging.learned import Opinion, opinion_on
 from easeml.lifecycle.debugging.rows import is_wrong
 from easeml.lifecycle.tool_answer import Asked, Remedy
@@ -64,6 +65,8 @@ def _together(one: Remedy, other: Remedy) -> Remedy:
         one,
         about=f"{one.about}; {other.about}",
         corrected=one.corrected + other.corrected,
+        rows=0,  # of several slices: what comes is not told of one
+        mistakes=0,
         low=one.low + other.low,
         high=one.high + other.high,
     )
@@ -72,6 +75,7 @@ def _together(one: Remedy, other: Remedy) -> Remedy:
 def _remedy(
     kind: str,
     here: Here,
+    known: Known,
     title: str,
     reason: str,
     corrected: tuple[float, float, float],
@@ -82,6 +86,7 @@ def _remedy(
     instead: bool = False,
 ) -> Remedy:
     value, low, high = corrected
+    held = here.slice.holds(here.judged.inputs)
     return Remedy(
         kind=kind,
         title=title,
@@ -95,6 +100,10 @@ def _remedy(
         conditions=here.slice.to_json(),
         items=tuple(items or ()),
         instead=instead,
+        judged=here.judged.name,
+        rows=int(held.sum()),
+        mistakes=int(here.judged.wrong[held].sum()),
+        tolerance=known.case.tolerance,
     )
 
 
@@ -108,14 +117,16 @@ def _of_cells(here: Here, cause: Cause, known: Known) -> Remedy | None:
         corrected = cause.mistakes, cause.low, cause.high
         minutes = _SOURCE_MINUTES
         return _remedy(
-            "repair-source", here, title, reason, corrected, minutes=minutes, seconds=0.0
+            "repair-source", here, known, title, reason, corrected, minutes=minutes, seconds=0.0
         )
     asked = items[:_MOST_ITEMS]
     return _remedy(
         "repair-cells",
         here,
+        known,
         f"Repair {len(asked)} cells of {column} where {here}",
-        f"{cause.evidence}. It shows on rows that come with {column} in order",
+        f"{cause.evidence}. Only training rows are asked about: {here.judged.name} rows whose "
+        f"{column} is broken stay so, and what this corrects shows on rows that have it in order",
         _scaled(cause, len(asked) / len(items)),
         minutes=_CELL_MINUTES * len(asked),
         items=asked,
@@ -145,7 +156,7 @@ def _of_few(here: Here, cause: Cause, known: Known) -> Remedy | None:
     title = f"Bring or label {wanted} more rows where {here}"
     corrected = cause.mistakes, cause.low, cause.high
     minutes = _LABEL_MINUTES * wanted
-    return _remedy("collect", here, title, cause.evidence, corrected, minutes=minutes)
+    return _remedy("collect", here, known, title, cause.evidence, corrected, minutes=minutes)
 
 
 def _retrained(here: Here, cause: Cause, known: Known) -> Remedy | None:
@@ -164,7 +175,7 @@ def _retrained(here: Here, cause: Cause, known: Known) -> Remedy | None:
         f"{cause.evidence}. Learning from these rows corrected {measured[0]:.0f} of "
         f"{here.mistakes} mistakes, on rows held out"
     )
-    return _remedy("retrain", here, title, reason, measured, instead=is_outdated)
+    return _remedy("retrain", here, known, title, reason, measured, instead=is_outdated)
 
 
 def relearned(here: Here, known: Known) -> tuple[float, float, float] | None:
@@ -243,7 +254,7 @@ def _of_labels(here: Here, cause: Cause, known: Known) -> Remedy | None:
     minutes = _LABEL_MINUTES * len(asked)
     corrected = _scaled(cause, part)
     return _remedy(
-        "check-labels", here, title, cause.evidence, corrected, minutes=minutes, items=asked
+        "check-labels", here, known, title, cause.evidence, corrected, minutes=minutes, items=asked
     )
 
 
@@ -260,7 +271,8 @@ def _of_hard(here: Here, cause: Cause, known: Known) -> Remedy | None:
     if net[1] <= 0 or _trades_classes(here, known.opinion, places, known):
         return None
     reason = f"other models were right about {net[0]:.0f} more of the {len(places)} rows"
-    return _remedy("search", here, "Let the search go on", reason, net)
+    whole = replace(here, slice=Slice())
+    return _remedy("search", whole, known, "Let the search go on", reason, net)
 
 
 def _trades_classes(here: Here, opinion: Opinion, places: np.ndarray, known: Known) -> bool:

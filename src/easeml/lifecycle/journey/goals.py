@@ -13,7 +13,8 @@ _GOAL = re.compile(
     r"""
     (?: (?P<name> [a-z] [a-z0-9 -]*? ) \s*
         (?P<side> >= | <= | > | < | = | at\ least | at\ most | above | below ) \s* )?
-    (?P<value> [-+]? (?: \d+ \.? \d* | \.\d+ ) ) \s* (?: (?P<percent> % ) | (?P<unit> [^\s\d%] .* ) )?
+    (?P<value> [-+]? (?: \d+ [.,]? \d* | [.,]\d+ ) ) \s*
+    (?: (?P<percent> % ) | (?P<unit> [^\s\d%] .* ) )?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -71,7 +72,7 @@ def _read_first(text: str) -> Goal:
     if matched is None:
         raise InvalidInput(f"{text!r} is not a goal.", where="goal", remedy=_REMEDY)
     found = matched.groupdict("")
-    value = float(found["value"])
+    value = float(found["value"].replace(",", "."))
     if found["percent"]:
         value /= 100
 

@@ -15,7 +15,7 @@ from easeml.lifecycle.tool_answer import Remedy
 
 if TYPE_CHECKING:
     from easeml.figures import Figure
-    from easeml.lifecycle.debugging import Cause, Debugged, Diagnosis, Judged
+    from easeml.lifecycle.debugging import Came, Case, Cause, Debugged, Diagnosis, Followed, Judged
     from easeml.lifecycle.held_out import Explained
 
     Explain = Callable[[Any], list[Explained]]
@@ -26,6 +26,11 @@ _MOVERS = 4  # columns that moved a prediction, of each mistake
 _LEVEL = "Chance that any slice is named where mistakes are spread by chance."
 _TOLERANCE = (
     "Error above which a number is a mistake; by default, a fifth of the validation rows are."
+)
+_CAME = (
+    "Mistakes that were to be corrected, and that are fewer of as many rows, with 95 % intervals. "
+    "Whatever else changed counts, too; and as such rows were named because they were bad, some "
+    "would have got better by chance."
 )
 _ASSUMES = (
     "What is said to be true of validation and production rows is true, but for wrong answers that "
@@ -56,17 +61,9 @@ def _open(config: DebugConfig) -> DebugConfig:
 
 def _ask(config: DebugConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, DebugConfig]:
     """Every question stands alone: the state is the configuration."""
-    from easeml.lifecycle.debugging import case_of, debug
+    from easeml.lifecycle.debugging import Followed, came_of, debug
 
-    case = case_of(
-        facts["inputs"],
-        facts["answers"],
-        facts["predictions"],
-        train=facts.get("train"),
-        newer=facts.get("newer"),
-        predict=facts.get("predict"),
-        tolerance=config.tolerance,
-    )
+    case = _case(facts, config.tolerance)
     found = debug(
         case,
         level=config.level,
@@ -75,10 +72,32 @@ def _ask(config: DebugConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, De
         seed=config.seed,
         progress=facts.get("progress"),
     )
-    return _answer(found, config, facts.get("explain")), config
+    followed = list(map(Followed.from_json, facts.get("followed", ())))
+    came = [came_of(one, _case(facts, one.tolerance)) for one in followed]
+    return _answer(found, config, facts.get("explain"), followed, came), config
 
 
-def _answer(found: Debugged, config: DebugConfig, explain: Explain | None) -> ToolAnswer:
+def _case(facts: Mapping[Fact, Any], tolerance: float | None) -> Case:
+    from easeml.lifecycle.debugging import case_of
+
+    return case_of(
+        facts["inputs"],
+        facts["answers"],
+        facts["predictions"],
+        train=facts.get("train"),
+        newer=facts.get("newer"),
+        predict=facts.get("predict"),
+        tolerance=tolerance,
+    )
+
+
+def _answer(
+    found: Debugged,
+    config: DebugConfig,
+    explain: Explain | None,
+    followed: list[Followed],
+    came: list[Came | None],
+) -> ToolAnswer:
     case = found.case
     numbers = [_share(case.validation)]
     if case.production is not None:
@@ -108,7 +127,7 @@ def _answer(found: Debugged, config: DebugConfig, explain: Explain | None) -> To
         assumes=_ASSUMES,
         verdict=_verdict(found),
         figures=_figures(found),
-        tables=_tables(found, config, explain),
+        tables=(*_promised(followed, came), *_tables(found, config, explain)),
         notes=tuple(notes),
         remedies=found.remedies,
     )
@@ -153,6 +172,32 @@ def _told(remedy: Remedy) -> str:
     if not remedy.human_minutes:
         cost = f"{remedy.device_seconds:.0f} s of a device"
     return f"{remedy.title}: about {remedy.corrected:.0f} mistakes less for {cost}."
+
+
+def _promised(followed: list[Followed], came: list[Came | None]) -> tuple[Table, ...]:
+    """Return what remedies that were followed promised, beside what came."""
+    if not followed:
+        return ()
+    rows = []
+    for one, told in zip(followed, came, strict=True):
+        before = f"{one.mistakes} of {one.rows}" if one.rows else None
+        corrected, now = _why_not_told(one), None
+        if told is not None:
+            corrected = _with_ends(told.corrected, told.low, told.high)
+            now = f"{told.mistakes} of {told.rows}"
+        rows.append((one.title, _with_ends(*one.promised), corrected, before, now))
+    columns = ("Remedy that was followed", "Promised", "Corrected", "Mistakes before", "Now")
+    return (Table("What was promised, and what came", columns, tuple(rows), _CAME),)
+
+
+def _with_ends(value: float, low: float, high: float) -> str:
+    return f"{value:.0f} ({low:.0f} to {high:.0f})"
+
+
+def _why_not_told(one: Followed) -> str:
+    if one.is_same_model:
+        return "not yet: the same model serves"
+    return "cannot be told: no such rows"
 
 
 def _tables(found: Debugged, config: DebugConfig, explain: Explain | None) -> tuple[Table, ...]:
@@ -304,7 +349,7 @@ TOOLS = (
         title="Where does it err, and why?",
         about="Finds slices with more mistakes than elsewhere, their causes, and what corrects most.",
         needs=("inputs", "answers", "predictions"),
-        may=("train", "newer", "predict", "explain", "progress"),
+        may=("train", "newer", "predict", "explain", "followed", "progress"),
         config=DebugConfig,
         open=_open,
         ask=_ask,

@@ -1,6 +1,6 @@
 """Asking a lifecycle tool about an application: about which models, rows and earlier state."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from easeml.contract.reports import ApplicationTool, NewReport, ToolParameter
 from easeml.contract.resources import Page
@@ -11,7 +11,7 @@ from easeml.lifecycle.tool import Tool, all_tools, tool_named
 from easeml.lifecycle.tool_parameters import Parameter, parameters_of
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
-from easeml.service.advice import asked_models, test_row_disclosure, tools
+from easeml.service.advice import asked_models, followed, test_row_disclosure, tools
 from easeml.service.advice.tools import Question
 from easeml.service.gates import kept
 from easeml.service.limits import quotas
@@ -62,6 +62,9 @@ def ask(
         if rows.digest:
             artefact_references.keep(tx, caller.tenant_id, rows.digest, rows.size)
         question = _question(tables, application, tool, wish, rows.digest)
+        if "followed" in tool.may:
+            known = followed.newest(store, tables, application, tool.name, id_of(question.model))
+            question = replace(question, followed=known)
         _refuse_two_at_once(tables, application, tool, question)
         task = tools.request(tx, application, version, question)
         once.remember(tx, {"id": task.id})

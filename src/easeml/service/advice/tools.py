@@ -27,7 +27,8 @@ class Question:
 
     ``models``: ids of those that are compared, by name. ``newer``: the upload with rows that came
     later, or ``newer_artefact``: a CSV file of them. ``before``: the report whose state it goes on
-    from. ``elsewhere``: what other tools told of the test rows, in nats.
+    from. ``elsewhere``: what other tools told of the test rows, in nats. ``followed``: remedies of
+    earlier answers that were followed.
     """
 
     tool: str
@@ -39,6 +40,7 @@ class Question:
     newer_artefact: str = ""
     before: str = ""
     elsewhere: float = 0.0
+    followed: list[Json] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ class Answered(Shape):
     told: float = 0.0
     newer_id: str = ""
     against_id: str = ""
+    followed: list[int] = field(default_factory=list)  # remedies, from 1
 
 
 def request(
@@ -103,6 +106,7 @@ def told_of(application: Application, question: Question) -> Json:
         "newer_artefact": question.newer_artefact,
         "before": question.before,
         "elsewhere": question.elsewhere,
+        "followed": question.followed,
     }
 
 
@@ -301,6 +305,6 @@ def _answer(store: Store, report: records.Report) -> Json:
 def _remedy(told: Json) -> Json:
     """Return a remedy as it is shown: what is asked of single cells is counted."""
     shown = {**told, "items": len(told["items"])}
-    for told_to_the_service in ("conditions", "instead"):
+    for told_to_the_service in ("conditions", "instead", "judged", "rows", "mistakes", "tolerance"):
         shown.pop(told_to_the_service, None)
     return shown

@@ -43,6 +43,25 @@ def settled(tables: Tables, items: Collection[WorkItem]) -> dict[str, str]:
     return values
 
 
+def experts_of(tables: Tables, application: Application) -> set[str]:
+    """Return the users whose answers count before those of others: owners."""
+    owners = tables.memberships.column("user_id", role=MemberRole.OWNER)
+    shared = tables.shares.column("user_id", application_id=application.id, role=ShareRole.OWNER)
+    return {*owners, *shared}
+
+
+def disputed(
+    tables: Tables, application: Application, items: Collection[WorkItem]
+) -> dict[str, list[str]]:
+    """Return what people said of items on which they differ, and no owner has decided, by item."""
+    experts = experts_of(tables, application)
+    found = {}
+    for item_id, said in of_items(tables, [item.id for item in items]).items():
+        if not experts & said.keys() and len(set(said.values())) > 1:
+            found[item_id] = list(said.values())
+    return found
+
+
 def not_known(tables: Tables, items: Collection[WorkItem]) -> set[str]:
     """Return the ids of items that nobody answered, and of which somebody said that they do not know."""
     ids = list(map(attrgetter("id"), items))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from easeml.contract.states import WorkKind, WorkState
 from easeml.contract.tasks import TaskResult
 from easeml.ids import new_id
-from easeml.service.answers import standing
+from easeml.service.answers import label_budget, standing
 from easeml.service.gates import kept
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
@@ -27,6 +27,9 @@ def request_test(
     """Have a model tested on the reserve of a gate, with the labels that were bought so far."""
     reserve = kept.reserve_of(gate)
     tables = tx.scoped(application.tenant_id)
+    known = labels(tables, application, reserve)
+    own = max(0, reserve.labels - len(known))
+    may_ask = label_budget.within(tables, application, WorkKind.TEST_LABEL, tx.now(), own)
     requests.request(
         tx,
         application.tenant_id,
@@ -36,12 +39,12 @@ def request_test(
         gate_id=gate.id,
         version_id=version_id,
         ledger=reserve.ledger,
-        budget=reserve.labels,
+        budget=len(known) + may_ask,
         first=gate.first,
         new_id=model.id,
         old_id=application.live_model_id,
         reserve=reserve.rows,
-        labels=labels(tables, application, reserve),
+        labels=known,
         unknown=unknown(tables, application, reserve),
     )
 
@@ -68,7 +71,8 @@ def take(
     tables = tx.scoped(application.tenant_id)
     found = result.value
     reserve = replace(kept.reserve_of(gate), ledger=found["ledger"], waiting=None)
-    left = reserve.labels - bought(tables, application, reserve)
+    own = reserve.labels - bought(tables, application, reserve)
+    left = label_budget.within(tables, application, WorkKind.TEST_LABEL, tx.now(), own)
     if found["asked"] and left > 0:
         outlook = found["outlook"]
         test = replace(test, **{**outlook, "most": min(outlook["most"], left)})

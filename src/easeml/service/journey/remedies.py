@@ -1,24 +1,21 @@
 """Following a remedy that a lifecycle tool proposed: into the work queue, or into the next version."""
 
-import json
 from typing import Any
 
 from easeml.contract.reports import FollowedRemedy
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
-from easeml.service.advice import tools
+from easeml.service.advice import followed, tools
 from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import searching_on
 from easeml.service.production import labelled_rows
 from easeml.service.storage import artefact_references
-from easeml.service.tasks.logs import read_plain
 from easeml.service.versions import changes
 from easeml.service.work import finding
 from easeml.store import Store
 from easeml.store.records import Application, Report
 
 _LARGEST = 2**28  # bytes of rows of production
-_LARGEST_ANSWER = 5_000_000
 _LEARNED = "A version with these rows is made, and the search goes on with it."
 _SET_ASIDE = "Rows of before that are like them are off: easeml data versions ID"
 _GATED = (
@@ -41,7 +38,7 @@ def follow(
 
     Questions go to the work queue, in place of those that are open; rows of production whose truth
     came become training rows, and the search goes on with them; a search whose limits are used up
-    gets more. What only people can do is told.
+    gets more. What only people can do is told. The next answer of the tool tells what came.
     Raises ``NotFound``, and ``InvalidInput`` for a remedy that there is not.
     """
     with store.read() as tx:
@@ -53,6 +50,8 @@ def follow(
         remedy = _remedy(store, report, number)
         has_pool = tables.versions.get(application.version_id).summary.rows_of("pool") > 0
     kind = str(remedy["kind"])
+    with store.write() as tx:
+        followed.mark(tx, report, number)
     if kind == "retrain":
         return _learn(store, caller, application, report, remedy)
     if kind == "search":
@@ -104,18 +103,8 @@ def _learn(
 
 def _remedy(store: Store, report: Report, number: int) -> dict[str, Any]:
     """Return a remedy as the tool told it; raises ``InvalidInput`` for one that there is not."""
-    found = _remedies(store, report)
+    found = followed.remedies_of(store, report)
     if not 1 <= number <= len(found):
         remedy = f"It has {len(found)}." if found else "This report has none."
         raise InvalidInput(f"There is no remedy {number}.", where="number", remedy=remedy)
     return found[number - 1]
-
-
-def _remedies(store: Store, report: Report) -> list[dict[str, Any]]:
-    if not tools.is_answer(report):
-        return []
-    digest = tools.Answered.from_json(report.value).artefact
-    if not digest:
-        return []
-    path = store.artefacts.path(report.tenant_id, digest)
-    return json.loads(read_plain(path, 0, _LARGEST_ANSWER)).get("remedies", [])

@@ -146,6 +146,22 @@ def opened(
     )
 
 
+def go_on_with_labels(tx: Transaction, application: Application) -> None:
+    """Let the gate test again what it refused for want of labels, now that it may buy more."""
+    tables = tx.scoped(application.tenant_id)
+    gate = kept.active(tables, application.id)
+    if gate is None or gate.reserve is None or not lasts_on(gate):
+        return
+    if kept.waiting(gate, application) is not None:
+        bought_labels.go_on(tx, application)
+        return
+    if requests.under_way(tables, kept.KIND, application.id):
+        return
+    tables.gates.update(gate.id, ended=True)
+    tables.gates.add(_with_budget(gate, gate.reserve.labels))
+    promotion.consider(tx, application.id)
+
+
 def test_rows(store: Store, version: DatasetVersion) -> list[int]:
     """Return the ids of all test rows of a version."""
     return row_ids(store.artefacts.members(version.tenant_id, version.artefact))["test"].tolist()

@@ -21,7 +21,7 @@ from easeml.ids import new_id
 from easeml.lifecycle.tool import tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.advice import asked_models, tools
-from easeml.service.answers import standing
+from easeml.service.answers import label_budget, standing
 from easeml.service.models import picked_rows, promotion, proofs
 from easeml.service.storage import artefact_references
 from easeml.store import Store, Tables, Transaction, records
@@ -31,6 +31,8 @@ from easeml.store.shapes import Picking, WorkQuestion
 TOOL = "pick"
 TOLERANCE, CONFIDENCE = 0.05, 0.9  # of the certificate
 _DAY = 86_400.0
+_KIND = WorkKind.PICK_LABEL
+_NO_LABELS_LEFT = "The application's budget of labels has too few left."
 _LARGEST = 2**28  # bytes
 
 
@@ -228,7 +230,9 @@ def _ask_tool(store: Store, application: Application, picking: Picking) -> None:
         version = tables.versions.get(application.version_id)
         tool, parameters = TOOL, {"tolerance": TOLERANCE, "confidence": CONFIDENCE}
         if picking.proving:
-            tool, parameters = proofs.TOOL, {"labels": max(0, picking.proving - len(items))}
+            own = max(0, picking.proving - len(items))
+            may_ask = label_budget.within(tables, application, _KIND, tx.now(), own)
+            tool, parameters = proofs.TOOL, {"labels": may_ask}
         question = tools.Question(tool, parameters, models=picking.models, newer_artefact=digest)
         task = tools.request(tx, application, version, question)
         tables.work_items.set_each("state", dict.fromkeys(unknown, WorkState.CLOSED))
@@ -286,11 +290,14 @@ def _ask_people(
     """Ask for labels of some of the rows, or stop where that would be more than may be asked."""
     tables = tx.scoped(application.tenant_id)
     asked = _items(tables, application, picking)
-    left = (picking.proving or picking.labels) - len(asked)
+    own = (picking.proving or picking.labels) - len(asked)
+    left = label_budget.within(tables, application, _KIND, tx.now(), own)
     if picking.proving and left > 0:
         places = places[:left]
     if len(places) > left:
         said = f"What serves stays: {len(asked)} labels did not tell which is best. {advice}"
+        if left < own:
+            said += f" {_NO_LABELS_LEFT}"
         _end(tx, application, picking, said)
         return
     rows = picked_rows.still_kept(tables, [picking.rows[place] for place in places])
@@ -305,7 +312,7 @@ def _ask_people(
                 tenant_id=application.tenant_id,
                 application_id=application.id,
                 version_id=application.version_id,
-                kind=WorkKind.PICK_LABEL,
+                kind=_KIND,
                 row=place,
                 column=application.target,
                 information=0.0,
@@ -356,8 +363,8 @@ def _end(tx: Transaction, application: Application, picking: Picking, said: str)
     items = _items(tables, application, picking)
     picked_rows.keep_truths(tables, application, picking.rows, items)
     for item in items:
-        state = WorkState.CLOSED if item.state == WorkState.OPEN else WorkState.USED
-        tables.work_items.update(item.id, state=state)
+        is_told = item.state == WorkState.ANSWERED
+        tables.work_items.update(item.id, state=WorkState.USED if is_told else WorkState.CLOSED)
     is_bought = any(item.state == WorkState.ANSWERED for item in items)
     compared = None if is_bought else picking.compared
     ended = replace(picking, rows=[], models={}, task_id="", says=said, compared=compared)
@@ -368,7 +375,7 @@ def _items(tables: Tables, application: Application, picking: Picking) -> list[W
     """Return what people were asked for a picking."""
     return tables.work_items.list(
         application_id=application.id,
-        kind=WorkKind.PICK_LABEL,
+        kind=_KIND,
         since=picking.began,
         limit=None,
     )

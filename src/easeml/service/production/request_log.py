@@ -16,7 +16,8 @@ from easeml.store import Store, Tables, records
 from easeml.store.records import Application, ProductionRow
 from easeml.store.shapes import OtherAnswer
 
-LARGEST = 64 * 1024  # bytes of a request, or an answer, that is kept
+LARGEST = 4 * 2**20  # bytes of a request, or an answer, that is kept: ten thousand usual rows
+_AT_ONCE = 1_000  # rows of a transaction: others may write between two
 _DAY = 86_400.0
 _NONE = Counter[str]()
 
@@ -38,8 +39,8 @@ class Seen:
 def set_log(store: Store, caller: Caller, application_id: str, wish: NewRequestLog) -> RequestLog:
     """Keep a share of the requests to an endpoint from now on, or none.
 
-    Requests in JSON and CSV are kept, up to 64 KiB each. Raises ``NotFound``, and ``InvalidInput`` for a
-    column to be masked that the data has not. Repeated, it changes nothing.
+    Requests in JSON and CSV are kept, up to 4 MiB each. Raises ``NotFound``, and ``InvalidInput``
+    for a column to be masked that the data has not. Repeated, it changes nothing.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -93,11 +94,12 @@ def keep(store: Store, seen: list[Seen], not_taken: Counter[str] = _NONE) -> Non
             readable = _readable_rows(one, frozenset(log.masked))
             rows += readable
             missed[log.id] += not readable
-    is_news = rows or missed.total() or failed.total()
-    if is_news:
+    for first in range(0, len(rows), _AT_ONCE):
+        with store.write() as tx:
+            tx.unscoped().production_rows.add_all(rows[first : first + _AT_ONCE])
+    if missed.total() or failed.total():
         with store.write() as tx:
             tables = tx.unscoped()
-            tables.production_rows.add_all(rows)
             _add(tables, "missed", missed)
             _add(tables, "failed", failed)
 

@@ -21,7 +21,7 @@ from easeml.service.applications import (
 from easeml.service.applications.pareto import MaybeAxes
 from easeml.service.journey import next_steps, suggested
 from easeml.service.knowledge import rules
-from easeml.service.models import adapting, gates, pickings, rollouts, watching
+from easeml.service.models import adapting, gates, label_budgets, pickings, rollouts, watching
 from easeml.service.production import request_log
 from easeml.service.search import ending, model_limits, progress, summaries
 from easeml.store import Store
@@ -114,6 +114,7 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         debugged = tools.newest(store, tables, application.id, "debug")
         rolled_out = rollouts.show(tables, application)
         picking = pickings.show(tables, application)
+        labels = label_budgets.show(tx, application)
         adaptation = adapting.show(tables, application)
         kept = None
         if Permission.CHANGE in caller.may:
@@ -129,5 +130,6 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         debugged=debugged,
         rollouts=rolled_out,
         picking=picking,
+        labels=labels,
         adaptation=adaptation,
     )

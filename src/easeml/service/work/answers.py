@@ -1,6 +1,7 @@
 """Answers of people: appended, never changed; a batch of them makes a version."""
 
 import math
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -19,6 +20,7 @@ from easeml.service.work import queue
 from easeml.store import Store, Tables, Transaction, id_of
 from easeml.store.records import Application, DatasetVersion, Json, WorkAnswer, WorkItem
 
+_DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+)$")
 BATCH = 20  # answers that make a version by themselves
 Value = Annotated[str, Field(max_length=10_000, description="the answer; empty for other ways")]
 Way = Annotated[
@@ -57,7 +59,7 @@ def give(
         else:
             _check_turn(tables, item, caller, now)
         if way == WorkWay.ANSWER:
-            _check_value(tables, application, item, value)
+            value = _checked_value(tables, application, item, value)
         else:
             value = ""
         if seconds is None:
@@ -111,25 +113,28 @@ def use(store: Store, caller: Caller, application_id: str) -> Version:
         application = tables.applications.get(application_id)
         if not queue.answered_items(tables, application):
             raise Conflict("No answers wait to be used.", where=application.id)
-        version = _use(tx, tables, application)
+        version = _use(tx, tables, application, queue.answered_items(tables, application))
         if version is None:
             version = tables.versions.get(application.version_id)
         return datasets.show_version(version)
 
 
 def _batch(tx: Transaction, tables: Tables, application: Application) -> DatasetVersion | None:
-    """Make a version where enough answers wait and nobody changes the data."""
-    are_enough = len(queue.answered_items(tables, application)) >= BATCH
-    if are_enough and changing.can_change(tables, application):
-        return _use(tx, tables, application)
+    """Make a version where enough undisputed answers wait, and nobody changes the data."""
+    waiting = queue.answered_items(tables, application)
+    differing = queue.disputes(tables, application)
+    settled = [item for item in waiting if item.id not in differing]
+    if len(settled) >= BATCH and changing.can_change(tables, application):
+        return _use(tx, tables, application, settled)
     return None
 
 
-def _use(tx: Transaction, tables: Tables, application: Application) -> DatasetVersion | None:
-    """Make a version of the answers that wait; None where they only confirm what is there."""
+def _use(
+    tx: Transaction, tables: Tables, application: Application, waiting: list[WorkItem]
+) -> DatasetVersion | None:
+    """Make a version of answers that wait; None where they only confirm what is there."""
     labels: dict[str, str] = {}
     cells: list[Json] = []
-    waiting = queue.answered_items(tables, application)
     values = standing.settled(tables, waiting)
     changed = [item for item in waiting if values[item.id] != item.question.given]
     for item in changed:
@@ -176,7 +181,8 @@ def _check_undo(tables: Tables, item: WorkItem, caller: Caller) -> None:
         raise Conflict("There is nothing to undo.", where=item.id)
 
 
-def _check_value(tables: Tables, application: Application, item: WorkItem, value: str) -> None:
+def _checked_value(tables: Tables, application: Application, item: WorkItem, value: str) -> str:
+    """Return an answer as it is kept: a number with a point. Raises ``InvalidInput``."""
     version = tables.versions.get(application.version_id)
     column = version.columns_by_name[item.column]
     if not value:
@@ -186,8 +192,14 @@ def _check_value(tables: Tables, application: Application, item: WorkItem, value
         remedy = f"It has: {', '.join(classes[:20])}."
         message = f"{value!r} is not a class of '{item.column}'."
         raise InvalidInput(message, where="value", remedy=remedy)
-    if column["type"] == "number" and not _is_number(value):
-        raise InvalidInput(f"{value!r} is not a number.", where="value")
+    if column["type"] != "number":
+        return value
+    with_point = _DECIMAL_COMMA.sub(r"\1.\2", value.strip())
+    if not _is_number(with_point):
+        raise InvalidInput(
+            f"{value!r} is not a number.", where="value", remedy="Write 23.5 or 23,5."
+        )
+    return with_point
 
 
 def _is_number(text: str) -> bool:

@@ -71,12 +71,19 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
             brought=brought.newest(tables, application),
         )
         seconds = _to_second(tables, application, caller)
+        differing = disputes(tables, application)
+        turn.disputed = len(differing)
         asked = ordered(tables, application, [*found, *seconds])
         passed = _passed_over(tables, application, caller)
         item = _chosen(asked, passed, caller, tx.now())
+        if caller.user_id in standing.experts_of(tables, application):
+            to_decide = [one for one, _ in differing.values()]
+            item = _chosen(to_decide, passed, caller, tx.now()) or item
         if item is not None:
             held = _held(tables, item, caller, tx.now())
             turn.item = show(held, times, choices_of(tables, application))
+            if item.id in differing:
+                turn.item.disputed = differing[item.id][1]
         if item is None or (now.is_lost and turn.answers):
             task = finding.request(tx, application)
             turn.task_id = id_of(task)
@@ -120,6 +127,15 @@ def _to_second(tables: Tables, application: Application, caller: Caller) -> list
     said = standing.of_items(tables, [item.id for item in asked])
     by_one = [item for item in asked if len(said[item.id]) == 1]
     return [item for item in by_one if caller.user_id not in said[item.id]]
+
+
+def disputes(tables: Tables, application: Application) -> dict[str, tuple[WorkItem, list[str]]]:
+    """Return the items on which people differ and no owner has decided, with what was said."""
+    answered = tables.work_items.list(
+        application_id=application.id, state=WorkState.ANSWERED, limit=None
+    )
+    said = standing.disputed(tables, application, answered)
+    return {item.id: (item, said[item.id]) for item in answered if item.id in said}
 
 
 def _promise(items: list[WorkItem]) -> float:

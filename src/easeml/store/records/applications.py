@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from easeml.contract.states import ApplicationState, ShareRole
-from easeml.store.shapes import Json, Reserve, Rules
+from easeml.store.shapes import Json, LabelLimit, Reserve, Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Application:
     deleted: float | None = None  # since when; it can be restored until it is erased
     erased: bool = False  # its models and what people and requests told are gone
     follows: bool = True  # takes the new rows of its data set when that is fetched again
+    label_budget: LabelLimit | None = None  # of its gate and its comparisons together
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from easeml.contract.adaptation import NewAdaptation
 from easeml.contract.applications import Application
 from easeml.contract.gates import NewGate, Retirement
 from easeml.contract.jobs import Job
+from easeml.contract.label_budgets import NewLabelBudget
 from easeml.contract.picking import NewPicking
 from easeml.contract.production import FeedbackKept
 from easeml.contract.resources import Page
@@ -116,6 +117,7 @@ async def history(context: PageContext) -> Response:
         "debugged": shown(view.debugged) if view.debugged else None,
         "rollouts": view.rollouts,
         "picking": view.picking,
+        "labels": view.labels,
         "adaptation": view.adaptation,
         "ways": list(AdaptWay),
         "chart": release_figure(view, context.site.titles.of),
@@ -236,6 +238,17 @@ async def pick(context: PageContext) -> Response:
 
 
 @signed_in
+async def buy_labels(context: PageContext) -> Response:
+    """Say how many labels gate and comparisons may buy together; nothing said: no budget."""
+    form = await context.form()
+    application_id = context.path("application")
+    labels = str(form.get("labels", "")).strip()
+    wish = _validated(NewLabelBudget, {"labels": labels or None, **_texts(form, "days")})
+    await context.client.set_label_budget(application_id, wish)
+    return back_to(f"/applications/{application_id}/history#label-budget")
+
+
+@signed_in
 async def adapt(context: PageContext) -> Response:
     """Have what serves adapted to the newest rows of production."""
     form = await context.form()
@@ -316,6 +329,7 @@ routes = [
     Route(f"{_HERE}/serve", serve, methods=["POST"]),
     Route(f"{_HERE}/gate", gate, methods=["POST"]),
     Route(f"{_HERE}/picking", pick, methods=["POST"]),
+    Route(f"{_HERE}/label-budget", buy_labels, methods=["POST"]),
     Route(f"{_HERE}/adapt", adapt, methods=["POST"]),
     Route(f"{_HERE}/look", look, methods=["POST"]),
 ]
