@@ -18,7 +18,7 @@ import pandas as pd
 from common import arguments, machine_line, read_options, write_table
 from easeml.lifecycle.journey import Estimate, Outcome, experiences
 from easeml.lineage.advice import clean, label_next, plan_cleaning
-from easeml.lineage.gains import cleaning_gain, labelling_gain, quality
+from easeml.lineage.gains import KnownRows, cleaning_gain, labelling_gain
 from easeml.relation import Relation
 
 TABLES = {  # file and target
@@ -93,8 +93,8 @@ def cleaned(truth: pd.DataFrame, seed: int) -> Outcome:
 
 
 def _quality(relation: Relation) -> float:
-    world = relation.to_frame()
-    return quality(relation, world, world)
+    rows = KnownRows(relation)
+    return rows.quality(rows.now)
 
 
 def summary(kind: str, way: str, pairs: Sequence[tuple[Estimate, float]]) -> list:

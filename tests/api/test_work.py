@@ -174,10 +174,18 @@ def test_labels_that_look_wrong_are_asked_and_corrected(
     give(client, ann, item, value=other).raise_for_status()
     found = client.get(doubted, headers=ann.headers).json()["items"]
     assert item["row"] not in [row["row"] for row in found if row["suspicion"]]
+    assert "1 such label so far, those that matter most first; 1 was" in clean(client, ann, place)
     client.post(f"{place}/work/use", headers=ann.headers).raise_for_status()
     work_off(store, tmp_path)
     rows = client.get(f"{place}/rows?limit=200", headers=ann.headers).json()["items"]
     assert {row["row"]: row["target"] for row in rows}[item["row"]] == other
+    assert "1 such label so far, those that matter most first; 1 was" in clean(client, ann, place)
+
+
+def clean(client: TestClient, who, place: str) -> str:
+    """Return what the journey says of how clean the data is."""
+    journey = client.get(f"{place}/next", headers=who.headers).json()
+    return next(one["said"] for one in journey["stations"] if one["name"] == "Clean")
 
 
 def test_a_page_asks_one_item_at_a_time(client: TestClient, ann, application: str) -> None:

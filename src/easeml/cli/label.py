@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from easeml.cli.checked_rows import read_checked
 from easeml.cli.local_tables import LabelledTable, read_labelled, read_like
 from easeml.cli.named_files import writing
 from easeml.cli.options import Json, given
@@ -133,6 +134,9 @@ def mislabelled(
     from easeml.lifecycle.labeling import find_mislabelled, find_wrong_numbers
 
     given = _read(train, target, valid, takes_numbers=True)
+    told = None
+    if checked is not None:
+        told = read_checked(checked, target, given.table.rows, given.y)
     judge = find_mislabelled if given.table.target.dtype == "category" else find_wrong_numbers
     with progress("judging labels") as report:
         answer = judge(
@@ -141,48 +145,17 @@ def mislabelled(
             given.X_valid,
             given.y_valid,
             confidence=confidence,
-            checked=None if checked is None else _checked(checked, target, given),
+            checked=told,
             seed=seed,
             progress=report,
         )
+    uncounted = 0 if told is None else len(told) - answer.checked
+    if uncounted:
+        say_aside(
+            f"{uncounted} of {len(told)} checked rows do not count: only those do that 'check' "
+            "numbers, from 1 on, up to the first that was left out."
+        )
     _show(answer, as_json, out, train_rows=given.table.rows)
-
-
-def _checked(path: Path, target: str, given: _Given) -> dict[int, Any]:
-    """Return the right labels that a file tells, by the place of their rows among the inputs."""
-    import pandas as pd
-
-    try:
-        table = pd.read_csv(path, dtype=str, skipinitialspace=True)
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"The file cannot be read: {error}", where=str(path)) from error
-    for column in ("row", target):
-        if column not in table:
-            raise InvalidInput(
-                f"There is no column '{column}'.",
-                where=str(path),
-                remedy=f"Write the columns 'row' and '{target}', the right label.",
-            )
-    places = dict(zip(map(str, given.table.rows), range(len(given.y)), strict=True))
-    labels = {}
-    for row, label in zip(table["row"], table[target], strict=True):
-        if row not in places:
-            raise InvalidInput(f"No row {row} has a label.", where=str(path))
-        labels[places[row]] = _label_like(label, given.y, f"{path}, row {row}")
-    return labels
-
-
-def _label_like(label: Any, labels: np.ndarray, where: str) -> Any:
-    """Return a label of a file of checked rows as the table has it. Raises InvalidInput."""
-    if labels.dtype == float:
-        try:
-            return float(label)
-        except ValueError as error:
-            raise InvalidInput(f"{label!r} is not a number.", where=where) from error
-    if label in labels:
-        return label
-    known = ", ".join(sorted(set(map(str, labels)))[:20])
-    raise InvalidInput(f"{label!r} is not a label.", where=where, remedy=f"Labels: {known}.")
 
 
 @labelling.command("owners")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from easeml.lifecycle import encode
-from easeml.lifecycle.cleaning.frames import Column
+from easeml.lifecycle.cleaning.frames import Column, Frame
+from easeml.lifecycle.features import fitted_encoder
 from easeml.lifecycle.journey import Estimate
 from easeml.lineage.label_checks import JudgedLabels
 from easeml.relation import Relation
@@ -28,20 +30,21 @@ def cleaning_gain(relation: Relation, share: float, seed: int) -> Estimate:
     to bring its share. The interval is that of trials: in a drawn half of the train rows, a share
     of those in doubt is as in a drawn world.
     """
-    now = relation.to_frame()
-    before = quality(relation, now, now)
-    gains = [quality(relation, world, now) - before for world in relation.worlds(_WORLDS, seed)]
+    rows = KnownRows(relation)
+    doubtful = _doubtful(relation)
+    worlds = [*relation.worlds(_WORLDS, seed), *relation.worlds(_DRAWS, seed + 1)]
+    made = rows.of_worlds(worlds, doubtful)
+    before = rows.quality(rows.now)
+    gains = [rows.quality(world) - before for world in made[:_WORLDS]]
     rng = np.random.default_rng(seed)
-    train = now.index.intersection(relation.in_role("train").row_ids)
-    doubtful = now.index.intersection(_doubtful(relation))
     trials = []
-    for world in relation.worlds(_DRAWS, seed + 1):
-        half = now.drop(index=rng.choice(train, len(train) // 2, replace=False))
-        there = doubtful.intersection(half.index).intersection(world.index)
+    for world in made[_WORLDS:]:
+        left_out = rng.choice(rows.train, len(rows.train) // 2, replace=False)
+        half = rows.now.only(~rows.now.ids.isin(left_out))
+        there = doubtful.intersection(half.ids).intersection(world.ids)
         known = rng.choice(there, round(share * len(there)), replace=False)
-        settled = half.copy()
-        settled.loc[known] = world.loc[known, list(settled.columns)]
-        trials.append(quality(relation, settled, now) - quality(relation, half, now))
+        settled = half.replaced(known, world)
+        trials.append(rows.quality(settled) - rows.quality(half))
     return _estimate(share * float(np.mean(gains)), trials)
 
 
@@ -51,17 +54,17 @@ def labelling_gain(relation: Relation, rows: int, seed: int) -> Estimate:
     Quality is taken to grow with the logarithm of the rows, as much as it does in trials: a drawn
     half of the train rows gets as many others. The interval is that of the trials.
     """
-    now = relation.to_frame()
+    known = KnownRows(relation)
     rng = np.random.default_rng(seed)
-    train = now.index.intersection(relation.in_role("train").row_ids)
-    few = len(train) // 2
-    more = min(few + rows, len(train))
+    few = len(known.train) // 2
+    more = min(few + rows, len(known.train))
     trials = []
     for _ in range(_DRAWS):
-        order = rng.permutation(train)
-        after = quality(relation, now.drop(index=order[more:]), now)
-        trials.append(after - quality(relation, now.drop(index=order[few:]), now))
-    doublings = np.log2(1 + rows / len(train)) / np.log2(more / few)
+        order = rng.permutation(known.train)
+        after = known.quality(known.now.only(~known.now.ids.isin(order[more:])))
+        before = known.quality(known.now.only(~known.now.ids.isin(order[few:])))
+        trials.append(after - before)
+    doublings = np.log2(1 + rows / len(known.train)) / np.log2(more / few)
     return _estimate(float(np.mean(trials) * doublings), trials)
 
 
@@ -71,23 +74,21 @@ def checking_gain(relation: Relation, judged: JudgedLabels, rows: int, seed: int
     Each is wrong with its probability, and then what models of the other rows say. The gain is the
     mean over draws; the interval is that of the draws, on drawn halves of the train rows.
     """
-    now = relation.to_frame()
-    X, labels, *validation = _learnable(relation, now, now)
+    known = KnownRows(relation)
+    X, given = known.now.X, known.now.labels
     first = judged.listed[:rows]
-    places = labels.index.get_indexer(judged.labels.index[first])
-    given = np.asarray(_plain(labels))
+    places = known.now.ids.get_indexer(judged.labels.index[first])
     others = np.asarray(judged.suggested)[first].astype(given.dtype)
-    before = _score(X, given, *validation)
+    before = known.quality(known.now)
     rng = np.random.default_rng(seed)
     gains, trials = [], []
     for _ in range(_DRAWS):
         is_wrong = rng.random(rows) < judged.wrong[first]
         checked = given.copy()
         checked[places[is_wrong]] = others[is_wrong]
-        gains.append(_score(X, checked, *validation) - before)
+        gains.append(known.score(X, checked) - before)
         half = rng.permutation(len(given))[: len(given) // 2]
-        after = _score(X[half], checked[half], *validation)
-        trials.append(after - _score(X[half], given[half], *validation))
+        trials.append(known.score(X[half], checked[half]) - known.score(X[half], given[half]))
     return _estimate(float(np.mean(gains)), trials)
 
 
@@ -103,40 +104,82 @@ def _doubtful(relation: Relation) -> pd.Index:
     return content.row_ids[np.unique(rows)]
 
 
-def quality(relation: Relation, train_world: pd.DataFrame, valid_world: pd.DataFrame) -> float:
-    """Return accuracy or R2 of a small model on the validation rows."""
-    X, labels, X_valid, truth = _learnable(relation, train_world, valid_world)
-    return _score(X, _plain(labels), X_valid, truth)
+@dataclass(frozen=True)
+class Coded:
+    """Labelled train rows as models take them: ``ids`` (n,), ``X`` (n, d), ``labels`` (n,)."""
+
+    ids: pd.Index
+    X: np.ndarray
+    labels: np.ndarray
+
+    def only(self, kept: np.ndarray) -> Coded:
+        """Return the rows of which ``kept`` (n,) is true."""
+        return Coded(self.ids[kept], self.X[kept], self.labels[kept])
+
+    def replaced(self, row_ids: np.ndarray, world: Coded) -> Coded:
+        """Return the rows with those of some ids as they are in another world."""
+        places, theirs = self.ids.get_indexer(row_ids), world.ids.get_indexer(row_ids)
+        X, labels = self.X.copy(), self.labels.copy()
+        X[places] = world.X[theirs]
+        labels[places] = world.labels[theirs]
+        return Coded(self.ids, X, labels)
 
 
-def _learnable(
-    relation: Relation, train_world: pd.DataFrame, valid_world: pd.DataFrame
-) -> tuple[np.ndarray, Column, np.ndarray, Column]:
-    """Return matrix and labels of the labelled train rows, and those of the validation rows.
+class KnownRows:
+    """Train and validation rows, encoded once: that takes longer than the models that learn them.
 
-    Those of validation rows are as models take them (``_plain``).
+    ``now``: the labelled train rows, as they are likeliest. ``train``: ids of all train rows.
     """
-    target = str(relation.target)
-    train = _rows(train_world, relation.in_role("train").row_ids, target)
-    valid = _rows(valid_world, relation.in_role("validation").row_ids, target)
-    with warnings.catch_warnings():
-        # A drawn half need not have every category that is validated on.
-        warnings.filterwarnings("ignore", "Found unknown categories")
-        X, X_valid = encode(train.drop(columns=target), valid.drop(columns=target))
-    return X, train[target], X_valid, _plain(valid[target])
+
+    def __init__(self, relation: Relation) -> None:
+        self._target = str(relation.target)
+        frame: Frame = relation.to_frame()
+        self._train_ids = relation.in_role("train").row_ids
+        self.train = frame.index.intersection(self._train_ids)
+        train = _labelled(frame, self._train_ids, self._target)
+        valid = _labelled(frame, relation.in_role("validation").row_ids, self._target)
+        self._encode, X = fitted_encoder(train.drop(columns=self._target))
+        self.now = Coded(train.index, X, self._labels(train))
+        self._X_valid = self._encoded(valid)
+        self._truth = self._labels(valid)
+
+    def of_worlds(self, worlds: Sequence[Frame], doubtful: pd.Index) -> list[Coded]:
+        """Return the labelled train rows of some worlds, of which those in doubt are encoded."""
+        frames = [_labelled(world, self._train_ids, self._target) for world in worlds]
+        certain = self.now.ids.difference(doubtful, sort=False)
+        differ = [frame.loc[~frame.index.isin(certain)] for frame in frames]
+        sizes = np.cumsum(list(map(len, differ)))[:-1]
+        changed = np.split(self._encoded(pd.concat(differ)), sizes)
+        return list(map(self._of_world, frames, differ, changed))
+
+    def _of_world(self, frame: Frame, differ: Frame, changed: np.ndarray) -> Coded:
+        X = self.now.X[self.now.ids.get_indexer(frame.index)]
+        X[frame.index.get_indexer(differ.index)] = changed
+        return Coded(frame.index, X, self._labels(frame))
+
+    def quality(self, rows: Coded) -> float:
+        """Return accuracy or R2 on the validation rows of a small forest that learns rows."""
+        return self.score(rows.X, rows.labels)
+
+    def score(self, X: np.ndarray, labels: np.ndarray) -> float:
+        """Return the same of a forest that learns ``X`` (n, d) and ``labels`` (n,)."""
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+        kind = RandomForestRegressor if labels.dtype.kind == "f" else RandomForestClassifier
+        model = kind(50, random_state=0).fit(X, labels)
+        return float(model.score(self._X_valid, self._truth))
+
+    def _encoded(self, frame: Frame) -> np.ndarray:
+        with warnings.catch_warnings():
+            # A world need not have the categories of the likeliest one.
+            warnings.filterwarnings("ignore", "Found unknown categories")
+            return self._encode(frame.drop(columns=self._target))
+
+    def _labels(self, frame: Frame) -> np.ndarray:
+        return np.asarray(_plain(frame[self._target]))
 
 
-def _score(X: np.ndarray, labels: Column, X_valid: np.ndarray, truth: Column) -> float:
-    """Return accuracy or R2 of a small forest; labels as ``_plain`` gives them."""
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    is_number = np.asarray(labels).dtype.kind == "f"
-    kind = RandomForestRegressor if is_number else RandomForestClassifier
-    model = kind(50, random_state=0).fit(X, labels)
-    return float(model.score(X_valid, truth))
-
-
-def _rows(world: pd.DataFrame, row_ids: pd.Index, target: str) -> pd.DataFrame:
+def _labelled(world: Frame, row_ids: pd.Index, target: str) -> Frame:
     there = world.loc[world.index.intersection(row_ids, sort=False)]
     return there[there[target].notna()]
 

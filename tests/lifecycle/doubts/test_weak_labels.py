@@ -76,6 +76,20 @@ def test_keywords_of_a_class_with_two_kinds_of_rows_are_no_worse_than_the_majori
     assert right[heard].mean() > by_majority[heard].mean() + 0.01
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_class_of_which_more_functions_know_does_not_win_the_others_rows(seed: int):
+    """Three functions know class 0, two class 1, each vote is right three times of four."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 600)
+    knows = np.array([0, 0, 0, 1, 1])
+    fires = rng.random((600, 5)) < np.where(truth[:, None] == knows, 0.42, 0.14)
+    votes = np.where(fires, knows, -1)
+    heard = fires.any(axis=1)
+    found = label_model(votes, 2, seed=seed).probabilities.argmax(axis=1) == truth
+    plain = label_model(votes, 2, method="majority").probabilities.argmax(axis=1) == truth
+    assert found[heard].mean() > plain[heard].mean() - 0.06
+
+
 def test_intervals_hold_the_accuracy():
     held = []
     for seed in range(12):

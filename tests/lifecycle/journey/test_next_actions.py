@@ -127,6 +127,18 @@ def test_wrong_labels_are_checked_before_new_ones_are_bought():
     assert "look wrong" in found[0].reason
 
 
+def test_what_people_found_of_labels_that_looked_wrong_is_said():
+    before = replace(KNOWN, suspects=Suspects(80, 60.0, 600))
+    facts = replace(before, suspects=Suspects(80, 60.0, 600, checked=1_014, wrong=1))
+    for known, is_said in ((before, False), (facts, True)):
+        actions = next_actions(known)
+        (clean,) = (one.said for one in rail(known, actions) if one.name == "Clean")
+        check = next(one for one in actions if one.kind == "check-labels")
+        for text in (clean, " ".join(check.evidence)):
+            assert ("People checked 1,014 such labels so far" in text) == is_said
+            assert ("; 1 was wrong" in text) == is_said
+
+
 def test_an_unrealistic_goal_is_said_so():
     feasible = replace(UNDECIDED, verdict="unrealistic", more_rows=None)
     facts = replace(KNOWN, feasible=feasible)

@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 from easeml.cli import label
+from easeml.cli.checked_rows import read_checked
 from easeml.errors import InvalidInput
 
 RUNNER = CliRunner()
@@ -103,11 +104,49 @@ def test_checked_rows_tell_how_many_flagged_labels_are_wrong(files: dict[str, st
     again = json.loads(run(*words, "--checked", str(checked), "--json"))
     assert f"All were checked: {len(drawn)} of them are wrong." in again["advice"]
 
-    for text in ("row\n3\n", "row,species\n999,x\n", f"row,species\n{drawn[0]['row']},strange\n"):
-        checked.write_text(text)
-        with pytest.raises(InvalidInput) as refused:
-            run(*words, "--checked", str(checked))
-        assert "checked.csv" in str(refused.value.where)
+    without_first = [line for line, row in zip(right, drawn, strict=True) if row["check"] > 1]
+    checked.write_text("\n".join(["row,species", *without_first]) + "\n")
+    answer = RUNNER.invoke(APP, ["label", *words, "--checked", str(checked)])
+    left = len(without_first)
+    assert f"{left} of {left} checked rows do not count" in answer.stderr
+
+
+def checked_in(path: Path, text: str, target: str, labels: Any) -> dict[int, Any]:
+    """Return what a file says of rows 10, 11 and 12."""
+    path.write_text(text)
+    return read_checked(path, target, np.array([10, 11, 12]), np.array(labels))
+
+
+def test_checked_rows_are_read_as_people_write_them(tmp_path: Path):
+    path = tmp_path / "checked.csv"
+    classes = ["1", "0", "not ok"]
+    text = "note;answer;row\nx;0.0;12.0\ny;;11\nz; not ok ;10\nz;not ok;10\n"
+    assert checked_in(path, text, "answer", classes) == {2: "0", 0: "not ok"}
+
+    prices = [12.34567, 2012.0, -3.0]
+    text = "row,price\n10,12.35\n11,\n12,-3\n"
+    assert checked_in(path, text, "price", prices) == {0: 12.34567, 2: -3.0}
+    text = "row,price\n10,12.3\n11,2013\n12,-3.00001\n"
+    assert checked_in(path, text, "price", prices) == {0: 12.3, 1: 2013.0, 2: -3.00001}
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "says"),
+    [
+        ("row,note\n10,x\n", "answer", "no column 'answer'"),
+        ("row,answer\n999,b\n", "answer", "No row 999"),
+        ("row,answer\n10.5,b\n", "answer", "No row 10.5"),
+        ("row,answer\n10,strange\n", "answer", "'strange' is not a label"),
+        ("row,answer\n10,a\n10,b\n", "answer", "two right labels"),
+        ("row,label,check\n10,a,1\n11,b,0\n", "label", "the list itself"),
+    ],
+)
+def test_checked_rows_that_say_nothing_are_refused(
+    tmp_path: Path, text: str, target: str, says: str
+):
+    with pytest.raises(InvalidInput, match=says) as refused:
+        checked_in(tmp_path / "checked.csv", text, target, ["a", "b", "b"])
+    assert "checked.csv" in str(refused.value.where)
 
 
 def test_mislabelled_takes_a_target_of_numbers(tmp_path: Path):

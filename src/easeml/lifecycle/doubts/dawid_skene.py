@@ -81,7 +81,7 @@ def dawid_skene(patterns: Patterns, start: Fitted, generator: np.random.Generato
     """
     shares, majority_prior = start
     classes = len(majority_prior)
-    own = _only_class(patterns.votes, classes)
+    own = only_class(patterns.votes, classes)
     told = _one_hot(patterns, classes, own)
     weights = 1 / repeats(patterns)
     # Silence says how often a function votes, and nothing of the row: rows of a class are of several
@@ -220,7 +220,7 @@ class _Skills:
         return _STRENGTHS[(logs + self._generator.gumbel(size=logs.shape)).argmax(axis=-1)]
 
 
-def _only_class(votes: np.ndarray, classes: int) -> np.ndarray:
+def only_class(votes: np.ndarray, classes: int) -> np.ndarray:
     """Return (L,) the class that is the only one a function ever votes for, or -1."""
     votes_for = (votes[:, :, None] == np.arange(classes)).any(axis=0)
     return np.where(votes_for.sum(axis=1) == 1, votes_for.argmax(axis=1), ABSTAINS)

@@ -20,6 +20,7 @@ from easeml.lifecycle.doubts.dawid_skene import (
     Posterior,
     clamped,
     dawid_skene,
+    only_class,
 )
 
 METHODS = ("auto", "majority", "triplets", "dawid-skene")
@@ -126,7 +127,25 @@ def _fitted(
         return _with_rows_drawn_again(_majority, patterns, classes, generator)
     if method == "triplets":
         return _with_rows_drawn_again(_triplets, patterns, classes, generator)
-    return dawid_skene(patterns, _majority(patterns, classes), generator)
+    majority = _majority(patterns, classes)
+    found = dawid_skene(patterns, majority, generator)
+    return replace(found, shares=_heeding(found.shares, majority[0], patterns))
+
+
+def _heeding(shares: np.ndarray, majority: np.ndarray, patterns: Patterns) -> np.ndarray:
+    """Return shares (P, K), half those of the majority where no vote contradicts another.
+
+    That is where all functions that vote know the same one class. Votes alone do not tell how often
+    they are right there: the class of which more functions know would win such rows, too.
+    """
+    votes = patterns.votes
+    voting = votes != ABSTAINS
+    knows_several = only_class(votes, shares.shape[1]) == ABSTAINS
+    lowest = np.where(voting, votes, shares.shape[1]).min(axis=1)
+    agree = patterns.heard & (lowest == votes.max(axis=1))
+    alone = agree & ~(voting & knows_several).any(axis=1)
+    heeded = np.where(alone[:, None], (shares + majority) / 2, shares)
+    return clamped(heeded, patterns.known)
 
 
 def _with_rows_drawn_again(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from easeml.lifecycle.journey import estimates
 from easeml.lifecycle.journey.estimates import NO_GAIN
 from easeml.lifecycle.journey.facts import Estimate, Facts, WorkLeft
-from easeml.lifecycle.journey.phrases import between, counted, goal_of, told
+from easeml.lifecycle.journey.phrases import between, checked_so_far, counted, goal_of, told
 from easeml.lifecycle.tool_answer import PERSON_SECOND
 from easeml.objective_names import in_words
 
@@ -208,9 +208,12 @@ def check_labels(facts: Facts) -> Action | None:
         f"{suspects.listed} of {suspects.rows:,} answers in column '{facts.target}' look wrong "
         f"({share:.1%}); models learn from those that are. Check the likeliest {items} first."
     )
-    found = f"{suspects.listed} labels contradict what models learn from the other rows"
+    evidence = [f"{suspects.listed} labels contradict what models learn from the other rows"]
+    if suspects.checked:
+        evidence.append(checked_so_far(suspects))
     gain = estimates.of_checked_labels(suspects, items)
-    return Action("check-labels", "Check labels that look wrong", why, gain, minutes, 0.0, (found,))
+    title = "Check labels that look wrong"
+    return Action("check-labels", title, why, gain, minutes, 0.0, tuple(evidence))
 
 
 def _left(facts: Facts, kind: str, usual: WorkLeft) -> WorkLeft:

@@ -63,11 +63,14 @@ class Suspects:
     """What the tool ``label-errors`` said.
 
     Of ``rows`` labels, ``listed`` look wrong. ``expected`` are, if what the tool assumes is so.
+    ``checked``: that people were asked about as they looked wrong, of which ``wrong`` were.
     """
 
     listed: int
     expected: float
     rows: int
+    checked: int = 0
+    wrong: int = 0
 
 
 @dataclass(frozen=True, slots=True)

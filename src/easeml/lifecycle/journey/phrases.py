@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from easeml.lifecycle.journey.facts import Estimate, Facts, Feasible
+from easeml.lifecycle.journey.facts import Estimate, Facts, Feasible, Suspects
 from easeml.objective_names import in_words
 
 _SHARES = (
@@ -45,6 +45,19 @@ def goal_of(facts: Facts) -> str:
     """Return the goal as it was written."""
     assert facts.goal is not None
     return facts.goal.text
+
+
+def checked_so_far(suspects: Suspects) -> str:
+    """Return what people found of labels that looked wrong, as a sentence; empty before the first.
+
+    It says nothing of the others: people were asked first about those that matter most.
+    """
+    if not suspects.checked:
+        return ""
+    labels = counted(suspects.checked, "such label")
+    verb = "was" if suspects.wrong == 1 else "were"
+    so_far = f"People checked {labels} so far, those that matter most first"
+    return f"{so_far}; {suspects.wrong:,} {verb} wrong"
 
 
 def counted(number: float, noun: str, plural: str = "") -> str:

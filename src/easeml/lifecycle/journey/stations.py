@@ -8,7 +8,7 @@ from typing import Literal
 
 from easeml.lifecycle.journey.actions import Action
 from easeml.lifecycle.journey.facts import Facts, Part
-from easeml.lifecycle.journey.phrases import best_of, between, counted
+from easeml.lifecycle.journey.phrases import best_of, between, checked_so_far, counted
 from easeml.objective_names import in_words
 
 State = Literal["done", "next", "open", "trouble"]
@@ -140,6 +140,8 @@ def _clean(facts: Facts) -> Known:
     if suspects is None:
         return "Clean", "open", f"{holes} Nobody looked for wrong labels.".lstrip()
     labels = f"{suspects.listed} of {suspects.rows:,} labels look wrong."
+    if suspects.checked:
+        labels = f"{labels} {checked_so_far(suspects)}."
     is_clean = suspects.listed + len(facts.holes) == 0
     return "Clean", "done" if is_clean else "open", f"{labels} {holes}".rstrip()
 

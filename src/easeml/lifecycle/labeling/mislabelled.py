@@ -95,7 +95,9 @@ class Suspects(Result):
             return f". All were checked: {round(self.precision * n)} of them are wrong."
         share = f"about {self.precision:.0%} of these are"
         between = f"{self.precision_low:.0%} to {self.precision_high:.0%}"
-        by = f", by the {self.checked} that were checked" if self.checked else ""
+        by = ", by trusted rows, if these came as the others did"
+        if self.checked:
+            by = f", by the {self.checked} that were checked"
         return f"; {share} ({between}{by})."
 
     def to_frame(self) -> pd.DataFrame:
@@ -147,7 +149,8 @@ def find_mislabelled(
         confidence: A row is flagged if its label is wrong with at least this probability, in
             (0, 1). A lower one flags more rows, of which fewer are wrong.
         checked: The right labels of rows that somebody has checked, by the numbers of these rows in
-            X. Those that ``check`` numbers, from 1 on, measure the precision.
+            X. Those that ``check`` numbers, from 1 on up to the first that is left out, measure
+            the precision.
         folds: Parts in which rows are judged, at least 2; as many as rows if these are fewer.
         seed: Seed of the parts and models.
         progress: Called with the share of the work that is done.
@@ -287,7 +290,8 @@ def _suspects(
 def _answered(drawn: np.ndarray, checked: Mapping[int, Any]) -> list[int]:
     """Return the drawn rows that were checked, up to the first that was not.
 
-    Whoever leaves one out may have chosen: those behind it are no random ones any more.
+    Whoever leaves one out may have chosen: those behind it are no random ones any more. Those
+    before it are the first of a random order, of which `by_checks` holds however many they are.
     """
     answered = []
     for row in drawn.tolist():

@@ -45,7 +45,7 @@ def _ask(
 ) -> tuple[ToolAnswer, LabelErrorsConfig]:
     """Every question stands alone: the state is the configuration."""
     from easeml.lifecycle.labeling import judge_answers
-    from easeml.lifecycle.labeling.label_errors import ASSUMPTION
+    from easeml.lifecycle.labeling.label_errors import ASSUMPTION, NUMBER_ASSUMPTION
 
     answers = facts["answers"]
     unseen = facts.get("unseen")
@@ -54,6 +54,8 @@ def _ask(
         unseen = unseen_by_folds(facts["inputs"], answers, state.seed, progress)
     judged = judge_answers(answers, unseen, confidence=state.confidence)
     predicted = unseen.values
+    has_classes = hasattr(answers, "cat")
+    assumed = ASSUMPTION if has_classes else NUMBER_ASSUMPTION
     places = np.flatnonzero(judged.flagged)
     places = places[np.argsort(-judged.wrong[places], kind="stable")]
     answer = ToolAnswer(
@@ -63,7 +65,7 @@ def _ask(
             Number("expected", _EXPECTED, judged.expected_wrong, 0.0, float(len(answers))),
             Number("rows", "Rows", len(answers)),
         ),
-        assumes=(f"{ASSUMPTION[0].upper()}{ASSUMPTION[1:]}.",),
+        assumes=(f"{assumed[0].upper()}{assumed[1:]}.",),
         figures=(_figure(judged),),
         tables=(_table(answers, predicted, judged.wrong, places),),
         rows={"suspicion": judged.wrong, "predicted": predicted},

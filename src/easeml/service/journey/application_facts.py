@@ -24,7 +24,7 @@ from easeml.lifecycle.journey import (
     WorkLeft,
 )
 from easeml.modules.further_measures import one_name
-from easeml.service.advice import tools
+from easeml.service.advice import suspicious_rows, tools
 from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import feasible, goals, suggested
 from easeml.service.tasks import requests
@@ -69,7 +69,7 @@ def facts_of(
         tested=tested,
         tested_by=tested_by,
         feasible=found,
-        suspects=feasible.if_known(by_tool.get("label-errors"), _suspects),
+        suspects=_suspects(tables, application, by_tool.get(suspicious_rows.TOOL)),
         search=feasible.if_known(shown.job, _searched),
         models=tables.models.count(application_id=application.id, error=""),
         serves=shown.live_model is not None,
@@ -169,10 +169,13 @@ def _holes(inputs: Sequence[ColumnSeen]) -> dict[str, float]:
     return {name: share for name, share in shares.items() if share > _LEAST_MISSING}
 
 
-def _suspects(report: Report) -> Suspects:
+def _suspects(tables: Tables, application: Application, report: Report | None) -> Suspects | None:
+    if report is None:
+        return None
     numbers = tools.numbers_of(report)
     listed, rows = feasible.count_of(numbers["listed"]), feasible.count_of(numbers["rows"])
-    return Suspects(listed, numbers["expected"].value, rows)
+    found = suspicious_rows.found(tables, application)
+    return Suspects(listed, numbers["expected"].value, rows, found.checked, found.wrong)
 
 
 def _searched(job: Job) -> Searched:
