@@ -29,11 +29,11 @@ def pages(client: TestClient, ann) -> TestClient:
     return TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
 
 
-def reported(store: Store, made: Furniture, tenant_id: str) -> str:
-    """Keep a report whose remedies are of each of ``KINDS``; return its id."""
+def reported(store: Store, made: Furniture, tenant_id: str, kinds: tuple[str, ...] = KINDS) -> str:
+    """Keep a report with a remedy of each kind; return its id."""
     remedy = {"title": "t", "reason": "r", "about": "a", "corrected": 3.0, "low": 1.0, "high": 5.0}
     slices = {"conditions": [], "items": [], "human_minutes": 1.0, "device_seconds": 1.0}
-    remedies = [{"kind": kind, **remedy, **slices} for kind in KINDS]
+    remedies = [{"kind": kind, **remedy, **slices} for kind in kinds]
     answer = {"advice": "", "numbers": [], "assumes": [], "remedies": remedies}
     digest, _ = store.artefacts.put_stream(tenant_id, [json.dumps(answer).encode()], 10_000)
     told = Answered(made.task_id, {}, made.model_id, {}, digest, "", "", 0.0, "", "")
@@ -120,6 +120,11 @@ def test_searching_on_raises_what_limits_the_search(
     assert job.limits == JobLimits(32, 660.0, 2e9)
     assert job.state == "running"
     with store.write() as tx:
+        unlimited = {"limits": JobLimits(), "state": "paused"}
+        tx.scoped(ann.caller.tenant_id).jobs.update(made.job_id, **unlimited)
+    assert "goes on: it has no limits. To undo it, " in follow(pages, made, report, "search")
+    assert job_of(store, ann, made).state == "running"
+    with store.write() as tx:
         tx.scoped(ann.caller.tenant_id).jobs.update(made.job_id, state="stopped")
     assert "ended for good" in follow(pages, made, report, "search")
 
@@ -133,7 +138,7 @@ def test_models_that_the_search_may_not_try_are_offered(
         applications = tx.scoped(ann.caller.tenant_id).applications
         applications.update(made.application_id, rules=Rules(exclude=["logistic"]))
     told = follow(pages, made, report, "search")
-    assert told.startswith(f"/applications/{made.application_id}/models: The search may try more")
+    assert told.startswith(f"/applications/{made.application_id}/models: The search goes on: ")
     assert "let them in below" in told
 
 
@@ -152,3 +157,32 @@ def test_rows_that_are_learned_from_are_judged_by_but_no_gate_is(
     roles = ["train", "validation"] if gated else ["train", "validation", "test"]
     assert task.payload["learned"] == roles
     assert task.payload["instead"]
+
+
+def test_rows_that_were_learned_from_join_once(
+    client: TestClient, store: Store, ann, made: Furniture
+) -> None:
+    """Twice, they would teach and judge at once. An owner who went back may have them again."""
+    tenant = ann.caller.tenant_id
+    report = reported(store, made, tenant, kinds=("retrain",))
+    here = f"/api/v1/applications/{made.application_id}/reports/{report}/remedies/1"
+    first = versioned(store, tenant, made, followed=f"{report} 1")
+    again = client.post(here, headers=ann.headers).json()
+    assert again["version_id"] == first
+    assert "has these rows already" in again["told"]
+    with store.write() as tx:
+        tx.scoped(tenant).applications.update(made.application_id, version_id=made.version_id)
+    assert client.post(here, headers=ann.headers).json()["version_id"] != first
+
+
+def versioned(store: Store, tenant_id: str, made: Furniture, followed: str) -> str:
+    """Let an application go on with a version that a remedy has made; return its id."""
+    digest, _ = store.artefacts.put_stream(tenant_id, [b"a,b\n1,2\n"], 100)
+    with store.write() as tx:
+        tables = tx.scoped(tenant_id)
+        made_of_it = changes.learn_from(
+            tx, made.application_id, digest, [], tenant_id, remedy=followed
+        )
+        tables.versions.update(made_of_it.id, state="ready")
+        tables.applications.update(made.application_id, version_id=made_of_it.id)
+    return made_of_it.id

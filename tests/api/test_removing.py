@@ -75,6 +75,48 @@ def test_what_is_deleted_with_a_person_is_erased_a_day_later(
         }
 
 
+def test_what_is_restored_while_it_is_erased_stays(
+    client: TestClient, store: Store, ann, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    with store.write() as tx:
+        before = tx.now() - 2 * datasets.UNDO_SECONDS
+        tables = tx.scoped(ann.caller.tenant_id)
+        tables.datasets.update(made.dataset_id, deleted=before)
+        tables.applications.update(made.application_id, deleted=before)
+    write = store.write
+
+    def write_after_a_restoration():
+        monkeypatch.undo()
+        here = f"/api/v1/applications/{made.application_id}/restore"
+        assert client.post(here, headers=ann.headers).status_code == 200
+        return write()
+
+    monkeypatch.setattr(store, "write", write_after_a_restoration)
+    assert applications.erase_old(store) == 0
+    assert datasets.erase_old(store) == 0
+    found = client.get(f"/api/v1/applications/{made.application_id}", headers=ann.headers)
+    assert found.status_code == 200, found.text
+    with store.read() as tx:
+        assert tx.scoped(ann.caller.tenant_id).models.count() == 2
+
+
+def test_nothing_is_made_of_a_data_set_that_is_deleted(
+    client: TestClient, store: Store, ann
+) -> None:
+    """It would be used for ever, and never be erased."""
+    made = furnish(store, ann.caller.tenant_id)
+    with store.write() as tx:
+        datasets.delete_all(tx, ann.caller.tenant_id)
+    wish = {"dataset_id": made.dataset_id, "target": "species"}
+    for path in "/api/v1/applications", "/api/v1/applications/propose":
+        refused = client.post(path, json=wish, headers=ann.headers)
+        assert refused.status_code == 404, refused.text
+        assert "deleted" in refused.text
+    here = f"/api/v1/datasets/{made.dataset_id}"
+    assert client.get(here, headers=ann.headers).status_code == 404
+
+
 def test_a_tenant_is_handed_over(client: TestClient, store: Store, provider, ann, bob) -> None:
     made = furnish(store, ann.caller.tenant_id)
     done = remove(client, provider, ann, data="hand-over", to="bob")

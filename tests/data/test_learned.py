@@ -45,6 +45,16 @@ def test_models_learn_from_most_new_rows_and_are_chosen_by_the_others(
     assert not learned & judged
 
 
+def test_rows_that_are_learned_from_again_do_not_come_to_judge(
+    start: Declared, tmp_path: Path
+) -> None:
+    rows = new_rows(tmp_path)
+    grown = learn_from(learn_from(start, rows, "more.csv"), rows, "more.csv")
+    new = {row["story"] for row in rows.to_pylist()}
+    teach, judge = (set(grown.frames[role]["story"]) & new for role in ("train", "validation"))
+    assert (len(teach), len(judge)) == (15, 5)
+
+
 def test_rows_of_before_that_they_contradict_neither_teach_nor_judge(
     start: Declared, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from easeml.errors import Conflict, EasemlError, InvalidInput, Unreachable
 from easeml.settings import Settings
-from easeml.store import Store, Tenant, tables
+from easeml.store import Store, Tenant, migrate, tables
 from easeml.store.database import connect
 from easeml.store.migrate import SCHEMA_VERSION
 from easeml.store.sqlite import driver
@@ -137,6 +137,25 @@ def test_a_migration_is_rehearsed_on_a_copy_while_another_easeml_writes(older, u
     assert not Store.fits(older)  # the database itself is as it was
     assert tables_of(url) == before
     assert not list(tmp_path.glob("*rehears*"))
+
+
+def test_who_holds_a_table_of_postgres_keeps_no_service_from_answering(
+    older, url, tmp_path, monkeypatch
+):
+    """A dump, or a session that was left open, would be waited for while nobody is answered."""
+    if url.startswith("sqlite"):
+        pytest.skip("SQLite is locked as a whole")
+    monkeypatch.setattr(migrate, "_TABLE_SECONDS", 0.1)
+    before = tables_of(url)
+    other = connect(url)
+    with other.connect() as connection, connection.begin():
+        connection.execute(sa.text("SELECT count(*) FROM datasets"))
+        with pytest.raises(Conflict, match="another program works with its tables"):
+            Store.of(older)
+    other.dispose()
+    assert tables_of(url) == before
+    Store.of(older).close()
+    assert Store.fits(older)
 
 
 @pytest.mark.postgres

@@ -4,9 +4,8 @@ import multiprocessing
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ import pytest
 
 from easeml.errors import DatabaseAway
 from easeml.settings import Settings
-from easeml.store import Store, Tenant, Wakeup
+from easeml.store import Store, Tenant
+from easeml.store.sqlite import driver
+from easeml.store.sqlite_log import LogFiles, SqliteLog
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/locks").exists(), reason="who holds a removed file is known on Linux"
@@ -137,85 +138,121 @@ def test_processes_go_on_with_one_log(
 
 
 @REMOVED
-def test_who_starts_meanwhile_waits_until_the_changes_are_in_the_file(
+def test_who_starts_meanwhile_sees_all_and_uses_the_same_log(
     other: Other, home: Path, tmp_path: Path, removed: str
 ) -> None:
     other.add("before")
     remove(home, removed)
-    with pytest.raises(DatabaseAway, match="log of the database"):
-        Store.found(Settings(home=home))
-    other.add("after")
     with closing(Store.found(Settings(home=home))) as anew:
-        assert names(anew) >= {"before", "after"}
         add(anew, "new")
-        assert other.add("last") == names(anew)
-    assert names_after_a_crash(home, tmp_path / "crashed") >= {"before", "after", "new", "last"}
+        assert other.add("after") == names(anew) == {"before", "new", "after"}
+    assert names_after_a_crash(home, tmp_path / "crashed") == {"before", "new", "after"}
 
 
 @REMOVED
-def test_a_commit_into_a_log_without_a_name_is_not_acknowledged(
+def test_a_commit_is_there_though_its_log_lost_its_name_before_it(
     store: Store, home: Path, tmp_path: Path, removed: str
 ) -> None:
-    with pytest.raises(DatabaseAway, match="log of the database"), store.write() as tx:
-        tx.tenants.add(Tenant("lost", "lost"))
+    with store.write() as tx:
+        tx.tenants.add(Tenant("after", "after"))
         remove(home, removed)
-    add(store, "after")
-    assert "lost" not in names(store)
-    assert names_after_a_crash(home, tmp_path / "crashed") == names(store)
+    assert names_after_a_crash(home, tmp_path / "crashed") == names(store) == {"before", "after"}
 
 
 def test_the_log_of_another_database_in_its_place_is_not_used(
     store: Store, home: Path, tmp_path: Path
 ) -> None:
-    (home / "easeml.db-wal").rename(tmp_path / "moved")
-    (home / "easeml.db-wal").write_bytes(b"another log")
+    log = home / "easeml.db-wal"
+    log.rename(tmp_path / "moved")
+    log.write_bytes(b"another log")
     with pytest.raises(DatabaseAway, match="replaced"):
         add(store, "refused")
-    add(store, "after")  # the connection has ended, and SQLite has written its changes
-    assert names(store) >= {"before", "after"}
-    assert names_after_a_crash(home, tmp_path / "crashed") == names(store)
+    log.unlink()  # as the error says
+    add(store, "after")
+    assert names_after_a_crash(home, tmp_path / "crashed") == names(store) == {"before", "after"}
 
 
-def test_a_log_that_was_moved_is_missed_as_well(other: Other, home: Path, tmp_path: Path) -> None:
-    other.add("before")
-    (home / "easeml.db-wal").rename(tmp_path / "easeml.db-wal.old")
-    with pytest.raises(DatabaseAway, match="log of the database"):
-        Store.found(Settings(home=home))
-    other.add("after")
-    with closing(Store.found(Settings(home=home))) as anew:
-        assert names(anew) >= {"before", "after"}
+def test_nothing_is_acknowledged_behind_the_gap_of_a_log_that_was_cut_off(
+    other: Other, store: Store, home: Path, tmp_path: Path
+) -> None:
+    """Its pages are lost, and with them whatever is written behind them."""
+    other.add("theirs")
+    with pytest.raises(DatabaseAway, match="cut off"), store.write() as tx:
+        tx.tenants.add(Tenant("mine", "mine"))
+        os.truncate(home / "easeml.db-wal", 0)
+    for _ in range(2):
+        with pytest.raises(DatabaseAway, match="cut off"):
+            other.add("refused")
+        with pytest.raises(DatabaseAway, match="cut off"):
+            add(store, "refused")
+    with pytest.raises(DatabaseAway, match="cut off"), closing(Store.found(Settings(home=home))):
+        pass
+    assert names_after_a_crash(home, tmp_path / "crashed") == set()
+
+
+def test_a_log_that_all_of_is_in_the_database_may_be_emptied(other: Other, store: Store) -> None:
+    other.add("theirs")
+    assert store.clean()
+    assert other.add("more") == names(store) == {"before", "theirs", "more"}
+
+
+def test_a_log_may_be_emptied_while_a_change_waits_for_its_turn(
+    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = SqliteLog.check_begin
+
+    def check_and_wait(log: SqliteLog, files: LogFiles, connection: Any) -> None:
+        check(log, files, connection)
+        monkeypatch.undo()
+        with closing(Store.found(Settings(home=home))) as another:
+            assert another.clean()
+
+    monkeypatch.setattr(SqliteLog, "check_begin", check_and_wait)
+    add(store, "after")
+    assert names(store) == {"before", "after"}
+
+
+def test_what_is_settled_is_there_without_its_log(store: Store, home: Path, tmp_path: Path) -> None:
+    with store.read() as held:
+        held.tenants.count()
+        store.settle()
+    (tmp_path / "alone").mkdir()
+    subprocess.run(["cp", home / "easeml.db", tmp_path / "alone"], check=True)
+    with closing(Store.found(Settings(home=tmp_path / "alone"))) as alone:
+        assert names(alone) == {"before"}
+
+
+def test_a_log_of_before_does_not_come_back(home: Path, tmp_path: Path) -> None:
+    """Where SQLite removed it, as nobody was connected, others may have written since."""
+    with closing(Store.found(Settings(home=home))) as first:
+        add(first, "first")
+        (home / ".easeml.db-wal").rename(tmp_path / "kept")
+    (tmp_path / "kept").rename(home / ".easeml.db-wal")  # as where it was killed
+    with closing(driver.connect(str(home / "easeml.db"))) as another_program:
+        another_program.execute("DELETE FROM tenants")
+        another_program.commit()
+    with closing(Store.found(Settings(home=home))) as later:
+        assert names(later) == set()
+    assert not list(home.glob(".easeml.db*"))  # SQLite has removed its files, too
 
 
 @REMOVED
-def test_a_process_of_many_connections_goes_on_with_the_others(
+def test_a_process_of_many_connections_and_one_that_waits_go_on(
     other: Other, store: Store, home: Path, tmp_path: Path, removed: str
 ) -> None:
-    """Connections of a process share one index: all have to leave one that has no name."""
     with closing(store.wakeup()) as wakeup:
         with store.read() as held, store.read(), store.read():  # three, two of which rest then
             held.tenants.count()
             remove(home, removed)
-            with suppress(DatabaseAway):  # as long as somebody reads from the log
-                names(store)
-        add_when_possible(store, "mine", wakeup)
+            assert names(store) == {"before"}
+        add(store, "mine")
         assert other.add("theirs") >= {"before", "mine", "theirs"}
         shutil.rmtree(home / "easeml.db-notices")  # what no notice tells, SQLite does
         while wakeup.wait(0.0):
             pass
         other.add("untold")
         assert wakeup.wait(SECONDS)
-    with closing(Store.found(Settings(home=home))) as anew:
-        assert names(anew) == names(store) >= {"mine", "theirs", "untold"}
     assert names_after_a_crash(home, tmp_path / "crashed") == names(store)
-
-
-def add_when_possible(store: Store, name: str, wakeup: Wakeup) -> None:
-    """Add a name as soon as what waits in this process has looked at its log."""
-    for _ in range(100):
-        with suppress(DatabaseAway):
-            return add(store, name)
-        wakeup.wait(0.1)
-    return add(store, name)
 
 
 def test_another_database_in_the_place_of_one_that_was_removed_is_opened(
@@ -226,15 +263,3 @@ def test_another_database_in_the_place_of_one_that_was_removed_is_opened(
     shutil.copy(fresh_database, home / "easeml.db")
     with closing(Store.found(Settings(home=home))) as other:
         assert names(other) == set()
-
-
-def test_who_connects_waits_for_those_who_close(home: Path) -> None:
-    index = home / "easeml.db-shm"
-    index.touch()
-    with (home / "easeml.db").open("rb") as database, index.open("rb") as closing_one:
-        index.unlink()
-        closes = threading.Timer(0.2, lambda: (closing_one.close(), database.close()))
-        closes.start()
-        with closing(Store.found(Settings(home=home))) as opened:
-            assert names(opened) == set()
-        closes.join()

@@ -134,7 +134,6 @@ class EventFanout:
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         while self._wanted.wait() and not self.closed:
-            # A connection that nobody looks at would hold on to a log that was removed.
             with closing(self._store.wakeup()) as wakeup:
                 self._follow(wakeup, loop)
 

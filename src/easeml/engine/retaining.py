@@ -1,4 +1,6 @@
-"""Retention beside the scheduler: every ten minutes a look at what nobody needs any more."""
+"""Retention beside the scheduler: every ten minutes a look at what nobody needs any more, and what
+was written is brought into the file of the database.
+"""
 
 import threading
 import time
@@ -56,7 +58,11 @@ class Retaining:
         self._thread.join(timeout=1.0)
 
     def look(self) -> None:
-        """Let go what nobody needs, where the clock is steady and no other is about it."""
+        """Let go what nobody needs, where the clock is steady and no other is about it.
+
+        What was written meanwhile is brought into the file of the database first.
+        """
+        self._store.settle()
         with self._store.read() as tx:
             now = tx.now()
         if not self._clock.is_steady(now, time.monotonic()):

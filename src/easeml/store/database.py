@@ -44,6 +44,7 @@ CACHES_BYTES = 64_000 * 1024
 """Most that all connections of a process keep: beyond that, a new page takes the place of another."""
 
 _LOG = "easeml log"  # of a connection: which files it has opened beside the database
+_LENGTH = "easeml log length"  # of a connection that writes: bytes of its log as it began
 
 _PRAGMAS = (
     "synchronous=FULL",
@@ -101,6 +102,15 @@ def empty_log(engine: sa.Engine) -> bool:
     return not is_busy
 
 
+def write_log(engine: sa.Engine) -> None:
+    """Write the log of a SQLite database into its file, as far as nobody reads from it; no change
+    waits for that.
+    """
+    with engine.connect() as connection:
+        driven: Any = connection.connection.driver_connection
+        driven.execute("PRAGMA wal_checkpoint(PASSIVE)").close()
+
+
 def describe(engine: sa.Engine) -> str:
     """Return the database's name and version for people, like ``SQLite 3.53.4``."""
     if engine.dialect.name == "sqlite":
@@ -126,13 +136,14 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     event.listen(engine, "connect", file.check)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", file.check)
-    event.listen(engine, "begin", _begin_sqlite)
     _keep_to_one_log(engine, SqliteLog(Path(str(url.database)).absolute()))
     return engine
 
 
 def _keep_to_one_log(engine: sa.Engine, log: SqliteLog) -> None:
-    """Have connections leave a log that was removed, once its changes are in the database."""
+    """Begin transactions, and have a log that is removed named again before anything is read or
+    acknowledged.
+    """
 
     def check_connect(*_about: Any) -> None:
         log.check_connect()
@@ -140,31 +151,31 @@ def _keep_to_one_log(engine: sa.Engine, log: SqliteLog) -> None:
     def remember(_connection: Any, record: Any) -> None:
         record.info[_LOG] = log.opened()
 
-    def leave_removed(connection: Any, record: Any, _proxy: Any) -> None:
-        files = record.info[_LOG]
-        if files.log is None:  # it was no database with a log yet
-            record.info[_LOG] = log.opened()
-            return
-        if log.is_there(files):
-            return
-        log.save(connection, files)
-        log.leave()
-        engine.pool.dispose()  # ends those that rest; those in use end when they come back
-        raise exc.DisconnectionError("its log was removed")  # another takes its place
+    def check_begin(connection: sa.Connection) -> None:
+        pooled = connection.connection
+        if None in pooled.info[_LOG]:  # it was no database with a log yet
+            pooled.info[_LOG] = log.opened()
+        log.check_begin(pooled.info[_LOG], pooled.driver_connection)
 
-    def end_left(connection: Any, record: Any) -> None:
-        if connection is not None and log.is_left(record.info[_LOG]):
-            record.invalidate()
+    def begun(connection: sa.Connection) -> None:
+        if _writes(connection):
+            connection.connection.info[_LENGTH] = log.size()
 
     def check_commit(connection: sa.Connection) -> None:
         if _writes(connection):
-            log.check(connection.connection.info[_LOG])
+            info = connection.connection.info
+            log.check(info[_LOG], info[_LENGTH])
+
+    def forget(_engine: sa.Engine) -> None:
+        log.forget()
 
     event.listen(engine, "do_connect", check_connect)
     event.listen(engine, "connect", remember)
-    event.listen(engine, "checkout", leave_removed)
-    event.listen(engine, "checkin", end_left)
+    event.listen(engine, "begin", check_begin)
+    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "begin", begun)
     event.listen(engine, "commit", check_commit)
+    event.listen(engine, "engine_disposed", forget)
 
 
 def _postgres(url: sa.URL) -> sa.Engine:

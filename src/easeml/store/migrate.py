@@ -23,6 +23,8 @@ no Alembic.
 
 _LOCK = 0x6561_7365_0002
 _MIGRATION_SECONDS = 86_400.0  # of one statement
+_TABLE_SECONDS = 20.0  # until others let go of a table: nobody is answered meanwhile
+_LOCK_NOT_AVAILABLE = "55P03"  # of PostgreSQL's states
 
 
 def migrate(engine: sa.Engine) -> None:
@@ -37,6 +39,20 @@ def migrate(engine: sa.Engine) -> None:
 
 
 def _migrate_postgres(engine: sa.Engine) -> None:
+    try:
+        _change_tables(engine)
+    except exc.OperationalError as error:
+        if getattr(error.orig, "sqlstate", None) != _LOCK_NOT_AVAILABLE:
+            raise
+        raise Conflict(
+            "The database cannot be brought to the form of this easeml: another program works "
+            f"with its tables, for longer than {_TABLE_SECONDS:g} s.",
+            remedy="Nothing was changed. Try again when it has ended: a dump, perhaps, or a "
+            "session that was left open (pg_stat_activity).",
+        ) from error
+
+
+def _change_tables(engine: sa.Engine) -> None:
     from easeml.store.patience import PatientConnection  # the driver, which SQLite does not need
 
     with engine.begin() as connection:
@@ -45,6 +61,8 @@ def _migrate_postgres(engine: sa.Engine) -> None:
         # Columns of large tables take their time, and so does who migrates at this moment.
         with link.waiting(_MIGRATION_SECONDS):
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            patience = f"SET LOCAL lock_timeout = {_TABLE_SECONDS * 1000:.0f}"
+            connection.exec_driver_sql(patience)
             _upgrade(connection)
 
 

@@ -12,7 +12,7 @@ from easeml.settings import Settings
 from easeml.store.artefacts import ArtefactStore
 from easeml.store.bucket import Bucket
 from easeml.store.cached_files import CachedFiles
-from easeml.store.database import connect, describe, empty_log, read_clock
+from easeml.store.database import connect, describe, empty_log, read_clock, write_log
 from easeml.store.faults import database_is_broken, storage_faults
 from easeml.store.files import LocalFiles
 from easeml.store.migrate import check_current, check_there, is_current, migrate, rehearse
@@ -191,6 +191,16 @@ class Store:
             return False
         with storage_faults():
             return empty_log(self._engine)
+
+    def settle(self) -> None:
+        """Write what was committed into the file of a SQLite database, while others read and write.
+
+        SQLite does so after four megabytes of changes: few changes would stay in the log for days,
+        and be lost with it.
+        """
+        if self._engine.dialect.name == "sqlite":
+            with storage_faults():
+                write_log(self._engine)
 
     def mentioned_digests(self, but: str = "") -> set[str]:
         """Return every digest (64 hexadecimal digits) that any row names in any column.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Set
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -96,11 +97,10 @@ class SqliteWords:
     """
 
     def __init__(self, engine: sa.Engine, words: Set[str]):
-        self._database = Path(str(engine.url.database)).absolute()
-        self._log = SqliteLog(self._database)
+        database = Path(str(engine.url.database)).absolute()
+        self._log = SqliteLog(database)
         self._log.check_connect()
-        self._connection = _connect(self._database)
-        self._is_connected = True
+        self._connection = _connect(database)
         self._notices = watch_notices(NoticeBoard(engine).folder, words)
         self._seen = self._version()
         self._files = self._log.opened()
@@ -128,25 +128,11 @@ class SqliteWords:
     def _has_changed(self) -> bool:
         """Ask for the number that changes with every commit."""
         self._next_look = time.monotonic() + self._notices.look_every
-        if not self._is_connected or not self._log.is_there(self._files):
-            return self._connect_anew()
+        with suppress(DatabaseAway):  # whoever begins a transaction is told
+            self._log.check(self._files)
         before = self._seen
         self._seen = self._version()
         return self._seen != before
-
-    def _connect_anew(self) -> bool:
-        """Leave a log that was removed; return whether there is a connection with another now."""
-        self._connection.close()
-        self._is_connected = False
-        try:
-            self._log.check_connect()
-            self._connection = _connect(self._database)
-        except DatabaseAway:
-            return False  # the next look tries again
-        self._is_connected = True
-        self._seen = self._version()
-        self._files = self._log.opened()
-        return True
 
     def _version(self) -> int:
         return self._connection.execute("PRAGMA data_version").fetchone()[0]

@@ -26,9 +26,9 @@ _TEXTS = {
         "version before. Whether a better model serves then stands on Release and watch."
     ),
     "retrain-open": "These rows are not kept any more. Add them here, as training rows.",
-    "search-done": "The search may try more: {limits}. To undo it, set its limits back below.",
+    "search-done": "The search goes on: {limits}. To undo it, set its limits back, or pause it, below.",
     "search-open": "Nothing was changed. {why}",
-    "search-done-narrow": "The search may try more: {limits}." + _LEFT_OUT,
+    "search-done-narrow": "The search goes on: {limits}." + _LEFT_OUT,
     "search-open-narrow": "Nothing was changed. {why}" + _LEFT_OUT,
 }
 

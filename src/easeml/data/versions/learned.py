@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.types.text_tables import ROW
@@ -42,7 +42,7 @@ def learn_from(
     if not table.num_rows:
         raise DatasetError("none of the rows is one of these any more.", where=name)
     before = version if outdated is None else _set_aside(version, roles, outdated)
-    drawn = _drawn_roles(table, roles, int(version.summary["seed"]) + version.next_row)
+    drawn = _drawn_roles(table, roles)
     grown = before
     added: dict[str, int] = {}
     notes = list(before.notes)
@@ -75,17 +75,21 @@ def _set_aside(version: Declared, roles: Sequence[str], outdated: Outdated) -> D
     return replace(version, frames=frames, off=tuple(sorted(off)), notes=notes)
 
 
-def _drawn_roles(table: pa.Table, roles: Sequence[str], seed: int) -> np.ndarray:
-    """Return a role (n,) of each row; equal rows have the same."""
+def _drawn_roles(table: pa.Table, roles: Sequence[str]) -> np.ndarray:
+    """Return a role (n,) of each row, drawn by its values: equal rows have the same.
+
+    Rows that join once more later, as newer ones came, would else teach and judge at once.
+    """
     import numpy as np
     import pandas as pd
+    from pandas import util
 
-    random = np.random.default_rng(seed)
     shares = np.array(list(map(_SHARES.__getitem__, roles)))
     texts = table.to_pandas().astype(str).agg("\x1f".join, axis=1)
     same, different = pd.factorize(texts)
     # Each role gets its part, not only on average: of few rows none would be left to judge by.
     ends = np.cumsum(shares / shares.sum()) * len(different)
-    places = random.permutation(len(different))
+    hashed: Any = util.hash_array
+    places = np.argsort(np.argsort(hashed(np.asarray(different, dtype=object))))
     drawn = np.asarray(roles, dtype=object)[np.searchsorted(ends, places, side="right")]
     return drawn[same]

@@ -22,7 +22,7 @@ from easeml.modules import ModelMatch, Module, Registry, labels_of
 from easeml.search import spaces
 from easeml.service.access.caller import Caller
 from easeml.service.applications import objectives
-from easeml.service.datasets import datasets
+from easeml.service.datasets import datasets, deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.optimizers import optimizer_of
 from easeml.service.knowledge.rules import allowed_models, check_fits, check_monotonic, matching
@@ -150,7 +150,7 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
 
 
 def _find_upload(tables: Tables, declaration: Declaration) -> tuple[Dataset, DatasetVersion]:
-    dataset = tables.datasets.get(declaration.dataset_id)
+    dataset = deleting.there(tables, declaration.dataset_id)
     if declaration.version_id is None:
         upload = datasets.newest_upload(tables, dataset.id)
     else:

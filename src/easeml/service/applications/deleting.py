@@ -1,5 +1,6 @@
 """Deleting applications: with a day to undo, after which their space is given back."""
 
+from contextlib import suppress
 from typing import Any
 
 from easeml.contract.applications import Application
@@ -131,10 +132,12 @@ def erase_old(store: Store) -> int:
         limit = tx.now() - UNDO_SECONDS
         left = tx.unscoped().applications.list(erased=False, limit=None)
     due = [one for one in left if one.deleted is not None and one.deleted <= limit]
+    erased = 0
     for application in due:
-        with store.write() as tx:
+        with suppress(Conflict), store.write() as tx:  # it may be restored at this moment
             _erase(tx, tx.scoped(application.tenant_id), application)
-    return len(due)
+            erased += 1
+    return erased
 
 
 def _halt(tx: Transaction, tables: Tables, application: kept.Application) -> None:
@@ -147,7 +150,9 @@ def _halt(tx: Transaction, tables: Tables, application: kept.Application) -> Non
 
 
 def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> None:
-    """Remove what only this application needs."""
+    """Remove what only this application needs; raises ``Conflict`` where it was restored."""
+    as_it_was = {"erased": False, "deleted": application.deleted}
+    tables.applications.update(application.id, where=as_it_was, erased=True, live_model_id="")
     here = {"application_id": application.id}
     later = tx.now() + 1.0  # all that there is
     tasks = _end(tx, tables, application.id)
@@ -179,7 +184,6 @@ def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> No
     tables.request_logs.forget(later, id=application.id)
     tables.rollout_rules.forget(later, id=application.id)
     tables.retention_rules.forget(later, id=application.id)
-    tables.applications.update(application.id, erased=True, live_model_id="")
     tx.events.append("application.erased", application.id, {}, application.tenant_id)
 
 

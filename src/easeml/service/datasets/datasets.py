@@ -14,6 +14,7 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_records
+from easeml.service.datasets import deleting
 from easeml.service.storage import uploads
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
@@ -97,7 +98,7 @@ def read_table(
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
-        dataset = tables.datasets.get(dataset_id)
+        dataset = deleting.there(tables, dataset_id)
         before = newest_upload(tables, dataset.id)
         remedy = "Upload the file as another data set."
         if tables.applications.count(dataset_id=dataset.id):
@@ -130,7 +131,7 @@ def get(store: Store, caller: Caller, dataset_id: str) -> DatasetAnswer:
     """Return a dataset with its newest upload; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return _show_all(tables, [tables.datasets.get(dataset_id)])[0]
+        return _show_all(tables, [deleting.there(tables, dataset_id)])[0]
 
 
 def list_page(

@@ -1,6 +1,9 @@
 """Data sets of a person who was removed are deleted, and a day later their rows are erased."""
 
+from contextlib import suppress
+
 from easeml.contract.states import VersionState
+from easeml.errors import Conflict, NotFound
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Dataset
@@ -28,6 +31,14 @@ def restore(tables: Tables, dataset_id: str) -> None:
     tables.datasets.update(dataset_id, deleted=None)
 
 
+def there(tables: Tables, dataset_id: str) -> Dataset:
+    """Return a data set that is there; raises ``NotFound``, also for one that is deleted."""
+    dataset = tables.datasets.get(dataset_id)
+    if dataset.deleted is not None:
+        raise NotFound("This data set is deleted.", where=dataset_id)
+    return dataset
+
+
 def erase_old(store: Store) -> int:
     """Erase the data sets that were deleted more than a day ago; return how many.
 
@@ -41,13 +52,16 @@ def erase_old(store: Store) -> int:
         left = [one for one in tables.datasets.list(limit=None) if one.deleted is not None]
     due = [one for one in left if one.name and (one.deleted or limit) <= limit]
     free = [one for one in due if one.id not in used]
+    erased = 0
     for dataset in free:
-        with store.write() as tx:
+        with suppress(Conflict), store.write() as tx:  # it may be restored at this moment
             _erase(tx, tx.scoped(dataset.tenant_id), dataset)
-    return len(free)
+            erased += 1
+    return erased
 
 
 def _erase(tx: Transaction, tables: Tables, dataset: Dataset) -> None:
+    tables.datasets.update(dataset.id, where={"deleted": dataset.deleted}, name="")
     later = tx.now() + 1.0  # all that there is
     versions = tables.versions.column("id", dataset_id=dataset.id)
     subjects = [dataset.id, *versions]
@@ -61,7 +75,6 @@ def _erase(tx: Transaction, tables: Tables, dataset: Dataset) -> None:
     tables.retrievals.forget(later, dataset_id=dataset.id)
     for id in versions:
         tables.versions.update(id, **_NOTHING)
-    tables.datasets.update(dataset.id, name="")
 
 
 _NOTHING = {

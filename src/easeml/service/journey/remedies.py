@@ -17,6 +17,7 @@ from easeml.store.records import Application, Report
 
 _LARGEST = 2**28  # bytes of rows of production
 _LEARNED = "A version with these rows is made, and the search goes on with it."
+_LEARNED_BEFORE = "Version {number} has these rows already; the search goes on with them."
 _SET_ASIDE = "Rows of before that are like them are off: easeml data versions ID"
 _GATED = (
     "The test rows of the gate stay as they are: as far as they tell of before, it may refuse "
@@ -53,7 +54,7 @@ def follow(
     with store.write() as tx:
         followed.mark(tx, report, number)
     if kind == "retrain":
-        return _learn(store, caller, application, report, remedy)
+        return _learn(store, caller, application, report, number, remedy)
     if kind == "search":
         return searching_on.search_on(store, caller, application)
     if kind in _ASKED or (kind == "collect" and has_pool):
@@ -73,11 +74,25 @@ def _ask(
 
 
 def _learn(
-    store: Store, caller: Caller, application: Application, report: Report, remedy: dict[str, Any]
+    store: Store,
+    caller: Caller,
+    application: Application,
+    report: Report,
+    number: int,
+    remedy: dict[str, Any],
 ) -> FollowedRemedy:
-    """Make a version with the rows of production that the answer was about, those of the slice."""
+    """Make a version with the rows of production that the answer was about, those of the slice.
+
+    Where the data has them by this remedy already, nothing is made: rows that join twice would
+    teach and judge at once.
+    """
     model_id = tools.Answered.from_json(report.value).model_id
+    asked = f"{report.id} {number}"
     with store.read() as tx:
+        earlier = changes.made_by_remedy(tx.scoped(caller.tenant_id), application, asked)
+        if earlier is not None:
+            told = _LEARNED_BEFORE.format(number=earlier.number)
+            return FollowedRemedy(kind="retrain", told=told, done=True, version_id=earlier.id)
         content = labelled_rows.newest(tx.scoped(caller.tenant_id), application, model_id)
     if not content:
         told = "The rows are not kept any more. Feed them: easeml app feed ID FILE --role train"
@@ -88,7 +103,7 @@ def _learn(
         where = list(remedy["conditions"])
         instead = bool(remedy.get("instead", False))
         version = changes.learn_from(
-            tx, application.id, digest, where, caller.tenant_id, instead=instead
+            tx, application.id, digest, where, caller.tenant_id, instead=instead, remedy=asked
         )
         is_gated = kept_gates.active(tx.scoped(caller.tenant_id), application.id) is not None
     told = [_LEARNED]

@@ -3,7 +3,7 @@
 from easeml.contract.states import VersionState
 from easeml.errors import Conflict, NotReady
 from easeml.fetching import Origin, read_origin
-from easeml.service.datasets import datasets
+from easeml.service.datasets import datasets, deleting
 from easeml.store import Tables
 from easeml.store.records import DatasetVersion
 
@@ -28,7 +28,7 @@ def good_upload(tables: Tables, dataset_id: str) -> DatasetVersion:
 
     Raises ``NotFound``, and ``NotReady`` or ``Conflict`` where the first was not read (yet).
     """
-    tables.datasets.get(dataset_id)
+    deleting.there(tables, dataset_id)
     upload = datasets.newest_upload(tables, dataset_id)
     if upload.state == VersionState.FAILED:
         raise Conflict(
