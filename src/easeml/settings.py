@@ -134,6 +134,12 @@ class Settings(BaseSettings):
         description="kind of the devices of this machine, such as their processor: what runs cost "
         "is learned by kind; empty: the usual",
     )
+    fault_domain: str = Field(
+        "",
+        max_length=50,
+        description="what fails together with this machine, such as its rack: machines that answer "
+        "predictions of one application are taken from several; empty: the machine alone",
+    )
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
     module_packages: str = Field(
         "", description="more packages whose classes added models may name, with commas"

@@ -28,6 +28,7 @@ PEERS_ONLY = {"search_decision_peers"}
 RUN_ELSEWHERE = {
     "adviser",  # tests/lineage/test_suggestions.py, tests/lifecycle/journey
     "backup_cycles",  # tests/faults, tests/store/test_backup.py
+    "cluster_at_rest",  # tests/engine/test_rested_searches.py
     "cluster_faults",  # tests/faults, tests/service/test_joined_machine.py and test_on_postgres.py
     "container_overhead",  # tests/modules/test_containers.py, tests/service/test_adding_containers.py
     "database_stress",  # tests/store/test_sqlite.py is its short form

@@ -218,6 +218,34 @@ def test_without_a_predictor_of_its_own_another_machine_answers(
     played(store, tmp_path, answers(b"other"), use, own_address="127.0.0.1:1")
 
 
+def test_the_next_machine_that_answers_is_of_another_fault_domain(
+    store: Store, tmp_path: Path
+) -> None:
+    """The one of the own rack is as free, and came first."""
+
+    async def main() -> None:
+        (tmp_path / "internal.secret").write_text("s3")
+        near, far = another_machine(answers(b"near")), another_machine(answers(b"far"))
+        own = FakePredictor(answers(b"own", 0.1))
+        async with own, near as (near_door, _), far as (far_door, serving):
+            register(store, "predictor", own.address, domain="rack1")
+            for door, domain in ((near_door, "rack1"), (far_door, "rack2")):
+                keys = {"certificate": door.certificate, "secret": door.secret}
+                register(store, "predictor", door.address, domain=domain, **keys)
+            client = PredictorClient(store, Settings(home=tmp_path, replicas=2))
+            asked = 0
+
+            def is_enough() -> bool:
+                nonlocal asked
+                asked += bool(serving.child.connections)
+                return asked > 12
+
+            assert await ask_until(client, is_enough) == {b"own", b"far"}
+            await client.close()
+
+    asyncio.run(main())
+
+
 def test_strangers_and_nonsense_are_not_let_in(tmp_path: Path) -> None:
     async def main() -> None:
         async with another_machine(answers(b"other")) as (door, serving):

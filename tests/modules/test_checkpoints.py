@@ -81,7 +81,10 @@ class Attempts:
 
     def list(self, **_: object) -> list[Any]:
         numbered = list(enumerate(self._ids, 1))
-        return [SimpleNamespace(id=one, number=number) for number, one in reversed(numbered)]
+        return [
+            SimpleNamespace(id=one, number=number, checkpoint="")
+            for number, one in reversed(numbered)
+        ]
 
 
 def test_the_newest_checkpoint_of_the_task_is_brought(tmp_path: Path) -> None:

@@ -87,9 +87,9 @@ def test_sqlite_is_durable(tmp_path):
 
 def make_older(path):
     """Give a database the form that it had before the newest migration; return its number."""
-    newest = import_module("easeml.store.migrations.versions.0051_label_budgets")
+    newest = import_module("easeml.store.migrations.versions.0053_shared_checkpoints")
     with closing(driver.connect(path)) as older:
-        for place in ("applications.label_budget",):
+        for place in ("attempts.checkpoint",):
             table, column = place.split(".")
             older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
@@ -102,8 +102,8 @@ def older(store, url, tmp_path):
     """Settings that name a database with a tenant, which lacks the newest migration."""
     with store.write() as tx:
         tx.tenants.add(Tenant("t1", "lab"))
-    newest = import_module("easeml.store.migrations.versions.0051_label_budgets")
-    change(url, "ALTER TABLE applications DROP COLUMN label_budget")
+    newest = import_module("easeml.store.migrations.versions.0053_shared_checkpoints")
+    change(url, "ALTER TABLE attempts DROP COLUMN checkpoint")
     change(url, f"UPDATE alembic_version SET version_num = '{newest.down_revision}'")
     return Settings(home=tmp_path, database_url=url)
 
@@ -199,9 +199,9 @@ def facts_of(connection, schema):
 
 
 def test_a_migration_that_fails_does_so_on_the_copy(older, url, tmp_path):
-    change(url, "ALTER TABLE applications ADD COLUMN label_budget TEXT")  # somebody was faster
+    change(url, "ALTER TABLE attempts ADD COLUMN checkpoint TEXT")  # somebody was faster
     before = tables_of(url)
-    with pytest.raises(EasemlError, match="label_budget"):
+    with pytest.raises(EasemlError, match="checkpoint"):
         Store.rehearse(older)
     assert tables_of(url) == before
     assert not list(tmp_path.glob("*rehears*"))

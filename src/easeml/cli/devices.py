@@ -40,6 +40,12 @@ def work_for(
     kind: Annotated[
         str, typer.Option(help="Kind of its devices, such as their processor; empty: the usual.")
     ] = "",
+    domain: Annotated[
+        str,
+        typer.Option(
+            help="What fails together with this machine, such as its rack; empty: it alone."
+        ),
+    ] = "",
     serve_at: Annotated[
         str,
         typer.Option(
@@ -66,7 +72,7 @@ def work_for(
     from easeml.version import __version__
 
     key = _key(token, token_file)
-    asked = {"device_kind": kind, "serve_at": serve_at}
+    asked = {"device_kind": kind, "fault_domain": domain, "serve_at": serve_at}
     with Client(join, key) as client:
 
         def ask() -> Joined:
@@ -129,6 +135,7 @@ def list_devices(as_json: Json = False) -> None:
         "device": "id",
         "machine": "machine",
         "kind": _kind,
+        "domain": "domain",
         "state": "state",
         "tasks": _tasks,
         "memory": lambda one: _room(one.offers.memory, one.promised.memory),

@@ -63,6 +63,9 @@ class WorkerDevice(Answer):
     process: int = Field(description="id of its process on that machine")
     kind: str = Field(description="what its machine calls it; empty: the usual")
     pace: float = Field(description="how many times as long runs take there as on the usual kind")
+    domain: str = Field(
+        default="", description="what fails together with its machine; empty: that machine alone"
+    )
     state: DeviceState
     tasks: list[RunningTask]
     joined: Moment

@@ -35,12 +35,14 @@ def register(
     offer: Offer = NO_OFFER,
     certificate: str = "",
     secret: str = "",
+    domain: str = "",
 ) -> Process:
     """Add this process to the store as running and return its record.
 
     ``device``: the kind of a worker's device; ``gpu``: whether it gives containers one; ``gpus``:
     those of which it gives shares; ``offer``: what it has for tasks.
-    ``certificate``, ``secret``: of a predictor that answers other machines.
+    ``certificate``, ``secret``: of a predictor that answers other machines; ``domain``: what fails
+    together with this machine.
     """
     with store.write() as tx:
         return tx.processes.add(
@@ -57,6 +59,7 @@ def register(
                 offer=offer,
                 certificate=certificate,
                 secret=secret,
+                domain=domain,
             )
         )
 

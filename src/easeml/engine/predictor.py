@@ -460,6 +460,7 @@ async def _run(store: Store, settings: Settings, opened: _Opened) -> None:
             door.address,
             certificate=door.certificate,
             secret=door.secret,
+            domain=settings.fault_domain,
         )
         work = [
             asyncio.create_task(stop.wait()),

@@ -184,16 +184,22 @@ class PredictorClient:
         del self._growing[key]
 
     async def _grow(self, key: Key, places: list[Place]) -> None:
-        """Have one more predictor answer, the least asked of those that do not yet and can."""
+        """Have one more predictor answer, the least asked of those that do not yet and can.
+
+        One in a fault domain of which none answers goes before others.
+        """
         asked = self._endpoint(key).predictors
         if len(asked) >= self._most:
             return
         counts = Counter(chain.from_iterable(one.predictors for one in self._endpoints.values()))
         free = [place for place in places if place.process not in asked]
-        # This machine's first, where it does not answer.
-        for place in sorted(
-            free, key=lambda place: (place.certificate != "", counts[place.process])
-        ):
+        domains = {place.domain for place in places if place.process in asked}
+
+        def rank(place: Place) -> tuple[bool, bool, int]:
+            is_elsewhere = place.certificate != ""  # this machine's first, where it does not answer
+            return is_elsewhere, place.domain in domains, counts[place.process]
+
+        for place in sorted(free, key=rank):
             with suppress(OSError, Refused):
                 await self._open(key, place)
                 return
@@ -212,7 +218,8 @@ class PredictorClient:
         own, others = list[Place](), list[Place]()
         for one in running:
             if one.certificate and not has_ended(one, now, _SILENT_SECONDS):
-                others.append(Place(one.id, one.address, one.secret, one.certificate))
+                domain = one.fault_domain
+                others.append(Place(one.id, one.address, one.secret, one.certificate, domain))
             elif one.host == host and not one.certificate:
-                own.append(Place(one.id, one.address, secret))
+                own.append(Place(one.id, one.address, secret, domain=one.fault_domain))
         return own + others

@@ -30,6 +30,7 @@ from .chosen_settings import Choices
 from .device_speeds import follow_paces
 from .housekeeping import live_workers
 from .leadership import Leadership
+from .rested_searches import RestedSearches, under_way
 from .search_mirror import SearchMirror
 from .upkeep import Upkeep
 from .urgent import UrgentWork
@@ -74,6 +75,7 @@ class Scheduler:
         self._seq = 0
         self._failed: set[str] = set()
         self._again: set[str] = set()
+        self._rested = RestedSearches()
 
     def step(self) -> None:
         """Follow what changed and decide for free devices; as a stand-by, only try to become the
@@ -93,6 +95,11 @@ class Scheduler:
             self._make_room()
         except Fenced:
             return  # the next step tries to lead again
+
+    @property
+    def looks_at_rested(self) -> bool:
+        """Are there searches at rest that this leader has not looked at yet?"""
+        return self._rested.are_left
 
     def has_news(self) -> bool:
         """Did anything happen since the last step that may change what is decided?
@@ -115,6 +122,7 @@ class Scheduler:
         self._again, self._failed = self._failed, set()
         if not self._leadership.is_held:
             return
+        self._again.update(self._rested.next())
         self._again.update(self._move_to_now())
         self._follow_gpus()
         try:
@@ -134,6 +142,9 @@ class Scheduler:
         """Look at all searches again where a first worker with a GPU came, or the last one went."""
         with self._store.read() as tx:
             has_gpu = gpus.workers(tx) > 0
+            if has_gpu == self._mirror.has_gpu:
+                return
+            self._rested.take(tx)
         self._again.update(self._mirror.follow_gpus(has_gpu))
 
     def _write_costs(self) -> None:
@@ -174,13 +185,14 @@ class Scheduler:
         """Return the ids of jobs that changed, and of those for which a task, or the search, ended,
         since the last time.
 
-        A new leader takes all of them.
+        A new leader takes all of them; those that had come to rest, one after the other.
         """
         with self._store.read() as tx:
             if self._seq == 0:
                 self._seq = tx.events.last()
-                everything = tx.unscoped().jobs.column("id")
-                return everything, everything
+                self._rested.take(tx)
+                open_jobs = under_way(tx)
+                return open_jobs, open_jobs
             events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
             self._follow_providers(tx, {event.kind for event in events})
         if events:
@@ -240,8 +252,10 @@ class Scheduler:
             job = job_states.update_progress(tx, job_id, self._mirror.state)
             ensembling.request(tx, job)
             refitting.request(tx, self._mirror.registry, job)
-            job_states.note_whether_settled(tx, job)
-        if job.state != JobState.RUNNING:
+            is_settled = job_states.note_whether_settled(tx, job)
+        if is_settled:
+            self._mirror.let_rest(job)
+        elif job.state != JobState.RUNNING:
             self._mirror.hold(job_id)
 
     def _hurry_who_was_raised(self) -> None:

@@ -5,7 +5,6 @@ store.
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import repeat
-from operator import attrgetter
 from typing import Any
 
 from easeml.contract.states import FINISHED_TASKS, SEARCHED_JOBS, JobState, TaskState
@@ -20,6 +19,7 @@ from easeml.search import (
     Terms,
     Work,
     feasible,
+    knows_enough,
     policy_named,
     worth_learning,
 )
@@ -34,7 +34,9 @@ from easeml.store.shapes import JobLimits, Rules
 
 from .machine_costs import MachineCosts
 from .searched_rows import (
+    arms_by_candidate,
     best_that_may_serve,
+    candidates_of,
     changed_tasks,
     done_beside,
     oldest_beside,
@@ -232,6 +234,16 @@ class SearchMirror:
         self.note("started", job=job_id, arm=arm, task=task_id)
         self.raised.discard(self.state.job(job_id).tenant)
 
+    def let_rest(self, job: Job) -> None:
+        """Keep a settled job in mind no longer; when something happens to it, it is opened again.
+
+        Where the tenant has a quota of device seconds, what the job has spent counts against it.
+        """
+        if self.state.terms.get(job.tenant_id, Terms()).seconds is None:
+            self._forget(job)
+        else:
+            self.hold(job.id)
+
     def hold(self, job_id: str) -> None:
         """Make no decisions for a job until it is synced again."""
         self._set_active(job_id, False)
@@ -241,7 +253,7 @@ class SearchMirror:
             self.note("set_active", job=job_id, active=active)
 
     def _open(self, tx: Transaction, tables: Tables, job: Job) -> _JobMirror:
-        candidates = _candidates(tables, job)
+        candidates = candidates_of(tables, job)
         arms = self._arms(candidates)
         self._note_runs(tx)
         rules = tables.applications.get(job.application_id).rules
@@ -261,7 +273,7 @@ class SearchMirror:
         )
         works = self._works(tables, job, candidates)
         others = done_beside(tx, job)
-        known_job = _JobMirror(job.limits, _places(candidates), len(arms), others, works)
+        known_job = _JobMirror(job.limits, arms_by_candidate(candidates), len(arms), others, works)
         known_job.histories = rules.histories
         self._jobs[job.id] = known_job
         return known_job
@@ -352,7 +364,7 @@ class SearchMirror:
         many arms again, so that all learning for a job with K candidates costs no more than a few
         times learning for K.
         """
-        candidates = _candidates(tables, job)
+        candidates = candidates_of(tables, job)
         added = candidates[len(known_job.arms) :]
         new = self._arms(added)
         known_job.works += self._works(tables, job, added)
@@ -365,12 +377,14 @@ class SearchMirror:
             since = oldest_beside(tx, job).created
             known_job.known = count
         self.note("add_arms", job=job.id, arms=told_arms(new), since=since)
-        known_job.arms.update(_places(candidates))
+        known_job.arms.update(arms_by_candidate(candidates))
 
     def _learn_from_others(self, tx: Transaction, job: Job, known_job: _JobMirror) -> None:
         """Learn anew when other jobs have done many more tasks: while few are known, each tells
         much.
         """
+        if knows_enough(known_job.others):
+            return
         others = done_beside(tx, job)
         if worth_learning(known_job.others, others):
             self._note_runs(tx)
@@ -399,16 +413,6 @@ class SearchMirror:
             self.note("observed", job=job_id, arm=arm, quality=task.quality, cost=task.cost)
         elif now == TaskState.CANCELLED and known is not None:
             self.note("released", job=job_id, arm=arm, seconds=task.cost)
-
-
-def _candidates(tables: Tables, job: Job) -> list[Candidate]:
-    """Return the candidates of a job by their arms."""
-    return sorted(tables.candidates.list(job_id=job.id, limit=None), key=attrgetter("arm"))
-
-
-def _places(candidates: Sequence[Candidate]) -> dict[str, int]:
-    """Return the arms of candidates by their ids."""
-    return {candidate.id: candidate.arm for candidate in candidates}
 
 
 def _told(choices: Sequence[Decision]) -> list[list[Any]]:

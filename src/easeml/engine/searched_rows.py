@@ -1,10 +1,23 @@
 """What the rows of the store say of searches: their tasks, models, and the jobs beside each other."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from easeml.contract.states import JobState, TaskGroup, TaskState
 from easeml.store import Tables, Transaction
-from easeml.store.records import Job, Task, TrainedModel
+from easeml.store.records import Candidate, Job, Task, TrainedModel
+
+_MOST_BESIDE = 1000  # jobs
+
+
+def candidates_of(tables: Tables, job: Job) -> list[Candidate]:
+    """Return the candidates of a job by their arms."""
+    return sorted(tables.candidates.list(job_id=job.id, limit=None), key=attrgetter("arm"))
+
+
+def arms_by_candidate(candidates: Sequence[Candidate]) -> dict[str, int]:
+    """Return the arms of candidates by their ids."""
+    return {candidate.id: candidate.arm for candidate in candidates}
 
 
 def best_that_may_serve(
@@ -47,11 +60,15 @@ def oldest_beside(tx: Transaction, job: Job) -> Job:
 
 
 def done_beside(tx: Transaction, job: Job) -> int:
-    """Return how many tasks the jobs that are searched beside this one have done."""
+    """Return how many tasks the jobs that are searched beside this one have done.
+
+    Of these the newest are looked at: thousands may have come and gone since the oldest began.
+    """
     tables = tx.unscoped()
     oldest = oldest_beside(tx, job)
-    later = tables.jobs.list(after=oldest.id, limit=None)
-    beside = {oldest.id, *(one.id for one in later)} - {job.id}
+    newest = tables.jobs.newest_ids(_MOST_BESIDE, {})
+    later = {id for id in newest if id > oldest.id}
+    beside = (later | {oldest.id}) - {job.id}
     if not beside:
         return 0
     return tables.tasks.count(

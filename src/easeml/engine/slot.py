@@ -184,7 +184,7 @@ class Slot(threading.Thread):
                 self._attempt = self._execution = self._trace = None
                 self._dropped = self._asked_to_end = False
         if result is None:
-            self._context.checkpoints.keep(attempt.id, folder)
+            self._context.checkpoints.hand_on(attempt, folder)
             remove_folder(folder)
         else:
             then(lambda: self._record_named(task, attempt, result, folder, trace))
@@ -320,6 +320,7 @@ class Slot(threading.Thread):
         if self._dropped or outcome.ending == "killed":
             return None
         if outcome.ending == "suspended":
+            context.checkpoints.hand_on(attempt, folder)
             self._put_back(task, attempt, outcome.seconds)
             return None
         if outcome.ending == "lost":

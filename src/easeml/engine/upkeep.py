@@ -2,7 +2,7 @@
 
 import time
 
-from easeml.contract.states import SEARCHED_JOBS, RolloutWay
+from easeml.contract.states import TASKS_UNDER_WAY, RolloutWay, TaskGroup
 from easeml.service.models import comparing, pickings, watching
 from easeml.service.rollouts import after_release
 from easeml.service.search import spending, waiting
@@ -77,9 +77,12 @@ class Upkeep:
             spending.stop_what_reached_its_limit(tx)
 
     def _has_limits(self) -> bool:
-        """Whether a search that is under way, or its tenant, may spend no more than so much."""
+        """Whether a search that trains something, or its tenant, may spend no more than so much."""
         with self._store.read() as tx:
-            searched = tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None)
+            tables = tx.unscoped()
+            training = {"kind": TaskGroup.TRAIN, "state": TASKS_UNDER_WAY}
+            ids = set(tables.tasks.column("job_id", **training))
+            searched = tables.jobs.list(id=sorted(ids), limit=None)
             tenants = {job.tenant_id for job in searched}
             quotas = tx.tenants.column("limits", id=sorted(tenants))
         if any(job.limits != JobLimits() for job in searched):

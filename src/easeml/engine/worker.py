@@ -59,11 +59,13 @@ def run_worker(settings: Settings) -> None:
         gpu=has_gpu,
         gpus=gpus,
         offer=offer(),
+        domain=settings.fault_domain,
     )
     try:
         work = settings.home / "work"
         watch.start()
-        checkpoints = Checkpoints(store, settings.home / "checkpoints", work)
+        is_shared = bool(settings.artefacts_url)
+        checkpoints = Checkpoints(store, settings.home / "checkpoints", work, is_shared)
         _remove_leftovers(store, work, checkpoints)
         folder = work / process.id
         images = MachineImages(store, settings.home)

@@ -186,7 +186,12 @@ def worth_learning(known: int, runs: int) -> bool:
     There were ``known`` the last time. Whenever they have grown by a fifth, so that all learning
     costs no more than a few times the last, and until they are 500.
     """
-    return known < _ENOUGH and runs > 0 and runs >= _LEARN_AGAIN * known
+    return not knows_enough(known) and runs > 0 and runs >= _LEARN_AGAIN * known
+
+
+def knows_enough(known: int) -> bool:
+    """Is a job's prior from so many runs of other jobs that more of them change it no more?"""
+    return known >= _ENOUGH
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,14 @@ class Place:
     """Where a predictor listens, and how it is greeted.
 
     ``process``: its id. ``certificate``: by which it is known; empty: it is of this machine, and
-    listens on loopback.
+    listens on loopback. ``domain``: what fails together with it.
     """
 
     process: str
     address: str
     secret: str
     certificate: str = ""
+    domain: str = ""
 
 
 def _ended() -> ConnectionResetError:

@@ -139,6 +139,7 @@ def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[W
             process=worker.pid,
             kind=worker.device,
             pace=worker.pace,
+            domain=worker.domain,
             state=_state(worker, is_busy=bool(tasks), is_silent=is_silent),
             tasks=tasks,
             joined=worker.created,

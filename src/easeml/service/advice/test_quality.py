@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from easeml.contract.applications import TestQuality
+from easeml.contract.states import TaskState
 from easeml.contract.tasks import TaskResult
 from easeml.service.advice import reports
 from easeml.service.advice.beside_search import has_time
@@ -17,6 +18,7 @@ from easeml.store.shapes import Json, Shape
 
 KIND = "test-quality"
 _ADAPTS = "adapt"  # the kind of task whose models are for newer rows
+_MOST_FAILED = 3  # tasks about a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,13 @@ def request_soon(tx: Transaction, model: TrainedModel) -> Task | None:
 def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
     """Write the task that reads the test quality of what ``model`` serves.
 
-    Returns None if that was read or is being read.
+    Returns None if that was read or is being read, or could not be read again and again.
     """
     tables = tx.scoped(model.tenant_id)
     application = tables.applications.get(model.application_id)
     if _is_read(tables, application, model) or _is_being_read(tables, application, model):
+        return None
+    if _has_failed(tables, model):
         return None
     version = tables.versions.get(tables.jobs.get(model.job_id).version_id)
     return requests.request(
@@ -82,6 +86,17 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
         schema_out=version.schema_out,
         refitted=bool(model.refitted),
     )
+
+
+def _has_failed(tables: Tables, model: TrainedModel) -> bool:
+    """Tell whether reading a model has failed so often that it is left.
+
+    The end of each such task has the scheduler look at the search again, which would ask for the
+    next one for ever.
+    """
+    failed = requests.of_kind(tables, KIND, subject=model.id, state=TaskState.FAILED)
+    told = [Asked.from_json(task.payload).refitted for task in failed]
+    return told.count(bool(model.refitted)) >= _MOST_FAILED
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> Report:

@@ -66,8 +66,8 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
     return jobs.set_state(tx, job, wanted, f"job.{wanted}")
 
 
-def note_whether_settled(tx: Transaction, job: Job) -> None:
-    """Write whether ``job`` rests and nothing that follows from it waits or runs.
+def note_whether_settled(tx: Transaction, job: Job) -> bool:
+    """Write whether ``job`` rests and nothing that follows from it waits or runs; return it.
 
     To be called after everything that a rest may ask for was asked for.
     """
@@ -76,6 +76,7 @@ def note_whether_settled(tx: Transaction, job: Job) -> None:
     settled = job.state == JobState.RESTING and under_way == 0
     if settled != job.settled:
         tables.jobs.update(job.id, settled=settled)
+    return settled
 
 
 def _start(tx: Transaction, registry: Registry, job: Job, costs: CostBelief) -> Job:

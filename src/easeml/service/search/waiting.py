@@ -189,14 +189,16 @@ def _surroundings(tx: Transaction, jobs: Sequence[Job]) -> _Surroundings:
         training[tenant_id] += 1
         running[job_id] += state == TaskState.RUNNING
         queued[job_id] += state == TaskState.WAITING
-    quotas = dict(tx.tenants.pick("id", "limits", id=sorted({job.tenant_id for job in jobs})))
+    tenants = sorted({job.tenant_id for job in jobs})
+    quotas = dict(tx.tenants.pick("id", "limits", id=tenants))
+    costs = tables.jobs.pick("tenant_id", "cost", state=SEARCHED_JOBS, tenant_id=tenants)
     return _Surroundings(
         now=tx.now(),
         workers=processes[ProcessKind.WORKER],
         schedulers=processes[ProcessKind.SCHEDULER],
         quotas=quotas,
         exhausted=used.exhausted(tx, quotas),
-        spent=used.totals(tables.jobs.pick("tenant_id", "cost", state=SEARCHED_JOBS)),
+        spent=used.totals(costs),
         training=training,
         running=running,
         queued=queued,

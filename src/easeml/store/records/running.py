@@ -30,6 +30,12 @@ class Process:
     secret: str = ""  # that it asks of them
     gpus: SeenGpus = field(default_factory=SeenGpus)  # those of which a worker gives shares
     offer: Offer = field(default_factory=Offer)  # what a worker's machine has for tasks
+    domain: str = ""  # what fails together with its machine; empty: nothing that is known
+
+    @property
+    def fault_domain(self) -> str:
+        """What fails together: what its machine says, or else that machine alone."""
+        return self.domain or self.host
 
 
 @dataclass(frozen=True, slots=True)

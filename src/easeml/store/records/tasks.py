@@ -85,6 +85,7 @@ class Attempt:
     trace: str = ""  # digest of what it noted of itself; empty while it runs, and where it did not
     gpu: str = ""  # id of the GPU of which it has a share; empty: it has none
     gpu_memory: int = 0  # bytes of that share
+    checkpoint: str = ""  # digest of what it left for the next attempt; empty: nothing is shared
 
 
 @dataclass(frozen=True, slots=True)
