@@ -6,7 +6,7 @@ killed. What is too long, or comes faster than it is written, is not kept, but c
 
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from functools import partial
 
 import structlog
@@ -30,13 +30,14 @@ class RequestLog:
         """``keep``: writes what is to be kept; by default it is written here."""
         self._store = store
         self._keep = keep or partial(request_log.keep, store)
-        self._waiting: deque[Seen] = deque()
+        self._waiting: list[Seen] = []
         self._waiting_bytes = 0
         self._missed: Counter[str] = Counter()  # requests that were not taken, by application
         self._unwanted: dict[str, float] = {}  # until when an application is not asked about
         self._news, self._closed = threading.Event(), threading.Event()
         self._hurry = threading.Event()  # many wait
         self._writing = threading.Lock()
+        self._counting = threading.Lock()  # of what waits
         self._thread: threading.Thread | None = None
 
     def takes(self, application_id: str) -> bool:
@@ -45,13 +46,14 @@ class RequestLog:
 
     def note(self, seen: Seen) -> None:
         """Take a request that was answered; costs the same whatever is in it."""
-        if self._has_room(seen):
-            self._waiting.append(seen)
-            self._waiting_bytes += _bytes_of(seen)
-            if len(self._waiting) >= _MANY:
-                self._hurry.set()
-        else:
-            self._missed[seen.application_id] += 1
+        with self._counting:
+            if self._has_room(seen):
+                self._waiting.append(seen)
+                self._waiting_bytes += _bytes_of(seen)
+            else:
+                self._missed[seen.application_id] += 1
+        if len(self._waiting) >= _MANY:
+            self._hurry.set()
         self._news.set()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="request-log", daemon=True)
@@ -65,12 +67,11 @@ class RequestLog:
     def flush(self) -> None:
         """Write what waits."""
         with self._writing:
-            seen = []
-            while self._waiting:
-                one = self._waiting.popleft()
-                self._waiting_bytes -= _bytes_of(one)
-                seen.append(one)
-            missed, self._missed = self._missed, Counter()
+            with self._counting:
+                seen = list(self._waiting)
+                self._waiting.clear()
+                self._waiting_bytes = 0
+                missed, self._missed = self._missed, Counter()
             asked = {one.application_id for one in seen} | missed.keys()
             if not asked:
                 return

@@ -98,7 +98,8 @@ class Slot(threading.Thread):
 
     def hear(self, told: Set[str]) -> None:
         """Look for work where one of these words (``work_hints``) may mean that there is some."""
-        if self.lane in told or (self._lacks_room and ROOM in told):
+        may_have_room = self._lacks_room and ROOM in told
+        if self.lane in told or may_have_room:
             self.wake()
 
     def stop(self) -> None:

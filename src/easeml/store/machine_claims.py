@@ -86,7 +86,12 @@ def held_by_tasks(session: Session, offers: Mapping[str, Offer]) -> Held:
 def capacity(offers: Mapping[str, Offer]) -> Needs:
     """Return what all machines offer together; what one does not say counts as none."""
     machines = {one.machine: one for one in offers.values()}
-    return sum((Needs(one.memory or 0, one.disk or 0) for one in machines.values()), NOTHING)
+    whole = NOTHING
+    for one in machines.values():
+        memory = one.memory or 0
+        disk = one.disk or 0
+        whole += Needs(memory, disk)
+    return whole
 
 
 def _number_of(machine: str) -> int:

@@ -37,6 +37,12 @@ def test_what_is_no_goal_is_refused_with_an_example(text: str):
     assert "balanced-accuracy >= 0.9" in caught.value.remedy
 
 
+def test_a_comma_that_may_be_one_of_thousands_is_asked_about():
+    with pytest.raises(InvalidInput, match=r"'1,000' may mean 1000 or 1\.000") as caught:
+        read_goal("error below 1,000 dollars")
+    assert caught.value.remedy == "Write 1000 or 1.000."
+
+
 @pytest.mark.parametrize("text", ["accuracy <= 0.9", "r2 below 0.5", "error >= 0.1"])
 def test_a_goal_on_the_wrong_side_is_refused(text: str):
     with pytest.raises(InvalidInput, match="wrong side"):

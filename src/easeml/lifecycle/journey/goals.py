@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from easeml.errors import InvalidInput
 
 from .conditions import Condition, parts_of, read_condition
+from .decimals import with_point
 
 _GOAL = re.compile(
     r"""
@@ -72,7 +73,7 @@ def _read_first(text: str) -> Goal:
     if matched is None:
         raise InvalidInput(f"{text!r} is not a goal.", where="goal", remedy=_REMEDY)
     found = matched.groupdict("")
-    value = float(found["value"].replace(",", "."))
+    value = float(with_point(found["value"], "goal"))
     if found["percent"]:
         value /= 100
 

@@ -55,10 +55,15 @@ def disputed(
 ) -> dict[str, list[str]]:
     """Return what people said of items on which they differ, and no owner has decided, by item."""
     experts = experts_of(tables, application)
+    ids = list(map(attrgetter("id"), items))
     found = {}
-    for item_id, said in of_items(tables, [item.id for item in items]).items():
-        if not experts & said.keys() and len(set(said.values())) > 1:
-            found[item_id] = list(said.values())
+    for item_id, said in of_items(tables, ids).items():
+        is_decided = bool(experts & said.keys())
+        if is_decided:
+            continue
+        values = list(said.values())
+        if len(set(values)) > 1:
+            found[item_id] = values
     return found
 
 

@@ -301,10 +301,11 @@ def _lasts(steps_left: int, by_labels: int, retirable: int, *, waits: bool) -> s
     ``by_labels``: models that labels of people can still tell of. ``retirable``: rows that are worn
     out and still test rows. ``waits``: a model does.
     """
-    if not max(steps_left, by_labels):
-        over = _WORN_OUT if retirable else _RETIRED
-        return _LAST if waits else over
     left = max(steps_left, by_labels)
+    if not left and waits:
+        return _LAST
+    if not left:
+        return _WORN_OUT if retirable else _RETIRED
     models = "1 more model" if left == 1 else f"{left:,} more models"
     if not steps_left:
         return f"{models} can be tested, by labels of people alone: the test rows tell no more."

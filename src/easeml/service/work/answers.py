@@ -1,7 +1,6 @@
 """Answers of people: appended, never changed; a batch of them makes a version."""
 
 import math
-import re
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkDone
 from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
+from easeml.lifecycle.journey.decimals import with_point
 from easeml.service.access.caller import Caller
 from easeml.service.answers import standing
 from easeml.service.datasets import changing, datasets
@@ -20,7 +20,6 @@ from easeml.service.work import queue
 from easeml.store import Store, Tables, Transaction, id_of
 from easeml.store.records import Application, DatasetVersion, Json, WorkAnswer, WorkItem
 
-_DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+)$")
 BATCH = 20  # answers that make a version by themselves
 Value = Annotated[str, Field(max_length=10_000, description="the answer; empty for other ways")]
 Way = Annotated[
@@ -194,12 +193,12 @@ def _checked_value(tables: Tables, application: Application, item: WorkItem, val
         raise InvalidInput(message, where="value", remedy=remedy)
     if column["type"] != "number":
         return value
-    with_point = _DECIMAL_COMMA.sub(r"\1.\2", value.strip())
-    if not _is_number(with_point):
+    number = with_point(value.strip(), "value")
+    if not _is_number(number):
         raise InvalidInput(
             f"{value!r} is not a number.", where="value", remedy="Write 23.5 or 23,5."
         )
-    return with_point
+    return number
 
 
 def _is_number(text: str) -> bool:
