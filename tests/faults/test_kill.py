@@ -15,7 +15,7 @@ from killing import check_books, declare, kill_at_random
 from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600), pytest.mark.xdist_group("faults")]
-SEEDS = 12  # benchmarks/kill_processes.py kills a thousand times
+SEEDS = 8  # benchmarks/kill_processes.py kills a thousand times
 
 
 def test_killed_at_random_moments_nothing_is_lost(easeml: EasemlProcess, tmp_path: Path):

@@ -11,7 +11,7 @@ from easeml.store.records import Task, TrainedModel
 
 TOOL = "importance"
 _SHARE = 0.2  # of the device time of the training
-_LEAST_SECONDS, _MOST_SECONDS = 1.0, 5.0
+_LEAST_SECONDS, _MOST_SECONDS = 0.5, 5.0
 
 
 def request(tx: Transaction, model: TrainedModel) -> Task | None:
