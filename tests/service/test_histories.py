@@ -71,7 +71,9 @@ def told_to(store: Store, job: str) -> Seen:
                 seen = Seen()
                 for change in log.changes_of(tx, epoch):
                     seen = applied(seen, change)
-                    if change.kind == "set_history" and change.values["job"] == job:
+                    # A search that had come to rest is opened again with it.
+                    is_told = change.kind in ("set_history", "add_job")
+                    if is_told and change.values["job"] == job and change.values.get("history"):
                         return seen
         time.sleep(LOOK_EVERY)
     raise TimeoutError("the search was told of no history")

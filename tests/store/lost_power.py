@@ -18,7 +18,7 @@ from pathlib import Path
 SECTOR = 512
 _CALLS = (
     "openat,close,write,pwrite64,pwritev,lseek,fsync,fdatasync,ftruncate,fallocate,"
-    "rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat"
+    "rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat"
 )
 _LINE = re.compile(r"^\d+ +(\w+)\((.*)\) += (-?\d+)(?:<(.*)>)?")
 _TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
@@ -99,8 +99,8 @@ def _call(line: str) -> Call | None:
     if opened is not None:
         return _on_file(name, said, result, opened, texts)
     paths = [text.decode() for text in texts]
-    if name.startswith("rename"):
-        return Call("rename", *paths)
+    if name.startswith(("rename", "link")):
+        return Call("rename" if name.startswith("rename") else "link", *paths)
     is_folder = "AT_REMOVEDIR" in said
     named = {"unlink": "unlink", "unlinkat": "rmdir" if is_folder else "unlink"}
     return Call(named.get(name, name.removesuffix("at")), paths[0])
@@ -203,6 +203,7 @@ class Disk:
             else:
                 names.pop(name, None)
         folder.mkdir()
+        written: dict[int, Path] = {}  # files may have several names
         for name in sorted(names):
             place = folder / Path(name).relative_to(self._root)
             contents = names[name]
@@ -210,8 +211,11 @@ class Disk:
                 continue  # the folder that it was in is lost
             if contents is None:
                 place.mkdir(exist_ok=True)
+            elif id(contents) in written:
+                place.hardlink_to(written[id(contents)])
             else:
                 place.write_bytes(contents.after_a_loss(lost, share))
+                written[id(contents)] = place
 
     def _say(self, call: Call) -> None:
         self.said += call.data
@@ -279,8 +283,13 @@ class Disk:
 
     def _rename(self, call: Call) -> None:
         what = self._names[call.path]
+        if what is not None and self._names.get(call.to) is what:
+            return  # both name one file: they stay, says POSIX
         self._unname(call.path)
         self._name(call.to, what)
+
+    def _link(self, call: Call) -> None:
+        self._name(call.to, self._names[call.path])
 
     def _unlink(self, call: Call) -> None:
         self._unname(call.path)

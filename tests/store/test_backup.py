@@ -35,7 +35,7 @@ def everything(store: Store) -> tuple[list[Tenant], list[Artefact], list[object]
         return (
             list(tx.tenants.list(limit=None)),
             list(tables.artefacts.list(limit=None)),
-            list(tx.events.after(0)),
+            list(tx.events.after(0, limit=1_000_000)),
         )
 
 

@@ -149,7 +149,7 @@ def test_who_holds_a_table_of_postgres_keeps_no_service_from_answering(
     before = tables_of(url)
     other = connect(url)
     with other.connect() as connection, connection.begin():
-        connection.execute(sa.text("SELECT count(*) FROM datasets"))
+        connection.execute(sa.text("SELECT count(*) FROM attempts"))
         with pytest.raises(Conflict, match="another program works with its tables"):
             Store.of(older)
     other.dispose()
