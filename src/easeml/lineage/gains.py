@@ -16,6 +16,7 @@ from easeml.lineage.label_checks import JudgedLabels
 from easeml.relation import Relation
 
 _WORLDS = 10
+_TREES = 30  # of a forest: a hundred and more are grown for one question
 _DRAWS = 19
 """Trials of an action: what comes next lies between the least and the largest of them in 18 of 20
 cases, if it is as they are.
@@ -166,7 +167,7 @@ class KnownRows:
         from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
         kind = RandomForestRegressor if labels.dtype.kind == "f" else RandomForestClassifier
-        model = kind(50, random_state=0).fit(X, labels)
+        model = kind(_TREES, random_state=0).fit(X, labels)
         return float(model.score(self._X_valid, self._truth))
 
     def _encoded(self, frame: Frame) -> np.ndarray:
