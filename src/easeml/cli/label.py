@@ -149,10 +149,9 @@ def mislabelled(
             seed=seed,
             progress=report,
         )
-    uncounted = 0 if told is None else len(told) - answer.checked
-    if uncounted:
+    if told is not None and len(told) > answer.checked:
         say_aside(
-            f"{uncounted} of {len(told)} checked rows do not count: only those do that 'check' "
+            f"{len(told) - answer.checked} of {len(told)} checked rows do not count: only those do that 'check' "
             "numbers, from 1 on, up to the first that was left out."
         )
     _show(answer, as_json, out, train_rows=given.table.rows)
