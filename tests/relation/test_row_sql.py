@@ -25,7 +25,7 @@ SQL = 'CASE WHEN "x" > y THEN x * 2 ELSE y - x END'
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 
 
-def computed(sql: str, **columns: list) -> list:
+def computed(sql: str, /, **columns: list) -> list:
     """Return what SQL gives for rows of some columns."""
     table = pa.table(columns) if columns else pa.table({"n": [1, 2]})
     return Relation.from_frame(table).with_column("made", sql=sql).to_arrow()["made"].to_pylist()

@@ -12,6 +12,7 @@ from easeml.store.records import Task, TrainedModel
 TOOL = "importance"
 _SHARE = 0.2  # of the device time of the training
 _LEAST_SECONDS, _MOST_SECONDS = 0.5, 5.0
+_WITH_OVERHEAD = 1.0  # seconds that a model of a small table takes, with what else a task takes
 
 
 def request(tx: Transaction, model: TrainedModel) -> Task | None:
@@ -21,7 +22,7 @@ def request(tx: Transaction, model: TrainedModel) -> Task | None:
     if any(report.kind == TOOL for report in measured):
         return None
     job = tables.jobs.get(model.job_id)
-    if not has_time(job, _asked(tables, job.version_id), _LEAST_SECONDS):
+    if not has_time(job, _asked(tables, job.version_id), _WITH_OVERHEAD):
         return None
     cost = tables.tasks.get(model.task_id).cost
     seconds = min(max(_SHARE * cost, _LEAST_SECONDS), _MOST_SECONDS)
