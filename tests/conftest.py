@@ -25,6 +25,12 @@ _LONGEST_IN_A_NAME = 80  # characters of a parameter
 _GARBAGE_OBJECTS = 50_000  # new objects before garbage is looked for: a tenth less processor time
 gc.set_threshold(_GARBAGE_OBJECTS)
 
+# This process has the memory that it asked for. What it starts is no test: processes that fork for
+# each task pay for large pages (decision 0155), and a service is started as users start theirs.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.pop("PYTHONMALLOC", None)
+    os.environ.pop("GLIBC_TUNABLES", None)
+
 _IN_CI = bool(os.environ.get("CI"))
 
 # People's sessions look for new faults. CI judges a change: there, a fault that was always there and
