@@ -167,3 +167,50 @@ def test_the_terminal_ends_the_command(tmp_path: Path, number: int) -> None:
         said, _ = running.communicate(timeout=60)
     assert running.returncode == 130
     assert "interrupted" in said
+
+
+def test_a_process_that_wants_more_memory_than_its_limit_dies_alone(tmp_path: Path) -> None:
+    waits = "import signal\nsignal.pause()\n"
+    # The limit is set when the program has begun: it asks until the machine refuses.
+    hungry = "held = []\nwhile True:\n    held.append(bytearray(50_000_000))\n"
+    file = job(tmp_path, 0, waits=(waits, "background = true"), hungry=(hungry, 'memory = "300MB"'))
+    report = run(file, 1)
+    (death,) = report["deaths"]
+    assert death["role"] == "hungry"
+    assert report["tail"][-1] == "MemoryError"
+    used = {one["role"]: one for one in report["usages"]}
+    assert set(used) == {"waits", "hungry"}
+    assert used["hungry"]["memory"] > 200e6
+
+
+def test_a_job_that_may_need_more_memory_than_the_machine_has_is_refused(tmp_path: Path) -> None:
+    file = job(tmp_path, 0, large=("open('started', 'w')\n", 'count = 4\nmemory = "900TB"'))
+    refused = CliRunner().invoke(app, ["gang", "run", str(file)])
+    assert refused.exit_code == 2
+    assert "lower memory or count" in " ".join(refused.stderr.split())
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_page_follows_a_job_and_settings_are_suggested_by_what_earlier_runs_used(
+    tmp_path: Path,
+) -> None:
+    large = 'bytearray(200_000_000)\nraise SystemExit(f"<b>{5}")\n'
+    failed = run(job(tmp_path, 0, only=(large, "")), 1)
+    page = Path(failed["page"]).read_text()
+    assert "job: failed" in page
+    assert "only 0 ended with exit code 1." in page
+    assert "&lt;b&gt;5" in page  # what a process prints is no part of the page
+    assert "http-equiv" not in page  # it is over
+    assert (Path(failed["folder"]) / "logs/only-0-attempt-1.log").is_file()
+    assert 'href="logs/only-0-attempt-1.log"' in page
+
+    looks = (
+        "import pathlib\ntext = pathlib.Path('job.gang/report.html').read_text()\n"
+        "print('job: running' in text, 'http-equiv' in text, flush=True)\n"
+    )
+    done = run(job(tmp_path, 0, only=(looks, "")), 0)
+    log = Path(done["folder"]) / "logs/only-0-attempt-1.log"
+    assert log.read_text() == "True True\n"
+    (said,) = done["suggestions"]
+    peak = int(said.split("at most ")[1].split("MB")[0])
+    assert peak >= 200  # of the run before

@@ -13,6 +13,7 @@ from easeml.errors import InvalidInput
 if TYPE_CHECKING:
     from easeml.gang import Report
     from easeml.gang.states import Death
+    from easeml.gang.usage import Usage
 
 gang = typer.Typer(
     no_args_is_help=True, help="Jobs of several processes that start and end together."
@@ -30,21 +31,22 @@ def run_gang(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The job, as TOML.")],
     folder: Annotated[
         Path | None,
-        typer.Option(help="Where logs and checkpoint are kept; else FILE's name with .gang."),
+        typer.Option(help="Where logs, page and checkpoint are kept; else FILE's name with .gang."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a job of several roles on this machine, all started together or none.
 
-    When one dies, all are ended and started again from their checkpoint. Ctrl-C ends all. Exit
-    code 0: done; 1: one died, and no restart was left; 130: interrupted.
+    When one dies, all are ended and started again from their checkpoint. Ctrl-C ends all. A page
+    in the folder shows the job while it runs and afterwards. Exit code 0: done; 1: one died, and no
+    restart was left; 130: interrupted.
     """
     from easeml.gang import read_job, run_job
 
     job = read_job(_text(file), file.name)
     place = folder or file.with_suffix(".gang")
     tell = _keep_quiet if as_json else say
-    report = run_job(job, file.parent.resolve(), place.resolve(), tell)
+    report = run_job(job, file.parent.resolve(), place.resolve(), tell, name=file.stem)
     print_told(_shown(report, place), partial(_say, report, place), as_json=as_json)
     raise typer.Exit(_EXIT_CODES[report.ending])
 
@@ -55,10 +57,11 @@ def _keep_quiet(said: str) -> None:
 
 def _say(report: "Report", place: Path) -> None:
     """Tell how a job ended; where it failed, with the end of the log of the process that died first."""
-    from easeml.gang.running import reason
+    from easeml.gang.report import reason
 
     started = "once" if report.attempts == 1 else f"{report.attempts} times"
-    say(f"The job is {report.ending}; it was started {started}. Logs: {place / 'logs'}")
+    say(f"The job is {report.ending}; it was started {started}. Look at {place / report.page.name}")
+    say(*report.suggestions)
     if report.ending == "failed":
         say(f"{reason(report.deaths[-1])}. The end of {report.log}:")
         say(*map("  {}".format, report.tail))
@@ -73,11 +76,26 @@ def _shown(report: "Report", place: Path) -> dict[str, object]:
         "log": str(report.log) if report.log else None,
         "tail": list(report.tail),
         "folder": str(place.resolve()),
+        "page": str(report.page),
+        "usages": list(map(_usage_told, report.usages)),
+        "suggestions": list(report.suggestions),
+    }
+
+
+def _usage_told(one: "Usage") -> dict[str, object]:
+    return {
+        "role": one.member.role,
+        "index": one.member.index,
+        "attempt": one.attempt,
+        "exit_code": one.code,
+        "seconds": one.seconds,
+        "cpu_seconds": one.cpu_seconds,
+        "memory": one.memory,
     }
 
 
 def _death_told(one: "Death") -> dict[str, object]:
-    from easeml.gang.running import reason
+    from easeml.gang.report import reason
 
     return {
         "role": one.member.role,

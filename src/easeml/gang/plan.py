@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, StringConstraints, ValidationError
 
 from easeml.errors import InvalidInput
 
@@ -32,7 +32,8 @@ class Role(BaseModel):
     """Processes of one program.
 
     ``ports``: names of free ports of this machine, each process has one of each. ``background``:
-    the job does not wait for its end, as of a server that the other roles use.
+    the job does not wait for its end, as of a server that the other roles use. ``memory``: the most
+    bytes that one process may have.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,6 +43,7 @@ class Role(BaseModel):
     env: dict[Variable, Text] = Field(default_factory=dict)
     ports: list[Name] = Field(default_factory=list)
     background: bool = False
+    memory: ByteSize | None = Field(None, ge=1_000_000)
 
 
 class Job(BaseModel):
@@ -64,6 +66,12 @@ class Job(BaseModel):
         for name, role in self.roles.items():
             found += map(partial(Member, name), range(role.count))
         return tuple(found)
+
+    @property
+    def memory(self) -> int:
+        """The bytes that all processes with a limit may have together."""
+        limits = [(role.memory or 0) * role.count for role in self.roles.values()]
+        return sum(limits)
 
     def is_background(self, member: "Member") -> bool:
         """Does the job end without waiting for it?"""

@@ -1,11 +1,14 @@
 """A job's processes on this machine: started, watched and ended as ``states`` says."""
 
 import os
+import resource
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -15,38 +18,21 @@ from queue import SimpleQueue
 from easeml.errors import InvalidInput
 
 from .plan import Job, Member, Port, environment_of, ports_of
+from .report import Progress, Report, log_of, reason
 from .states import (
     Command,
-    Death,
-    Ending,
     Event,
     Exited,
     Interrupted,
     Overdue,
-    State,
     begin,
     follow,
 )
+from .usage import Usage, megabytes
 
-TAIL_LINES = 20
-_TAIL_BYTES = 20_000  # of a log that are looked at for its last lines
 _LOOPBACK = "127.0.0.1"
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes of ru_maxrss
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last: its terminal was closed
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """How a job ended.
-
-    ``attempts``: how often it was started. ``deaths``: who died first in each attempt that failed.
-    ``log`` and ``tail``: the log of the last of these, and its last lines.
-    """
-
-    ending: Ending
-    attempts: int
-    deaths: tuple[Death, ...] = ()
-    log: Path | None = None
-    tail: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -58,6 +44,7 @@ class _Running:
     folder: Path  # of logs and checkpoint
     events: "SimpleQueue[Event]" = field(default_factory=SimpleQueue)
     processes: dict[Member, subprocess.Popen[bytes]] = field(default_factory=dict)
+    usages: list[Usage] = field(default_factory=list)
     guard: threading.Lock = field(default_factory=threading.Lock)
     alarm: threading.Timer | None = None
 
@@ -67,6 +54,7 @@ class _Running:
         Raises ``InvalidInput`` where one cannot be started; the others are then ended.
         """
         ports = free_ports(self.job)
+        begun = time.monotonic()
         try:
             for member in self.job.members:
                 self.processes[member] = self._started(member, attempt, ports)
@@ -78,7 +66,8 @@ class _Running:
             raise
         # A process that ends at once is taken out of the list by the thread that watches it.
         for member, process in list(self.processes.items()):
-            threading.Thread(target=self._watch, args=(member, process), daemon=True).start()
+            watched = (member, process, attempt, begun)
+            threading.Thread(target=self._watch, args=watched, daemon=True).start()
 
     def signal(self, number: int) -> None:
         """Send a signal to all processes that run, and to those that they have started."""
@@ -117,12 +106,12 @@ class _Running:
     def _started(
         self, member: Member, attempt: int, ports: Mapping[Port, int]
     ) -> subprocess.Popen[bytes]:
-        command = self.job.roles[member.role].command
+        role = self.job.roles[member.role]
         told = environment_of(self.job, member, attempt, str(self.folder / "checkpoint"), ports)
         with log_of(self.folder, member, attempt).open("wb") as log:
             try:
-                return subprocess.Popen(
-                    command,
+                process = subprocess.Popen(
+                    role.command,
                     cwd=self.place,
                     env={**os.environ, **told},
                     stdin=subprocess.DEVNULL,
@@ -137,16 +126,32 @@ class _Running:
                     where=f"roles.{member.role}.command",
                     remedy="Name a program that this machine can execute.",
                 ) from error
+        if role.memory is not None and sys.platform == "linux":
+            with suppress(ProcessLookupError):  # it has ended
+                resource.prlimit(process.pid, resource.RLIMIT_DATA, (role.memory, role.memory))
+        return process
 
-    def _watch(self, member: Member, process: subprocess.Popen[bytes]) -> None:
+    def _watch(
+        self, member: Member, process: subprocess.Popen[bytes], attempt: int, begun: float
+    ) -> None:
         """Wait for the end of a process, end what it leaves behind, and tell."""
         # Until it is reaped below, nobody else can have its number.
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         with self.guard:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-            code = process.wait()
+            _, status, used = os.wait4(process.pid, 0)
+            code = process.returncode = os.waitstatus_to_exitcode(status)
             del self.processes[member]
+        usage = Usage(
+            member,
+            attempt,
+            code,
+            seconds=time.monotonic() - begun,
+            cpu_seconds=used.ru_utime + used.ru_stime,
+            memory=used.ru_maxrss * _PEAK_UNIT,
+        )
+        self.usages.append(usage)
         self.events.put(Exited(member, code))
 
 
@@ -156,15 +161,19 @@ def run_job(
     folder: Path,
     tell: Callable[[str], None],
     events: "SimpleQueue[Event] | None" = None,
+    name: str = "job",
 ) -> Report:
     """Run a job to its end, in the main thread.
 
-    ``place``: where its commands run. ``folder``: gets ``logs`` and ``checkpoint``; a checkpoint
-    that is there is kept. ``tell`` is called with a sentence on what happens. SIGINT, SIGTERM and
-    SIGHUP end the job, as ``Interrupted`` among ``events`` does. Raises ``InvalidInput`` for a
-    program that is not there; then nothing was started.
+    ``place``: where its commands run. ``folder``: gets ``logs``, ``checkpoint``, the page
+    ``report.html`` and ``usage.json``, the most that processes used; a checkpoint that is there is
+    kept. ``tell`` is called with a sentence on what happens. SIGINT, SIGTERM and SIGHUP end the
+    job, as ``Interrupted`` among ``events`` does. ``name``: what the page calls it. Raises
+    ``InvalidInput`` for a program that is not there, or for more memory than this machine has;
+    then nothing was started.
     """
     _check_programs(job, place)
+    _check_memory(job)
     _prepare(folder)
     running = _Running(job, place, folder, events or SimpleQueue())
     with ExitStack() as stack:
@@ -174,7 +183,7 @@ def run_job(
             before = signal.signal(number, lambda *_: running.events.put(Interrupted()))
             stack.callback(signal.signal, number, before)
         stack.callback(running.signal, signal.SIGKILL)  # whatever goes wrong, nothing is left
-        return _run(running, tell)
+        return _run(running, Progress(name, folder), tell)
 
 
 def free_ports(job: Job) -> dict[Port, int]:
@@ -191,26 +200,13 @@ def free_ports(job: Job) -> dict[Port, int]:
         return found
 
 
-def log_of(folder: Path, member: Member, attempt: int) -> Path:
-    """Return where the output of a process goes."""
-    return folder / "logs" / f"{member.role}-{member.index}-attempt-{attempt}.log"
-
-
-def last_lines(log: Path) -> tuple[str, ...]:
-    """Return the last lines of a log."""
-    with log.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - _TAIL_BYTES))
-        text = file.read().decode("utf-8", "replace")
-    return tuple(text.splitlines()[-TAIL_LINES:])
-
-
-def _run(running: _Running, tell: Callable[[str], None]) -> Report:
+def _run(running: _Running, progress: Progress, tell: Callable[[str], None]) -> Report:
     state = begin(running.job)
     command = Command.START
     while command != Command.FINISH:
         if command == Command.START:
             tell(f"Attempt {state.attempt}: {len(running.job.members)} processes start.")
+        progress.show(state, running.usages)
         running.obey(command, state.attempt)
         before = state
         state, command = follow(state, running.events.get())
@@ -218,22 +214,7 @@ def _run(running: _Running, tell: Callable[[str], None]) -> Report:
             tell(f"{reason(state.deaths[-1])}; all others are ended.")
         if command in (Command.START, Command.FINISH):
             running.attempt_ended()
-    return _report(running.folder, state)
-
-
-def reason(death: Death) -> str:
-    """Return in words how a process ended."""
-    if death.code >= 0:
-        return f"{death.member} ended with exit code {death.code}"
-    return f"{death.member} was ended by {signal.Signals(-death.code).name}"
-
-
-def _report(folder: Path, state: State) -> Report:
-    if not state.deaths:
-        return Report(state.ending, state.attempt)
-    last = state.deaths[-1]
-    log = log_of(folder, last.member, last.attempt)
-    return Report(state.ending, state.attempt, state.deaths, log, last_lines(log))
+    return progress.end(state, running.usages)
 
 
 def _prepare(folder: Path) -> None:
@@ -255,3 +236,14 @@ def _check_programs(job: Job, place: Path) -> None:
                 where=f"roles.{name}.command",
                 remedy=f"Name a program of the path, or a file below {place}.",
             )
+
+
+def _check_memory(job: Job) -> None:
+    """Raise ``InvalidInput`` for a job whose processes may need more memory than this machine has."""
+    has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if job.memory > has:
+        raise InvalidInput(
+            f"The processes may have {megabytes(job.memory)} of memory together.",
+            where="roles",
+            remedy=f"This machine has {megabytes(has)}: lower memory or count.",
+        )
