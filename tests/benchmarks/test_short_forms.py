@@ -121,6 +121,7 @@ def lent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(service_process, "EasemlProcess", shared)
 
 
+@pytest.mark.timeout(600)  # some wait for what gives way to all others
 @pytest.mark.usefixtures("lent")
 @pytest.mark.parametrize("name", CASES)
 def test_the_short_form_of_a_benchmark_runs_to_its_end(
