@@ -97,6 +97,27 @@ def test_a_connection_that_is_cut_within_a_transaction_leaves_nothing_of_it(away
         assert not tx.tenants.list(limit=None)
 
 
+def test_a_connection_that_is_closed_already_is_named(url, open_store):
+    store = open_store()
+    if url.startswith("sqlite"):
+        pytest.skip("SQLite has no connections that others can cut.")
+    with pytest.raises(DatabaseAway), store.write() as tx:
+        tx._session.connection.connection.driver_connection.close()
+        tx.tenants.get("any")
+    add_tenant(store, "after")
+
+
+def test_a_server_that_became_a_standby_is_away(url, open_store):
+    """It keeps the connections of those who wrote to it when it led."""
+    if url.startswith("sqlite"):
+        pytest.skip("SQLite has no standby.")
+    store = open_store()
+    with pytest.raises(DatabaseAway), store.write() as tx:
+        tx._session.connection.exec_driver_sql("SET TRANSACTION READ ONLY")
+        tx.tenants.add(Tenant("half", "half"))
+    add_tenant(store, "after")
+
+
 @pytest.mark.postgres
 def test_a_server_that_stands_still_is_not_waited_for_for_ever(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

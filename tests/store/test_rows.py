@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from easeml.contract.states import Lane, TaskGroup, TaskState
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from easeml.ids import new_id
 from easeml.store import Application, Dataset, Store, Task, Tenant, User, grouped, id_of
@@ -128,6 +129,20 @@ def test_none_finds_what_is_unset(store):
         unscored = tasks.add(Task(new_id("tsk"), "t1", "train", "search", {}))
         tasks.add(Task(new_id("tsk"), "t1", "train", "search", {}, quality=0.5))
         assert tasks.list(quality=None) == [unscored]
+
+
+def test_one_of_seventy_thousand_values_is_found(store):
+    """More than a database takes parameters; a state, and a value that is nowhere, among them."""
+    nowhere = [f"t{number}" for number in range(70_000)]
+    with store.write() as tx:
+        for name in ("it's", "t", "u"):
+            tx.tenants.add(Tenant(name, name))
+        tx.scoped("t").tasks.add(Task("task", "t", TaskGroup.TRAIN, Lane.SEARCH, {}))
+    with store.read() as tx:
+        wanted = ["u", *nowhere, "it's"]
+        assert [tenant.id for tenant in tx.tenants.list(id=wanted, limit=None)] == ["it's", "u"]
+        assert tx.tenants.count(id=wanted, name=nowhere) == 0
+        assert tx.scoped("t").tasks.count(state=[TaskState.WAITING] * 2000) == 1
 
 
 def test_picked_fields_are_those_of_the_rows_that_are_listed(store):

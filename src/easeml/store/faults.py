@@ -15,6 +15,7 @@ _NOT_KEPT = (
     *("int too large to convert", "out of range"),
     *("surrogates not allowed", "cannot contain nul", "unsupported unicode escape"),
 )
+_READ_ONLY = "25006"  # SQLSTATE: PostgreSQL's server became a standby, and another one leads
 _BROKEN_DATABASE = ("malformed", "is not a database", "disk i/o error", "invalid page")
 
 
@@ -66,7 +67,8 @@ def _is_away(error: exc.DatabaseError, reason: str) -> bool:
     if error.connection_invalidated:
         return True
     if type(error.orig).__module__.startswith("psycopg"):
-        return isinstance(error, exc.OperationalError)
+        is_standby = getattr(error.orig, "sqlstate", None) == _READ_ONLY
+        return is_standby or isinstance(error, exc.OperationalError)
     return _has(reason, _BUSY_FILE)
 
 

@@ -48,8 +48,9 @@ class Prepared:
         Raises what SQLAlchemy does (``sqlalchemy.exc``).
         """
         text = self._text(connection.dialect)
-        with _driven(connection, text.text) as cursor:
-            cursor.execute(text.text, _parameters(text, values))
+        parameters = _parameters(text, values)
+        with _driven(connection, text.text, parameters) as cursor:
+            cursor.execute(text.text, parameters)
             if not cursor.description:
                 return []
             found = cursor.fetchall()
@@ -62,7 +63,7 @@ class Prepared:
         """Run it once with each of ``values``; return how many rows it wrote. Raises as ``run``."""
         text = self._text(connection.dialect)
         parameters = [_parameters(text, each) for each in values]
-        with _driven(connection, text.text) as cursor:
+        with _driven(connection, text.text, parameters) as cursor:
             cursor.executemany(text.text, parameters)
             return cursor.rowcount
 
@@ -103,14 +104,21 @@ def drive(connection: sa.Connection, text: str) -> None:
 
 
 @contextmanager
-def _driven(connection: sa.Connection, text: str) -> Iterator[DBAPICursor]:
-    """Give a cursor of the driver; raise what SQLAlchemy makes of the driver's errors."""
+def _driven(connection: sa.Connection, text: str, values: Any = ()) -> Iterator[DBAPICursor]:
+    """Give a cursor of the driver; raise what SQLAlchemy makes of the driver's errors.
+
+    Who listens for statements hears of this one, too: so their numbers are told.
+    """
     failed: Any = connection.dialect.loaded_dbapi.Error
-    cursor = connection.connection.cursor()
+    pooled = connection.connection
+    cursor = None
     try:
+        cursor = pooled.cursor()
+        is_many = isinstance(values, list)
+        connection.dispatch.before_cursor_execute(connection, cursor, text, values, None, is_many)
         yield cursor
     except failed as error:
-        driven: Any = connection.connection.dbapi_connection
+        driven: Any = pooled.dbapi_connection
         is_lost = connection.dialect.is_disconnect(error, driven, cursor)
         if is_lost:
             connection.invalidate(error)
@@ -118,7 +126,8 @@ def _driven(connection: sa.Connection, text: str) -> Iterator[DBAPICursor]:
             text, None, error, failed, connection_invalidated=is_lost, dialect=connection.dialect
         ) from error
     finally:
-        cursor.close()
+        if cursor is not None:
+            cursor.close()
 
 
 def _parameters(text: _Text, values: Values) -> Any:

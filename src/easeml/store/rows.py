@@ -241,7 +241,8 @@ class Rows(Generic[R]):
         return [id for (id,) in self._all(shape, equals, **{MOST: most})]
 
     def _shape(self, equals: Mapping[str, Any]) -> Shape:
-        return with_values(self._table, equals)._replace(is_owned=self._tenant is not None)
+        shape = with_values(self._table, equals, postgres=self._session.postgres)
+        return shape._replace(is_owned=self._tenant is not None)
 
     def _first(self, shape: Shape, equals: Mapping[str, Any]) -> Sequence[Any] | None:
         return next(iter(self._all(shape, equals)), None)

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 from easeml.store.prepared import Prepared
 
@@ -12,23 +13,29 @@ MOST, SKIPPED, AFTER, OWNER, SINCE = "most_rows", "skipped_rows", "after_id", "o
 """Names of the parameters that are no fields."""
 SHAPES = 2048
 """So many are kept; a few hundred are in use."""
+_MOST_PLACES = 1024
+"""More values than that are one parameter: databases take 32,766 or 65,535 parameters, and what is
+kept of a query with so many places is 80 MB.
+"""
 
 
 class Shape(NamedTuple):
     """What a query asks for, without the values that are asked for.
 
     ``nulls``, ``singles``, ``groups``: fields that are to be NULL, have one value, or one of
-    several, of which there are places for so many. ``columns``: the names of those to read (none:
+    several, of which there are places for so many; ``sets``: or have one of very many. ``columns``: the names of those to read (none:
     all). ``counts_by``: count the rows, by this field, or all of them where it is empty (None: read
     rows). ``is_limited``, ``skips``, ``is_after``: whether there is a largest number of rows, some
     to leave out first, an id to go on from. ``is_owned``: rows of one tenant only, whatever the
-    values say. ``is_newer``: only those created after a moment.
+    values say. ``is_newer``: only those created after a moment. ``postgres``: for PostgreSQL, else for
+    SQLite; only ``sets`` are written otherwise there.
     """
 
     table: sa.Table
     nulls: tuple[str, ...] = ()
     singles: tuple[str, ...] = ()
     groups: tuple[tuple[str, int], ...] = ()
+    sets: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     counts_by: str | None = None
     is_limited: bool = False
@@ -37,24 +44,28 @@ class Shape(NamedTuple):
     newest_first: bool = False
     is_owned: bool = False
     is_newer: bool = False
+    postgres: bool = False
 
 
-def with_values(table: sa.Table, equals: Mapping[str, Any]) -> Shape:
+def with_values(table: sa.Table, equals: Mapping[str, Any], *, postgres: bool) -> Shape:
     """Return the shape of a query for all rows of a table with these values.
 
     A list or tuple means any of its members. Raises ``TypeError`` for a field that is not there.
     """
-    nulls, singles, groups = [], [], []
+    nulls, singles, groups, sets = [], [], [], []
     for name, value in equals.items():
         if name not in table.c:
             raise TypeError(f"The table {table.name} has no field {name!r}.")
         if value is None:
             nulls.append(name)
-        elif isinstance(value, list | tuple):
-            groups.append((name, _places(len(value))))
-        else:
+        elif not isinstance(value, list | tuple):
             singles.append(name)
-    return Shape(table, tuple(nulls), tuple(singles), tuple(groups))
+        elif len(value) > _MOST_PLACES:
+            sets.append(name)
+        else:
+            groups.append((name, _places(len(value))))
+    shape = Shape(table, tuple(nulls), tuple(singles), tuple(groups), tuple(sets))
+    return shape._replace(postgres=postgres and bool(sets))
 
 
 def parameters(shape: Shape, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,9 +136,19 @@ def conditions(shape: Shape) -> "list[sa.ColumnElement[bool]]":
         kind = columns[name].type
         members = [sa.bindparam(_member(name, place), type_=kind) for place in range(places)]
         found.append(columns[name].in_(members))
+    for name in shape.sets:
+        found.append(_is_in_set(columns[name], name, postgres=shape.postgres))
     if shape.is_newer:
         found.append(columns.created > sa.bindparam(SINCE, type_=columns.created.type))
     if shape.is_owned:
         owner = sa.bindparam(OWNER, type_=columns.tenant_id.type)
         found.append(columns.tenant_id == owner)
     return found
+
+
+def _is_in_set(column: "sa.Column[Any]", name: str, *, postgres: bool) -> "sa.ColumnElement[bool]":
+    """Tell whether a column has one of the values of a parameter that is a list."""
+    if postgres:
+        return column == sa.any_(sa.bindparam(name, type_=postgresql.ARRAY(column.type)))
+    values = sa.func.json_each(sa.bindparam(name, type_=sa.JSON)).table_valued("value")
+    return column.in_(sa.select(values.c.value))
