@@ -23,12 +23,12 @@ class Shape(NamedTuple):
     """What a query asks for, without the values that are asked for.
 
     ``nulls``, ``singles``, ``groups``: fields that are to be NULL, have one value, or one of
-    several, of which there are places for so many; ``sets``: or have one of very many. ``columns``: the names of those to read (none:
-    all). ``counts_by``: count the rows, by this field, or all of them where it is empty (None: read
-    rows). ``is_limited``, ``skips``, ``is_after``: whether there is a largest number of rows, some
-    to leave out first, an id to go on from. ``is_owned``: rows of one tenant only, whatever the
-    values say. ``is_newer``: only those created after a moment. ``postgres``: for PostgreSQL, else for
-    SQLite; only ``sets`` are written otherwise there.
+    several, of which there are places for so many; ``sets``: or have one of very many.
+    ``columns``: the names of those to read (none: all). ``counts_by``: count the rows, by this field,
+    or all of them where it is empty (None: read rows). ``is_limited``, ``skips``, ``is_after``:
+    whether there is a largest number of rows, some to leave out first, an id to go on from.
+    ``is_owned``: rows of one tenant only, whatever the values say. ``is_newer``: only those created
+    after a moment. ``postgres``: for PostgreSQL, else for SQLite; only ``sets`` differ there.
     """
 
     table: sa.Table
