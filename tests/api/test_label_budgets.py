@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fastapi.testclient import TestClient
-from inline_worker import work_off
+from inline_worker import claim, do, work_off
 from test_bought_labels import (
     application,  # noqa: F401 a fixture
     asked,
@@ -17,7 +17,12 @@ from test_reports import APPLICATIONS
 from test_watching import seen
 from test_work import give
 
+from easeml.contract.states import WorkKind, WorkState
+from easeml.ids import new_id
+from easeml.service.models import gates
 from easeml.store import Store
+from easeml.store.records import WorkItem
+from easeml.store.shapes import WorkQuestion
 from easeml.web import create_pages, session
 
 
@@ -78,3 +83,59 @@ def test_what_the_gate_bought_is_missing_to_a_comparison_and_more_lets_both_go_o
     assert "In 30 days people gave" in page
     assert "There is no budget" in page
     assert budget(client, ann, application)["left"] is None
+
+
+def test_a_gate_goes_on_as_soon_as_labels_are_free_again_and_says_when_they_are_not(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    with store.write() as tx:  # what comparisons have bought
+        given = [bought(ann.caller.tenant_id, application) for _ in range(196)]
+        tx.scoped(ann.caller.tenant_id).work_items.add_all(given)
+    assert budget(client, ann, application, labels=200, days=7)["left"] == 4
+    model = wait_for_labels(client, store, ann, application, tmp_path)
+    assert promotions(client, ann, application)[-1]["state"] == "refused"
+    gates.go_on_with_free_labels(store)
+    assert work_off(store, tmp_path) == []
+
+    with store.write() as tx:
+        eight_days_ago = tx.now() - 8 * 86_400
+        created = {item.id: eight_days_ago for item in given}
+        tx.scoped(ann.caller.tenant_id).work_items.set_each("created", created)
+    gates.go_on_with_free_labels(store)
+    claimed = claim(store)
+    assert claimed is not None
+    do(store, tmp_path, *claimed)  # by test rows
+    claimed = claim(store)
+    assert claimed is not None
+    budget(client, ann, application, labels=0, days=7)
+    do(store, tmp_path, *claimed)  # by labels, which it may buy no more
+    last = promotions(client, ann, application)[-1]
+    assert (last["model_id"], last["state"]) == (model, "refused")
+    assert "may not be bought any more" in last["reason"]
+    assert asked(client, ann, application) == []
+
+    budget(client, ann, application, labels=100, days=7)
+    work_off(store, tmp_path)
+    assert labels(client, ann, application)["waiting"]["model_id"] == model
+    gates.go_on_with_free_labels(store)
+    assert work_off(store, tmp_path) == []
+
+
+def bought(tenant_id: str, application_id: str) -> WorkItem:
+    """Return a label that a comparison has bought."""
+    return WorkItem(
+        id=new_id("item"),
+        tenant_id=tenant_id,
+        application_id=application_id,
+        version_id="",
+        kind=WorkKind.PICK_LABEL,
+        row=0,
+        column="kind",
+        information=0.0,
+        question=WorkQuestion(values={}, source="pick"),
+        state=WorkState.USED,
+    )

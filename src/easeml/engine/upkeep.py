@@ -3,7 +3,7 @@
 import time
 
 from easeml.contract.states import TASKS_UNDER_WAY, RolloutWay, TaskGroup
-from easeml.service.models import comparing, pickings, watching
+from easeml.service.models import comparing, gates, pickings, watching
 from easeml.service.rollouts import after_release
 from easeml.service.search import spending, waiting
 from easeml.service.sources import due, forgetting
@@ -69,6 +69,7 @@ class Upkeep:
         after_release.end_due(self._store)
         watching.look_daily(self._store)
         pickings.start_due(self._store)
+        gates.go_on_with_free_labels(self._store)
 
     def _stop_what_reached_its_limit(self) -> None:
         if not self._has_limits():

@@ -331,7 +331,8 @@ class WaitingTest(Shape):
 class Reserve(Shape):
     """Rows of the pool, by id, on which a gate may buy ``labels``, counted since it was ``opened``.
 
-    ``ledger``: of ``easeml.lifecycle.ci``, about these rows in their order.
+    ``ledger``: of ``easeml.lifecycle.ci``, about these rows in their order. ``short``: labels that
+    the newest test might still buy, which could not tell; null where it told, or waits for labels.
     """
 
     ledger: Json
@@ -339,6 +340,7 @@ class Reserve(Shape):
     labels: int
     opened: float
     waiting: WaitingTest | None = None
+    short: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

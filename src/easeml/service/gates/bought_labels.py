@@ -16,6 +16,8 @@ from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Gate, TrainedModel, WorkItem
 from easeml.store.shapes import Json, Reserve, WaitingTest, WorkQuestion
 
+UNKNOWN = "unknown"
+"""What a test answers that cannot tell."""
 _ANSWERED = (WorkState.ANSWERED, WorkState.USED)
 _OPEN = (WorkState.OPEN,)
 _NOT_ANSWERED = (WorkState.OPEN, WorkState.CLOSED)
@@ -61,18 +63,30 @@ def go_on(tx: Transaction, application: Application) -> None:
         request_test(tx, application, gate, model, waiting.version_id)
 
 
+def may_buy(tx: Transaction, application: Application, reserve: Reserve) -> int:
+    """Return how many labels a gate may still ask for."""
+    tables = tx.scoped(application.tenant_id)
+    own = max(0, reserve.labels - bought(tables, application, reserve))
+    return label_budget.within(tables, application, WorkKind.TEST_LABEL, tx.now(), own)
+
+
 def take(
-    tx: Transaction, application: Application, gate: Gate, test: WaitingTest, result: TaskResult
+    tx: Transaction,
+    application: Application,
+    gate: Gate,
+    test: WaitingTest,
+    result: TaskResult,
+    could_buy: int,
 ) -> Gate:
     """Keep what a test on the reserve of a gate said; ask people for what it wants next.
 
-    Where it wants labels that may not be bought any more, it waits no longer.
+    Where it wants labels that may not be bought any more, it waits no longer. ``could_buy``: labels
+    that might be bought when it was asked for.
     """
     tables = tx.scoped(application.tenant_id)
     found = result.value
-    reserve = replace(kept.reserve_of(gate), ledger=found["ledger"], waiting=None)
-    own = reserve.labels - bought(tables, application, reserve)
-    left = label_budget.within(tables, application, WorkKind.TEST_LABEL, tx.now(), own)
+    reserve = replace(kept.reserve_of(gate), ledger=found["ledger"], waiting=None, short=None)
+    left = may_buy(tx, application, reserve)
     if found["asked"] and left > 0:
         outlook = found["outlook"]
         test = replace(test, **{**outlook, "most": min(outlook["most"], left)})
@@ -82,6 +96,8 @@ def take(
         tx.events.append("work.found", application.id, data, application.tenant_id)
     else:
         close(tables, application)
+        if found["answer"] == UNKNOWN:
+            reserve = replace(reserve, short=min(left, could_buy))
     return tables.gates.update(gate.id, reserve=reserve)
 
 

@@ -10,7 +10,10 @@ from easeml.store.records import Application, Gate, Task
 from easeml.store.shapes import WaitingTest
 
 PASS = "pass"  # noqa: S105 an answer
-UNKNOWN = "unknown"
+_NO_MORE = (
+    "Not proven: the labels that might be bought when it was tested may not be bought any more. "
+    "The test goes on where it ended as soon as the gate may buy more."
+)
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> None:
@@ -32,7 +35,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
     if _is_outdated(tx, application, gate, asked):
         return
     reserve = kept.reserve_ledger_of(gate)
-    is_open = result.value["answer"] == UNKNOWN
+    is_open = result.value["answer"] == bought_labels.UNKNOWN
     if is_open and reserve is not None and not reserve.is_exhausted:
         model = tables.models.get(asked.new_id)
         bought_labels.request_test(tx, application, gate, model, asked.version_id)
@@ -55,14 +58,17 @@ def _keep_bought(
     labels = bought_labels.labels(tables, application, reserve)
     unknown = bought_labels.unknown(tables, application, reserve)
     is_outrun = (labels, unknown) != (asked.labels, asked.unknown)
-    if result.value["answer"] == UNKNOWN and is_outrun:
+    if result.value["answer"] == bought_labels.UNKNOWN and is_outrun:
         gate = bought_labels.keep_ledger(tables, gate, result)
         bought_labels.request_test(tx, application, gate, model, asked.version_id)
         return
     was_waiting = kept.waiting(gate, application) is not None
     test = WaitingTest(asked.new_id, asked.old_id, asked.version_id)
-    gate = bought_labels.take(tx, application, gate, test, result)
-    if kept.waiting(gate, application) is None:
+    gate = bought_labels.take(tx, application, gate, test, result, asked.could_buy)
+    is_waiting = kept.waiting(gate, application) is not None
+    if result.value["asked"] and not is_waiting:  # the budget has changed while it was tested
+        promotion.refuse(tx, application, model, _NO_MORE)
+    elif not is_waiting:
         _decide(tx, application, asked, result)
     elif not was_waiting:
         promotion.wait(tx, application, model, str(result.value["reason"]))

@@ -98,7 +98,7 @@ def lasts_on(gate: records.Gate) -> bool:
 
 def _with_budget(gate: records.Gate, labels: int) -> records.Gate:
     """Return a gate like this one, which goes on with its tests and may buy so many labels."""
-    reserve = replace(kept.reserve_of(gate), labels=labels, waiting=None)
+    reserve = replace(kept.reserve_of(gate), labels=labels, waiting=None, short=None)
     return replace(gate, id=new_id("gate"), reserve=reserve, ended=False, created=0.0)
 
 
@@ -155,11 +155,35 @@ def go_on_with_labels(tx: Transaction, application: Application) -> None:
     if kept.waiting(gate, application) is not None:
         bought_labels.go_on(tx, application)
         return
-    if requests.under_way(tables, kept.KIND, application.id):
+    if gate.reserve.short is None or requests.under_way(tables, kept.KIND, application.id):
         return
     tables.gates.update(gate.id, ended=True)
     tables.gates.add(_with_budget(gate, gate.reserve.labels))
     promotion.consider(tx, application.id)
+
+
+def go_on_with_free_labels(store: Store) -> None:
+    """Let gates test again what they refused for want of labels, where they may buy more by now.
+
+    Labels are free again when the days of their budget are over.
+    """
+    with store.read() as tx:
+        all_gates = tx.unscoped().gates.list(ended=False, limit=None)
+    short = [gate for gate in all_gates if gate.reserve and gate.reserve.short is not None]
+    for gate in short:
+        with store.write() as tx:
+            _go_on_if_it_may_buy_more(tx, gate)
+
+
+def _go_on_if_it_may_buy_more(tx: Transaction, seen: records.Gate) -> None:
+    tables = tx.scoped(seen.tenant_id)
+    application = tables.applications.get(seen.application_id)
+    gate = kept.active(tables, application.id)
+    if application.deleted is not None or gate is None or gate.reserve is None:
+        return
+    short = gate.reserve.short
+    if short is not None and bought_labels.may_buy(tx, application, gate.reserve) > short:
+        go_on_with_labels(tx, application)
 
 
 def test_rows(store: Store, version: DatasetVersion) -> list[int]:

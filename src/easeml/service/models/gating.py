@@ -27,7 +27,7 @@ class Asked(Shape):
     """What a task is told: which gate tests which model against which, on rows of which version.
 
     ``reserve``: rows without labels, where it is tested on those, with the ``labels`` bought so far,
-    and the rows that are ``unknown`` to people.
+    of a ``budget``, and the rows that are ``unknown`` to people.
     """
 
     gate_id: str
@@ -37,6 +37,12 @@ class Asked(Shape):
     reserve: list[int] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     unknown: list[int] = field(default_factory=list)
+    budget: int = 0
+
+    @property
+    def could_buy(self) -> int:
+        """How many labels it might still buy when it was tested."""
+        return max(0, self.budget - len(self.labels))
 
 
 def hold(tx: Transaction, application: Application, model: TrainedModel) -> Held | None:
