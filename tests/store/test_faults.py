@@ -3,11 +3,12 @@
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from easeml.errors import Damaged, StorageFull, Unreachable
+from easeml.errors import Damaged, DatabaseAway, StorageFull, Unreachable
 from easeml.store import Store, Tenant
 
 MEBIBYTE = 2**20
@@ -25,6 +26,21 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("Only root can mount a small disk.")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """A folder that nobody can write to through its name."""
+    bind = ["mount", "--bind", str(folder), str(folder)]
+    if os.geteuid() != 0 or subprocess.run(bind, capture_output=True, check=False).returncode:
+        if "CI" in os.environ:
+            pytest.fail("CI must be able to mount a folder.")
+        pytest.skip("Only root can mount a folder.")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def fill(folder: Path) -> None:
@@ -57,6 +73,27 @@ def test_a_full_disk_refuses_files_and_rows_and_keeps_the_others(small_disk: Pat
     with store.read() as tx:
         assert {tenant.id for tenant in tx.tenants.list(limit=None)} == {"t1", "t2"}
     assert store.artefacts.path("t1", digest).read_bytes() == b"kept"
+    store.close()
+
+
+def test_a_disk_that_is_read_only_for_a_while_is_named_and_written_afterwards(
+    tmp_path: Path,
+) -> None:
+    store = Store.open(f"sqlite:///{tmp_path}/easeml.db", tmp_path / "artefacts")
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "one"))
+    with read_only(tmp_path):
+        # Who reads has the connection that was there: another one is made.
+        with store.read(), pytest.raises(DatabaseAway, match="read-only"), store.write() as tx:
+            tx.tenants.add(Tenant("t2", "two"))
+        with pytest.raises(DatabaseAway, match="read-only"):
+            store.artefacts.put_stream("t1", [b"x"], MEBIBYTE)
+        with pytest.raises(DatabaseAway, match="read-only"):
+            store.artefacts.check_writable()
+    with store.read(), store.write() as tx:
+        tx.tenants.add(Tenant("t2", "two"))
+    with store.read() as tx:
+        assert tx.tenants.column("id") == ["t1", "t2"]
     store.close()
 
 

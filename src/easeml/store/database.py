@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 
 from easeml.errors import DatabaseAway, InvalidInput
+from easeml.store.faults import DISK_FAILED, READ_ONLY
 from easeml.store.prepared import drive
 from easeml.store.sqlite import check_library, driver, library_version
 from easeml.store.sqlite_log import SqliteLog
@@ -93,12 +95,11 @@ def empty_log(engine: sa.Engine) -> bool:
     empty. Changes of others wait for it a second at most.
     """
     with engine.connect() as connection:
-        driven: Any = connection.connection.driver_connection
-        driven.execute("PRAGMA busy_timeout=1000").close()
+        drive(connection, "PRAGMA busy_timeout=1000")
         try:
-            is_busy, _, _ = driven.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            ((is_busy, _, _),) = drive(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            driven.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}").close()
+            drive(connection, f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
     return not is_busy
 
 
@@ -107,8 +108,7 @@ def write_log(engine: sa.Engine) -> None:
     waits for that.
     """
     with engine.connect() as connection:
-        driven: Any = connection.connection.driver_connection
-        driven.execute("PRAGMA wal_checkpoint(PASSIVE)").close()
+        drive(connection, "PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def describe(engine: sa.Engine) -> str:
@@ -136,8 +136,38 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     event.listen(engine, "connect", file.check)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", file.check)
-    _keep_to_one_log(engine, SqliteLog(Path(str(url.database)).absolute()))
+    path = Path(str(url.database)).absolute()
+    _keep_to_one_log(engine, SqliteLog(path))
+    _forget_what_cannot_write(engine, path.parent)
     return engine
+
+
+def _forget_what_cannot_write(engine: sa.Engine, folder: Path) -> None:
+    """Let connections count as cut that found the disk read-only.
+
+    SQLite opens a file for reading alone where it cannot write: such a connection never would.
+    """
+    dialect: Any = engine.dialect
+    usual = dialect.is_disconnect
+
+    def is_disconnect(error: Exception, connection: Any, cursor: Any) -> bool:
+        reason = str(error).lower()
+        if READ_ONLY in reason:
+            return True
+        if DISK_FAILED in reason and not _can_write(folder):
+            return True
+        return usual(error, connection, cursor)
+
+    dialect.is_disconnect = is_disconnect
+
+
+def _can_write(folder: Path) -> bool:
+    """Try it: file systems that found themselves broken let nobody write, and do not say so."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _keep_to_one_log(engine: sa.Engine, log: SqliteLog) -> None:

@@ -16,14 +16,19 @@ _NOT_KEPT = (
     *("surrogates not allowed", "cannot contain nul", "unsupported unicode escape"),
 )
 _READ_ONLY = "25006"  # SQLSTATE: PostgreSQL's server became a standby, and another one leads
-_BROKEN_DATABASE = ("malformed", "is not a database", "disk i/o error", "invalid page")
+READ_ONLY = "attempt to write a readonly database"
+DISK_FAILED = "disk i/o error"
+"""What SQLite says; also where it writes to a disk that became read-only."""
+_BROKEN_DATABASE = ("malformed", "is not a database", DISK_FAILED, "invalid page")
 
 
 @contextmanager
 def storage_faults() -> Iterator[None]:
-    """Turn a full disk into ``StorageFull``, a broken database into ``Damaged``, one that cannot be
-    reached or is locked for too long into ``DatabaseAway``, and a number of more than 64 bits, or a
-    text that is none, into ``InvalidInput``.
+    """Turn what disk and database say into easeml's errors.
+
+    A full disk becomes ``StorageFull``, a broken database ``Damaged``. ``DatabaseAway``: it cannot
+    be reached, is locked for too long, or its disk is read-only. ``InvalidInput``: a number has more
+    than 64 bits, or a text is none.
     """
     try:
         yield
@@ -39,6 +44,8 @@ def storage_faults() -> Iterator[None]:
             raise
         raise _value_is_not_kept() from error
     except OSError as error:
+        if error.errno == errno.EROFS:
+            raise disk_is_read_only() from error
         if error.errno not in _FULL_DISK:
             raise
         raise disk_is_full() from error
@@ -49,6 +56,8 @@ def fault_of_database(error: exc.DatabaseError) -> EasemlError | None:
     reason = str(error.orig).lower()
     if _has(reason, _FULL_DATABASE):
         return disk_is_full()
+    if error.connection_invalidated and _has(reason, (READ_ONLY, DISK_FAILED)):
+        return disk_is_read_only()
     if _has(reason, _BROKEN_DATABASE):
         return database_is_broken()
     if isinstance(error, exc.DataError) and _has(reason, _NOT_KEPT):
@@ -86,6 +95,15 @@ def _value_is_not_kept() -> InvalidInput:
 def disk_is_full() -> StorageFull:
     """Return the error of a disk without space."""
     return StorageFull(remedy="The provider has to free space on easeml's disk; then try again.")
+
+
+def disk_is_read_only() -> DatabaseAway:
+    """Return the error of a disk that can be read but not be written."""
+    return DatabaseAway(
+        "The disk of easeml cannot be written: it is read-only.",
+        remedy="The provider has to mount it for writing again: it may have failed, as the "
+        "kernel's log says (dmesg).",
+    )
 
 
 def database_is_away() -> DatabaseAway:

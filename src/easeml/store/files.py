@@ -154,7 +154,8 @@ class LocalFiles:
             os.close(held)  # gives the lock back
 
     def check_writable(self) -> None:
-        """Write and remove a few bytes; raises ``StorageFull``, or ``Unreachable`` with the reason
+        """Write and remove a few bytes; raises ``StorageFull``, ``DatabaseAway`` where the disk is
+        read-only, or ``Unreachable`` with the reason
         if the folder is gone or may not be written to.
         """
         try:

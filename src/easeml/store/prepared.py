@@ -97,10 +97,14 @@ def parameter(name: str, column: "sa.Column[Any]") -> "sa.BindParameter[Any]":
     return sa.bindparam(name, type_=column.type)
 
 
-def drive(connection: sa.Connection, text: str) -> None:
-    """Have the driver run SQL in the connection's transaction. Raises as ``Prepared.run``."""
+def drive(connection: sa.Connection, text: str) -> Sequence[Sequence[Any]]:
+    """Have the driver run SQL in the connection's transaction, if it has begun one; return the rows.
+
+    Raises as ``Prepared.run``.
+    """
     with _driven(connection, text) as cursor:
         cursor.execute(text)
+        return cursor.fetchall() if cursor.description else []
 
 
 @contextmanager
@@ -126,7 +130,7 @@ def _driven(connection: sa.Connection, text: str, values: Any = ()) -> Iterator[
             text, None, error, failed, connection_invalidated=is_lost, dialect=connection.dialect
         ) from error
     finally:
-        if cursor is not None:
+        if cursor is not None and not connection.invalidated:  # which has closed it
             cursor.close()
 
 
