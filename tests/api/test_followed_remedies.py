@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from fastapi.testclient import TestClient
@@ -10,6 +11,7 @@ from furnish import Furniture, furnish
 from easeml.ids import new_id
 from easeml.service.advice import followed
 from easeml.service.advice.tools import Answered
+from easeml.service.production import labelled_rows
 from easeml.service.versions import changes
 from easeml.store import Store
 from easeml.store.records import Gate, Job, Report
@@ -173,6 +175,35 @@ def test_rows_that_were_learned_from_join_once(
     with store.write() as tx:
         tx.scoped(tenant).applications.update(made.application_id, version_id=made.version_id)
     assert client.post(here, headers=ann.headers).json()["version_id"] != first
+
+
+def test_what_was_refused_or_cannot_be_read_is_not_judged(
+    client: TestClient,
+    store: Store,
+    ann,
+    made: Furniture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tenant = ann.caller.tenant_id
+    monkeypatch.setattr(labelled_rows, "newest", lambda *_: b"a,b\n1,2\n")
+    lost = reported(store, made, tenant, kinds=("search",))
+    report = reported(store, made, tenant, kinds=("retrain", "search"))
+    here = f"/api/v1/applications/{made.application_id}/reports"
+    for place in (f"{lost}/remedies/1", f"{report}/remedies/2"):
+        client.post(f"{here}/{place}", headers=ann.headers).raise_for_status()
+    with store.write() as tx:
+        tables = tx.scoped(tenant)
+        value = Answered.from_json(tables.reports.get(lost).value)
+        tables.reports.update(lost, value=replace(value, artefact="0" * 64).to_json())
+        digest = store.artefacts.put_stream(tenant, [b"a,b\n1,2\n"], 100)[0]
+        changes.learn_from(tx, made.application_id, digest, [], tenant)  # the data is being changed
+    answer = client.post(f"{here}/{report}/remedies/1", headers=ann.headers)
+    assert answer.json()["code"] == "not-ready"
+    with store.read() as tx:
+        tables = tx.scoped(tenant)
+        application = tables.applications.get(made.application_id)
+        known = followed.newest(store, tables, application, "debug", made.model_id)
+    assert [one["kind"] for one in known] == ["search"]
 
 
 def versioned(store: Store, tenant_id: str, made: Furniture, followed: str) -> str:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+from easeml.errors import NotFound
 from easeml.service.advice.tools import Answered, is_answer
 from easeml.service.tasks.logs import read_plain
 from easeml.store import Store, Tables, Transaction
@@ -27,7 +28,7 @@ def remedies_of(store: Store, report: Report) -> list[Json]:
 def mark(tx: Transaction, report: Report, number: int) -> None:
     """Keep that remedy ``number`` of a report, from 1, was followed."""
     tables = tx.scoped(report.tenant_id)
-    answered = Answered.from_json(tables.reports.get(report.id).value)
+    answered = Answered.from_json(tables.reports.hold(report.id).value)
     if number not in answered.followed:
         marked = replace(answered, followed=[*answered.followed, number])
         tables.reports.update(report.id, value=marked.to_json())
@@ -39,15 +40,25 @@ def newest(
     """Return the newest remedies of a tool that were followed, oldest first.
 
     Each as the tool told it; ``is_same_model``: it was about the model that is asked about now.
+    Those of an answer whose file is gone or damaged are left out.
     """
     reports = tables.reports.list(kind=tool, subject=application.id, newest_first=True, limit=None)
     marked = [one for one in reports if Answered.from_json(one.value).followed][:_MOST]
     found = []
     for report in reversed(marked):
         answered = Answered.from_json(report.value)
-        remedies = remedies_of(store, report)
+        remedies = _readable(store, report)
         for number in answered.followed:
+            if number > len(remedies):
+                continue
             told = {**remedies[number - 1], "items": []}
             told["is_same_model"] = answered.model_id == model_id
             found.append(told)
     return found
+
+
+def _readable(store: Store, report: Report) -> list[Json]:
+    try:
+        return remedies_of(store, report)
+    except (NotFound, ValueError):
+        return []

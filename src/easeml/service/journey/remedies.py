@@ -50,9 +50,24 @@ def follow(
             raise InvalidInput("The report is of another application.", where="report_id")
         remedy = _remedy(store, report, number)
         has_pool = tables.versions.get(application.version_id).summary.rows_of("pool") > 0
-    kind = str(remedy["kind"])
+    outcome = _outcome(store, caller, application, report, number, remedy, has_pool=has_pool)
     with store.write() as tx:
         followed.mark(tx, report, number)
+    return outcome
+
+
+def _outcome(
+    store: Store,
+    caller: Caller,
+    application: Application,
+    report: Report,
+    number: int,
+    remedy: dict[str, Any],
+    *,
+    has_pool: bool,
+) -> FollowedRemedy:
+    """Do what a remedy says, or tell who can. What is refused was not followed."""
+    kind = str(remedy["kind"])
     if kind == "retrain":
         return _learn(store, caller, application, report, number, remedy)
     if kind == "search":
