@@ -1,6 +1,7 @@
 """Applications over the years: renamed, deleted, restored, erased."""
 
 import os
+from pathlib import Path
 
 from fastapi.testclient import TestClient
 from furnish import furnish
@@ -72,7 +73,10 @@ def test_lists_and_pages_do_without_a_deleted_application(
     assert client.get("/api/v1/status", headers=ann.headers).json()["applications"] == 0
 
 
-def test_after_a_day_the_space_is_given_back(client: TestClient, store: Store, ann) -> None:
+def test_after_a_day_the_space_is_given_back(
+    client: TestClient, store: Store, settings: Settings, ann
+) -> None:
+    """And no file of the database has what the rows said."""
     tenant = ann.caller.tenant_id
     ids, other = things(client, store, ann), furnish(store, tenant)
     with store.write() as tx:
@@ -81,7 +85,7 @@ def test_after_a_day_the_space_is_given_back(client: TestClient, store: Store, a
         mine, _ = store.artefacts.put_stream(tenant, [b"mine alone"], 100)
         artefact_references.keep(tx, tenant, mine, 10)
         artefact_references.keep(tx, tenant, model.artefact, 6)
-        tables.models.update(model.id, predictions=mine)
+        tables.models.update(model.id, predictions=mine, name="said of this one alone")
         tables.artefacts.set_each("created", {f"{tenant}:{mine}": 1.0})
     client.delete(f"/api/v1/applications/{ids['application_id']}", headers=ann.headers)
     for path in store.artefacts.path(tenant, mine), store.artefacts.path(tenant, model.artefact):
@@ -89,9 +93,10 @@ def test_after_a_day_the_space_is_given_back(client: TestClient, store: Store, a
     assert deleting.erase_old(store) == 0
     with store.write() as tx:
         tx.scoped(tenant).applications.update(ids["application_id"], deleted=tx.now() - 86401)
-    assert deleting.erase_old(store) == 1
-    assert deleting.erase_old(store) == 0
     looks.look(store, Settings())
+    assert deleting.erase_old(store) == 0
+    for path in filter(Path.is_file, settings.home.glob("*easeml.db*")):
+        assert b"said of this one alone" not in path.read_bytes(), path
     assert not store.artefacts.exists(tenant, mine)
     assert store.artefacts.exists(tenant, model.artefact)  # the other application's model is it
     with store.read() as tx:

@@ -63,6 +63,8 @@ def look(store: Store, settings: Settings) -> Collected:
     releasing.release(store)
     strays = releasing.strays(store)
     counts[KeptKind.STRAYS], sizes[KeptKind.STRAYS] = releasing.remove(store, strays)
+    if counts[KeptKind.APPLICATIONS]:
+        store.clean()  # the log of the database has rows that were erased
     with store.write() as tx:
         answer = Collected(ran=tx.now(), amounts=amounts(counts, sizes), size=sizes.total())
         if answer.amounts:
