@@ -1,4 +1,4 @@
-"""Whoever pins is never overtaken by whoever unpins at the same time."""
+"""What two decide about one application at the same time: a pin and its end, labels to ask for."""
 
 import time
 from collections.abc import Iterator
@@ -9,10 +9,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from easeml.contract.states import WorkKind
+from easeml.ids import new_id
 from easeml.service.access.caller import Caller
+from easeml.service.answers import label_budget
 from easeml.service.applications import applications
 from easeml.service.models import promotion
-from easeml.store import Store
+from easeml.store import Store, Transaction
+from easeml.store.records import WorkItem
+from easeml.store.shapes import LabelLimit, WorkQuestion
 from postgres_cluster import cluster, database
 
 from .test_quotas import keys_of
@@ -22,9 +27,15 @@ _PATIENCE = 20.0  # seconds
 _WAITS = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
 
 
+@pytest.fixture(scope="module")
+def template() -> Iterator[str]:
+    with cluster() as found:
+        yield found
+
+
 @pytest.fixture
-def url() -> Iterator[str]:
-    with cluster() as template, database(template) as found:
+def url(template: str) -> Iterator[str]:
+    with database(template) as found:
         yield found
 
 
@@ -62,3 +73,44 @@ def test_a_pin_beside_an_unpin_that_has_not_ended_holds(postgres: Store, url: st
             wait_until_it_waits_or_ends(asked, url)
         assert asked.result(_PATIENCE).pinned
     assert applications.get(postgres, caller, found.id).pinned
+
+
+@pytest.mark.postgres
+def test_two_that_ask_at_once_do_not_both_take_the_last_labels(postgres: Store, url: str) -> None:
+    caller: Caller = keys_of(postgres)
+    found = searching(postgres, caller)
+    with postgres.write() as tx:
+        tx.unscoped().applications.update(found.id, label_budget=LabelLimit(5, 30.0))
+
+    def ask() -> int:
+        with postgres.write() as tx:
+            return ask_for_labels(tx, found.id, WorkKind.PICK_LABEL)
+
+    with ThreadPoolExecutor(1) as beside:
+        with postgres.write() as tx:
+            by_gate = ask_for_labels(tx, found.id, WorkKind.TEST_LABEL)
+            asked = beside.submit(ask)
+            wait_until_it_waits_or_ends(asked, url)
+        assert (by_gate, asked.result(_PATIENCE)) == (5, 0)
+
+
+def ask_for_labels(tx: Transaction, application_id: str, kind: WorkKind) -> int:
+    """Ask for as many labels as the budget lets; return their number."""
+    application = tx.unscoped().applications.get(application_id)
+    tables = tx.scoped(application.tenant_id)
+    count = label_budget.within(tables, application, kind, tx.now(), own=100)
+    for row in range(count):
+        tables.work_items.add(
+            WorkItem(
+                id=new_id("item"),
+                tenant_id=application.tenant_id,
+                application_id=application.id,
+                version_id=application.version_id,
+                kind=kind,
+                row=row,
+                column="kind",
+                information=0.0,
+                question=WorkQuestion(values={}, source="gate"),
+            )
+        )
+    return count

@@ -43,7 +43,12 @@ def left(tables: Tables, application: Application, kind: WorkKind, now: float) -
 
 
 def within(tables: Tables, application: Application, kind: WorkKind, now: float, own: int) -> int:
-    """Return how many labels may be asked for by who has ``own`` left of a limit of their own."""
+    """Return how many labels may be asked for by who has ``own`` left of a limit of their own.
+
+    Until the transaction ends nobody else asks within the same budget.
+    """
+    if application.label_budget is not None:
+        application = tables.applications.hold(application.id)
     shared = left(tables, application, kind, now)
     return own if shared is None else min(own, shared)
 
