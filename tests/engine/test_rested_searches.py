@@ -8,14 +8,18 @@ import simulated
 import sqlalchemy as sa
 from simulated import REGISTRY
 
+from easeml.contract.states import JobState
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import rested_searches
 from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
 from easeml.engine.slot import Slot, SlotContext
+from easeml.ids import new_id
 from easeml.search import policy_named
+from easeml.service.search import candidates, jobs
 from easeml.store import Store
-from easeml.store.shapes import JobLimits, TenantLimits
+from easeml.store.records import Candidate
+from easeml.store.shapes import CandidatePipeline, JobLimits, ModuleConfig, TenantLimits
 
 LEASE = 10.0
 
@@ -136,6 +140,33 @@ def test_a_new_leader_hears_what_befell_searches_at_rest_before_it_led(
     installation.work(job_id)
     assert installation.tried(job_id) == simulated.ARMS
     assert installation.job(other).settled
+
+
+def test_what_people_ask_for_while_no_scheduler_leads_is_seen_by_the_next_at_once(
+    store: Store, tmp_path: Path
+) -> None:
+    installation = Installation(store, tmp_path)
+    resumed, offered = installation.settle(), installation.settle()
+    installation.scheduler.step_down()
+    new = Candidate(
+        new_id("cand"),
+        installation.job(offered).tenant_id,
+        offered,
+        simulated.ARMS,
+        "m3",
+        "m3",
+        CandidatePipeline([], ModuleConfig("m3")),
+        1.0,
+    )
+    with store.write() as tx:
+        assert rested_searches.under_way(tx) == []
+        jobs.set_state(tx, tx.unscoped().jobs.get(resumed), JobState.PAUSED, "job.paused")
+        costs = installation.scheduler._mirror.costs(tx)
+        candidates.keep_added(tx, REGISTRY, tx.unscoped().jobs.get(offered), [new], costs)
+    installation.scheduler = installation.new_scheduler()
+    installation.scheduler.step()
+    assert installation.scheduler._mirror.knows(resumed)
+    assert installation.scheduler._mirror.knows(offered)
 
 
 def test_what_a_search_at_rest_has_spent_counts_against_the_quota_of_its_tenant(

@@ -128,10 +128,11 @@ def limits(
 def set_state(tx: Transaction, job: Job, state: JobState, event: str, **changes: object) -> Job:
     """Move a job from the state it was read in to ``state``, and say so.
 
-    Raises ``Conflict`` if it moved meanwhile.
+    It has not settled there: a new leader of the schedulers looks at it at once. Raises ``Conflict``
+    if it moved meanwhile.
     """
     job = tx.scoped(job.tenant_id).jobs.update(
-        job.id, where={"state": job.state}, state=state, **changes
+        job.id, where={"state": job.state}, state=state, settled=False, **changes
     )
     data = {"application_id": job.application_id, "state": state}
     tx.events.append(event, job.id, data, job.tenant_id)
