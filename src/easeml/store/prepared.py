@@ -118,8 +118,9 @@ def _driven(connection: sa.Connection, text: str, values: Any = ()) -> Iterator[
     cursor = None
     try:
         cursor = pooled.cursor()
-        is_many = isinstance(values, list)
-        connection.dispatch.before_cursor_execute(connection, cursor, text, values, None, is_many)
+        listeners = connection.dispatch.before_cursor_execute
+        if listeners:
+            listeners(connection, cursor, text, values, None, isinstance(values, list))
         yield cursor
     except failed as error:
         driven: Any = pooled.dbapi_connection
