@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ CACHE_BYTES = 16_000 * 1024
 CACHES_BYTES = 64_000 * 1024
 """Most that all connections of a process keep: beyond that, a new page takes the place of another."""
 
+_OF_STANDBY = "25006"  # SQLSTATE: only reading is possible
+_IsCut = Callable[[Exception, Any, Any], bool]
 _LOG = "easeml log"  # of a connection: which files it has opened beside the database
 _LENGTH = "easeml log length"  # of a connection that writes: bytes of its log as it began
 
@@ -138,27 +141,30 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     event.listen(engine, "begin", file.check)
     path = Path(str(url.database)).absolute()
     _keep_to_one_log(engine, SqliteLog(path))
-    _forget_what_cannot_write(engine, path.parent)
+    dialect: Any = engine.dialect
+    dialect.is_disconnect = partial(_is_cut_on_sqlite, dialect.is_disconnect, path.parent)
     return engine
 
 
-def _forget_what_cannot_write(engine: sa.Engine, folder: Path) -> None:
-    """Let connections count as cut that found the disk read-only.
+def _is_cut_on_sqlite(
+    usual: _IsCut, folder: Path, error: Exception, connection: Any, cursor: Any
+) -> bool:
+    """Tell whether a connection is of no use any more; ``usual``: as SQLAlchemy judges it.
 
     SQLite opens a file for reading alone where it cannot write: such a connection never would.
     """
-    dialect: Any = engine.dialect
-    usual = dialect.is_disconnect
+    reason = str(error).lower()
+    if READ_ONLY in reason:
+        return True
+    if DISK_FAILED in reason:
+        return not _can_write(folder)
+    return usual(error, connection, cursor)
 
-    def is_disconnect(error: Exception, connection: Any, cursor: Any) -> bool:
-        reason = str(error).lower()
-        if READ_ONLY in reason:
-            return True
-        if DISK_FAILED in reason and not _can_write(folder):
-            return True
-        return usual(error, connection, cursor)
 
-    dialect.is_disconnect = is_disconnect
+def _is_cut_on_postgres(usual: _IsCut, error: Exception, connection: Any, cursor: Any) -> bool:
+    """Tell the same; a server that became a standby keeps the connections from when it led."""
+    is_standby = getattr(error, "sqlstate", "") == _OF_STANDBY
+    return is_standby or usual(error, connection, cursor)
 
 
 def _can_write(folder: Path) -> bool:
@@ -223,6 +229,8 @@ def _postgres(url: sa.URL) -> sa.Engine:
         **_json_options(),
     )
     event.listen(engine, "do_connect", _connect_patiently)
+    dialect: Any = engine.dialect
+    dialect.is_disconnect = partial(_is_cut_on_postgres, dialect.is_disconnect)
     return engine
 
 

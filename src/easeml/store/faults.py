@@ -15,7 +15,6 @@ _NOT_KEPT = (
     *("int too large to convert", "out of range"),
     *("surrogates not allowed", "cannot contain nul", "unsupported unicode escape"),
 )
-_READ_ONLY = "25006"  # SQLSTATE: PostgreSQL's server became a standby, and another one leads
 READ_ONLY = "attempt to write a readonly database"
 DISK_FAILED = "disk i/o error"
 """What SQLite says; also where it writes to a disk that became read-only."""
@@ -76,8 +75,7 @@ def _is_away(error: exc.DatabaseError, reason: str) -> bool:
     if error.connection_invalidated:
         return True
     if type(error.orig).__module__.startswith("psycopg"):
-        is_standby = getattr(error.orig, "sqlstate", None) == _READ_ONLY
-        return is_standby or isinstance(error, exc.OperationalError)
+        return isinstance(error, exc.OperationalError)
     return _has(reason, _BUSY_FILE)
 
 

@@ -5,7 +5,7 @@ them, and a scheduler asks a hundred times for each result of a search.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, NamedTuple, cast
 
 import sqlalchemy as sa
@@ -98,13 +98,13 @@ def parameter(name: str, column: "sa.Column[Any]") -> "sa.BindParameter[Any]":
 
 
 def drive(connection: sa.Connection, text: str) -> Sequence[Sequence[Any]]:
-    """Have the driver run SQL in the connection's transaction, if it has begun one; return the rows.
+    """Have SQLite's driver run SQL in the connection's transaction, if one has begun.
 
-    Raises as ``Prepared.run``.
+    Returns the rows. Raises as ``Prepared.run``.
     """
     with _driven(connection, text) as cursor:
         cursor.execute(text)
-        return cursor.fetchall() if cursor.description else []
+        return cursor.fetchall()
 
 
 @contextmanager
@@ -115,24 +115,19 @@ def _driven(connection: sa.Connection, text: str, values: Any = ()) -> Iterator[
     """
     failed: Any = connection.dialect.loaded_dbapi.Error
     pooled = connection.connection
-    cursor = None
     try:
-        cursor = pooled.cursor()
-        listeners = connection.dispatch.before_cursor_execute
-        if listeners:
-            listeners(connection, cursor, text, values, None, isinstance(values, list))
-        yield cursor
+        with closing(pooled.cursor()) as cursor:
+            tell = connection.dispatch.before_cursor_execute
+            tell(connection, cursor, text, values, None, isinstance(values, list))
+            yield cursor
     except failed as error:
         driven: Any = pooled.dbapi_connection
-        is_lost = connection.dialect.is_disconnect(error, driven, cursor)
+        is_lost = connection.dialect.is_disconnect(error, driven, None)
         if is_lost:
             connection.invalidate(error)
         raise exc.DBAPIError.instance(
             text, None, error, failed, connection_invalidated=is_lost, dialect=connection.dialect
         ) from error
-    finally:
-        if cursor is not None and not connection.invalidated:  # which has closed it
-            cursor.close()
 
 
 def _parameters(text: _Text, values: Values) -> Any:

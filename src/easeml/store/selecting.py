@@ -65,7 +65,7 @@ def with_values(table: sa.Table, equals: Mapping[str, Any], *, postgres: bool) -
         else:
             groups.append((name, _places(len(value))))
     shape = Shape(table, tuple(nulls), tuple(singles), tuple(groups), tuple(sets))
-    return shape._replace(postgres=postgres and bool(sets))
+    return shape._replace(postgres=postgres)
 
 
 def parameters(shape: Shape, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,9 +48,8 @@ def newest(
     for report in reversed(marked):
         answered = Answered.from_json(report.value)
         remedies = _readable(store, report)
-        for number in answered.followed:
-            if number > len(remedies):
-                continue
+        # Of one that cannot be read there are none.
+        for number in answered.followed[: len(remedies)]:
             told = {**remedies[number - 1], "items": []}
             told["is_same_model"] = answered.model_id == model_id
             found.append(told)

@@ -49,6 +49,11 @@ def budget_of(gate: Gate) -> int:
     return gate.reserve.labels if gate.reserve else 0
 
 
+def is_short(gate: Gate) -> bool:
+    """Tell whether a gate has refused a model for want of labels."""
+    return gate.reserve is not None and gate.reserve.short is not None
+
+
 def reserve_ledger_of(gate: Gate) -> Ledger | None:
     """Return the ledger of the rows on which a gate may buy labels; None where it may not."""
     from easeml.lifecycle.ci import Ledger

@@ -65,10 +65,7 @@ def _keep_bought(
     was_waiting = kept.waiting(gate, application) is not None
     test = WaitingTest(asked.new_id, asked.old_id, asked.version_id)
     gate = bought_labels.take(tx, application, gate, test, result, asked.could_buy)
-    is_waiting = kept.waiting(gate, application) is not None
-    if result.value["asked"] and not is_waiting:  # the budget has changed while it was tested
-        promotion.refuse(tx, application, model, _NO_MORE)
-    elif not is_waiting:
+    if kept.waiting(gate, application) is None:
         _decide(tx, application, asked, result)
     elif not was_waiting:
         promotion.wait(tx, application, model, str(result.value["reason"]))
@@ -84,6 +81,8 @@ def _decide(tx: Transaction, application: Application, asked: Asked, result: Tas
     """Let a model serve that passed, and refuse it else."""
     model = tx.scoped(application.tenant_id).models.get(asked.new_id)
     reason = str(result.value["reason"])
+    if result.value.get("asked"):  # the budget has changed while it was tested
+        reason = _NO_MORE
     if result.value["answer"] == PASS:
         promotion.let_serve(tx, application, model, reason)
     else:

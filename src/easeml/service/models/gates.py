@@ -155,7 +155,7 @@ def go_on_with_labels(tx: Transaction, application: Application) -> None:
     if kept.waiting(gate, application) is not None:
         bought_labels.go_on(tx, application)
         return
-    if gate.reserve.short is None or requests.under_way(tables, kept.KIND, application.id):
+    if not kept.is_short(gate) or requests.under_way(tables, kept.KIND, application.id):
         return
     tables.gates.update(gate.id, ended=True)
     tables.gates.add(_with_budget(gate, gate.reserve.labels))
@@ -169,8 +169,7 @@ def go_on_with_free_labels(store: Store) -> None:
     """
     with store.read() as tx:
         all_gates = tx.unscoped().gates.list(ended=False, limit=None)
-    short = [gate for gate in all_gates if gate.reserve and gate.reserve.short is not None]
-    for gate in short:
+    for gate in filter(kept.is_short, all_gates):
         with store.write() as tx:
             _go_on_if_it_may_buy_more(tx, gate)
 
@@ -179,10 +178,10 @@ def _go_on_if_it_may_buy_more(tx: Transaction, seen: records.Gate) -> None:
     tables = tx.scoped(seen.tenant_id)
     application = tables.applications.get(seen.application_id)
     gate = kept.active(tables, application.id)
-    if application.deleted is not None or gate is None or gate.reserve is None:
+    if application.deleted is not None or gate is None or gate.id != seen.id:
         return
-    short = gate.reserve.short
-    if short is not None and bought_labels.may_buy(tx, application, gate.reserve) > short:
+    reserve = kept.reserve_of(gate)
+    if bought_labels.may_buy(tx, application, reserve) > (reserve.short or 0):
         go_on_with_labels(tx, application)
 
 

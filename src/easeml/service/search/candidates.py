@@ -104,7 +104,7 @@ def add_model(
     _add_configurations(arms, module, chain, application.rules)
     believed = costs or cost_belief(registry, finished_trials(tx))
     tables.candidates.add_all(with_costs(registry, arms.added, version, believed))
-    _unsettle(tables, job)
+    tables.jobs.update(job.id, settled=False)  # a new leader looks at it at once
     data = {"added": len(arms.added), "model": model, "application_id": application.id}
     tx.events.append("job.candidates", job.id, data, job.tenant_id)
 
@@ -139,15 +139,9 @@ def keep_added(
     version = tables.versions.get(job.version_id)
     priced = with_costs(registry, added, version, costs)
     tables.candidates.add_all(priced)
-    _unsettle(tables, job)
+    tables.jobs.update(job.id, settled=False)  # a new leader looks at it at once
     tx.events.append("job.candidates", job.id, {"added": len(priced)}, job.tenant_id)
     return priced
-
-
-def _unsettle(tables: Tables, job: Job) -> None:
-    """Have a new leader of the schedulers look at a search at once, which may have more to try."""
-    if job.settled:
-        tables.jobs.update(job.id, settled=False)
 
 
 def _add_configurations(arms: Arms, model: Module, chain: Sequence[Module], rules: Rules) -> None:
